@@ -1,4 +1,4 @@
-/** Status of a run: repainted at the bottom of a terminal, elsewhere a line every 15 seconds. */
+/** Shows the status of a run. A terminal shows it at the bottom and repaints it. Other outputs get one line every 15 seconds. */
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { Clock } from "../core/model/index.ts";
 import {
@@ -17,12 +17,12 @@ const PLAIN_MS = 15_000;
 
 interface ActivityOptions {
   err(text: string): void;
-  /** Moves the cursor up, and clears the rest of the screen. */
+  /** Moves the cursor up and clears the rest of the screen. */
   rewind(lines: number): void;
   readonly clock: Clock;
-  /** Repaints in place; otherwise prints lines. */
+  /** True if the status is repainted in place. Otherwise lines are printed. */
   readonly repaints: boolean;
-  /** Prints nothing. */
+  /** True if nothing is printed. */
   readonly isSilent: boolean;
   readonly look: TextStyle;
 }
@@ -30,8 +30,8 @@ interface ActivityOptions {
 export type Activity = ReturnType<typeof startActivity>;
 
 /**
- * Shows the reads of a plan and the waits for the request budget. Only this object writes the status at the bottom of a terminal: other
- * output passes through `above`, which erases and repaints the status.
+ * Shows the reads of a plan and the waits for the request budget. Only this object writes the status at the bottom of a terminal.
+ * Other output passes through `above`, which erases and repaints the status.
  */
 export function startActivity({ err, rewind, clock, repaints, isSilent, look }: ActivityOptions) {
   let reading: Reading | undefined;
@@ -40,7 +40,7 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
   let timer: ReturnType<typeof setInterval> | undefined;
   /** Number of painted lines. */
   let lines = 0;
-  /** False after half a line: then nothing is painted. */
+  /** False after an incomplete line. Nothing is painted until the line ends. */
   let isLineEnded = true;
   let isMuted = isSilent;
   const erase = (): void => {
@@ -69,7 +69,7 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
     timer = setInterval(tick, repaints ? REPAINT_MS : PLAIN_MS);
     timer.unref();
   };
-  /** Erases the status, and stops. */
+  /** Erases the status and stops. */
   const end = (): void => {
     clearInterval(timer);
     timer = undefined;
@@ -81,9 +81,9 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
     erase,
     paint,
     end,
-    /** Returns the budget after the last request or wait. */
+    /** Returns the budget at the last request or wait. */
     budget: () => budget,
-    /** Counts an answered request. @param of requests a minute. */
+    /** Counts a request with a response. @param of requests per minute. */
     requested({ left }: RequestEvent, of: number): void {
       budget = { left, of, until: 0, isPause: false };
       if (reading !== undefined) reading = { ...reading, done: reading.done + 1 };
@@ -92,18 +92,18 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
       budget = budgetAfterWait(wait, clock.monotonic(), budget);
       start();
     },
-    /** @param step of opening a connection; undefined at its end. */
+    /** @param step of a connection attempt. Undefined when the attempt has ended. */
     connects(step: string | undefined): void {
       connection = step === undefined ? undefined : { step, since: clock.monotonic() };
       if (connection !== undefined) start();
     },
-    /** @param open number of unread listings and objects; 0 at the end. */
+    /** @param open number of unread listings and objects. 0 at the end. */
     reads(open: number): void {
       reading = { done: reading?.done ?? 0, open };
       if (open === 0) end();
       else start();
     },
-    /** Prints nothing until the returned function is called. */
+    /** Stops all output until the returned function is called. */
     mute(): () => void {
       const before = isMuted;
       end();
@@ -112,7 +112,7 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
         isMuted = before;
       };
     },
-    /** Wraps a function that writes, so that it writes above the status. */
+    /** Wraps a write function, so that it writes above the status. */
     above:
       <T extends unknown[]>(write: (...given: T) => void) =>
       (...given: T): void => {

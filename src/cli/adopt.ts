@@ -13,7 +13,7 @@ interface AdoptFlags extends AdoptOptions {
 /** Nouns of the kinds, in the order of the report. */
 const NOUNS = ["service", "grant", "webhook", "client account", "migration request"];
 
-/** Next commands after the first adoption in a language. */
+/** Next commands after the first adoption, by language. */
 const NEXT: Readonly<Partial<Record<AdoptFormat, string>>> = {
   hcl: "`hostform terraform install`, `terraform init`, `terraform plan`",
   cdktf: '`npm install cdktf constructs hostform`, `hostform plan --app "node main.ts"`',
@@ -23,7 +23,10 @@ const NEXT: Readonly<Partial<Record<AdoptFormat, string>>> = {
 /** Maximum number of sentences in a list. */
 const MOST = 20;
 
-/** `hostform adopt`: shows the number of requests, asks, reads the account, and writes declaration and state. */
+/**
+ * Runs `hostform adopt`: shows the number of requests, asks for approval, reads the account, and writes the declaration and the
+ * state.
+ */
 export const runAdopt: Action<AdoptFlags> = async (terminal, project, flags) => {
   const agreed = flags.autoApprove === true || flags.dryRun === true;
   if (terminal.json && !agreed) refuse("usage/asks", { command: "adopt", flag: "--auto-approve" });
@@ -37,7 +40,7 @@ export const runAdopt: Action<AdoptFlags> = async (terminal, project, flags) => 
   return 0;
 };
 
-/** Returns `300 services, 12 webhooks`. */
+/** Returns a list such as `300 services, 12 webhooks`. */
 function counted(objects: Readonly<Record<string, number>>): string {
   const parts = NOUNS.flatMap((noun) => (objects[noun] === undefined ? [] : [plural(objects[noun], noun)]));
   return parts.length === 0 ? "nothing" : parts.join(", ");

@@ -1,4 +1,4 @@
-/** `apply` and `destroy`: plan, ask, carry out, with progress on standard error. */
+/** Runs `apply` and `destroy`: plan, approval, apply. The progress is printed on standard error. */
 import { VERSION } from "../core/api/index.ts";
 import {
   type ApplyEvent,
@@ -43,17 +43,17 @@ import { say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends PlanningFlags, FailOnFlags {
   readonly autoApprove?: boolean;
-  /** Applies the changes that are not held back, without a question. */
+  /** Applies the changes that no error affects, without a question. */
   readonly partial?: boolean;
-  /** Commander's form of `--no-wait`. */
+  /** False for `--no-wait`, as Commander parses the option. */
   readonly wait?: boolean;
   readonly waitTimeout?: number;
   readonly parallelism?: number;
 }
 
 /**
- * `hostform apply` and `hostform destroy`. Exit code 1 unless the result {@link isFulfilled}.
- * @param file a saved plan. It counts as approved, and is applied exactly or not at all.
+ * Runs `hostform apply` and `hostform destroy`. Exit code 1 unless the result {@link isFulfilled}.
+ * @param file a saved plan. It is already approved. hostform applies exactly this plan, or nothing.
  */
 export const runApply =
   (command: "apply" | "destroy") =>
@@ -71,7 +71,7 @@ export const runApply =
         return failedOn(flags, holding(plan), 0, (text) => say(terminal, text));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
-      // A question needs its plan on the screen.
+      // Print the plan before a question.
       const body = !(terminal.quiet && agreed);
       if (json && !agreed) refuse("usage/asks", { command, flag: "--auto-approve" });
       const asked = saved && { ...saved.request, saved, caps: flags };
@@ -85,17 +85,17 @@ export const runApply =
         const look = { ...terminal.outLook, moneyScale: run.providers.moneyScale };
         if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
         else if (body || !hasOutcome(run.plan)) {
-          // A saved plan was printed before. Its body is printed again only if it cannot be applied.
+          // A saved plan was already printed. Print its body again only if it cannot be applied.
           const isSeen = saved !== undefined && !run.plan.diagnostics.some(isError);
           const intro = isSeen ? savedLine(saved.plan) : undefined;
           terminal.out(renderPlan(run.plan, { ...look, body: body && !isSeen, intro }));
         } else {
           terminal.out(`${placeText(run.plan)}\n`);
-          // `plan --quiet` prints the warnings of the plan too.
+          // `plan --quiet` also prints the warnings of the plan.
           run.plan.diagnostics.forEach(project.log.alert);
         }
         await reports.write(run.plan, run.providers.moneyScale);
-        // A saved plan is applied exactly, or not at all.
+        // Apply exactly the saved plan, or nothing.
         if (isStopped(run.plan) || (saved !== undefined && run.plan.diagnostics.some(isError))) return 1;
         const held = heldIn(run.plan).length;
         const count = run.plan.changes.filter((change) => !isNoOp(change)).length;
@@ -117,10 +117,10 @@ export const runApply =
         else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
         const { outputs } = run.store.state;
         const complete = result.outcomes.every(({ result: end }) => end === "done");
-        // After a failed apply they may be outdated: `hostform output` shows them.
+        // After a failed apply, the outputs may be outdated. `hostform output` shows them.
         if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
         else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
-        // The pending creates of the saved plan are not among its changes.
+        // The changes of the saved plan do not include its pending creations.
         const open = (saved?.plan.pending ?? []).some(
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
         );
@@ -133,17 +133,17 @@ export const runApply =
 /** Returns true if an apply reports more than its plan. */
 const hasOutcome = (plan: Plan) => !isStopped(plan) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
 
-/** Introduces a saved plan, with the resources that it leaves out. */
+/** Returns the introduction of a saved plan, with the resources that the plan leaves out. */
 function savedLine(plan: Plan): string {
   const held = heldIn(plan);
   const made = `Applying the plan of ${escapeLine(plan.timestamp)}.\n`;
   return held.length === 0 ? made : `${made}It leaves out what was held back: ${escapeLine(some(held))}.\n`;
 }
 
-/** Guards that `apply FILE` accepts, because they only tighten the guards of the plan. */
+/** Guards that `apply FILE` accepts, because they can only tighten the guards of the plan. */
 const CAPS: readonly string[] = ["maxOrders", "maxSpend", "maxRemovals"] satisfies (keyof Caps)[];
 
-/** Refuses options that the saved plan has settled. */
+/** Rejects options that the saved plan already contains. */
 function refusePlanFlags(flags: ApplyFlags): void {
   const settled = [
     ...GUARD_FLAGS.filter((flag) => !CAPS.includes(flag)),
@@ -163,7 +163,11 @@ function refusePlanFlags(flags: ApplyFlags): void {
 
 export const QUESTIONS = { apply: "Make these changes?", destroy: "Remove all this?", adopt: "Go on?" };
 
-/** Asks for approval. @param unasked options of a run without a question. @throws HostformError `apply.declined` unless the answer is yes. */
+/**
+ * Asks for approval.
+ * @param unasked options that skip the question, for example `--auto-approve`.
+ * @throws HostformError `apply.declined` unless the answer is yes.
+ */
 export async function approve(
   terminal: Terminal,
   question: string,
@@ -184,8 +188,9 @@ const INTERRUPTED =
   "\nInterrupted. hostform sends no more requests, waits up to 30 seconds for those under way, and records their results. Press Ctrl-C again to stop at once; their results are then unknown.";
 
 /**
- * Prints the progress of an apply on standard error: a line for each event, and on a terminal a status below them. Elsewhere a change that
- * takes long has a line every ten seconds. @param stop aborted by the first Ctrl-C, which is explained.
+ * Prints the progress of an apply on standard error, one line per event. A terminal also shows a status below these lines. Other
+ * outputs get one line every ten seconds for each long change.
+ * @param stop aborts at the first Ctrl-C. A message then explains the next steps.
  */
 export async function showProgress<T>(
   terminal: Terminal,
@@ -226,7 +231,7 @@ export async function showProgress<T>(
   }
 }
 
-/** Prints a line for each running change, or one line while requests wait. */
+/** Prints one line for each running change, or one line while requests wait. */
 function stillLines({ activity, clock, err }: Terminal, status: Status, line: (event: ApplyEvent) => void): void {
   const now = clock.monotonic();
   const budget = activity.budget();
@@ -234,7 +239,7 @@ function stillLines({ activity, clock, err }: Terminal, status: Status, line: (e
     err(`${waitLine(budget, now)}\n`);
     return;
   }
-  // A thousand may wait for their jobs.
+  // Limit the lines, because a thousand changes may wait for their jobs.
   for (const [address, { action, since }] of [...status.running].slice(-MOST_STILL)) {
     if (now - since >= STILL_EVERY_MS) line({ type: "progress", address, action, seconds: (now - since) / 1000 });
   }

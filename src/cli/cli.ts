@@ -7,13 +7,13 @@ import { inOurSpelling } from "./options.ts";
 import { buildProgram } from "./program.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
-/** Loads the parts of a command. No command needs them together. */
+/** Loads the modules of a command on demand. No command needs all of them. */
 export const loadParts = () => import("./parts.ts");
 
 /**
  * Runs the command line. Never throws: every failure becomes a message and an exit code.
  * @param args without node and script.
- * @returns 0 done, 1 an error (a usage error too), 2 changes (`plan --detailed-exitcode`).
+ * @returns 0 for success, 1 for an error (also a usage error), 2 for changes (`plan --detailed-exitcode`).
  */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
   const guarded = guardIo(io);
@@ -48,10 +48,10 @@ async function runGuarded(given: readonly string[], io: GuardedIo): Promise<numb
   }
 }
 
-/** Prints an error: for people on standard error, for programs (`--json`) on standard output. */
+/** Prints an error: as text on standard error, or with `--json` as JSON on standard output. */
 async function report(thrown: unknown, args: readonly string[], io: GuardedIo): Promise<void> {
   const isJson = args.includes("--json");
-  // Commander printed the help of a group of commands, and throws an error without a message.
+  // After Commander prints the help of a command group, it throws an error without a message.
   const isHelp = thrown instanceof CommanderError;
   if (isHelp && !isJson) return;
   const error = isHelp ? new HostformError([problem("usage/no_command", { command: "" })]) : thrown;

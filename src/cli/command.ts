@@ -15,16 +15,16 @@ declare module "commander" {
   }
 }
 
-/** A command of hostform: a command of commander with examples. Its usage errors are messages of the catalogue. */
+/** A Commander command with examples. Its usage errors use the message catalogue. */
 export class CliCommand extends Command {
-  /** Examples in its help and in its manual page. */
+  /** Examples for its help and its manual page. */
   lines: readonly Example[] = [];
 
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);
   }
 
-  /** Adds examples: command lines with their purpose. */
+  /** Adds examples. Each example is a command line with its purpose. */
   examples(...lines: readonly Example[]): this {
     this.lines = lines;
     const width = Math.max(...lines.map(([line]) => line.length));
@@ -37,7 +37,7 @@ export class CliCommand extends Command {
     return this.addOption(new Option(flags, description).choices(words));
   }
 
-  /** Full name, such as `state list`; empty for the program. */
+  /** Full name, such as `state list`. Empty for the program. */
   get path(): string {
     return this.parent === null ? "" : `${(this.parent as CliCommand).path} ${this.name()}`.trim();
   }
@@ -68,7 +68,7 @@ export class CliCommand extends Command {
     refuse("usage/required", { command: this.path, flags });
   }
 
-  /** Receives a value that a parser refused, and commander's other errors. */
+  /** Handles all errors of Commander, including values that an argument parser rejected. */
   override error(message: string): never {
     const [, option, value = "", argument, reason = ""] =
       /^error: (?:option '(?:-\w, )?(\S+).*?' argument|command-argument value) '(.*)' is invalid(?: for argument '(.*?)')?\. (.*)$/s.exec(

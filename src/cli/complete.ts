@@ -1,4 +1,6 @@
-/** `__complete WORDS`: the candidates for the last word, from the definition of the command line and from the state. */
+/**
+ * Runs `__complete WORDS`: prints the candidates for the last word. They come from the command definitions and from the state.
+ */
 import type { Argument, Command, Option } from "commander";
 import { escapeLine } from "../report/escape.ts";
 import type { CliCommand } from "./command.ts";
@@ -6,7 +8,7 @@ import { commonOptionsOf } from "./options.ts";
 import { buildProgram } from "./program.ts";
 import type { GuardedIo } from "./terminal.ts";
 
-/** Words of the state, or a list of the shell. `targets` are addresses and clients. */
+/** Source of candidates: words of the state, or a file list of the shell. `targets` are addresses and clients. */
 type Source = "addresses" | "clients" | "domains" | "targets" | ":files" | ":folders";
 
 /** Sources by the long name of an option, or by the name of a value. */
@@ -28,8 +30,8 @@ const SOURCES: Readonly<Record<string, Source>> = {
 };
 
 /**
- * Prints one candidate a line, with its description after a tab. `:files` and `:folders` leave the names to the shell.
- * @param words after `hostform`; the last one is being typed. The shell drops candidates with another beginning.
+ * Prints one candidate per line, with its description after a tab. `:files` and `:folders` let the shell complete file names.
+ * @param words after `hostform`. The user is typing the last word. The shell drops candidates with another prefix.
  */
 export async function printCandidates(words: readonly string[], io: GuardedIo): Promise<number> {
   const program = buildProgram(io);
@@ -62,7 +64,7 @@ export async function printCandidates(words: readonly string[], io: GuardedIo): 
   return 0;
 }
 
-/** Returns the option of a flag, if it takes a value. */
+/** Returns the option of a flag if the option takes a value. Otherwise undefined. */
 function valued(program: Command, command: Command, flag: string): Option | undefined {
   const named = [...command.options, ...program.options].find(({ short, long }) => flag === short || flag === long);
   return named?.required || named?.optional ? named : undefined;
@@ -74,8 +76,8 @@ function sourceOf(of: Argument | Option): Source | undefined {
 }
 
 /**
- * Returns the words of a source. The state is that of the options before the word. Somebody who presses TAB waits for no server and starts
- * no program: an unreadable or remote state has no words.
+ * Returns the words of a source. The options before the word select the state. Completion must be fast, so it contacts no server
+ * and starts no program. An unreadable or remote state has no words.
  */
 async function valuesOf(
   source: Source | undefined,

@@ -1,9 +1,9 @@
-/** `completion`: scripts for shells, each of which asks `hostform __complete WORDS` and filters the answer. */
+/** Prints completion scripts for shells. Each script calls `hostform __complete WORDS` and filters the output. */
 import type { Action } from "./terminal.ts";
 
 /**
- * Addresses of the state may hold any character. bash 3.2 and later compares and quotes them as text, because
- * `compgen -W` would expand them.
+ * Addresses in the state can contain any character. The script compares and quotes them as text, because `compgen -W` would
+ * expand them. It needs bash 3.2 or later.
  */
 const BASH = `# Completion of hostform for bash. Written by \`hostform completion bash\`.
 _hostform() {
@@ -61,7 +61,7 @@ end
 complete -c hostform -f -a '(__hostform_complete)'
 `;
 
-/** PowerShell 5.1 drops empty arguments: a space stands for an empty word. */
+/** PowerShell 5.1 drops empty arguments, so a space represents an empty word. */
 const POWERSHELL = `# Completion of hostform for PowerShell. Written by \`hostform completion powershell\`.
 Register-ArgumentCompleter -Native -CommandName hostform -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
@@ -79,7 +79,7 @@ Register-ArgumentCompleter -Native -CommandName hostform -ScriptBlock {
 
 const SCRIPTS = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL };
 
-/** `hostform completion SHELL` */
+/** Runs `hostform completion SHELL`. */
 export const runCompletion: Action<object, [shell: keyof typeof SCRIPTS]> = async (terminal, _, _flags, shell) => {
   terminal.out(SCRIPTS[shell]);
   return 0;

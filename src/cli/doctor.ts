@@ -5,7 +5,10 @@ import { renderDoctor } from "../report/index.ts";
 import { refuseSecretAsName } from "./options.ts";
 import { type Action, printResult } from "./terminal.ts";
 
-/** `hostform doctor`: examines the accounts, the state and the machine, with GETs alone. @returns 0 if healthy, else 1. */
+/**
+ * Runs `hostform doctor`: examines the accounts, the state and the machine. Sends only GET requests.
+ * @returns 0 if no problem is found, otherwise 1.
+ */
 export const runDoctor: Action<DoctorOptions> = async (terminal, project, flags) => {
   const { provider, baseUrl, tokenEnv } = flags;
   if (provider !== undefined && (baseUrl ?? tokenEnv) !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * Start of a single executable: the command line, or the Terraform provider if the file has its name. Both are assets of the file
- * (scripts/build/executable.ts), compiled when they run.
+ * Starts a single executable. If the file has the name of the Terraform provider, it runs the provider. Otherwise it runs the
+ * command line. Both programs are assets of the file (scripts/build/executable.ts), and are compiled when they run.
  */
 import path from "node:path";
 import { getAsset } from "node:sea";
@@ -14,19 +14,22 @@ interface Module {
 
 const loaded = new Map<string, Module>();
 
-/** Runs an asset once, as a CommonJS module. @returns its exports. */
+/** Runs an asset once as a CommonJS module. @returns its exports. */
 function load(asset: string): unknown {
   const known = loaded.get(asset);
   if (known !== undefined) return known.exports;
   const module: Module = { exports: {} };
-  // Registered before it runs, because two parts may need each other.
+  // Register the module before it runs, because two modules may import each other.
   loaded.set(asset, module);
   const run = compileFunction(getAsset(asset, "utf8"), ["module", "exports", "require"], { filename: asset });
   run(module, module.exports, required);
   return module.exports;
 }
 
-/** Returns an asset, or a module of Node. @throws Error with the code of a missing module, which optional dependencies expect. */
+/**
+ * Returns an asset or a Node module.
+ * @throws Error with the code of a missing module, because optional dependencies expect this code.
+ */
 function required(id: string): unknown {
   if (id.startsWith("./")) return load(id.slice(2));
   const found = process.getBuiltinModule(id);
@@ -35,7 +38,7 @@ function required(id: string): unknown {
 }
 
 async function commandLine(args: readonly string[]): Promise<void> {
-  // The exit code of Node for a module that never finishes.
+  // Node's exit code for a module that never finishes.
   process.exitCode = 13;
   const { runCli, systemIo } = load("hostform.js") as typeof import("./cli.ts") & typeof import("./system-io.ts");
   process.exitCode = await runCli(args, systemIo());

@@ -1,4 +1,4 @@
-/** `export`: translates the declaration for Terraform, into a file or to standard output. */
+/** Runs `export`: translates the declaration for Terraform, into a file or to standard output. */
 import path from "node:path";
 import { makeParent, replace } from "../core/files/index.ts";
 import { shellWord } from "../core/model/index.ts";
@@ -11,12 +11,12 @@ import { type Action, printJson, say } from "./terminal.ts";
 
 interface ExportFlags {
   readonly format?: ExportFormat;
-  /** A folder, or a file that ends in `.tf` or `.tf.json`; default: standard output. */
+  /** Output: a folder, or a file with the extension `.tf` or `.tf.json`. Default: standard output. */
   readonly out?: string;
   readonly force?: boolean;
 }
 
-/** File endings by which Terraform recognizes the notations. */
+/** Terraform's file extension of each notation. */
 const ENDINGS: Readonly<Record<ExportFormat, string>> = { hcl: ".tf", "tf-json": ".tf.json" };
 
 export const runExport: Action<ExportFlags> = async (terminal, project, flags) => {
@@ -46,7 +46,10 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   return 0;
 };
 
-/** Returns the file of the configuration and its notation. @throws HostformError `usage` if the ending belongs to the other notation. */
+/**
+ * Returns the output file and its notation.
+ * @throws HostformError `usage` if the file has the extension of the other notation.
+ */
 function target(
   { cwd }: ProjectSource,
   { out, format: wanted }: ExportFlags,
@@ -59,7 +62,7 @@ function target(
   return { format: named, file: path.resolve(cwd, out) };
 }
 
-/** Writes the file whole. Refuses a file with other contents without `--force`. */
+/** Writes the file atomically. Without `--force`, rejects a file with other contents. */
 async function put(file: string, shown: string, text: string, force: boolean): Promise<"changed" | "same"> {
   makeParent(file);
   const before = await readIfPresent(file);

@@ -1,4 +1,4 @@
-/** `fmt`: writes the files of a declaration in their canonical form. */
+/** Runs `fmt`: writes the files of a declaration in canonical format. */
 import path from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { look, read, realPath, replace } from "../core/files/index.ts";
@@ -16,10 +16,10 @@ interface Formatted {
   readonly after: string;
 }
 
-/** Exit code of `terraform fmt -check`. */
+/** Exit code of `terraform fmt -check` for unformatted files. */
 const UNFORMATTED = 3;
 
-/** `hostform fmt [FILE…]`: formats every file before it writes the first. */
+/** Runs `hostform fmt [FILE…]`. Formats every file before it writes the first file. */
 export const runFmt: Action<Switches<"check" | "diff">, [files: readonly string[]]> = async (
   terminal,
   project,
@@ -53,7 +53,7 @@ export const runFmt: Action<Switches<"check" | "diff">, [files: readonly string[
 const patch = ({ name, before, after }: Formatted) =>
   before === after ? "" : escapeText(createTwoFilesPatch(`old/${name}`, `new/${name}`, before, after));
 
-/** `hostform validate --expanded`: returns the declaration with its templates, defaults and includes expanded. */
+/** Runs `hostform validate --expanded`: returns the declaration with templates, defaults and includes expanded. */
 export async function expandedText(project: Project): Promise<string> {
   const texts = (await declaredFiles(project)).map(async (file) => {
     const name = path.relative(project.source.cwd, file);
@@ -78,7 +78,7 @@ const textOf = (file: string, name: string) =>
 
 const unwritable = (file: string) => (reason: string) => problem("config.unreadable/write", { file, reason });
 
-/** Writes a file whole, with its mode. A link stays a link. */
+/** Writes a file atomically and keeps its mode. Keeps a symbolic link. */
 async function write(file: string, text: string): Promise<void> {
   const target = realPath(file);
   const mode = look(target)?.mode;

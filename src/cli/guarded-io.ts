@@ -1,4 +1,4 @@
-/** The guard of the streams: hides known secrets, and escapes control sequences for a terminal or for the agent of a CI. */
+/** Guards the streams: hides known secrets, and escapes control sequences of a terminal and workflow commands of a CI runner. */
 import path from "node:path";
 import { listNow, readNow, targetOf } from "../core/files/file-system.ts";
 import { breakCommands, isCiLog } from "../core/model/index.ts";
@@ -14,7 +14,7 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
   let isInterrupted = false;
   return {
     ...io,
-    // A terminal of unknown size has 0 columns.
+    // A terminal of unknown size reports 0 columns.
     columns: io.columns || undefined,
     redaction,
     out: (text) => out.write(leaving(text, redaction, out.format, out.line())),
@@ -39,7 +39,7 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
       io.exit(code);
     },
     reveal(text) {
-      // The user wants the secret. Only commands for the agent of a CI are broken.
+      // The user requested the secret. Break only workflow commands.
       out.write(isCiLog(io.env) ? breakCommands(out.line() + text).slice(out.line().length) : text);
     },
     exact(text, what) {
@@ -54,21 +54,21 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
         err.command(level, Object.fromEntries(hidden), leaving(message, redaction, "terminal"));
       }
     },
-    rewind: (count) => io.err(`\r\u001b[${count}A\u001b[J`), // from the first column: `^C` may stand in it
+    rewind: (count) => io.err(`\r\u001b[${count}A\u001b[J`), // column 1, because the terminal may show `^C`
     flush: err.end,
   };
 }
 
-/** Length of the end of an unfinished line that the next write checks again. */
+/** Number of characters at the end of an unfinished line that the next write checks again. */
 const LOOK_BACK = 64;
 
-/** The lines of one stream. Commands for the runner of GitHub Actions need lines of their own. */
+/** Tracks the lines of one stream. Workflow commands of GitHub Actions need their own lines. */
 function lines(stream: (text: string) => void, isTerminal: boolean) {
   /** End of the unfinished line. */
   let line = "";
-  /** Commands that wait for the end of the line. */
+  /** Workflow commands that wait for the end of the line. */
   let commands = "";
-  /** Inserts the commands where a line of the text begins. */
+  /** Inserts the waiting commands where a line of the text begins. */
   const withCommands = (text: string, begin = text.length): string => {
     const all = `${text.slice(0, begin)}${commands}${text.slice(begin)}`;
     commands = "";
@@ -78,7 +78,7 @@ function lines(stream: (text: string) => void, isTerminal: boolean) {
     if (text === "") return;
     const all = line + text;
     const last = all.slice(all.lastIndexOf("\n") + 1);
-    // The mark replaces the cut part, because the rest is no begin of a line.
+    // The mark replaces the cut part, because the remaining text is not the beginning of a line.
     line = last.length <= LOOK_BACK || last.trim() === "" ? last.slice(-LOOK_BACK) : `…${last.slice(-LOOK_BACK)}`;
     const begin = text.indexOf("\n") + 1;
     stream(begin === 0 ? text : withCommands(text, begin));
@@ -89,7 +89,7 @@ function lines(stream: (text: string) => void, isTerminal: boolean) {
     stream(withCommands(line === "" ? "" : "\n"));
     line = "";
   };
-  /** Writes a command as soon as no line is unfinished. */
+  /** Writes a command after the unfinished line has ended. */
   const command = (name: string, properties: Annotation["properties"], text: string): void => {
     commands += commandLine(name, properties, text);
     if (line === "") end();
@@ -102,13 +102,13 @@ function lines(stream: (text: string) => void, isTerminal: boolean) {
     command,
     /** Makes the runner hide a text in all later output. */
     mask(secret: string): void {
-      // A runner warns of a blank mask.
+      // A runner warns about a blank mask.
       if (secret.trim() !== "") command("add-mask", {}, secret);
     },
   };
 }
 
-/** Returns a command of the runner of GitHub Actions as a line, in the form of `@actions/core`. */
+/** Returns a workflow command of GitHub Actions as one line, in the format of `@actions/core`. */
 function commandLine(name: string, properties: Annotation["properties"], text: string): string {
   const data = (value: string) => value.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
   const property = (value: string | number) => data(String(value)).replaceAll(":", "%3A").replaceAll(",", "%2C");
@@ -117,9 +117,10 @@ function commandLine(name: string, properties: Annotation["properties"], text: s
 }
 
 /**
- * Decides whether the runner of GitHub Actions reads standard error itself, so that a secret may be written there for it to hide. Behind
- * `2>&1 | tee plan.txt` the file would hold the secret, so the other end of the pipe must be the runner's. Containers, macOS and Windows
- * hide that end: there `HOSTFORM_ADD_MASK=1` decides.
+ * Returns true if the GitHub Actions runner reads standard error directly. A secret may then be written there, so that the runner
+ * masks it. With `2>&1
+ * tee plan.txt` the file would contain the secret, so the other end of the pipe must be the runner. Containers, macOS and Windows
+ * hide the other end, so `HOSTFORM_ADD_MASK=1` decides there.
  * @param proc folder in which the system describes its processes.
  */
 export function runnerReadsErrors(env: Io["env"], proc = "/proc"): boolean {
@@ -138,7 +139,7 @@ export function runnerReadsErrors(env: Io["env"], proc = "/proc"): boolean {
   }
 }
 
-/** Returns the parent of a process. @throws if it has none. */
+/** Returns the parent of a process. @throws if the process has no parent. */
 function parentOf(proc: string, process: string): string {
   const [, parent = "0"] = /^PPid:\s*(\d+)$/m.exec(readNow(path.join(proc, process, "status")).toString()) ?? [];
   if (parent === "0") throw new Error("The first process has no parent.");
@@ -156,7 +157,7 @@ function isLinkTo(target: string, link: string): boolean {
   try {
     return targetOf(link) === target;
   } catch {
-    // The process closed it in the meantime.
+    // The process has closed the stream meanwhile.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** `init`: writes a first declaration and its `.gitignore`. `schema`: writes the schema for editors. */
+/** Runs `init`, which writes a first declaration and its `.gitignore`, and `schema`, which writes the schema for editors. */
 import path from "node:path";
 import { create, exists, replace } from "../core/files/index.ts";
 import type { ProjectSource } from "../project/source.ts";
@@ -25,10 +25,10 @@ interface InitFlags {
 }
 
 const DECLARATION = "hosting.yaml";
-/** The schema in a project that has the package installed. */
+/** Path of the schema in a project with an installed package. */
 const INSTALLED = `node_modules/hostform/schemas/${SCHEMA_FILE}`;
 
-/** `hostform init`: writes a commented hosting.yaml, and the lines of .gitignore that keep secrets out of Git. */
+/** Runs `hostform init`: writes a commented hosting.yaml, and the lines of .gitignore that keep secrets out of git. */
 export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
   const { dir } = project.source;
   const file = path.join(dir, DECLARATION);
@@ -58,7 +58,7 @@ export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
   return 0;
 };
 
-/** `hostform schema [FILE|-]` */
+/** Runs `hostform schema [FILE|-]`. */
 export const runSchema: Action<object, [file?: string]> = async (terminal, project, _, name = SCHEMA_FILE) => {
   if (name === "-") {
     terminal.out(await editorSchema());
@@ -72,7 +72,10 @@ export const runSchema: Action<object, [file?: string]> = async (terminal, proje
   return 0;
 };
 
-/** Writes the schema, and returns false if the file has it already. @throws HostformError if the file is no schema of hostform. */
+/**
+ * Writes the schema. Returns false if the file already contains the schema.
+ * @throws HostformError if the file is not a schema of hostform.
+ */
 async function writeSchema(file: string): Promise<boolean> {
   const text = await editorSchema();
   const before = await orRefuse(readIfPresent(file), unwritable(file));
@@ -83,7 +86,7 @@ async function writeSchema(file: string): Promise<boolean> {
   return true;
 }
 
-/** Asks for the values that the flags leave open. Without a terminal they keep their defaults. */
+/** Asks for the values that the flags do not set. Without a terminal, uses the defaults. */
 async function ask(terminal: Terminal, source: ProjectSource, flags: InitFlags) {
   const isDecided = flags.project !== undefined || terminal.json;
   const question = async (text: string, fallback = "") => {

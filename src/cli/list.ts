@@ -1,4 +1,4 @@
-/** Listings of an account (`plans`, `services`, `grants`, `domains check` …): tables, or records with `--json`. */
+/** Lists an account (`plans`, `services`, `grants`, `domains check` …) as tables, or as records with `--json`. */
 import type { CallOptions, ListOptions, Reader } from "../core/api/index.ts";
 import { requireScale } from "../core/messages/index.ts";
 import { withService } from "../project/one-service.ts";
@@ -13,7 +13,7 @@ export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "a
 
 interface Collection<Row> {
   list(call: ListOptions): { all(): Promise<Row[]> };
-  /** Absent if the API returns no single object. */
+  /** Undefined if the API returns no single object. */
   get?(id: string, call: CallOptions): Promise<object>;
 }
 
@@ -26,10 +26,13 @@ const COLLECTIONS: { readonly [N in CollectionName]: (client: Reader) => Collect
   migrations: ({ migrationRequests }) => migrationRequests,
 };
 
-/** Listings in which hosts keep ended rows. */
+/** Listings that may contain deleted objects. */
 const LIVING = { services: true, grants: true, webhooks: true, accounts: true, migrations: true } as const;
 
-/** `hostform plans`, `services [ID]` …: lists a collection of the account, or shows one object. Sends only GETs. */
+/**
+ * Runs `hostform plans`, `services [ID]` and similar commands: lists a collection of the account, or shows one object. Sends only
+ * GET requests.
+ */
 export const runCollection =
   <N extends CollectionName>(name: N) =>
   (terminal: Terminal, project: Project, { provider = "default" }: ProviderFlags, id?: string): Promise<number> => {
@@ -40,13 +43,13 @@ export const runCollection =
       const collection = collectionOf(opened.client);
       if (collection.get === undefined) return refuse("usage/no_single", { name });
       const record = withoutRaw(withLife(opened, name, (await collection.get(id, { signal })) as Listings[N]));
-      // An array of one, as listings are arrays.
+      // Print an array with one element, because listings are arrays.
       printResult(terminal, [record], renderFields(record, terminal.outLook));
       return 0;
     });
   };
 
-/** `hostform grants SERVICE`. Sends only GETs. */
+/** Runs `hostform grants SERVICE`. Sends only GET requests. */
 export const runGrants: Action<ProviderFlags, [service: string]> = async (terminal, project, flags, service) => {
   const named = await serviceTarget(project.state, service, flags.provider);
   return withService(project, named, (provider, signal) =>
@@ -54,11 +57,10 @@ export const runGrants: Action<ProviderFlags, [service: string]> = async (termin
   );
 };
 
-/** `hostform domains check NAME…`. Sends only GETs. */
+/** Runs `hostform domains check NAME…`. Sends only GET requests. */
 export const runDomainsCheck: Action<ProviderFlags, [names: readonly string[]]> = (terminal, project, flags, names) =>
   list(terminal, project, flags.provider ?? "default", "domains", (client, call) => client.domains.check(names, call));
 
-/** Opens an account and prints a listing. */
 function list<L extends Listing>(
   terminal: Terminal,
   project: Project,
@@ -71,7 +73,7 @@ function list<L extends Listing>(
 
 type Ask<L extends Listing> = (client: Reader, call: ListOptions) => Promise<readonly Listings[L][]>;
 
-/** Prints a listing: a table, or an array of the client's records without `raw`. */
+/** Prints a listing as a table, or as an array of the client's records without `raw`. */
 async function listed<L extends Listing>(
   terminal: Terminal,
   provider: Provider,
@@ -81,7 +83,7 @@ async function listed<L extends Listing>(
 ): Promise<number> {
   const { client, config } = provider;
   const { moneyScale } = config;
-  // The client warns of an answer that is not a list.
+  // The client warns if a response is not a list.
   const found = await ask(client, { signal, onNoList: () => undefined });
   const rows = found.map((row) => withLife(provider, listing, row));
   if (terminal.json) printJson(terminal, rows.map(withoutRaw));
@@ -92,7 +94,7 @@ async function listed<L extends Listing>(
   return 0;
 }
 
-/** Adds a note to a row that is not alive. */
+/** Adds a description to a row whose object is not live. */
 function withLife<L extends Listing>({ lifeNote }: Provider, listing: L, row: Listings[L]): Listings[L] & Noted {
   const isLiving = listing in LIVING && "raw" in row;
   const life = isLiving ? lifeNote(listing as keyof typeof LIVING, row as never) : undefined;

@@ -1,12 +1,12 @@
 import { InvalidArgumentError } from "commander";
 import { wholeNumber } from "./options.ts";
 
-/** Parses a port number; 0 selects a free port. */
+/** Parses a port number. 0 selects a free port. */
 export const port = wholeNumber(0, 65_535);
 
 export interface ListenAddress {
   readonly host: string;
-  /** 0 selects a free port. */
+  /** Port number. 0 selects a free port. */
   readonly port: number;
 }
 

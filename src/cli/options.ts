@@ -1,4 +1,4 @@
-/** The options that several commands have in common, and the parsers of their values. */
+/** Options that several commands share, and the parsers of their values. */
 import path from "node:path";
 import { type Command, InvalidArgumentError, type Option } from "commander";
 import {
@@ -20,32 +20,32 @@ export const collect = (value: string, earlier: readonly string[] = []): readonl
   given(value),
 ];
 
-/** Refuses an empty value: an unset variable of a shell must not select another place. */
+/** Rejects an empty value, because an unset shell variable must not select another location. */
 export function given(value: string): string {
   if (value.trim() === "") throw new InvalidArgumentError("It is empty. Is a variable unset?");
   return value;
 }
 
-/** Parses `90`, `90s`, `5m` or `1h` into milliseconds. */
+/** Parses `90`, `90s`, `5m` or `1h`. Returns milliseconds. */
 export function duration(text: string): number {
   const ms = milliseconds(text);
   if (ms === undefined) throw new InvalidArgumentError("Expected a time such as 30s, 5m or 1h.");
   return ms;
 }
 
-/** Parses a URL of http or https; undefined for any other text. */
+/** Parses an HTTP or HTTPS URL. Undefined for any other text. */
 export function webUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.protocol === "https:" || url?.protocol === "http:" ? url : undefined;
 }
 
-/** Heading of the options of every command. */
+/** Heading of the options that every command has. */
 const COMMON_OPTIONS = "Common options:";
 
-/** Heading of the options that replace the declaration by stacks. */
+/** Heading of the options that select stacks instead of a YAML declaration. */
 const STACK_OPTIONS = "Stacks:";
 
-/** Adds the options of every command to the program. Commander accepts them before and after a command's name. */
+/** Adds the common options to the program. Commander accepts them before and after a command's name. */
 export function addCommonOptions(program: CliCommand): CliCommand {
   program
     .optionsGroup(COMMON_OPTIONS)
@@ -70,7 +70,7 @@ export function addCommonOptions(program: CliCommand): CliCommand {
   return addStackOptions(program).optionsGroup("Options:");
 }
 
-/** Values of the options of every command. */
+/** Values of the common options. */
 interface CommonFlags {
   readonly chdir?: string;
   readonly file?: readonly string[];
@@ -92,7 +92,6 @@ interface CommonFlags {
   readonly language?: StackSource["language"];
 }
 
-/** Reads the common options of a command. */
 export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, "cwd" | "env">) {
   const flags: CommonFlags = command.optsWithGlobals();
   const { json = false, quiet = false, verbose = false, color = true, state } = flags;
@@ -111,7 +110,7 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
     lockTimeoutMs: flags.lockTimeout,
   };
   const [environment, other] = new Set(flags.environment);
-  // The last one would win, and may be production.
+  // Reject two environments, because the last one would win and may be production.
   if (environment !== undefined && other !== undefined) refuse("usage/environments", { one: environment, other });
   return { print, source, environment, stacks: stackSource(flags, cwd) };
 }
@@ -140,7 +139,7 @@ export const POLICY_OPTION = [
   collect,
 ] as const;
 
-/** Parses `USD=200`, and adds it to the earlier limits. */
+/** Parses `USD=200`, and adds the limit to the earlier limits. */
 function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
   const [, word = "", digits] = /^([A-Za-z]+)=(\d+)$/.exec(text.trim()) ?? [];
   const amount = Number(digits);
@@ -154,7 +153,7 @@ function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Re
   return { ...earlier, [currency]: amount };
 }
 
-/** A value of `--var` or `--var-file`, with its position on the line: later values override earlier ones. */
+/** A value of `--var` or `--var-file`, with its position in the command line. Later values override earlier values. */
 type Numbered = VariableOption & { readonly nth: number };
 
 let count = 0;
@@ -191,8 +190,8 @@ function addStackOptions(command: CliCommand): CliCommand {
 }
 
 /**
- * Returns the stacks that the options name; undefined if they name none.
- * @param cwd folder that paths are relative to.
+ * Returns the stacks that the options select. Undefined if the options select none.
+ * @param cwd folder for relative paths.
  * @throws HostformError `usage` for options that cannot be combined.
  */
 function stackSource(flags: CommonFlags, cwd: string): StackSource | undefined {
@@ -217,7 +216,7 @@ function stackSource(flags: CommonFlags, cwd: string): StackSource | undefined {
   };
 }
 
-/** Returns the arguments with Terraform's spelling of options in ours: `-out=x`, `-auto-approve`, `--json=true`. */
+/** Converts options in Terraform's spelling to hostform's spelling: `-out=x`, `-auto-approve`, `--json=true`. */
 export function inOurSpelling(args: readonly string[], program: Command): readonly string[] {
   const optionsIn = (command: Command): Option[] => [...command.options, ...command.commands.flatMap(optionsIn)];
   const options = new Map(optionsIn(program).map((option) => [option.long, option]));
@@ -235,15 +234,18 @@ export function inOurSpelling(args: readonly string[], program: Command): readon
   });
 }
 
-/** `orderAnyway` -> `--order-anyway` */
+/** Converts `orderAnyway` to `--order-anyway`. */
 export const spelledOption = (flag: string) => `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** Name of an environment variable. */
+/** Format of environment variable names. */
 const NAME = /^[A-Za-z_]\w*$/;
-/** Beginning of signing secrets. */
+/** Prefix of signing secrets. */
 const SECRET = /^whsec_/i;
 
-/** Parses the name of an environment variable. Any other text may be the secret itself. @throws HostformError `usage`. */
+/**
+ * Parses the name of an environment variable. Rejects any other text, because it may be the secret.
+ * @throws HostformError `usage`.
+ */
 export const variableName = (option: string) => (text: string) =>
   NAME.test(given(text)) && !SECRET.test(text) ? text : refuse("usage/secret", { option });
 
@@ -253,7 +255,7 @@ export const TOKEN_ENV = [
   variableName("--token-env"),
 ] as const;
 
-/** Adds the options that name signing secrets. @param group heading of the options. */
+/** Adds the options for signing secrets. @param group heading of the options. */
 export function addSecretOptions(command: CliCommand, group = "Options:"): CliCommand {
   const parse = variableName("--secret-env");
   const names = (text: string, earlier: readonly string[] = []) => [...earlier, parse(text)];
@@ -266,7 +268,8 @@ export function addSecretOptions(command: CliCommand, group = "Options:"): CliCo
 }
 
 /**
- * Refuses the name of an unset variable if it may be the secret itself: a long text with small letters and digits.
+ * Rejects the name of an unset variable if the name may be the secret. A long text with lower-case letters and digits looks like
+ * a secret.
  * @param shortest minimum length of a secret.
  * @throws HostformError `usage`.
  */
@@ -277,13 +280,13 @@ export function refuseSecretAsName(option: string, name: string, shortest = 20):
 /** Stacks that a command accepts: `each` selected stack in turn, `one` stack, or `none`. */
 export type Scope = "each" | "one" | "none";
 
-/** Registers commands. `register/` has one function for each group of commands. */
+/** Registers commands. `register/` has one function per command group. */
 export interface Registration {
   readonly program: CliCommand;
   /** Adds a command. @param parent group of the command, such as `state` for `state list`. Default: the program. */
   command(name: string, summary: string, group: string, parent?: CliCommand): CliCommand;
   /**
-   * Returns the action of a command: the function with this name in a module that is loaded when the command runs.
+   * Returns the action of a command: the function with this name. Its module is loaded when the command runs.
    * @param scope stacks that the command accepts. Default: `one`.
    */
   action<K extends string>(
@@ -298,10 +301,10 @@ export interface FailOnFlags {
   readonly failOn?: readonly FailOn[];
 }
 
-/** Exit code of a successful run that met a condition of `--fail-on`. */
+/** Exit code of a successful run if a condition of `--fail-on` is true. */
 const FAILED_ON = 4;
 
-/** Returns 4 and prints the conditions of `--fail-on` that hold; returns `code` if none holds. */
+/** Prints the true conditions of `--fail-on` and returns 4. Returns `code` if no condition is true. */
 export function failedOn(
   { failOn = [] }: FailOnFlags,
   holds: ReadonlySet<FailOn>,
@@ -330,7 +333,7 @@ function conditionNames(text: string, earlier: readonly FailOn[] = []): readonly
   return [...new Set([...earlier, ...(names as FailOn[])])];
 }
 
-/** Returns a parser of whole numbers within bounds. */
+/** Returns a parser of integers within bounds. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);

@@ -1,4 +1,4 @@
-/** Commands and options of Terraform, Pulumi and octoDNS that hostform spells differently, each with the answer to them. */
+/** Commands and options of Terraform, Pulumi and octoDNS that hostform spells differently, each with a hint. */
 
 const PLAN = "`hostform plan` reads the account at each run.";
 const APPROVE = "Pass `--auto-approve` to apply without approval.";
@@ -8,7 +8,7 @@ const ENVIRONMENTS = "Declare environments in environments/NAME.yaml, and choose
 const ADOPT = "Use `hostform adopt`.";
 const APPLY = "Use `hostform apply`.";
 
-/** Answers by the full name of a command. */
+/** Hints by the full name of a command. */
 export const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   refresh: `${PLAN} \`hostform apply\` records what changed.`,
   taint: REPLACE,
@@ -35,7 +35,7 @@ export const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   lint: "Use `hostform validate`.",
 };
 
-/** Answers by the name of an option, or by a command and the name. */
+/** Hints by the name of an option, or by a command and the name. */
 export const OTHER_OPTIONS: Readonly<Record<string, string>> = {
   input: "hostform asks only at a terminal. `--auto-approve` asks nothing.",
   lock: "hostform always locks the state. `--lock-timeout 5m` waits for the lock.",

@@ -5,8 +5,8 @@ import { problem, refuse } from "./messages.ts";
 import { type Action, revealJson, type Switches, type Terminal } from "./terminal.ts";
 
 /**
- * `hostform output [NAME]`: prints the recorded outputs as `terraform output` does. Hides sensitive values, unless an output is named or
- * `--json` is given. Takes no lock, sends no request.
+ * Runs `hostform output [NAME]`: prints the outputs in the state as `terraform output` does. Hides sensitive values, unless the
+ * user names an output or sets `--json`. Takes no lock and sends no request.
  */
 export const runOutput: Action<Switches<"raw">, [name?: string]> = async (terminal, project, { raw }, name) => {
   if (raw && name === undefined) refuse("usage/raw_name", {});
@@ -20,7 +20,10 @@ export const runOutput: Action<Switches<"raw">, [name?: string]> = async (termin
   return 0;
 };
 
-/** Returns the way to declare outputs. Without a declaration, returns the way to a declaration or to the stacks. */
+/**
+ * Returns the remedy that declares outputs. Without a declaration, returns the remedy that creates a declaration or selects a
+ * stack.
+ */
 async function remediesOf({ source, declaration }: Project): Promise<readonly Remedy[]> {
   if (source.stack !== undefined)
     return ["Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them."];
@@ -46,9 +49,9 @@ function show(
   else if (!raw) terminal.reveal(`${renderOutputValue(value, type)}\n`);
   else if (value === null || Array.isArray(value) || isObject(value))
     refuse("state.output/raw", { name, what: value === null ? "null" : "a list or a map" });
-  // A pipe receives the text unchanged.
+  // A pipe receives the unmodified text.
   else terminal.exact(terminal.outIsTerminal ? escapeText(String(value)) : String(value), `The output ${name}`);
 }
 
-/** Fields in the order of Terraform. */
+/** Keep the field order of Terraform. */
 const full = ({ sensitive, type, value }: OutputState) => ({ sensitive, type, value });

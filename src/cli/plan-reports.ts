@@ -1,4 +1,4 @@
-/** Prints a plan in each format, and writes it to the files of `--report`. */
+/** Prints a plan in each format, and writes the plan to the files of `--report`. */
 import path from "node:path";
 import { replace } from "../core/files/index.ts";
 import { type Diagnostic, isProjectName, type Plan } from "../core/model/index.ts";
@@ -18,10 +18,10 @@ import { printJson, say, type Terminal } from "./terminal.ts";
 /** Output formats of a plan. `json` equals `--json`. */
 export type PlanFormat = "text" | "json" | "markdown" | "html";
 
-/** Returns the decimal places of amounts; undefined if they are unknown. */
+/** Returns the decimal places of amounts. Undefined if unknown. */
 type Scale = (currency: string, provider: string) => number | undefined;
 
-/** Returns the format of `--format` or `--json`. @throws HostformError `usage` if they differ. */
+/** Returns the format from `--format` or `--json`. @throws HostformError `usage` if the two options differ. */
 export function formatOf(terminal: Terminal, { format }: { readonly format?: PlanFormat }): PlanFormat {
   if (!terminal.json) return format ?? "text";
   if (format === undefined || format === "json") return "json";
@@ -48,7 +48,6 @@ const EXTENSIONS: Readonly<Record<string, PlanFormat>> = {
   ".txt": "text",
 };
 
-/** Options of commands that plan. */
 export interface PlanningFlags extends GuardFlags {
   readonly base?: string;
   readonly refresh?: "all" | "changed" | "false";
@@ -57,7 +56,7 @@ export interface PlanningFlags extends GuardFlags {
   readonly reorder?: readonly string[];
   readonly replace?: readonly string[];
   readonly orderAnyway?: readonly string[];
-  /** Files of the plan, each in the format of its extension. */
+  /** Report files. The extension decides the format of each file. */
   readonly report?: readonly string[];
 }
 
@@ -73,11 +72,11 @@ export const planningOf = (flags: PlanningFlags) => ({
   base: flags.base,
 });
 
-/** Returns the folder of the repository in a CI. */
+/** Returns the working folder, and in CI the folder of the repository. */
 export const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
 
 /**
- * Checks the files of `--report` before the first request. Files of the state and of the declaration are refused.
+ * Checks the files of `--report` before the first request. Rejects files of the state and the declaration.
  * @throws HostformError `usage` for an unknown extension, and as `placeForPlan` does.
  */
 async function reportPlaces({ source }: Pick<Project, "source">, files: readonly string[] = []) {
@@ -93,8 +92,8 @@ async function reportPlaces({ source }: Pick<Project, "source">, files: readonly
 const UNSCALED: Scale = () => undefined;
 
 /**
- * Opens the reports of a run, without colours and secrets. A report never holds the plan of an earlier run: until this run has a plan,
- * the report says so; if the plan fails, it has the reason.
+ * Opens the reports of a run, without colours and secrets. A report never contains the plan of an earlier run. Until the plan
+ * exists, the report says that it is missing. If the plan fails, the report contains the reason.
  * @throws HostformError as {@link reportPlaces} does.
  */
 export async function reportsOf(
@@ -114,7 +113,7 @@ export async function reportsOf(
       await orRefuse(replace(target, text), (reason) => problem("plan.saved/report", { file, reason }));
     }
   };
-  /** Returns a plan without changes that stands for a failed plan. */
+  /** Returns an empty plan that represents a failed plan. */
   const unplanned = async (mode: Plan["mode"], diagnostics: readonly Diagnostic[]): Promise<Plan> => ({
     ...(await namesOf(project)),
     lineage: "",
@@ -130,24 +129,27 @@ export async function reportsOf(
   });
   if (places.length > 0) await writeAll(await unplanned("apply", [problem("interrupted/report", {})]), UNSCALED);
   return {
-    /** Writes the reports, and annotates the lines of errors and warnings in a CI. @throws HostformError `plan.saved`. */
+    /** Writes the reports. In CI, annotates the lines with errors and warnings. @throws HostformError `plan.saved`. */
     async write(plan: Plan, moneyScale: Scale): Promise<void> {
       isPlanned = true;
       terminal.annotate(annotationsOf(plan.diagnostics, placesOf(project.source), terminal.errLook.remedies));
       await writeAll(plan, moneyScale);
       for (const { file } of places) say(terminal, `Report: ${file}`);
     },
-    /** Runs the work that plans. If it fails, the reports receive the reason, as does a comment or a page on standard output. */
+    /**
+     * Runs the planning task. If it fails, writes the reason to the reports, and to standard output if the format is Markdown or
+     * HTML.
+     */
     async orWhy<T>(mode: Plan["mode"], format: PlanFormat, work: () => Promise<T>): Promise<T> {
       try {
         return await work();
       } catch (error) {
         if (isPlanned) throw error;
         const plan = await unplanned(mode, forStack(project.source, diagnosticsOf(error)));
-        // A job finds its earlier comment by the project's name.
+        // The project's name identifies the earlier comment of a job.
         if (format === "html" || (format === "markdown" && plan.project !== ""))
           printPlan(terminal, plan, UNSCALED, format);
-        // The reason of the failed plan matters more than a report that cannot be written.
+        // Throw the error of the failed plan, even if a report cannot be written.
         await writeAll(plan, UNSCALED).catch(() => undefined);
         throw error;
       }
@@ -155,7 +157,7 @@ export async function reportsOf(
   };
 }
 
-/** Returns the name of the project and its accounts, as far as the declaration is readable. */
+/** Returns the name of the project and its accounts, if the declaration is readable. */
 export async function namesOf({ declaration, source }: Pick<Project, "declaration" | "source">) {
   const { desired, partial } = await declaration.read().catch(() => ({ desired: undefined, partial: undefined }));
   const { project: name = "", providers = new Map() } = desired ?? partial ?? {};

@@ -1,4 +1,4 @@
-/** `plan` and `validate`: plan the changes, or check the declaration. Both change nothing. */
+/** Runs `plan` and `validate`. Neither command changes the account. */
 import { VERSION } from "../core/api/version.ts";
 import { heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges, mayApply } from "../project/apply.ts";
@@ -23,11 +23,11 @@ interface PlanFlags extends PlanningFlags, FailOnFlags {
   readonly destroy?: boolean;
   readonly detailedExitcode?: boolean;
   readonly format?: PlanFormat;
-  /** File of the saved plan, for `apply FILE`. */
+  /** File for the saved plan. `apply FILE` reads it. */
   readonly out?: string;
 }
 
-/** `hostform plan`: changes neither the account nor the state. */
+/** Runs `hostform plan`. Changes neither the account nor the state. */
 export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   const options = {
     command: "plan" as const,
@@ -37,7 +37,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   const format = formatOf(terminal, flags);
   const reports = await reportsOf(terminal, project, flags.report);
   return reports.orWhy(options.mode, format, async () => {
-    // Reports a wrong name before the first request.
+    // Check the file name before the first request.
     if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
     return withPlan(project, options, async (run) => {
       const { plan } = run;
@@ -69,7 +69,7 @@ interface ValidateFlags {
   readonly expanded?: boolean;
 }
 
-/** `hostform validate`: checks the declaration without a token and without a request. */
+/** Runs `hostform validate`: checks the declaration without a token and without a request. */
 export const runValidate: Action<ValidateFlags> = async (terminal, project, { format = "text", expanded }) => {
   if (expanded && (terminal.json || format !== "text"))
     refuse("usage/combined", { options: "--expanded and another format" });

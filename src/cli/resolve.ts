@@ -7,13 +7,13 @@ import { refuse } from "./messages.ts";
 import { type Action, printResult, say } from "./terminal.ts";
 
 interface ResolveFlags {
-  /** Id of the object that the create produced. */
+  /** Id of the created object. */
   readonly adopt?: string;
   /** Adopts an object that differs from the request. */
   readonly force?: boolean;
-  /** The create produced no object. */
+  /** True if the request created no object. */
   readonly absent?: boolean;
-  /** Checks again until the account shows the object. */
+  /** Repeats the check until the account shows the object. */
   readonly wait?: boolean;
   /** Time limit of the wait, in milliseconds. */
   readonly waitTimeout?: number;
@@ -22,7 +22,10 @@ interface ResolveFlags {
 const WAIT_MS = 600_000;
 const STORED = " hostform cannot write the state at this backend: the next apply on this machine records it.";
 
-/** `hostform resolve [ADDRESS]`: shows the evidence of pending creates, or settles one. Exit code 1 while a named create is pending. */
+/**
+ * Runs `hostform resolve [ADDRESS]`: shows the candidates for pending creations, or settles one creation. Exit code 1 while the
+ * creation at the given address is pending.
+ */
 export const runResolve: Action<ResolveFlags, [address?: string]> = async (terminal, project, flags, address) => {
   const folder = await terraformFolder(project);
   const settling = resolveCreates(folder ?? project, address, settlingOf(flags, address));

@@ -1,4 +1,4 @@
-/** `sandbox trigger`, `deliveries` and `redeliver`: events of a running sandbox, by its control port. */
+/** Runs `sandbox trigger`, `deliveries` and `redeliver`: events of a running sandbox, through its control port. */
 import { request } from "undici";
 import { isLoopback } from "../core/api/address.ts";
 import { networkFailure } from "../core/api/network-failure.ts";
@@ -19,20 +19,20 @@ interface TriggerFlags extends ControlFlags {
   readonly webhook?: string;
 }
 
-/** A delivery as the control port reports it. Fields that another version does not have are absent. */
+/** A delivery as the control port reports it. A sandbox of another version may omit fields. */
 interface Delivery {
   readonly id: number;
   readonly webhook_id: number;
   readonly event: string;
   readonly url: string;
-  /** pending, delivered, abandoned, blocked. */
+  /** Status: `pending`, `delivered`, `abandoned` or `blocked`. */
   readonly status: string;
-  /** `status` is null when no answer came. */
+  /** `status` is null if no response arrived. */
   readonly attempts: readonly { readonly at: string; readonly status: number | null; readonly error: string | null }[];
   readonly body?: string;
 }
 
-/** `hostform sandbox trigger EVENT`: makes a sandbox send an event now, whether or not it has happened. */
+/** Runs `hostform sandbox trigger EVENT`: a sandbox sends an event now, even if the event has not happened. */
 export const runTrigger: Action<TriggerFlags, [event: string]> = async (terminal, project, flags, event) => {
   const { service, invoice, webhook } = flags;
   const body = {
@@ -47,7 +47,10 @@ export const runTrigger: Action<TriggerFlags, [event: string]> = async (terminal
   return 0;
 };
 
-/** `hostform sandbox deliveries [ID]`: the deliveries of a sandbox, newest first, or one with every attempt. */
+/**
+ * Runs `hostform sandbox deliveries [ID]`: lists the deliveries of a sandbox, newest first, or shows one delivery with every
+ * attempt.
+ */
 export const runDeliveries: Action<ControlFlags, [id?: string]> = async (terminal, project, flags, id) => {
   const path = id === undefined ? "/deliveries" : `/deliveries/${idOf("the id of a delivery", id)}`;
   const found = await askDeliveries(project, flags, "GET", path);
@@ -61,7 +64,7 @@ export const runDeliveries: Action<ControlFlags, [id?: string]> = async (termina
   return 0;
 };
 
-/** `hostform sandbox redeliver ID`: makes a sandbox send the same bytes again, as a new delivery. */
+/** Runs `hostform sandbox redeliver ID`: a sandbox sends the same bytes again, as a new delivery. */
 export const runRedeliver: Action<ControlFlags, [id: string]> = async (terminal, project, flags, id) => {
   const path = `/deliveries/${idOf("the id of a delivery", id)}/replay`;
   print(terminal, await askDeliveries(project, flags, "POST", path));
@@ -96,7 +99,7 @@ function inFull(terminal: Terminal, { attempts, body, ...delivery }: Delivery): 
   return `${table}\n${tries}${body === undefined ? "" : `\n${escapeText(body)}\n`}`;
 }
 
-/** An id of the sandbox: a number. */
+/** Parses the id of a sandbox object. Ids are numbers. */
 function idOf(what: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   return fail("usage", `${JSON.stringify(text)} is not ${what}`, {
@@ -111,8 +114,9 @@ const FIX = `Run \`hostform sandbox\` in another terminal, and set ${VARIABLE} t
 const TIMEOUT_MS = 30_000;
 
 /**
- * Asks the control port of a sandbox on this machine for one delivery or several.
- * @throws HostformError `sandbox.control`: no address, one of another machine, no answer, a refusal with its sentence.
+ * Requests one or several deliveries from the control port of a sandbox on this machine.
+ * @throws HostformError `sandbox.control` if the URL is missing or of another machine, if no response arrives, or if the sandbox
+ * rejects the request.
  */
 function askDeliveries(
   project: ProjectParts,
@@ -150,7 +154,7 @@ function addressOf(text: string | undefined): URL {
   return url;
 }
 
-/** The deliveries of a good answer. */
+/** Returns the deliveries in a successful response. */
 function deliveriesIn(status: number, text: string, base: URL): Delivery[] {
   const json = parsedJson(text);
   if (json === undefined) {
@@ -162,7 +166,7 @@ function deliveriesIn(status: number, text: string, base: URL): Delivery[] {
   }
   if (status < 200 || status > 299) {
     const words = isObject(json) && typeof json.message === "string" ? json.message : `It answered ${status}.`;
-    // Fields of the control port have the names of the options that fill them.
+    // The control port's fields have the names of the command's options.
     const inOptions = words.replace(/\b(service|invoice|webhook)_id\b/g, "--$1");
     refuse(
       `The sandbox refused: ${escapeLine(inOptions)}`,

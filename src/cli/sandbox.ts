@@ -1,11 +1,11 @@
-/** `sandbox`: runs an implementation of the API, alone or around one command. */
+/** Runs `sandbox`: serves the API on this machine, until Ctrl-C or while one command runs. */
 import path from "node:path";
 import { childEnvironment, fail, HostformError, shellWord } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { orFail, readText } from "./files.ts";
 import { type Action, revealJson, say, type Terminal } from "./terminal.ts";
 
-/** The sandbox is loaded when it runs; only its types are needed before. */
+/** The sandbox is loaded when it runs. Import only its types here. */
 type Sandbox = import("../sandbox/index.ts").Sandbox;
 type DeliverTo = import("../sandbox/index.ts").DeliverTo;
 
@@ -25,8 +25,8 @@ interface SandboxFlags {
 }
 
 /**
- * `hostform sandbox`: runs an implementation of the API on this machine until Ctrl-C and prints what to export. With
- * `-- COMMAND`: only while that command runs, whose exit code becomes ours.
+ * Runs `hostform sandbox`: serves an implementation of the API on this machine until Ctrl-C, and prints the variables to export.
+ * With `-- COMMAND`, runs until the command ends, and returns the exit code of the command.
  */
 export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = async (terminal, project, flags, words) => {
   const { sandbox, money } = await start(project.source, flags);
@@ -63,8 +63,8 @@ export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = asyn
 };
 
 /**
- * Nothing that opens the real account or its state. The key of the state stays: the command is hostform itself in most
- * cases, and would write a state in the clear without it.
+ * Returns the environment without the variables that open the real account or its state. Keeps the key of the state: the command
+ * is usually hostform, and would write an unencrypted state without the key.
  */
 function inheritedBy(env: ProjectSource["env"]): ProjectSource["env"] {
   const keys = Object.entries(env).filter(([name]) => name.startsWith("HOSTFORM_STATE_"));
@@ -73,7 +73,10 @@ function inheritedBy(env: ProjectSource["env"]): ProjectSource["env"] {
 
 const SHELLS = ["ash", "bash", "dash", "ksh", "sh", "zsh"];
 
-/** Variables that begin the prompt of a shell with SANDBOX. The start file of bash sets its prompt, and PROMPT_COMMAND runs later. */
+/**
+ * Returns variables that start a shell prompt with SANDBOX. PROMPT_COMMAND is needed for bash, because the start file of bash
+ * replaces the prompt.
+ */
 function promptOf(command: string): Readonly<Record<string, string>> {
   if (!SHELLS.includes(path.basename(command))) return {};
   return {
@@ -82,7 +85,7 @@ function promptOf(command: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Starts a sandbox by the flags. @returns also the unit of its amounts (§2 Gaps), if a profile is given. */
+/** Starts a sandbox with the flags. @returns also the unit of its amounts (§2 Gaps), if a profile is given. */
 async function start(source: ProjectSource, flags: SandboxFlags) {
   const { startSandbox, parseProfile, SandboxOptionError } = await import("../sandbox/index.ts");
   const { data, deliverTo, snapshot, port, controlPort, seed, rateLimit, autoPay, clock } = flags;
@@ -110,14 +113,14 @@ const textOf = (snapshot: string) =>
     remedies: ["Save one: GET /snapshot at the control address of a sandbox."],
   });
 
-/** Hosts, or a word such as `anywhere`. */
+/** Parses hosts, or a word such as `anywhere`. */
 function targetsOf(given: readonly string[]): DeliverTo {
   const [only = ""] = given;
   if (given.includes("anywhere")) return "anywhere";
   return given.length === 1 && (only === "nowhere" || only === "loopback") ? only : given;
 }
 
-/** Opens the dashboard. Without a browser the sandbox continues: its address is printed. */
+/** Opens the dashboard. If no browser opens, the sandbox continues, because its URL is printed. */
 async function openDashboard(terminal: Terminal, { controlUrl }: Sandbox): Promise<void> {
   try {
     await terminal.browse(controlUrl);
@@ -127,7 +130,7 @@ async function openDashboard(terminal: Terminal, { controlUrl }: Sandbox): Promi
   }
 }
 
-/** The tokens are shown: they open nothing but this sandbox. */
+/** Prints the tokens openly, because they are valid only for this sandbox. */
 function announce(
   terminal: Terminal,
   { url, controlUrl, tokens }: Sandbox,

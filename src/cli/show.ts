@@ -1,4 +1,4 @@
-/** `show`: prints a saved plan or the state. Sends no request, takes no lock. */
+/** Runs `show`: prints a saved plan or the state. Sends no request and takes no lock. */
 
 import { readSavedPlan, wordsOfType } from "../project/saved-plan.ts";
 import { secretNames } from "../project/secrets.ts";

@@ -1,4 +1,3 @@
-/** Runs a command on several stacks, in the order of their dependencies. */
 import { HostformError } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
@@ -30,11 +29,11 @@ const PURPOSES: Readonly<Record<string, Purpose>> = {
 
 const ORDERING: readonly Purpose[] = ["validate", "plan", "apply"];
 
-/** Maximum number of stacks in the last line, and in a list. */
+/** Maximum number of stacks in the last line and in a list. */
 const MAX_IN_LINE = 3;
 const MAX_LISTED = 20;
 
-/** Options for one state or one plan. */
+/** Options that are valid only for a single state or a single plan. */
 const FOR_ONE = [
   "out",
   "report",
@@ -50,8 +49,9 @@ const FOR_ONE = [
 
 /**
  * Runs a command on the stacks of `--app` or `--stack`. Each stack is a separate run with its own state.
- * @returns the exit code: 1 if a stack failed or was skipped, else the highest code.
- * @throws HostformError `usage` if several stacks meet a command for one; an only stack's own error.
+ * @returns 1 if a stack failed or was skipped, otherwise the highest exit code.
+ * @throws HostformError `usage` if several stacks are selected for a command that accepts one stack. Rethrows the error of a
+ * single stack.
  */
 export async function runOnStacks(
   terminal: Terminal,
@@ -78,12 +78,12 @@ export async function runOnStacks(
   if (others.length === 0) return on(only);
   const reason = reasonForOne(terminal, source, given);
   if (reason !== undefined) refuse("usage/one_stack", { reason, stacks: stacks.map(({ name }) => name) });
-  // Refuses stacks that share an object before the first request.
+  // Rejects stacks that declare the same order, before the first request.
   if (ORDERING.includes(purpose)) await refuseSharedOrders(project, stacks, run);
   return runSeveral(terminal, destroying ? stacks.toReversed() : stacks, destroying, on);
 }
 
-/** Runs the stacks one after another. @param destroying dependents first. */
+/** Runs the stacks one after another. @param destroying runs dependent stacks first. */
 async function runSeveral(
   terminal: Terminal,
   stacks: readonly LoadedStack[],
@@ -133,7 +133,7 @@ async function runSeveral(
   return 1;
 }
 
-/** Returns the reason for which a command accepts one stack only; undefined if it accepts several. */
+/** Returns the reason why a command accepts only one stack. Undefined if the command accepts several. */
 function reasonForOne(
   terminal: Terminal,
   source: ProjectSource,

@@ -1,4 +1,4 @@
-/** `state …` and `force-unlock`: reads and repairs the state by hand. Sends no request to the API. */
+/** Runs `state …` and `force-unlock`, which read and repair the state manually. Sends no request to the API. */
 import path from "node:path";
 import {
   didYouMean,
@@ -18,7 +18,7 @@ import { orRefuse, readText } from "./files.ts";
 import { problem, refuse } from "./messages.ts";
 import { type Action, printJson, printResult, revealJson, type Switches, say } from "./terminal.ts";
 
-/** `hostform state list [ADDRESS-PREFIX|PATTERN]`. Takes no lock. */
+/** Runs `hostform state list [ADDRESS-PREFIX|PATTERN]`. Takes no lock. */
 export const runStateList: Action<Switches<"long">, [prefix?: string]> = async (
   terminal,
   project,
@@ -36,11 +36,11 @@ export const runStateList: Action<Switches<"long">, [prefix?: string]> = async (
   return 0;
 };
 
-/** Rows of a listing of recorded resources. */
+/** Returns the table rows of resources in the state. */
 export const stateRows = (resources: readonly ResourceState[]) =>
   resources.map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
 
-/** Returns the recorded resources that match a pattern. @throws HostformError `plan.address` if none matches. */
+/** Returns the resources of the state that match a pattern. @throws HostformError `plan.address` if none matches. */
 function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {
   const selectable = all.map(({ address, private: { client } }) => ({ address, client }));
   const chosen = new Set(selected([pattern], selectable));
@@ -49,7 +49,7 @@ function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {
 
 const HIDDEN = "(sensitive value)";
 
-/** `hostform state show ADDRESS`: prints the attributes of a resource. Takes no lock. */
+/** Runs `hostform state show ADDRESS`: prints the attributes of a resource. Takes no lock. */
 export const runStateShow: Action<Switches<"reveal">, [address: string]> = async (
   terminal,
   project,
@@ -101,7 +101,10 @@ function textOf(
   ].join("\n");
 }
 
-/** `hostform state rm ADDRESS…`: forgets resources with their nested ones. Forgets none if one address is unknown. */
+/**
+ * Runs `hostform state rm ADDRESS…`: removes resources and their nested resources from the state. Removes nothing if one address
+ * is unknown.
+ */
 export const runStateRm: Action<object, [addresses: readonly string[]]> = async (terminal, project, _, addresses) => {
   return project.state.write("state rm", async (store) => {
     const removed = await project.state.forget(store, addresses);
@@ -112,7 +115,7 @@ export const runStateRm: Action<object, [addresses: readonly string[]]> = async 
   });
 };
 
-/** `hostform state mv FROM TO`: renames a resource, all its instances, and its nested resources. */
+/** Runs `hostform state mv FROM TO`: renames a resource with all its instances and nested resources. */
 export const runStateMv: Action<object, [from: string, to: string]> = async (terminal, project, _, from, to) => {
   return project.state.write("state mv", async (store) => {
     const moved = await project.state.move(store, from, to);
@@ -122,7 +125,7 @@ export const runStateMv: Action<object, [from: string, to: string]> = async (ter
   });
 };
 
-/** `hostform state pull`: prints the stored state byte for byte, with its secrets. Takes no lock. */
+/** Runs `hostform state pull`: prints the exact bytes of the stored state, including its secrets. Takes no lock. */
 export const runStatePull: Action = async (terminal, project) => {
   const text = await project.state.store().pull();
   if (text === undefined) say(terminal, "There is no state yet: nothing was applied or imported.");
@@ -130,7 +133,7 @@ export const runStatePull: Action = async (terminal, project) => {
   return 0;
 };
 
-/** `hostform state push [FILE|-]`: replaces the state. */
+/** Runs `hostform state push [FILE|-]`: replaces the state. */
 export const runStatePush: Action<Switches<"force">, [file: string]> = async (terminal, project, flags, file) => {
   const named = path.resolve(project.source.cwd, file);
   const reading = file === "-" ? terminal.readInput() : readText(named);
@@ -147,7 +150,7 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
   return 0;
 };
 
-/** `hostform state encrypt`: merges the journal into the state, and encrypts the state and its backup. */
+/** Runs `hostform state encrypt`: merges the journal into the state, and encrypts the state and its backup. */
 export const runStateEncrypt: Action = async (terminal, project) => {
   const key = project.state.encryption().required();
   const { found, changed, backup } = await project.state.reseal("state encrypt", { to: "sealed" });
@@ -162,7 +165,7 @@ export const runStateEncrypt: Action = async (terminal, project) => {
   return 0;
 };
 
-/** `hostform state decrypt`: writes the state and its backup unencrypted, and lists the secrets in them. */
+/** Runs `hostform state decrypt`: writes the state and its backup unencrypted, and lists their secrets. */
 export const runStateDecrypt: Action = async (terminal, project) => {
   const { key } = project.state.encryption();
   const { found, changed, backup, state } = await project.state.reseal("state decrypt", { to: "clear" });
@@ -172,7 +175,7 @@ export const runStateDecrypt: Action = async (terminal, project) => {
   else if (!changed) terminal.out("The state is not encrypted.\n");
   else {
     terminal.out(`${backup ? "The state and its backup are" : "The state is"} now unencrypted.\n`);
-    // A result of the command: --quiet does not hide it.
+    // This warning is a result of the command, so `--quiet` does not hide it.
     terminal.err(warning(secrets));
     if (key !== undefined)
       terminal.err(`Unset ${key.variable}: while it is set, hostform refuses an unencrypted state.\n`);
@@ -199,7 +202,9 @@ function warning(secrets: ReturnType<typeof secretsIn>): string {
   return `WARNING: these files can be read now. They hold ${plural(count, "secret")}:\n${lines.join("")}`;
 }
 
-/** `hostform state rotate-key`: encrypts with the key in HOSTFORM_STATE_NEW_PASSPHRASE or HOSTFORM_STATE_NEW_KEY. */
+/**
+ * Runs `hostform state rotate-key`: encrypts the state with the key in HOSTFORM_STATE_NEW_PASSPHRASE or HOSTFORM_STATE_NEW_KEY.
+ */
 export const runStateRotateKey: Action = async (terminal, project) => {
   const { found, changed, backup, old, key, variable } = await rotateKey(project.state);
   if (terminal.json) printJson(terminal, { encrypted: found, changed });
@@ -216,7 +221,7 @@ export const runStateRotateKey: Action = async (terminal, project) => {
   return 0;
 };
 
-/** Errors of the state itself: the lock was taken and released again. */
+/** Errors of the state content. The lock was free in these cases. */
 const OF_THE_STATE = ["state.unreadable", "state.newer", "state.foreign", "state.unencrypted"];
 const alive = (pid: number | null | undefined) =>
   `The holder is still running. It checks the lock before each write and each request, and stops. If it is frozen, end it${pid ? ` (\`kill -KILL ${pid}\`)` : ""}: a process that froze in the instant of a write finishes that write.`;
@@ -225,7 +230,7 @@ const FENCED =
 const NOT_FENCED =
   "If the holder is still running, stop it first. A request that it recorded less than 5 seconds ago may still leave. hostform does not overwrite a state that another run has changed, but another program may. Until then, a server may accept writes under the freed lock ID.";
 
-/** `hostform force-unlock [LOCK-ID]`: shows the holder of the lock, asks, and releases the lock. */
+/** Runs `hostform force-unlock [LOCK-ID]`: shows the holder of the lock, asks for approval, and releases the lock. */
 export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (terminal, project, flags, id) => {
   const held = await whoHolds(project.state);
   if (held === undefined) {
@@ -248,7 +253,7 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
   return 0;
 };
 
-/** Returns the holder of the lock in words; undefined if this process can take the lock. */
+/** Describes the holder of the lock. Undefined if this process can take the lock. */
 async function whoHolds(state: ProjectState): Promise<string | undefined> {
   try {
     const store = await state.store().open({ write: true, command: "force-unlock", timeoutMs: 0 });

@@ -1,8 +1,8 @@
-/** Guards the streams of the process. Imports nothing, because `main.ts` loads it for `version`. */
+/** Guards the streams of the process. Imports nothing, because `main.ts` loads this module for `version`. */
 
 /**
- * Guards the results against a closed or full stream. A closed pipe (`hostform plan | head`) is no error. Any other failure is one line and
- * an exit code, and does not interrupt an apply.
+ * Handles a closed or full result stream. A closed pipe (`hostform plan
+ * head`) is no error. Any other failure prints one line and sets the exit code. It does not interrupt an apply.
  */
 export function guardResults(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -13,14 +13,14 @@ export function guardResults(): void {
   });
 }
 
-/** Guards the messages. Only the exit code reports their failure. */
+/** Handles a failed message stream. Only the exit code reports the failure. */
 export function guardMessages(): void {
   process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
     if (code !== "EPIPE") failAtExit();
   });
 }
 
-/** Ends the process soon after its command. An abandoned lookup or connection would keep it alive. */
+/** Ends the process soon after its command. Otherwise an abandoned lookup or connection would keep the process alive. */
 export function endSoon(): void {
   const end = () => (process.stdout.writableLength + process.stderr.writableLength > 0 ? endSoon() : process.exit());
   setTimeout(end, 100).unref();

@@ -1,4 +1,4 @@
-/** The real process interface of a command: streams, signals and programs of this process. */
+/** Implements the process interface of a command with the streams, signals and programs of this process. */
 import path from "node:path";
 import type { ReadStream } from "node:tty";
 import { childEnvironment, errnoOf, HostformError, systemClock, utf8 } from "../core/model/index.ts";
@@ -51,7 +51,7 @@ export function systemIo(): Io {
 
 let input: typeof process.stdin | undefined;
 
-/** Opens standard input on demand: Node needs a tenth of a start for it. */
+/** Opens standard input on demand, because this takes a tenth of Node's start time. */
 function standardInput(): typeof process.stdin {
   if (input === undefined) {
     input = process.stdin;
@@ -60,13 +60,12 @@ function standardInput(): typeof process.stdin {
   return input;
 }
 
-/** Path of no program. Its start fails with the error of the system. */
+/** Path without a program. Starting it fails with the error of the system. */
 const NOWHERE = path.resolve("/", "no-such-program");
 
-/** Loads the module that runs programs. */
 const programs = () => import("../project/programs.ts");
 
-/** Ignores the failure of a closed terminal. Node resets a terminal after it was read, where nothing can catch an error. */
+/** Ignores the error of a closed terminal. Node resets a terminal after a read, and no code can catch an error there. */
 export function forgiveClosing(terminal: Pick<ReadStream, "setRawMode">): void {
   const set = terminal.setRawMode;
   terminal.setRawMode = function (this: ReadStream, mode) {
@@ -79,7 +78,7 @@ export function forgiveClosing(terminal: Pick<ReadStream, "setRawMode">): void {
   };
 }
 
-/** Listens to a signal of this process. @returns the function that ends it. */
+/** Listens to a signal of this process. @returns the function that stops listening. */
 function listen(signal: NodeJS.Signals, callback: () => void): () => void {
   process.on(signal, callback);
   return () => void process.off(signal, callback);
@@ -87,7 +86,7 @@ function listen(signal: NodeJS.Signals, callback: () => void): () => void {
 
 const reloading = new Set<() => void>();
 
-/** Returns true if SIGHUP means "reload". With a terminal it means that the terminal was closed. */
+/** Returns true if SIGHUP means "reload". If a standard stream is a terminal, SIGHUP means that the terminal was closed. */
 function reloads(): boolean {
   const { stdin, stdout, stderr } = process;
   return reloading.size > 0 && ![stdin, stdout, stderr].some(({ isTTY }) => isTTY === true);
@@ -111,7 +110,7 @@ function onInterrupt(callback: () => void): () => void {
     called = true;
     callback();
   };
-  // Both the system and the shell signal a closed terminal. The second signal must not count as a second Ctrl-C.
+  // The system and the shell each send a signal when a terminal is closed. The second signal must not count as a second Ctrl-C.
   const hangUp = () => {
     if (!called && !reloads()) press();
   };
@@ -132,15 +131,16 @@ async function firstBytes(stream: AsyncIterable<Uint8Array>, limit: number): Pro
   return Buffer.concat(chunks).subarray(0, limit);
 }
 
-/** A terminal that is being read hands Ctrl-C to its reader, and sends no signal. */
+/** While a question reads the terminal, Ctrl-C is an input character and sends no signal. */
 const interruptedQuestion = () => new HostformError([problem("interrupted", {})]);
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Runs a command with the streams of this process, and waits for its end. Passes signals on, except Ctrl-C of a terminal:
- * the terminal sends that to both processes.
- * @returns its exit code; 128+n if signal n ended it. @throws HostformError `usage` if it cannot be started.
+ * Runs a command with the streams of this process and waits for its end. Forwards signals, except Ctrl-C of a terminal, because
+ * the terminal sends it to the child as well.
+ * @returns the exit code, or 128+n if signal n ended the command.
+ * @throws HostformError `usage` if the command cannot be started.
  */
 async function runCommand(
   command: string,
@@ -175,7 +175,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Opens an address in the user's browser. The address is one argument of a program, never part of a shell's line. */
+/** Opens a URL in the user's browser. The URL is one argument of a program, and never part of a shell command. */
 async function browse(url: string): Promise<void> {
   const [command = "xdg-open", ...args] = OPENERS[process.platform] ?? [];
   const [{ spawn }, { ended, programPath }] = await Promise.all([import("node:child_process"), programs()]);

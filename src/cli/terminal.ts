@@ -1,4 +1,4 @@
-/** The terminal of a command: its guarded streams, and the output options. */
+/** The terminal of a command: its guarded streams and the output options. */
 
 import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
@@ -12,7 +12,7 @@ import { requestEventLine } from "../report/progress.ts";
 import { flowText, type MessageStyle } from "../report/text-style.ts";
 import { type Activity, startActivity } from "./activity.ts";
 
-/** The process interface of a command: streams, environment, signals. A test replaces them. */
+/** The process interface of a command: streams, environment, signals. Tests replace it. */
 export interface Io extends Omit<Host, "wasInterrupted"> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
@@ -22,50 +22,64 @@ export interface Io extends Omit<Host, "wasInterrupted"> {
   err(text: string): void;
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
-  /** True if the runner of GitHub Actions reads standard error itself. Then secrets for it to hide can be written there. */
+  /**
+   * True if the GitHub Actions runner reads standard error directly. Secrets can then be written there, so that the runner masks
+   * them.
+   */
   readonly errIsRunner: boolean;
   readonly columns: number | undefined;
   /**
-   * Reads a line from the user; undefined at the end of input, and without a terminal.
-   * @throws HostformError `interrupted` for Ctrl-C, and when the signal is aborted.
+   * Reads a line from the user. Returns undefined at the end of input, and without a terminal.
+   * @throws HostformError `interrupted` for Ctrl-C, and if the signal aborts.
    */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
   /** Reads all of standard input. */
   readInput(): Promise<string>;
   /** Reads the bytes of standard input up to a limit. */
   readInputBytes(limit: number): Promise<Uint8Array>;
-  /** Calls back at each SIGHUP, unless a standard stream is a terminal. @returns the function that ends it. */
+  /**
+   * Calls back at each SIGHUP, unless a standard stream is a terminal.
+   * @returns the function that stops the callbacks.
+   */
   onReload(callback: () => void): () => void;
   /**
-   * Runs a command with the streams of this process, passes signals on, and waits for its end.
-   * @returns its exit code; 128+n if signal n ended it. @throws HostformError if it cannot be started.
+   * Runs a command with the streams of this process, forwards signals, and waits for its end.
+   * @returns the exit code, or 128+n if signal n ended the command.
+   * @throws HostformError if the command cannot be started.
    */
   run(command: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number>;
-  /** Opens an address in the user's browser. @throws HostformError if that fails. */
+  /** Opens a URL in the user's browser. @throws HostformError if this fails. */
   browse(url: string): Promise<void>;
 }
 
 /**
- * The process interface that commands receive from `guarded-io.ts`. All output passes through it: known secrets are hidden, and
- * control sequences for a terminal or for the agent of a CI are escaped.
+ * The process interface that commands receive from `guarded-io.ts`. All output passes through it. It hides known secrets, and
+ * escapes control sequences of a terminal and workflow commands of a CI runner.
  */
 export interface GuardedIo extends Io, Host {
-  /** Secrets of this run. Code that learns a secret adds it here before anything is written. */
+  /** Secrets of this run. Code that learns a secret registers it here before any output. */
   readonly redaction: Redaction;
-  /** Writes a result with its secrets, for the few commands that print one on demand. A test holds their list. */
+  /**
+   * Writes a result including its secrets, for the commands that print a secret on request. A test has the list of these
+   * commands.
+   */
   reveal(text: string): void;
-  /** Writes JSON and ends the line. Secrets are hidden in the values before they become JSON. @param indent spaces for each level. */
+  /**
+   * Writes JSON and ends the line. Hides secrets in the values before they become JSON.
+   * @param indent spaces per level.
+   */
   document(value: unknown, indent?: number): void;
-  /** Annotates lines of the declaration, if the runner of GitHub Actions reads standard error itself. */
+  /** Annotates lines of the declaration if the GitHub Actions runner reads standard error directly. */
   annotate(annotations: readonly Annotation[]): void;
   /**
-   * Writes a result byte for byte (`fmt -`, `state pull`, `output --raw`). @param what subject of the message.
-   * @throws HostformError `usage` if the agent of a CI would execute a part of it.
+   * Writes the exact bytes of a result (`fmt -`, `state pull`, `output --raw`).
+   * @param what subject of the message.
+   * @throws HostformError `usage` if a CI runner would execute a part of the text.
    */
   exact(text: string, what: string): void;
-  /** Moves the cursor of standard error up, and clears the rest of the screen. */
+  /** Moves the cursor of standard error up and clears the rest of the screen. */
   rewind(lines: number): void;
-  /** Writes the commands for the runner that wait for the end of a line. */
+  /** Writes the workflow commands that wait for the end of a line. */
   flush(): void;
 }
 
@@ -73,7 +87,7 @@ export interface GuardedIo extends Io, Host {
 export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | "capture" | "shell" | "exit"> {
   readonly json: boolean;
   readonly quiet: boolean;
-  /** Prints each API request. */
+  /** True if each API request is printed. */
   readonly verbose: boolean;
   /** Status of reads and waits. */
   readonly activity: Activity;
@@ -85,7 +99,7 @@ export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | 
   readonly errLook: MessageStyle;
 }
 
-/** Options without a value: `Switches<"force">`. */
+/** Flags without a value: `Switches<"force">`. */
 export type Switches<Name extends string> = { readonly [N in Name]?: boolean };
 
 /** Runs a command. @returns the exit code. */
@@ -104,7 +118,10 @@ export interface PrintOptions {
   readonly color: boolean;
 }
 
-/** Opens the terminal of a command and the parts of its project. @param printsJson true writes no plain status line. */
+/**
+ * Opens the terminal of a command and the parts of its project.
+ * @param printsJson true suppresses plain status lines.
+ */
 export function opened(
   io: GuardedIo,
   { color, ...print }: PrintOptions,
@@ -144,7 +161,7 @@ function logOf(terminal: Terminal): Log {
   return {
     say: (text) => say(terminal, text),
     warn(diagnostics) {
-      // Unattended jobs run with `--quiet`, and need the announced end of an API most.
+      // Unattended jobs use `--quiet`, and need the notice about the end of an API version.
       const shown = terminal.quiet ? diagnostics.filter(({ code }) => code === "api.deprecated") : diagnostics;
       if (shown.length > 0) terminal.err(renderDiagnostics(shown, terminal.errLook));
     },
@@ -168,7 +185,7 @@ function logOf(terminal: Terminal): Log {
   };
 }
 
-/** Returns the style of both streams: colours by NO_COLOR, FORCE_COLOR and `--no-color`, a width only on a terminal. */
+/** Returns the style of each stream. NO_COLOR, FORCE_COLOR and `--no-color` decide the colours. Only a terminal has a width. */
 export function looksOf(io: Io, color: boolean): Pick<Terminal, "outLook" | "errLook"> {
   const { NO_COLOR, FORCE_COLOR, TERM } = io.env;
   const refused = FORCE_COLOR === "0" || FORCE_COLOR === "false";
@@ -181,7 +198,7 @@ export function looksOf(io: Io, color: boolean): Pick<Terminal, "outLook" | "err
   return { outLook: look(io.outIsTerminal), errLook: look(io.errIsTerminal) };
 }
 
-/** Prints a line for people on standard error, unless `--quiet`. */
+/** Prints a line on standard error, unless `--quiet` is set. */
 export function say(terminal: Pick<Terminal, "quiet" | "err" | "errLook">, text: string): void {
   if (!terminal.quiet) terminal.err(`${flowText(text, terminal.errLook.width)}\n`);
 }
@@ -190,13 +207,13 @@ export function printJson(terminal: Pick<Terminal, "document">, value: unknown):
   terminal.document(value, 2);
 }
 
-/** Prints a result as JSON, or as its text. */
+/** Prints a result as JSON or as text. */
 export function printResult(terminal: Pick<Terminal, "json" | "document" | "out">, value: unknown, text: string): void {
   if (terminal.json) printJson(terminal, value);
   else terminal.out(text);
 }
 
-/** Prints JSON with its secrets. */
+/** Prints JSON including its secrets. */
 export function revealJson(terminal: Pick<Terminal, "reveal">, value: unknown): void {
   terminal.reveal(`${jsonText(value, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-/** `terraform install`: installs the provider in a folder in which Terraform finds it without a registry. */
+/** Runs `terraform install`: installs the provider in a folder in which Terraform finds it without a registry. */
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { getRawAsset, isSea } from "node:sea";
@@ -36,22 +36,24 @@ import { NEW_HASH, problem, refuse } from "./messages.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {
-  /** Default: the folder that Terraform searches. */
+  /** Target folder. Default: the folder that Terraform searches. */
   readonly mirror?: string;
-  /** Terraform's names of platforms. Default: this machine. */
+  /** Platforms in Terraform's notation. Default: the platform of this machine. */
   readonly platform?: readonly string[];
   readonly force?: boolean;
 }
 
-/** Returns this machine and the place of the package. Tests name others. */
+/** Returns this machine and the location of the package. Tests replace them. */
 const thisSite = () => ({
   platform: process.platform as string,
   arch: process.arch as string,
-  /** Root of the npm package; undefined in the single executable, which is the provider itself. */
+  /** Root of the npm package. Undefined in the single executable, which contains the provider. */
   root: isSea() ? undefined : packageRoot(),
 });
 
-/** `hostform terraform install`: installs the provider, and prints the blocks of a configuration that uses it. Sends no request. */
+/**
+ * Runs `hostform terraform install`: installs the provider, and prints the configuration blocks that use it. Sends no request.
+ */
 export async function runTerraformInstall(
   terminal: Terminal,
   project: Project,
@@ -101,7 +103,7 @@ export async function runTerraformInstall(
   return 0;
 }
 
-/** Returns the platforms of the installation. @throws HostformError `usage` for an unsupported platform. */
+/** Returns the platforms to install. @throws HostformError `usage` for an unsupported platform. */
 function platformsOf(given: readonly string[] | undefined, own: string, isStandalone: boolean): readonly string[] {
   const possible: readonly string[] = isStandalone ? [own] : PLATFORMS;
   const wanted = [...new Set(given ?? [own])];
@@ -112,7 +114,10 @@ function platformsOf(given: readonly string[] | undefined, own: string, isStanda
     : refuse("usage/platform", { platform: wrong, platforms: PLATFORMS });
 }
 
-/** Returns the folder that Terraform searches by default. @throws HostformError `usage` without a home. */
+/**
+ * Returns the folder that Terraform searches by default.
+ * @throws HostformError `usage` if the home folder is unknown.
+ */
 function pluginFolder(source: ProjectSource, platform: string): string {
   if (platform === "win32" && source.env.APPDATA) return path.join(source.env.APPDATA, "terraform.d", "plugins");
   if (source.env.HOME) return path.join(source.env.HOME, ".terraform.d", "plugins");
@@ -142,7 +147,7 @@ async function built(file: string, root: string): Promise<Uint8Array> {
   return refuse("terraform.install/unbuilt", { file, root });
 }
 
-/** The block of a configuration that requires the provider. */
+/** Configuration block that requires the provider. */
 const REQUIREMENT = `terraform {
   required_providers {
     hosting = {
@@ -153,7 +158,10 @@ const REQUIREMENT = `terraform {
 }
 `;
 
-/** Returns the block that leads Terraform to a mirror, and to the registry for every other provider. */
+/**
+ * Returns the configuration block that makes Terraform use the mirror for this provider, and the registry for every other
+ * provider.
+ */
 const installation = (mirror: string) => `provider_installation {
   filesystem_mirror {
     path    = ${JSON.stringify(mirror).replace(/[$%](?=\{)/g, "$&$&")}
@@ -166,7 +174,7 @@ const installation = (mirror: string) => `provider_installation {
 }
 `;
 
-/** Terraform ignores its own folder if the user's configuration names places of providers. */
+/** Terraform ignores its default folder if the user's configuration sets provider locations. */
 async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource): Promise<void> {
   const { env } = source;
   const file = env.TF_CLI_CONFIG_FILE || path.join(env.HOME ?? "", ".terraformrc");
@@ -189,15 +197,17 @@ export async function standingIn(folder: string, files: readonly PackageFile[]):
   for (const { name, content, mode } of files) {
     const file = path.join(folder, name);
     if (!names.includes(name) || Buffer.compare(await read(file), content) !== 0) return "other";
-    // A copy may lose the mode, which Terraform's hash does not cover.
+    // A copy may lose the mode, and Terraform's hash does not include the mode.
     runnable &&= (mode & 0o100) === 0 || ((look(file)?.mode ?? 0) & 0o100) !== 0;
   }
   return runnable ? "same" : "nothing";
 }
 
 /**
- * Installs a package into a mirror: writes it beside its place and moves it there, so that no Terraform finds half of it.
- * @param folder of the package in the mirror. @throws Node's errors; then the former package is still there.
+ * Installs a package into a mirror. Writes the package to a temporary folder and moves the folder, so that Terraform never finds
+ * an incomplete package.
+ * @param folder of the package in the mirror.
+ * @throws Node's errors. The former package then still exists.
  */
 export async function placePackage(mirror: string, folder: string, files: readonly PackageFile[]): Promise<void> {
   const mark = randomUUID();
@@ -207,7 +217,7 @@ export async function placePackage(mirror: string, folder: string, files: readon
     makeFolder(fresh, 0o777);
     for (const { name, content, mode } of files) {
       create(path.join(fresh, name), content, mode);
-      // The umask must not remove the permission to execute.
+      // The umask must not remove the execute permission.
       setMode(path.join(fresh, name), mode);
     }
     const before = exists(folder);
@@ -224,7 +234,7 @@ export async function placePackage(mirror: string, folder: string, files: readon
   }
 }
 
-/** Returns the folder of the hostform package that a module belongs to: installed, or a checkout. */
+/** Returns the root folder of the hostform package that contains a module. The package is installed or a checkout. */
 function packageRoot(from: string = import.meta.dirname): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
     const manifest = path.join(folder, "package.json");

@@ -1,13 +1,13 @@
-/** The version of the command line. Imports only small modules, because `main.ts` loads it alone for `version`. */
+/** Returns the version of the command line. Imports only small modules, because `main.ts` loads it alone for `version`. */
 import { VERSION } from "../core/api/version.ts";
 
 export const platform = `${process.platform}-${process.arch}`;
 
-/** Text of `--version`; `version` prints more. */
+/** Output of `--version`. `version` prints more. */
 export const shortVersion = `hostform ${VERSION}`;
 export const longVersion = `${shortVersion} (Node ${process.versions.node}, ${platform})`;
 
-/** Returns the answer to a command line that asks only for the version; undefined for any other. */
+/** Returns the output for a command line that asks only for the version. Undefined for any other command line. */
 export function versionAnswer([only, ...more]: readonly string[]): string | undefined {
   if (more.length > 0) return undefined;
   if (only === "version") return longVersion;

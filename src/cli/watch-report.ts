@@ -24,10 +24,10 @@ import {
 import { showProgress } from "./apply.ts";
 import { say, type Terminal } from "./terminal.ts";
 
-/** Minimum time between two reports of refused deliveries, in milliseconds. */
+/** Minimum time between two reports of rejected deliveries, in milliseconds. */
 const REFUSED_MS = 60_000;
 
-/** Ends of checks without changes. */
+/** Texts for checks without applied changes. */
 const ENDS: Readonly<Record<string, string>> = {
   applied: "All changes are done.",
   incomplete: "Not all changes are done.",
@@ -38,13 +38,13 @@ type Ended = Pick<Extract<WatchMessage, { type: "watch_found" }>, "result" | "ne
 
 interface TerminalReporter extends WatchReporter {
   start(intervalMs: number, autoApprove: boolean, listening: string | undefined): void;
-  /** Reports a refused delivery. @param reason a sentence without text of the sender. */
+  /** Reports a rejected delivery. @param reason a sentence without text of the sender. */
   refused(reason: string): void;
 }
 
 /**
- * Reports what `watch` finds. News goes to standard output; each check is a line on standard error. With `--json` everything is a message
- * on standard output.
+ * Reports the results of `watch`. News is printed on standard output, and one line per check on standard error. With `--json`,
+ * each message is printed on standard output.
  */
 export function terminalReporter(terminal: Terminal): TerminalReporter {
   const { clock, json, outLook, errLook } = terminal;
@@ -68,14 +68,18 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
     const text = `Refused ${plural(count, "delivery", "deliveries")}, the last one: ${reason}`;
     show({ type: "watch_refused", reason, count }, text);
   };
-  /** Reports the end of a check. @param found sentences; empty if reported before. @param nextMs undefined after the last check. */
+  /**
+   * Reports the end of a check.
+   * @param found sentences. Empty if they were already reported.
+   * @param nextMs undefined after the last check.
+   */
   const endCheck = ({ look, events }: WatchReport, fields: Ended, found: string, nextMs: number | undefined) => {
     reportRefused();
     const line = { at: now(), events, found, ...(nextMs !== undefined && { nextMs }) };
     const next_seconds = nextMs === undefined ? null : Math.round(nextMs / 1000);
     if (json) emit(watchMessage({ type: "watch_found", look, ...fields, next_seconds }, found, now()));
     else if (found !== "" || nextMs !== undefined) say(terminal, watchLine(line, errLook));
-    // No text may wait in the redaction until the next check.
+    // No text may stay in the redaction's buffer until the next check.
     terminal.flush();
   };
   return {
@@ -87,7 +91,7 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
       const fields = { interval_seconds: intervalMs / 1000, auto_approve: autoApprove, listening: listening ?? null };
       show({ type: "watch_start", ...fields }, text);
     },
-    /** Without `--json` or `--verbose` only the check names the event. */
+    /** Without `--json` or `--verbose`, only the report of the check shows the event. */
     event({ event, service, invoice }) {
       if (!json && !terminal.verbose) return;
       const ids = [service && `service ${service}`, invoice && `invoice ${invoice}`].filter(Boolean).join(" ");

@@ -1,6 +1,6 @@
 /**
- * `watch`: checks the account repeatedly, reports differences, and applies them with `--auto-approve`. Must not: trust an event (it only
- * leads to a check), plan or apply in another way than `plan` and `apply`, hold the lock between checks.
+ * Runs `watch`: checks the account repeatedly, reports differences, and applies them with `--auto-approve`. Must not: trust an
+ * event (an event only starts a check), plan or apply differently than `plan` and `apply`, hold the lock between checks.
  */
 import { amended, HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
@@ -17,11 +17,11 @@ import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./w
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
 
 interface WatchFlags extends GuardFlags, SecretFlags, FailOnFlags {
-  /** Milliseconds between two checks of everything. */
+  /** Interval between complete checks, in milliseconds. */
   readonly interval?: number;
   readonly autoApprove?: boolean;
   readonly listen?: ListenAddress;
-  /** Ends after this many checks. */
+  /** Number of checks after which the watch ends. */
   readonly maxRuns?: number;
 }
 
@@ -29,7 +29,8 @@ const INTERVAL_MS = 300_000;
 
 /**
  * Watches until Ctrl-C, or for `maxRuns` checks.
- * @returns 0 if the last check succeeded, or Ctrl-C interrupted no apply; 4 if a condition of `--fail-on` holds; else 1.
+ * @returns 4 if a condition of `--fail-on` is true. Otherwise 0 if the last check succeeded or Ctrl-C interrupted no apply, else
+ * 1.
  * @throws HostformError for an error before the first check.
  */
 export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => {
@@ -53,7 +54,7 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
       const code = await watch.run();
       return code === 0 ? failedOn(flags, watch.holds, code, (text) => say(terminal, text)) : code;
     } finally {
-      // Nobody acts upon a hint after the end.
+      // After the end, no check would use an event.
       await receiver?.close(AbortSignal.abort());
     }
   } finally {
@@ -63,9 +64,9 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
 };
 
 /**
- * Receives deliveries (§6). A delivery with a valid signature becomes a hint once; a hint has only names.
+ * Receives deliveries (§6). A delivery with a valid signature becomes one hint. A hint contains only names and ids.
  * @returns undefined without `--listen`.
- * @throws HostformError `usage`, `webhooks.secret`, `webhooks.listen`, and errors of a secret's place.
+ * @throws HostformError `usage`, `webhooks.secret`, `webhooks.listen`, and errors of a secret's source.
  */
 export async function listen(
   project: Project,
@@ -82,7 +83,7 @@ export async function listen(
     secrets: secrets.texts,
     onEvent: (event) => onHint(hintOf(event)),
     onRefused: ({ code, message }) => {
-      // One of two simultaneous attempts is accepted.
+      // One of two simultaneous attempts is accepted, so this is no rejection.
       if (code !== "webhooks.busy") onRefused(message);
     },
     onError: (error) => onRefused(error instanceof HostformError ? error.message : "It could not be handled."),
@@ -95,7 +96,7 @@ export async function listen(
   }
 }
 
-/** Searches ids in the whole `data`, whose content §6 leaves open. */
+/** Searches for ids in all of `data`, because §6 does not define its content. */
 function hintOf(event: WebhookEvent): EventSubject {
   const service = serviceIdOf(event) ?? orderIdOf(event);
   return { event: short(event.event), service, invoice: invoiceIdOf(event) };

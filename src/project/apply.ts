@@ -7,16 +7,19 @@ import type { Run } from "./plan.ts";
 import { secretsOf } from "./secrets.ts";
 import { eventForStack, resultForStack } from "./stack-diagnostics.ts";
 
-/** Settings of an apply. Times are milliseconds. */
+/** Settings of an apply. Times are in milliseconds. */
 interface ApplySettings {
   /** Waits for queued jobs. Default: true. */
   readonly wait?: boolean;
   readonly waitTimeout?: number;
-  /** Changes under way at once. */
+  /** Number of parallel changes. */
   readonly parallelism?: number;
 }
 
-/** Applies a plan within its limits, and records each result at once. @returns the result with the remedies of its project. */
+/**
+ * Applies a plan within its limits, and saves each result at once. @returns the result with remedies for the language
+ * of the project.
+ */
 export async function carryOut(
   { project, plan, desired, state, limits, policy, all, moves, data, store, providers, interrupts, ...run }: Run,
   { wait = true, waitTimeout = 300_000, parallelism = PARALLELISM }: ApplySettings,
@@ -25,7 +28,7 @@ export async function carryOut(
   const { source, host, redaction } = project;
   const { stop, abandon } = interrupts;
   policy.confirm(host.clock.now());
-  // A reader of the state file alone must find everything in it, even if the plan has no changes.
+  // Write the complete state file even if the plan has no changes, because some programs read only this file.
   await store.settle();
   await store.rearrange(moves);
   const mark = marking(run.identities, store.state, run.hasMoved);
@@ -54,7 +57,7 @@ export async function carryOut(
       lostLock: () => store.lostLock(),
     },
     owner: () => {
-      // Chosen with the first write. `store.state` assembles the whole state.
+      // The first write chooses the lineage. `store.state` assembles the complete state, so keep the result.
       owner ??= project.state.owner(store.state.lineage);
       return owner;
     },
@@ -78,11 +81,11 @@ export async function carryOut(
   return result;
 }
 
-/** Returns true if an apply of the plan changes the account or a record. */
+/** Returns true if an apply of the plan changes the account or the state. */
 export function hasChanges(plan: Plan): boolean {
   return plan.changes.some((change) => !isNoOp(change)) || changesRecord(plan);
 }
 
-/** Returns true if a plan can be applied. @param isPartial without what trouble holds back. */
+/** Returns true if a plan can be applied. @param isPartial skips the changes that depend on an error. */
 export const mayApply = (plan: Plan, isPartial: boolean): boolean =>
   !isStopped(plan) && plan.forReading === undefined && (heldIn(plan).length === 0 || (isPartial && hasChanges(plan)));

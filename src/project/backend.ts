@@ -1,4 +1,4 @@
-/** The place of the state, which a declaration names, and its encryption with the key of the environment. */
+/** Opens the backend that a declaration configures. The state is encrypted with the key from the environment. */
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
@@ -43,7 +43,8 @@ import { requireOwnBackend } from "./trust.ts";
 const CONNECT_MS = 10_000;
 
 /**
- * Returns the backend of a declaration, with the settings and the credentials of Terraform's variables. Opens nothing.
+ * Returns the backend of a declaration with its settings and the credentials from Terraform's variables. Opens no
+ * connection.
  * @param signal ends the first read.
  * @throws HostformError `state.backend` for missing and unusable settings.
  */
@@ -67,13 +68,13 @@ export async function stateBackend(
   }
 }
 
-/** Refuses an empty backend while a state file lies in the folder. @throws HostformError `state.backend` */
+/** Rejects an empty backend if the folder contains a state file. @throws HostformError `state.backend` */
 export function refuseForgotten(file: string, { lineage }: State, command: string): void {
-  // `force-unlock` opens the state only for its lock.
+  // `force-unlock` opens the state only to free its lock.
   if (lineage === "" && command !== "force-unlock" && exists(file)) refuse("state.backend/forgotten", { file });
 }
 
-/** Returns the time limit of one request to a backend, in milliseconds; undefined: its default. */
+/** Returns the time limit of one backend request, in milliseconds. Undefined if the default applies. */
 function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): number | undefined {
   if (!text) return undefined;
   const ms = milliseconds(text);
@@ -87,7 +88,7 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): numb
   );
 }
 
-/** Common options of the backends at a server. */
+/** Common options of the server backends. */
 type Shared = Pick<HttpBackendOptions, "signal" | "timeoutMs" | "clock" | "keep">;
 
 function httpBackend(
@@ -144,7 +145,7 @@ function httpBackend(
   });
 }
 
-/** Returns the state folder if only this user can write in it. In another one a sign of life proves nothing. */
+/** Returns the state folder if only this user can write in it. In a shared folder a heartbeat proves nothing. */
 function ownStateFolder(env: ProjectSource["env"]): string | undefined {
   const folder = stateFolder(env);
   const own = () => {
@@ -157,7 +158,7 @@ function ownStateFolder(env: ProjectSource["env"]): string | undefined {
 function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ...shared }: Shared): StateBackend {
   const contender = thisProcess();
   const server = parsePgServer(source.env, contender.user);
-  // A path is a socket on this machine.
+  // A host that is a path is a local socket.
   const address = server.host.includes(":") ? `[${server.host}]` : server.host;
   if (!address.startsWith("/"))
     requireAllowedOrigin(`postgres://${address}:${server.port}`, source.env, { of: "The backend" });
@@ -177,7 +178,10 @@ function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ..
 
 const MOST_KEPT = 9;
 
-/** Keeps a state that the backend refuses in a file of the project. The state may hold secrets that no other place has. */
+/**
+ * Saves a state that the backend rejects in a file of the project. The state may contain secrets that exist nowhere
+ * else.
+ */
 const keeping =
   (folder: string, log: Log) =>
   async (text: string): Promise<void> => {
@@ -185,7 +189,9 @@ const keeping =
     log.alert(attempt(() => problem("state.unwritable/kept", { file: keepIn(folder, text) }), lost));
   };
 
-/** Replaces no file that was kept before. The name is Terraform's. @returns the name of the file. */
+/**
+ * Writes the text to a new file and replaces no earlier one. Uses Terraform's file name. @returns the name of the file.
+ */
 function keepIn(folder: string, text: string): string {
   for (let nth = 1; ; nth++) {
     const name = `errored${nth === 1 ? "" : `-${nth}`}.tfstate`;
@@ -198,10 +204,10 @@ function keepIn(folder: string, text: string): string {
   }
 }
 
-/** `lock_address` -> `TF_HTTP_LOCK_ADDRESS`. */
+/** Converts `lock_address` to `TF_HTTP_LOCK_ADDRESS`. */
 const variableOf = (setting: string) => `TF_HTTP_${setting.toUpperCase()}`;
 
-/** Checks an address, which may come from the environment. */
+/** Checks a URL, which may come from the environment. */
 function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: boolean): URL {
   const where = typeof backend.settings[name] === "string" ? `\`${name}\`` : variableOf(name);
   const url = URL.canParse(text) ? new URL(text) : undefined;
@@ -223,17 +229,20 @@ function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: 
 export type StateKeys = ReturnType<typeof stateKeys>;
 
 /**
- * Returns the encryption of a state with the key of these variables; without a key, it seals and opens nothing. A run derives each key
- * once.
+ * Returns the state encryption with the key from these variables. Without a key, it encrypts and decrypts nothing. Each
+ * key is derived once per run.
  * @throws HostformError `state.key` for an invalid key.
  */
 export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">, tokens: Tokens = async () => []) {
   const { env } = source;
-  /** Runs the command of a variable without a shell, a credential or a file of the project. Its output is a secret. */
+  /**
+   * Runs the command in a variable. The command gets no shell, no credential and no file of the project. Its output is
+   * a secret.
+   */
   const run: KeyCommand = async (command, variable) => {
     const options = {
       cwd: folderOfUser(source),
-      // Drops the variables of HOSTFORM_CHILD_ENV too.
+      // Also drop the variables that HOSTFORM_CHILD_ENV allows.
       env: childEnvironment({ ...env, HOSTFORM_CHILD_ENV: undefined }, await tokens()),
       input: "",
       timeoutMs: SECRET_COMMAND_MS,
@@ -263,14 +272,17 @@ export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">
 /** Returns the names of the variables with API tokens. */
 type Tokens = () => Promise<readonly (string | undefined)[]>;
 
-/** Returns the home of the user, who has configured the command of the key; the root of the disk if the home lies in the project. */
+/**
+ * Returns the home of the user, who has configured the key command. Returns the root of the disk if the home is inside
+ * the project.
+ */
 function folderOfUser({ env, dir, cwd }: ProjectSource): string {
   const home = env.HOME || env.USERPROFILE || "";
   const isOwn = path.isAbsolute(home) && exists(home) && ![dir, cwd].some((one) => isInside(one, home));
   return isOwn ? home : path.parse(dir).root;
 }
 
-/** Returns the program and its arguments, from words or from a list in JSON. */
+/** Splits a command into the program and its arguments. The command is words or a JSON list. */
 function wordsOf(command: string, variable: string): [string, ...string[]] {
   const text = command.trim();
   const list = parsedJson(text);

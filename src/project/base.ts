@@ -1,6 +1,6 @@
 /**
- * The base of a plan: the declaration at a commit. git reads only recorded objects: it runs no program of the repository's
- * configuration (no hook, no filter, no `fsmonitor`), fetches nothing, and gets no credential.
+ * Reads the base of a plan: the declaration at a commit. git reads only stored objects. It runs no program of the
+ * repository's configuration (no hook, no filter, no `fsmonitor`), fetches nothing, and gets no credential.
  */
 import path from "node:path";
 import { dependentsOf } from "../core/engine/index.ts";
@@ -21,15 +21,15 @@ import type { Host, ProjectSource } from "./source.ts";
 
 /** A declaration at a commit. */
 export interface Base {
-  /** Name of the commit, as the user gave it. */
+  /** Commit name from the user. */
   readonly ref: string;
-  /** Name of the commit in hexadecimal. */
+  /** Commit hash in hexadecimal. */
   readonly commit: string;
-  /** Undefined: the commit has no declaration. */
+  /** Undefined if the commit has no declaration. */
   readonly desired: Desired | undefined;
 }
 
-/** @throws HostformError `usage` for a plan that targets or a removal limit already. */
+/** @throws HostformError `usage` if a base is combined with targets or a destroy. */
 export function checkBase(base: string | undefined, { targets, mode }: PlanRequest): void {
   if (base === undefined) return;
   if (targets.length > 0) refuse("usage/base_alone", { other: "targets" });
@@ -37,20 +37,22 @@ export function checkBase(base: string | undefined, { targets, mode }: PlanReque
 }
 
 const GIT_MS = 30_000;
-/** More than the size limit of a declaration. */
+/** Upper read limit in bytes. It is larger than the size limit of a declaration. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Variables by which git is found, and knows whose repositories it may read. */
+/** Environment variables that git needs to run and to trust a repository. */
 const KEPT = /^(?:PATH|Path|HOME|USERPROFILE|SystemRoot|XDG_CONFIG_HOME|TMPDIR|TEMP|GIT_CONFIG_.*)$/;
 
-/** Options of every command. A bare repository in a folder of the project is not used. */
+/** Options of every git command. A bare repository inside the project is not used. */
 const SAFE = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"];
 
 /** Reads one repository, from the folder of a project. */
 function repositoryOf(host: Host, source: ProjectSource, ref: string) {
   const refuseBase = (why: string, fix: string): never => refuse("usage/base", { ref, why, fix });
 
-  /** Returns the output of a command; undefined when the command fails. @throws HostformError `usage` when git cannot run. */
+  /**
+   * Returns the output of a command. Undefined if the command fails. @throws HostformError `usage` if git cannot run.
+   */
   async function ask(...args: readonly string[]): Promise<string | undefined> {
     const kept = Object.entries(source.env).filter(([name]) => KEPT.test(name));
     const { failure, stdout } = await host.capture(
@@ -76,7 +78,7 @@ function repositoryOf(host: Host, source: ProjectSource, ref: string) {
   }
 
   async function commit(): Promise<string> {
-    // A word that begins with "-" would be an option; what has a colon names a file.
+    // A name that begins with "-" would be an option. A name with a colon would select a file.
     if (!/^[^-:\s\p{Cc}][^:\s\p{Cc}]*$/u.test(ref))
       refuseBase("is not the name of a commit", "Name a branch, a tag or a commit, such as origin/main.");
     const name = (await ask("rev-parse", "--verify", "--quiet", `${ref}^{commit}`))?.trim();
@@ -91,7 +93,7 @@ function repositoryOf(host: Host, source: ProjectSource, ref: string) {
     );
   }
 
-  /** The files of a commit. Paths are as in the working folder. */
+  /** Reads the files of a commit. Paths are the same as in the working folder. */
   async function filesAt(commit: string): Promise<DeclarationFiles> {
     const prefix = ((await ask("rev-parse", "--show-prefix")) ?? "").replace(/\n$/, "");
     const inside = (place: string) => {
@@ -113,7 +115,7 @@ function repositoryOf(host: Host, source: ProjectSource, ref: string) {
       read: async (file, limit) => {
         const at = inside(file);
         const mode = (await entries(at.includes("/") ? path.posix.dirname(at) : "")).get(path.posix.basename(at));
-        // The error that a file system throws.
+        // Mimic the error of a file system.
         if (mode === undefined) throw Object.assign(new Error(`${file} does not exist`), { code: "ENOENT" });
         if (!mode.startsWith("100")) return refuseBase(`has no regular file ${file}`, "Name another commit.");
         const text = await ask("cat-file", "blob", `${commit}:${at}`);
@@ -127,7 +129,7 @@ function repositoryOf(host: Host, source: ProjectSource, ref: string) {
   return { commit, filesAt, refuseBase };
 }
 
-/** Reads the declaration of a commit. @throws HostformError `usage`; `trust.untrusted` for a stranger's project. */
+/** Reads the declaration at a commit. @throws HostformError `usage`; `trust.untrusted` for an untrusted project. */
 export async function readBase({ source, host, declaration }: Project, ref: string): Promise<Base> {
   if (source.untrusted === true) refuse("trust.untrusted/base", {});
   if (source.stack !== undefined) refuse("usage/base_of_stack", {});
@@ -135,7 +137,7 @@ export async function readBase({ source, host, declaration }: Project, ref: stri
   const commit = await repository.commit();
   const { desired, diagnostics } = await declaration.readAt(await repository.filesAt(commit));
   const errors = diagnostics.filter(isError);
-  // The refusals of git are among the mistakes of the files.
+  // Errors of git are among the errors of the files.
   const refused = errors.filter(({ code }) => code === "usage");
   failWith(refused);
   if (desired === undefined && errors.some(({ code }) => code !== "config.missing"))
@@ -144,8 +146,8 @@ export async function readBase({ source, host, declaration }: Project, ref: stri
 }
 
 /**
- * Returns the addresses that a declaration changes since an earlier one, and all that refer to them: new and changed blocks, blocks in
- * another account, and recorded resources without a block.
+ * Returns the addresses that a declaration changes since an earlier one, and all addresses that refer to them. Includes
+ * new and changed blocks, blocks in another account, and resources of the state without a block.
  */
 export function changedSince(before: Desired | undefined, now: Desired, { resources }: State): string[] {
   const then = new Map(before?.resources.map((one) => [one.address, one]));
@@ -162,7 +164,7 @@ export function changedSince(before: Desired | undefined, now: Desired, { resour
   return [...new Set([...dependentsOf(now, changed), ...left, ...forgotten])];
 }
 
-/** The parts of one resource that decide its plan. */
+/** Returns the parts of one resource that decide its plan. */
 function valueIn({ providers }: Desired, one: DesiredResource | undefined): Json {
   if (one === undefined) return null;
   const { config, provider, dependsOn, importId, lifecycle, client, sources } = one;

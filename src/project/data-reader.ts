@@ -16,8 +16,9 @@ import type { Provider, Providers } from "./providers.ts";
 type DataSession = import("../fronts/terraform/index.ts").DataSession;
 
 /**
- * Reads the data sources of a declaration as the Terraform provider does; undefined when there are none.
- * @param fresh while an apply goes on: what was listed before says nothing of what it has made since.
+ * Reads the data sources of a declaration as the Terraform provider does. Returns undefined if the declaration has
+ * none.
+ * @param fresh ignores earlier lists during an apply, because they lack the objects that the apply has created.
  */
 export async function dataReader(
   clock: Clock,
@@ -32,7 +33,7 @@ export async function dataReader(
     import("../fronts/terraform/data/define.ts"),
   ]);
   const byName = new Map(dataSources.map((source) => [source.name, source]));
-  // One for each account: what is read side by side shares a listing.
+  // One session per account, so that parallel reads share a listing.
   const sessions = new Map<Provider, DataSession>();
   const sessionOf = (provider: Provider): DataSession => {
     const {

@@ -1,4 +1,4 @@
-/** The declaration of a project, read once. */
+/** Reads the declaration of a project once. */
 import path from "node:path";
 import { overrideWarnings } from "../core/api/address.ts";
 import { VERSION } from "../core/api/version.ts";
@@ -32,7 +32,7 @@ import { forStack } from "./stack-diagnostics.ts";
 import type { OutputsAt } from "./stacks/stack.ts";
 import { declaredEnvironment, namedFiles, variableGate, withoutTrust } from "./trust.ts";
 
-/** The declaration of a project. The files are read once, at the first use. */
+/** The declaration of a project. Reads the files once, at the first use. */
 export class ProjectDeclaration {
   readonly #source: ProjectSource;
   readonly #redaction: Redaction;
@@ -45,7 +45,7 @@ export class ProjectDeclaration {
     this.#outputsAt = outputsAt;
   }
 
-  /** Returns every mistake in the order of the places, and the declaration unless it has errors. */
+  /** Returns every mistake in source order. Also returns the declaration unless it has errors. */
   async check(): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
     const { desired, partial, diagnostics } = await this.read();
     const readable = desired ?? partial;
@@ -53,7 +53,7 @@ export class ProjectDeclaration {
       ...validateDesired(readable, kinds, declaredEnvironment(this.#source)),
       ...(await misplacedOutputs(this.#source, readable)),
     ];
-    // A refused template cannot be evaluated either. One error is enough.
+    // A rejected template cannot be evaluated either. Report one error only.
     const refused = new Set(diagnostics.flatMap((one) => [placeOf(one), attributeOf(one) ?? placeOf(one)]));
     const news = (values ?? []).filter(
       (value) =>
@@ -74,11 +74,11 @@ export class ProjectDeclaration {
     return { desired, diagnostics };
   }
 
-  /** Returns the declared providers; without a declaration, the default one of the environment. */
+  /** Returns the declared providers. Without a declaration, returns the default provider from the environment. */
   async providers(): Promise<ReadonlyMap<string, ProviderConfig>> {
     const { desired, partial, diagnostics } = await this.read();
     if (desired !== undefined) return desired.providers;
-    // Work on the account alone ignores mistakes in resources.
+    // Commands that use only the account ignore mistakes in resources.
     const hindering = diagnostics.filter(
       ({ code, address }) =>
         code.startsWith("provider.") ||
@@ -92,15 +92,16 @@ export class ProjectDeclaration {
     throw new HostformError(diagnostics);
   }
 
-  /** Returns the scale of amounts of each provider. */
+  /** Returns the money scale of each provider. */
   async moneyScale(): Promise<MoneyScale> {
     const providers = await this.providers().catch(ifExplained(() => new Map<string, ProviderConfig>()));
     return (_, alias) => providers.get(alias)?.moneyScale;
   }
 
   /**
-   * Returns the declared backend. Ignores other mistakes of the declaration.
-   * @throws HostformError the mistakes that may hide a backend; `usage` for a named state file beside a backend.
+   * Returns the declared backend. Ignores unrelated mistakes in the declaration.
+   * @throws HostformError for mistakes that may hide a backend, and `usage` for a named state file together with a
+   * backend.
    */
   async backend(): Promise<Backend | undefined> {
     const { stateNamed } = this.#source;
@@ -111,13 +112,13 @@ export class ProjectDeclaration {
     return backend;
   }
 
-  /** Reads the files, with their mistakes. Announces the secrets that they hold or name. */
+  /** Reads the files with their mistakes. Registers their secrets for redaction. */
   read(): Promise<Declaration> {
     this.#known ??= this.#read();
     return this.#known;
   }
 
-  /** Reads other files in place of these. Announces no secret: no value of them may be printed. */
+  /** Reads the declaration from other files. Registers no secret, because no value of these files may be printed. */
   async readAt(fs: DeclarationFiles): Promise<Declaration> {
     return scaled(await readDeclaration({ ...optionsOf(this.#source), fs }), this.#source);
   }
@@ -130,7 +131,7 @@ export class ProjectDeclaration {
         : await (await import("./stacks/read.ts")).readStack(source, source.stack, this.#redaction, this.#outputsAt);
     const declaration = scaled(await withoutTrust(source, found), source);
     const readable = declaration.desired ?? declaration.partial;
-    // A stranger could hide words of the plan by declaring them as secrets.
+    // An untrusted declaration could hide words of the plan by declaring them as secrets.
     if (readable !== undefined && source.untrusted !== true) learnDeclared(this.#redaction, readable, source.env);
     return declaration;
   }
@@ -142,13 +143,13 @@ async function readYaml(source: ProjectSource): Promise<Declaration> {
   return { ...read, diagnostics: [...warnings, ...read.diagnostics] };
 }
 
-/** Adds the scale of amounts of the environment. */
+/** Adds the money scale from the environment. */
 function scaled(read: Declaration, { env }: ProjectSource): Declaration {
   const withScale = (one: Desired | undefined) => one && { ...one, providers: withMoneyScale(one.providers, env) };
   return { ...read, desired: withScale(read.desired), partial: withScale(read.partial) };
 }
 
-/** Adds a remedy for a folder with stacks and without a declaration. */
+/** Adds a remedy if the folder has stacks but no declaration. */
 function withStackHint(source: ProjectSource, declaration: Declaration): Declaration {
   const hint = source.files.length === 0 ? stackHint(source.dir) : undefined;
   if (hint === undefined) return declaration;
@@ -157,7 +158,7 @@ function withStackHint(source: ProjectSource, declaration: Declaration): Declara
   return { ...declaration, diagnostics: declaration.diagnostics.map(withHint) };
 }
 
-/** Options of a read. Messages show paths relative to the working folder. */
+/** Returns the read options. Messages show paths relative to the working folder. */
 function optionsOf(source: ProjectSource): ReadOptions {
   const named = namedFiles(source);
   const found = { roots: [source.dir] };
@@ -167,7 +168,7 @@ function optionsOf(source: ProjectSource): ReadOptions {
     dir: near(source.dir),
     files: source.files.map((file) => path.relative(source.dir, file)),
     fs: {
-      // The user has named the folder of the project.
+      // The user named the project folder.
       list: (folder, isNamed = true) => listOwn(far(folder), { shown: folder, ...(!isNamed && (named ?? found)) }),
       read: (file, limit, isNamed = true) =>
         readOwn(far(file), { shown: file, limit, ...(named ?? (isNamed ? { streams: true } : found)) }),
@@ -196,7 +197,7 @@ function inPlaceOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   );
 }
 
-/** Returns the way to the stacks of a folder; undefined without stacks. */
+/** Returns the remedy for a folder with stacks. Undefined if the folder has none. */
 function stackHint(folder: string): Remedy | undefined {
   const names: readonly string[] = attempt(
     () => listNow(folder),

@@ -9,11 +9,11 @@ const FOLDER = "environments";
 const ENDING = ".yaml";
 
 interface Folder extends OwnPath {
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string;
 }
 
-/** Returns the folder of the environments; undefined for the own folder of an untrusted project. */
+/** Returns the folder of the environments. Undefined for the project's own folder if the project is untrusted. */
 function folderOf(source: ProjectSource): Folder | undefined {
   const { HOSTFORM_ENVIRONMENTS: named } = source.env;
   if (named) return { path: path.resolve(source.cwd, named), shown: named };
@@ -32,8 +32,10 @@ async function namesIn({ path: folder, ...own }: Folder): Promise<readonly strin
 }
 
 /**
- * Returns the project in an environment. Its state file is `hosting.NAME.tfstate`, unless the environment or the run names another one.
- * @throws HostformError `usage` for a name without a file, and beside a stack; `trust.file` for a file that leads out of the project.
+ * Returns the project in an environment. The state file is `hosting.NAME.tfstate`, unless the environment or the run
+ * names another file.
+ * @throws HostformError `usage` for a name without a file, or together with a stack; `trust.file` for a file outside
+ * the project.
  */
 export async function inEnvironment(source: ProjectSource, name: string, hasStack: boolean): Promise<ProjectSource> {
   if (hasStack)
@@ -70,7 +72,7 @@ export async function inEnvironment(source: ProjectSource, name: string, hasStac
     const theirs = path.join(folder.path, other + ENDING);
     const shown = near(theirs);
     const read = await readOwn(theirs, { ...reading, shown }).catch(() => Buffer.alloc(0));
-    // The mistakes of another environment are reported where it is used.
+    // Mistakes of another environment are reported when that environment is used.
     const named = attempt(
       () => environmentState({ path: shown, text: declarationText(shown, read) }),
       () => undefined,
@@ -84,7 +86,9 @@ export async function inEnvironment(source: ProjectSource, name: string, hasStac
   return { ...source, environment: { name, file }, ...(source.stateNamed !== true && { state }) };
 }
 
-/** Refuses a run without an environment if the project has environments. @returns a warning for those of an untrusted project. */
+/**
+ * Rejects a run without an environment if the project has environments. @returns a warning if the project is untrusted.
+ */
 export async function checkEnvironment(source: ProjectSource): Promise<readonly Diagnostic[]> {
   const own = ownFolder(source);
   const folder = folderOf(source);

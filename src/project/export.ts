@@ -1,4 +1,4 @@
-/** The export of a declaration to Terraform, with the obstacles to its use there. */
+/** Exports a declaration to Terraform, with the obstacles to its use there. */
 import path from "node:path";
 import { declaredOrigins, moved, scopeOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
@@ -22,14 +22,14 @@ import { leaving, type Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 import { type ProjectState, whileOpen } from "./state.ts";
 
-/** The two notations of Terraform. */
+/** Terraform notations. */
 export type ExportFormat = "hcl" | "tf-json";
 
 /**
- * Returns the declaration as a configuration of Terraform with the same addresses, for the same state. Takes no lock and sends no
- * request.
+ * Returns the declaration as a Terraform configuration with the same addresses and the same state. Takes no lock and
+ * sends no request.
  * @param folder of the configuration; absolute.
- * @throws HostformError for errors of the declaration, and for a secret in it.
+ * @throws HostformError for errors of the declaration, and for a secret in the configuration.
  */
 export async function exportConfiguration(
   { source, declaration, state: recorded, redaction }: Project,
@@ -48,7 +48,10 @@ export async function exportConfiguration(
   return { text: leaving(text, redaction), diagnostics };
 }
 
-/** Returns a declaration as a configuration of Terraform in a folder, with its renderers. @param origin the writer, for the header. */
+/**
+ * Returns a declaration as a Terraform configuration in a folder, with its renderers. @param origin the writer, for the
+ * header.
+ */
 export async function terraformOf(
   source: ProjectSource,
   desired: Desired,
@@ -83,7 +86,7 @@ function hiddenSources({ resources, outputs = [] }: Desired, env: ProjectSource[
   return new Set([...ofResources, ...ofOutputs].flatMap((origin) => origin?.from ?? []));
 }
 
-/** Refuses a secret in the configuration, which people share. */
+/** Rejects a secret in the configuration, because people share the configuration. */
 function refuseSecrets(redaction: Redaction, text: string, resources: readonly DesiredResource[]): void {
   const hides = (value: string) => redaction.redact(value) !== value;
   if (!hides(text)) return;
@@ -113,7 +116,7 @@ function textsIn(value: Json, at: AttributePath): { value: string; at: Attribute
   return Object.entries(value).flatMap(([key, part]) => textsIn(part as Json, [...at, key]));
 }
 
-/** Reads the state without a lock, with its obstacles: Terraform reads neither a journal nor an encrypted state. */
+/** Reads the state without a lock. Reports the obstacles: Terraform reads neither a journal nor an encrypted state. */
 async function stateForExport(recorded: ProjectState): Promise<{
   readonly state: State;
   readonly diagnostics: readonly Diagnostic[];
@@ -121,7 +124,7 @@ async function stateForExport(recorded: ProjectState): Promise<{
   const opening = recorded.store().open({ write: false, command: "export", timeoutMs: 0 });
   return whileOpen(opening, ({ state, recovered, warnings }) => {
     const { key } = recorded.encryption();
-    // With a key, a state in the clear has its own warning.
+    // If a key is set, an unencrypted state has its own warning.
     const sealed = key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
     return {
       state,

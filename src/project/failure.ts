@@ -1,13 +1,13 @@
 import { problem } from "../core/messages/index.ts";
 import { type Diagnostic, errnoOf, fileFailure, HostformError, messageOf, NotUtf8 } from "../core/model/index.ts";
 
-/** Refusals for which the machine is the cause, wherever a file is read or written, and refusals of `core/files`. */
+/** Codes of errors that the machine causes when a file is read or written, and errors of `core/files`. */
 const OF_THE_MACHINE = [
   ...["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM"],
   ...["EOUTSIDE", "ELINK", "ENOTREGULAR", "EOWNER", "EMODE"],
 ];
 
-/** Returns the diagnostics of any failure. A failure that nothing foresees is a defect. */
+/** Returns the diagnostics of any failure. An unexpected failure is an internal error. */
 export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof HostformError) return error.diagnostics;
   if (error instanceof NotUtf8 || OF_THE_MACHINE.includes(errnoOf(error) ?? "")) {

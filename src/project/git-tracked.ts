@@ -1,10 +1,13 @@
-/** Finds the files of a state that git tracks, read from the index of the repository itself. */
+/** Finds the state files that git tracks. Reads the index of the repository directly. */
 import path from "node:path";
 import { look, readNow, realPath, textNow } from "../core/files/index.ts";
 import { attempt, type Diagnostic, shellPath, warningOf } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
 
-/** Warns of a state, journal or backup that git tracks: a pull request can hold another one. @param state its file. */
+/**
+ * Warns if git tracks a state, journal or backup, because a pull request could replace the file. @param state path of
+ * the state file.
+ */
 export function trackedWarnings(state: string): Diagnostic[] {
   const at = attempt(
     () => realPath(state),
@@ -27,17 +30,17 @@ export function trackedWarnings(state: string): Diagnostic[] {
   ];
 }
 
-/** Size of `git-index`'s header: "DIRC", version, count of entries. */
+/** Bytes of the `git-index` header: "DIRC", version, entry count. */
 const HEADER_BYTES = 12;
-/** Size of an entry before its object name: times, device, inode, mode, owner and size. */
+/** Bytes of an entry before its object name: times, device, inode, mode, owner and size. */
 const STAT_BYTES = 40;
 const EXTENDED = 0x4000;
 const NUL = 0;
 
 /**
- * Returns the files that git tracks, by the index of their repository; none without a readable index. Starts no program: a
- * repository can name one that git would run.
- * @param folder absolute, links followed. @param names of files in the folder.
+ * Returns the files that git tracks according to the index. Returns none if the index is not readable. Starts no
+ * program, because a repository can configure a program that git runs.
+ * @param folder absolute, with links resolved. @param names of files in the folder.
  */
 export function trackedFiles(folder: string, names: readonly string[]): string[] {
   try {
@@ -52,7 +55,7 @@ export function trackedFiles(folder: string, names: readonly string[]): string[]
   }
 }
 
-/** Finds the nearest folder with a `.git`, and the folder of its index. A worktree has it elsewhere. */
+/** Finds the nearest folder with `.git`, and the folder of its index. The index of a worktree is in another folder. */
 function repositoryOf(folder: string): { readonly top: string; readonly git: string } | undefined {
   for (let top = folder; ; top = path.dirname(top)) {
     const git = path.join(top, ".git");
@@ -66,14 +69,17 @@ function repositoryOf(folder: string): { readonly top: string; readonly git: str
   }
 }
 
-/** Size of an object name: SHA-1 unless the repository declares SHA-256. A worktree has the settings of its repository. */
+/**
+ * Returns the bytes of an object name: SHA-1 unless the repository declares SHA-256. A worktree uses the settings of
+ * its repository.
+ */
 function hashBytes(git: string): number {
   const common = textNow(path.join(git, "commondir"))?.trim() ?? ".";
   const config = textNow(path.resolve(git, common, "config")) ?? "";
   return /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20;
 }
 
-/** The paths of an index of version 2, 3 or 4 (`gitformat-index`), in bytes: a name need not be UTF-8. */
+/** Yields the paths of an index of version 2, 3 or 4 (`gitformat-index`) as bytes, because a name may not be UTF-8. */
 function* pathsIn(index: Buffer, hash: number): Generator<Buffer> {
   const version = index.readUInt32BE(4);
   if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return;
@@ -93,12 +99,12 @@ function* pathsIn(index: Buffer, hash: number): Generator<Buffer> {
     if (end === -1) return;
     previous = Buffer.concat([previous.subarray(0, kept), index.subarray(at, end)]);
     yield previous;
-    // Entries of the earlier versions are padded with 1 to 8 NULs to a multiple of 8.
+    // Entries of version 2 and 3 are padded with 1 to 8 NULs to a multiple of 8.
     at = version === 4 ? end + 1 : start + Math.floor((end - start + 8) / 8) * 8;
   }
 }
 
-/** Reads a number of variable length, as in `OFS_DELTA` of packs. */
+/** Reads a variable-length number, as in `OFS_DELTA` of packs. */
 function offsetAt(index: Buffer, from: number): { readonly value: number; readonly next: number } {
   let next = from;
   let byte = index.readUInt8(next++);

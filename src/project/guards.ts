@@ -17,19 +17,19 @@ const shape = {
   accountMoved: flag,
 } satisfies Record<keyof GuardFlags, z.ZodType>;
 
-/** The limits in a saved plan. */
+/** Format of the limits in a saved plan. */
 export const guardForm = z.strictObject(shape);
 
 export const GUARD_FLAGS = Object.keys(shape) as readonly (keyof GuardFlags)[];
 
 /**
- * Returns the declared guards, as far as the run does not replace them.
- * @param unattended no person sees the plan before its apply.
+ * Returns the declared guards, with the replacements of the run.
+ * @param unattended true if no person sees the plan before its apply.
  */
 export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended = false): Limits {
   const { maxOrders = guards.maxOrders, maxRemovals = guards.maxRemovals, maxSpend } = flags;
   const { allowRemovals = false, allowUnknownPrices = false, allowMissing = false } = flags;
-  // Drops the place in the declaration of a replaced limit.
+  // Drop the source range of a replaced limit.
   const ranges = Object.entries(guards.ranges ?? {}).filter(([name]) => flags[name as keyof GuardFlags] === undefined);
   return {
     ...guards,
@@ -44,7 +44,7 @@ export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended
   };
 }
 
-/** Returns the stricter one of each limit and each cap. */
+/** Returns the stricter value of each limit and cap. */
 export function tightened(limits: Limits, { maxOrders, maxSpend = {}, maxRemovals }: Caps): Limits {
   const least = (cap: number, limit = Number.POSITIVE_INFINITY) => Math.min(cap, limit);
   const spend = Object.entries(maxSpend).map(([currency, cap]) => [currency, least(cap, limits.maxSpend?.[currency])]);

@@ -1,4 +1,4 @@
-/** The identity of the accounts of a run, compared with the recorded accounts. */
+/** Compares the accounts of a run with the accounts in the state. */
 import { kinds } from "../core/kinds/index.ts";
 import { service } from "../core/kinds/service/index.ts";
 import { type Account, accountGate, accountMark, anchorsIn, keyOf, originProblem } from "../core/lifecycle/index.ts";
@@ -17,11 +17,12 @@ import {
 import type { Providers } from "./providers.ts";
 import type { ProjectSource } from "./source.ts";
 
-/** Alias of a provider -> mark for the records of this run. */
+/** Provider alias -> mark for the state entries of this run. */
 export type Identities = ReadonlyMap<string, AccountMark>;
 
 /**
- * Compares prepared providers with the recorded accounts: the addresses at once, the objects when the lists are read.
+ * Compares prepared providers with the accounts in the state. Compares URLs at once, and objects after the lists are
+ * read.
  * @throws HostformError `account.foreign`
  */
 export function requireAccounts(
@@ -42,13 +43,16 @@ export function requireAccount(alias: string, account: Account, state: State): v
   failWith(problems);
 }
 
-/** Compares the address of an account with that of a record. Sends no request. @throws HostformError `account.foreign` */
+/**
+ * Compares the URL of an account with the URL in a state entry. Sends no request. @throws HostformError
+ * `account.foreign`
+ */
 export function requireAddress(alias: string, account: Account, record: ResourceState): void {
   const problems = originProblem(`Provider ${alias}`, account, [record]);
   failWith(problems);
 }
 
-/** @param saved the account of a saved plan. */
+/** @param saved account of a saved plan. */
 function problemsOf(
   alias: string,
   open: () => Account,
@@ -64,7 +68,7 @@ function problemsOf(
   return originProblem(of, account, records);
 }
 
-/** Returns the identity of an account by its lists. Sends no request. */
+/** Returns the identity of an account from its lists. Sends no request. */
 export const identityOf = (account: Account): AccountMark => ({
   origin: account.origin ?? "",
   anchors: anchorsIn(account),
@@ -75,7 +79,7 @@ export const identitiesOf = (aliases: Iterable<string>, providers: Providers): I
 
 type Named = Pick<Desired, "project" | "providers">;
 
-/** Describes an account by its declaration alone. @param among number of accounts. */
+/** Describes an account from its declaration alone. @param among number of accounts. */
 function placeOf({ env, environment }: ProjectSource, { project, providers }: Named, provider: string, among: number) {
   const address = providers.get(provider)?.baseUrl ?? env.HOSTING_BASE_URL ?? "";
   const isSandbox = Boolean(env.HOSTING_SANDBOX_CONTROL_URL) && address === env.HOSTING_BASE_URL;
@@ -86,7 +90,7 @@ function placeOf({ env, environment }: ProjectSource, { project, providers }: Na
   return { provider, name, host: `${host}${prefix}`, services: null, domain: null };
 }
 
-/** Describes the accounts of a declaration without a read. */
+/** Describes the accounts of a declaration. Reads no account. */
 export const declaredPlaces = (source: ProjectSource, named: Named): Place[] =>
   [...named.providers.keys()].sort().map((provider) => placeOf(source, named, provider, named.providers.size));
 
@@ -107,7 +111,7 @@ export function placesOf(
     const own = recorded.flatMap(({ attributes, sensitive }) => (sensitive.includes("domain") ? [] : [attributes]));
     const ids = live && new Set(live.map(({ id }) => id));
     const isLive = ({ id }: JsonObject) => ids?.has(id) ?? true;
-    // A stranger learns nothing about unmanaged services.
+    // Show no unmanaged services to an untrusted project.
     const known = [...own.filter(isLive), ...(source.untrusted ? [] : (live ?? []))];
     const domain = known.map((one) => one.domain).find((one) => typeof one === "string");
     const services = live?.length ?? (recorded.length > 0 ? recorded.length : null);
@@ -116,7 +120,7 @@ export function placesOf(
   });
 }
 
-/** Returns a function that adds the mark of its account to a record. @param moved replaces the marks of all records. */
+/** Returns a function that adds the account mark to a state entry. @param moved replaces the marks of all entries. */
 export function marking(identities: Identities, state: State, moved = false) {
   const held = new Set<string>();
   const marks = new Map<string, AccountMark>();

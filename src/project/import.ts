@@ -35,27 +35,27 @@ import type { Project } from "./project.ts";
 import { withProviders } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
 
-/** An object that was imported. */
 export interface Imported {
   readonly address: string;
   readonly id: string | null;
-  /** Noun of the kind: `service`. */
+  /** Noun of the kind, such as `service`. */
   readonly noun: string;
   /** Attributes that differ from the declaration. */
   readonly differences: readonly string[];
-  /** False: no call shows the object, so the declaration could not be compared. */
+  /** False if no API call returns the object, so the declaration could not be compared. */
   readonly isCompared: boolean;
-  /** Sentences about values that stay unknown. */
+  /** One sentence for each value that stays unknown. */
   readonly notes: readonly string[];
 }
 
 /**
- * Adopts an existing object into the state. Sends GETs only.
+ * Imports an existing object into the state. Sends GET requests only.
  *
- * 1. The address must be declared and not recorded. An import replaces the mark of a pending create.
- * 2. Reads the object. Attributes that the API never returns come from the declaration.
- * 3. Records the object.
- * @throws HostformError `plan.address`, `usage`, `api.not_found`, `plan.mismatch`. The state is unchanged then.
+ * 1. Requires an address that is declared and not in the state. An import replaces the mark of a pending creation.
+ * 2. Reads the object. Takes attributes that the API never returns from the declaration.
+ * 3. Adds the object to the state.
+ * @throws HostformError `plan.address`, `usage`, `api.not_found`, `plan.mismatch`. The state is unchanged in these
+ * cases.
  */
 export async function importObject(project: Project, text: string, id: string): Promise<Imported> {
   const { desired } = await project.declaration.load();
@@ -86,7 +86,8 @@ export async function importObject(project: Project, text: string, id: string): 
       const plans = kind.fromCatalogue === undefined ? [] : await account.knownPlans();
       const attributes = adoptedAttributes(kind, observed.attributes, config);
       checkUnique(store.state, kind, { ...resource, attributes });
-      // The declaration supplies attributes that the API does not return, unless it contradicts the others.
+      // The declaration supplies attributes that the API does not return, unless they contradict the returned
+      // attributes.
       const contradictions = kind.validateAgainstLive?.(config, observed.attributes, plans) ?? [];
       const others = contradictions.filter(({ code }) => code === "plan.mismatch");
       failWith(others.map((each) => ({ ...each, address })));
@@ -95,7 +96,7 @@ export async function importObject(project: Project, text: string, id: string): 
       const next = (state: State) => planOf(project, { ...desired, resources: wanted }, state, seen);
       const rest = [...store.state.resources].filter(([other]) => other !== address);
       const change = next({ ...store.state, resources: new Map(rest) });
-      // The answer to a pending create is no reason to delete an object that hostform did not create.
+      // The result of a pending creation is no reason to delete an object that hostform did not create.
       if (store.state.resources.has(address) && isReplacement(change))
         throw new HostformError(replacedIn(kind, change, id));
       const record: ResourceState = {
@@ -104,7 +105,7 @@ export async function importObject(project: Project, text: string, id: string): 
         schemaVersion: kind.schemaVersion,
         attributes,
         sensitive: sensitiveNames(kind),
-        // The generation of an order and a deposed object outlive the mark: the key must not be used again.
+        // Keep the generation of an order and a deposed object: their keys must not be used again.
         private: withoutRequests(store.state.resources.get(address)?.private ?? {}),
         dependencies: change.dependsOn,
       };
@@ -136,7 +137,7 @@ function checkFree(state: State, { address }: DesiredResource, { noun }: Kind, i
   refuse("usage/recorded", { address, noun, recorded: String(prior.attributes.id), id });
 }
 
-/** Refuses an object of another address: two declarations would change it in turns. */
+/** Rejects an object that belongs to another address. Otherwise two declarations would alternately change it. */
 function checkUnique(
   state: State,
   kind: Kind,
@@ -152,8 +153,8 @@ function checkUnique(
 }
 
 /**
- * Compares the parent that the id names with the declared one: a grant is listed under its service.
- * @returns an error for another parent. It is reported unless an object has the whole text as its id.
+ * Compares the parent in the id with the declared parent, because a grant is listed under its service.
+ * @returns an error if the parents differ. The error is reported unless an object has the complete text as its id.
  * @throws HostformError `usage` if the parent is unknown.
  */
 function anotherParent(
@@ -177,8 +178,8 @@ function anotherParent(
 }
 
 /**
- * Plans one resource from its observation. Pure.
- * @throws HostformError `plan.mismatch`: the object contradicts the declaration.
+ * Plans one resource from its live object. Pure.
+ * @throws HostformError `plan.mismatch` if the object contradicts the declaration.
  */
 function planOf(
   { source, host }: ProjectParts,
@@ -205,7 +206,7 @@ function planOf(
   return change;
 }
 
-/** Returns an error for each attribute that would replace the imported object. */
+/** Returns one error for each attribute that would replace the imported object. */
 function replacedIn(kind: Kind, { address, before, after, reasons, sensitive }: Change, id: string): Diagnostic[] {
   const names = reasons.flatMap(({ attribute = [] }) => attribute);
   return names.map((name) => {

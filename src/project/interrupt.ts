@@ -1,30 +1,31 @@
 import { ApiError, HostformError } from "../core/model/index.ts";
 import type { Host } from "./source.ts";
 
-/** Time limit of the last record after a second Ctrl-C, in milliseconds. A state in a file takes far less. */
+/** Time limit of the last state write after a second Ctrl-C, in milliseconds. A local state needs far less. */
 export const RECORDING_MS = 4_500;
-/** Time limit of the summary after that, in milliseconds. */
+/** Time limit of the summary after the last state write, in milliseconds. */
 export const SUMMARY_MS = 400;
 
 const interrupted = (summary: string) => new HostformError([{ severity: "error", code: "interrupted", summary }]);
 
 /**
- * Ctrl-C (SIGINT, SIGTERM) during a plan and its apply.
+ * Handles Ctrl-C (SIGINT, SIGTERM) during a plan and its apply.
  *
- * 1. During the reads, the first press ends the run. A second one ends the process.
- * 2. During the apply, the first press holds back requests that have not left. Requests under way are awaited and recorded.
- * 3. The second press cancels requests under way. The run takes back unsent requests in the state, prints the summary and frees the
- *    lock: within milliseconds, or at a server within {@link RECORDING_MS}.
+ * 1. During the reads, the first press ends the run. The second press ends the process.
+ * 2. During the apply, the first press stops requests that are not sent yet. The run waits for requests in progress and
+ * saves their results.
+ * 3. The second press cancels requests in progress. The run marks unsent requests in the state, prints the summary and
+ * frees the lock. A local state needs milliseconds, a remote state at most {@link RECORDING_MS}.
  * 4. A third press or the end of that time prints the summary and ends the process.
  */
 export class Interrupts {
-  /** Aborted: no further request leaves. */
+  /** Aborts when no further request may be sent. */
   readonly stop: AbortSignal;
-  /** Aborted: requests under way are cancelled. */
+  /** Aborts when requests in progress are cancelled. */
   readonly now: AbortSignal;
-  /** Aborted: records under way are not awaited. */
+  /** Aborts when the run stops waiting for state writes in progress. */
   readonly abandon: AbortSignal;
-  /** Ends the reaction to Ctrl-C. */
+  /** Stops the handling of Ctrl-C. */
   readonly end: () => void;
   #applying = false;
 
@@ -56,7 +57,7 @@ export class Interrupts {
     this.end = () => {
       off();
       over.abort();
-      // Open handles would keep the process. The summary comes first.
+      // Open handles would keep the process alive. Exit after the summary.
       if (abandon.signal.aborted) setImmediate(() => host.exit(1));
     };
   }
@@ -66,7 +67,7 @@ export class Interrupts {
     this.#applying = true;
   }
 
-  /** Waits for the end of a work. @returns false if the work was given up. */
+  /** Waits for a task. @returns false if the wait was abandoned. */
   async unlessAbandoned(work: Promise<unknown> = Promise.resolve()): Promise<boolean> {
     const { abandon } = this;
     const given = new Promise<boolean>((resolve) => {
@@ -77,7 +78,7 @@ export class Interrupts {
   }
 }
 
-/** Does a work that Ctrl-C may end at once. The signal cancels its requests. @throws HostformError `interrupted`. */
+/** Runs a task that Ctrl-C can end at once. The signal cancels its requests. @throws HostformError `interrupted`. */
 export async function interruptible<T>(host: Host, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   if (host.wasInterrupted()) throw interrupted("Interrupted.");
   const stop = new AbortController();
@@ -85,7 +86,7 @@ export async function interruptible<T>(host: Host, work: (signal: AbortSignal) =
   try {
     return await work(stop.signal);
   } catch (error) {
-    // A cancelled write keeps its own error, because it may have changed the account.
+    // Keep the error of a cancelled write, because the write may have changed the account.
     const changing = error instanceof ApiError && error.reached !== "no" && !error.endpoint.startsWith("GET ");
     if (!changing) stop.signal.throwIfAborted();
     throw error;

@@ -1,6 +1,6 @@
 /**
- * `import { loadProject } from "hostform"`: the project of a program, with the steps of the command line as methods. Secrets are
- * hidden in each result, message and error.
+ * `import { loadProject } from "hostform"`: a project for programs. Its methods are the steps of the command line. Each
+ * result, message and error hides secrets.
  */
 import path from "node:path";
 import {
@@ -71,8 +71,8 @@ export type {
 };
 
 /**
- * Reads and checks a declaration. Sends no request. A folder without a declaration can be adopted.
- * @throws HostformError with every mistake in the declaration, each with its place.
+ * Reads and checks a declaration. Sends no request. Accepts a folder without a declaration, because it can be adopted.
+ * @throws HostformError with every mistake of the declaration and its location.
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
   const { env = process.env, files = [], state, policy = [], clock = systemClock } = options;
@@ -103,14 +103,16 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
   });
 }
 
-/** Returns every mistake of an error for people, with its place and its remedies, as the command line prints it. */
+/**
+ * Returns every mistake of an error as text, with its location and its remedies. The command line prints the same text.
+ */
 export function errorText({ diagnostics }: HostformError): string {
   return renderDiagnostics(diagnostics, { color: false, remedies: yamlRemedies });
 }
 
 /** A project whose declaration has no mistakes. Each method reads the declaration again. */
 class LoadedProject {
-  /** Addresses of the declared resources: `hosting_service.acme`. */
+  /** Addresses of the declared resources, such as `hosting_service.acme`. */
   readonly addresses: readonly string[];
   readonly warnings: readonly DiagnosticJson[];
   readonly #project: Project;
@@ -122,7 +124,10 @@ class LoadedProject {
     this.warnings = warnings;
   }
 
-  /** Reads the account and returns the changes that would match it to the declaration. @throws HostformError when no plan can be made. */
+  /**
+   * Reads the account, and returns the changes that would match it to the declaration. @throws HostformError if no plan
+   * can be made.
+   */
   plan(options: PlanOptions = {}): Promise<Planned> {
     const { destroy = false, targets = [], reorder = [], replace = [], orderAnyway = [] } = options;
     const { refresh, refreshBudget, base } = options;
@@ -135,7 +140,10 @@ class LoadedProject {
     );
   }
 
-  /** Reads a plan that {@link Planned.save} or the command line wrote. @throws HostformError `plan.saved`, `state.key`. */
+  /**
+   * Reads a plan that {@link Planned.save} or the command line has written. @throws HostformError `plan.saved`,
+   * `state.key`.
+   */
   readPlan(file: string): Promise<Planned> {
     return this.#during({}, async (project) => {
       return new Planned(project, await readSavedPlan(project, file), await project.declaration.moneyScale());
@@ -143,10 +151,10 @@ class LoadedProject {
   }
 
   /**
-   * Applies exactly this plan, within the declared guards. Each order is sent once, even if the process ends in the middle and the
+   * Applies exactly this plan within the declared guards. Sends each order once, even if the process crashes and the
    * project is applied again.
-   * @throws HostformError when the plan cannot be applied, or no longer matches account, state or declaration. Failures of the apply
-   *   are in the result.
+   * @throws HostformError if the plan cannot be applied, or no longer matches the account, the state or the
+   * declaration. Failures of the apply are in the result.
    */
   apply(plan: Planned, options: ApplyOptions = {}): Promise<Applied> {
     const { partial = false, wait, waitTimeoutMs, parallelism, onEvent } = options;
@@ -170,7 +178,8 @@ class LoadedProject {
         const settings = { wait, waitTimeout: waitTimeoutMs, parallelism };
         const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
         const isOpen = (address: string) => run.store.state.resources.get(address)?.private.pending !== undefined;
-        // A plan reads only its own changes again. The saved plan has the conditions and pending creates of the others.
+        // A plan reads only the objects of its own changes again. The saved plan has the conditions and pending
+        // creations of the other objects.
         const own = new Set(run.plan.changes.map(({ address }) => address));
         const others = conditions.filter(({ address }) => !own.has(address));
         return appliedOf(redaction, saved, {
@@ -184,9 +193,10 @@ class LoadedProject {
   }
 
   /**
-   * Brings the account under management: reads it, and writes its declaration and its state into the folder. Sends GETs only. After an
-   * abort the next call continues with the lists that were read.
-   * @throws HostformError for mistakes in an existing declaration, and when the account cannot be read. No file is written then.
+   * Brings the account under management: reads it, and writes its declaration and state into the folder. Sends GET
+   * requests only. After an abort, the next call reuses the lists that were read.
+   * @throws HostformError for mistakes in an existing declaration, or if the account cannot be read. Writes no file in
+   * these cases.
    */
   adopt(options: AdoptAccountOptions): Promise<Adopted> {
     return this.#during(options, async (project) => {
@@ -203,17 +213,20 @@ class LoadedProject {
   }
 }
 
-/** A plan: a value to judge, print, save and apply. */
+/** A plan that a program can evaluate, print, save and apply. */
 class Planned implements Attention {
-  /** Terraform's representation, as `hostform plan --json` prints it. */
+  /** JSON representation of Terraform, as `hostform plan --json` prints it. */
   readonly json: PlanJson;
   readonly diagnostics: readonly DiagnosticJson[];
   readonly conditions: Attention["conditions"];
   readonly holds: Attention["holds"];
   readonly hasChanges: boolean;
-  /** True if the whole plan can be applied: it has no errors, nothing is held back, and the token may read all declared objects. */
+  /**
+   * True if the complete plan can be applied: it has no errors and no skipped changes, and the token may read all
+   * declared objects.
+   */
   readonly applicable: boolean;
-  /** Addresses that trouble holds back: {@link ApplyOptions.partial} applies the rest. */
+  /** Addresses that are skipped because of an error. {@link ApplyOptions.partial} applies the other changes. */
   readonly heldBack: readonly string[];
   readonly #project: Project;
   readonly #saved: SavedPlan;
@@ -236,22 +249,24 @@ class Planned implements Attention {
     this.heldBack = heldIn(plan);
   }
 
-  /** Text for people, as `hostform plan` prints it. */
+  /** Returns the plan as text, as `hostform plan` prints it. */
   text(): string {
     return leaving(renderPlan(this.#saved.plan, { ...this.#look, color: false }), this.#project.redaction);
   }
 
-  /** Text for a review comment. */
+  /** Returns the plan as Markdown for a review comment. */
   markdown(): string {
     return leaving(renderPlanMarkdown(this.#saved.plan, this.#look), this.#project.redaction, "markdown");
   }
 
-  /** A whole page. */
+  /** Returns the plan as a complete HTML page. */
   html(): string {
     return leaving(renderPlanHtml(this.#saved.plan, this.#look), this.#project.redaction, "html");
   }
 
-  /** Writes the plan to a file, relative to the project's folder. @throws HostformError for a plan that cannot be applied. */
+  /**
+   * Writes the plan to a file, relative to the project's folder. @throws HostformError if the plan cannot be applied.
+   */
   save(file: string): Promise<void> {
     const { redaction } = this.#project;
     return hiding(redaction, async () => {
@@ -266,7 +281,7 @@ class Planned implements Attention {
   }
 }
 
-/** @param isPartial without the changes that trouble holds back. @throws HostformError for a plan that cannot be applied. */
+/** @param isPartial skips the changes that an error affects. @throws HostformError if the plan cannot be applied. */
 function requireApplicable(plan: Plan, isPartial: boolean): void {
   const held = hasChanges(plan) && !isPartial ? heldIn(plan) : [];
   if (!isStopped(plan) && plan.forReading === undefined && held.length === 0) return;
@@ -287,7 +302,7 @@ const appliedOf = (redaction: Redaction, { plan }: SavedPlan, result: ApplyResul
   pending: result.pending,
 });
 
-/** The project in the environment or on the stack that the options name. */
+/** Returns the project in the environment or on the stack from the options. */
 async function chosen(source: ProjectSource, options: LoadOptions): Promise<ProjectSource> {
   const { environment, stack, only, variables = {} } = options;
   if (environment !== undefined) {
@@ -307,7 +322,7 @@ async function chosen(source: ProjectSource, options: LoadOptions): Promise<Proj
   });
 }
 
-/** @param signal stands for the first Ctrl-C. A library does not end its process. */
+/** @param signal acts as the first Ctrl-C. A library does not end its process. */
 function hostOf(clock: Host["clock"], signal?: AbortSignal): Host {
   return {
     clock,

@@ -1,4 +1,4 @@
-/** One service that a command names, with its account opened. */
+/** Opens the account of one service from the command line. */
 import { service } from "../core/kinds/service/index.ts";
 import { read, signOnRefused } from "../core/lifecycle/index.ts";
 import { isForbidden, type ResourceState } from "../core/model/index.ts";
@@ -7,15 +7,16 @@ import { type Declaring, type Provider, withProvider } from "./providers.ts";
 
 export interface NamedService {
   readonly id: string;
-  /** The provider that it belongs to. */
+  /** Provider of the service. */
   readonly alias: string;
-  /** Absent: the user gave the id. */
+  /** Undefined if the user gave the id. */
   readonly record?: ResourceState;
 }
 
 /**
- * Opens the account of a service for some work.
- * @throws HostformError `account.foreign`, `state.stranger` for another account, where the id may belong to another service.
+ * Opens the account of a service for a task.
+ * @throws HostformError `account.foreign` or `state.stranger` for another account, because the id may belong to another
+ * service there.
  */
 export function withService<T>(
   project: Declaring,
@@ -26,7 +27,7 @@ export function withService<T>(
     const { account } = provider;
     if (record !== undefined) {
       requireAddress(alias, account, record);
-      // The work reports the same refusal.
+      // The task reports the same rejection.
       await read(account, { kind: service, prior: record, config: undefined, alone: true }).catch((error: unknown) => {
         if (!isForbidden(error)) throw error;
       });
@@ -35,7 +36,10 @@ export function withService<T>(
   });
 }
 
-/** Returns a one-time URL that signs on to the control panel of a service: a secret. @throws the refusal of the API, with its cause. */
+/**
+ * Returns a one-time URL that signs in to the control panel of a service. The URL is a secret. @throws the error of the
+ * API with its cause.
+ */
 export async function panelUrl(project: Declaring, named: NamedService): Promise<string> {
   const { id } = named;
   const { url } = await withService(project, named, async ({ client, account }, signal) => {

@@ -19,28 +19,31 @@ import { refuse } from "./messages.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 
-/** The origin of a plan: state, declaration and accounts. A plan cannot be applied to others. */
+/** Records the origin of a plan: state, declaration and accounts. A plan cannot be applied to another origin. */
 export interface Origin {
   readonly lineage: string;
   readonly serial: number;
-  /** Digest of the records without secrets. An unfolded journal does not change the serial. */
+  /**
+   * Digest of the state entries without secrets. The digest does not depend on the serial, which an unmerged journal
+   * leaves unchanged.
+   */
   readonly state: string;
   readonly project: string;
-  /** The files of the declaration, in their order. */
+  /** Files of the declaration, in order. */
   readonly declaration: readonly FileDigest[];
-  /** Alias of each provider -> address of its API, or null. */
+  /** Provider alias -> URL of its API, or null. */
   readonly accounts: Readonly<Record<string, string | null>>;
-  /** Identity of each account. Absent: an earlier version made the plan. */
+  /** Identity of each account. Undefined if an earlier version made the plan. */
   readonly identities?: Readonly<Record<string, AccountMark>>;
 }
 
-/** A file of the declaration: its path from the project's folder, and the SHA-256 of its bytes. */
+/** A file of the declaration: its path relative to the project's folder, and the SHA-256 of its bytes. */
 interface FileDigest {
   readonly file: string;
   readonly digest: string;
 }
 
-/** Returns the origin of this run: the declaration as read, and the state as opened. */
+/** Returns the origin of this run from the declaration and the open state. */
 export async function originOf(source: ProjectSource, desired: Desired, state: State): Promise<Origin> {
   const addressOf = ({ baseUrl = source.env.HOSTING_BASE_URL }: ProviderConfig) => baseUrl?.replace(/\/+$/, "") || null;
   return {
@@ -55,7 +58,7 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
 
 const stale = (summary: string, detail: string) => refuse("plan.saved/stale", { summary, detail });
 
-/** Refuses a plan of another origin. @throws HostformError `plan.saved` that names the difference. */
+/** Rejects a plan of another origin. @throws HostformError `plan.saved` with the difference. */
 export function checkOrigin(saved: Origin, here: Origin): void {
   if (saved.lineage !== here.lineage && saved.lineage !== "") {
     const found = here.lineage === "" ? "here there is none" : `here it is ${here.lineage}`;
@@ -83,9 +86,9 @@ export function checkOrigin(saved: Origin, here: Origin): void {
 }
 
 /**
- * Compares a saved plan with the plan of today, in a sentence for each difference. Attributes of the API alone (a due date, a status)
- * may differ. Actions, objects and prices may not.
- * @param redaction hides the same values in both plans.
+ * Compares a saved plan with the present plan. Returns one sentence for each difference. Read-only attributes (a due
+ * date, a status) may differ. Actions, objects and prices may not differ.
+ * @param redaction hides the same values in each plan.
  */
 export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyScale: MoneyScale): string[] {
   const outlines = ({ changes }: Plan) => new Map(changes.filter(isShown).map((change) => [change.address, change]));
@@ -107,17 +110,17 @@ export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyS
 
 const MOST_NAMED = 10;
 
-/** Refuses an account that has changed since the plan. @throws HostformError `plan.saved`. */
+/** Rejects the apply if the account has changed since the plan. @throws HostformError `plan.saved`. */
 export function refuseDifferences(found: readonly string[]): void {
   if (found.length > 0) stale("The plan no longer matches the account", firstOf(found, MOST_NAMED).join("\n"));
 }
 
-/** Returns true for a change of the account, or of the address of a record. */
+/** Returns true if a change affects the account or the address of a state entry. */
 const isShown = (change: Change) => !isNoOp(change) || change.previousAddress !== undefined;
 
 type Outline = Readonly<Record<string, unknown>>;
 
-/** Returns the parts of a change that an approver of the plan has agreed to. */
+/** Returns the parts of a change that an approver has approved. */
 function outline(change: Change, redaction: Redaction): Outline {
   const { actions, provider, before, after, config, sensitive, reasons, private: mark, quote } = change;
   const declared = Object.keys(config ?? {}).filter((name) => (config?.[name] ?? null) !== null);
@@ -143,7 +146,7 @@ function shownPrice({ quote, provider }: Change, moneyScale: MoneyScale): string
   return formatMoney(billed ?? list, currency, moneyScale(currency, provider));
 }
 
-/** Saved plans of every version have this form of a price. It is only compared. */
+/** Formats a price as in the saved plans of every version. The string is only compared. */
 function priceOf({ billed, list, currency }: Quote): string {
   const amount = billed ?? list;
   return amount === null ? "unknown" : `${formatNumber(amount)} ${currency}`;
@@ -158,7 +161,10 @@ async function declarationDigests(source: ProjectSource, { files }: Desired): Pr
   );
 }
 
-/** Returns the language of a stack, and one digest of its variables. The digest is slow, so that no reader of a plan can guess a password. */
+/**
+ * Returns the language of a stack and one digest of its variables. The digest is slow to compute, so that no reader of
+ * a plan can guess a password.
+ */
 function stackDigests({ stack }: ProjectSource): FileDigest[] {
   if (stack === undefined) return [];
   const last = new Map(stack.given.map(({ name, value }) => [name, value]));
@@ -171,7 +177,7 @@ function stackDigests({ stack }: ProjectSource): FileDigest[] {
   return [...chosen, { file: "the values of variables", digest }];
 }
 
-/** `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
+/** Describes the changed files: `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
 function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): string {
   const digests = (files: readonly FileDigest[]) => new Map(files.map(({ file, digest }) => [file, digest]));
   const was = digests(then);

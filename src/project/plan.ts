@@ -49,31 +49,31 @@ export interface RunOptions extends PlanRequest, RefreshOptions {
   readonly command: "plan" | "apply" | "destroy" | "watch";
   /** Plans only the changes of the declaration since this commit. */
   readonly base?: string;
-  /** The plan to apply. Its changes are planned again, and must be the same. */
+  /** Saved plan to apply. Its changes are planned again and must be the same. */
   readonly saved?: SavedPlan;
   /** Limits of the run that applies a saved plan. */
   readonly caps?: Caps;
-  /** No person sees the plan before its apply. */
+  /** True if no person sees the plan before its apply. */
   readonly unattended?: boolean;
-  /** A person is asked to approve the apply. */
+  /** True if a person is asked to approve the apply. */
   readonly asks?: boolean;
   /** Waits for queued jobs. Default: true. */
   readonly waits?: boolean;
 }
 
-/** A plan, with the parts that its apply needs. */
+/** A plan with everything that its apply needs. */
 export interface Run {
   readonly project: Project;
   readonly plan: Plan;
-  /** Narrowed to the targets. */
+  /** Declaration, limited to the targets. */
   readonly desired: Desired;
   readonly state: State;
   /** All declared addresses. */
   readonly all: ReadonlySet<string>;
-  /** Records with another address in `state` than in the store. They move together before the apply. */
+  /** State entries whose address in `state` differs from the store. They move together before the apply. */
   readonly moves: readonly Move[];
   readonly identities: Identities;
-  /** The account has moved: all records get new marks. */
+  /** True if the account has moved. All state entries then get new marks. */
   readonly hasMoved: boolean;
   /** Results of data sources. */
   readonly data: ReadonlyMap<string, DataReading> | undefined;
@@ -82,7 +82,7 @@ export interface Run {
   readonly store: OpenState;
   readonly providers: Providers;
   readonly interrupts: Interrupts;
-  /** Errors that were reported. The close of an unwritable state repeats them. */
+  /** Reported errors. If the state cannot be written, its close throws the same errors. */
   readonly shown: Diagnostic[];
 }
 
@@ -96,8 +96,8 @@ export async function savedFrom(
 }
 
 /**
- * Plans while the state is locked, and passes the plan on: declaration -> state -> observe -> plan -> `then`. Always frees the lock and
- * closes connections.
+ * Plans while the state is locked, and passes the plan on: declaration -> state -> observe -> plan -> `then`. Always
+ * frees the lock and closes connections.
  */
 export async function withPlan<T>(project: Project, options: RunOptions, then: (run: Run) => Promise<T>): Promise<T> {
   const { source, host, redaction, log } = project;
@@ -114,7 +114,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   let before: State | undefined;
   try {
     store = await project.state.store().open({
-      // A plan of a stranger's project takes no lock: the stranger could prepare its place.
+      // A plan of an untrusted project takes no lock, because the project could prepare a file at the lock's path.
       write: source.untrusted !== true,
       command: options.command,
       timeoutMs: source.lockTimeoutMs ?? 0,
@@ -125,7 +125,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       log.say(`An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`);
     }
     if (saved !== undefined) {
-      // A saved origin marks secrets in names.
+      // A saved origin replaces secrets in names by marks.
       checkOrigin(saved.origin, redaction.redactValue(await originOf(source, declared, store.state)) as Origin);
     }
     before = store.state;
@@ -139,7 +139,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       providers,
       interrupts.now,
     );
-    // Errors of the new plan explain more than its differences.
+    // Report the differences only if the new plan has no errors, because its errors explain more.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, redaction, providers.moneyScale));
     if (source.untrusted !== true) learnPlan(redaction, made.plan);
@@ -178,11 +178,11 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   }
 }
 
-/** Returns true for a run that does not apply its plan. */
+/** Returns true if the run does not apply its plan. */
 const isReading = ({ command, unattended }: Pick<RunOptions, "command" | "unattended">) =>
   command === "plan" || (command === "watch" && unattended !== true);
 
-/** Returns records of the objects that a plan imports. */
+/** Returns state entries for the objects that a plan imports. */
 const importsIn = ({ changes }: Plan): ResourceState[] =>
   changes.flatMap(({ address, provider, importing, before }): ResourceState[] =>
     importing === undefined || before === null
@@ -190,7 +190,7 @@ const importsIn = ({ changes }: Plan): ResourceState[] =>
       : [{ address, provider, attributes: before, schemaVersion: 0, sensitive: [], private: {}, dependencies: [] }],
   );
 
-/** Keeps the planned outputs for later stacks of the same run. */
+/** Stores the planned outputs for later stacks of the same run. */
 function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): void {
   if (stack?.run.purpose !== "plan" || outputs === undefined || diagnostics.some(isError)) return;
   const stay = outputs.filter(({ action }) => action !== "delete");
@@ -199,7 +199,10 @@ function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): 
   stack.run.planned.set(stack.name, { values: Object.fromEntries(values), types: Object.fromEntries(types) });
 }
 
-/** Returns the resources that a target can select: declared and recorded ones, or for a removal the recorded ones. */
+/**
+ * Returns the resources that a target can select. These are declared resources and resources of the state. A destroy
+ * selects only from the state.
+ */
 function selectable({ resources }: Desired, recorded: State, mode: RunOptions["mode"]) {
   const declared = new Map(resources.map((one) => [one.address, one]));
   const known = [...recorded.resources.values()].map(({ address, private: { client } }) => {
@@ -208,16 +211,16 @@ function selectable({ resources }: Desired, recorded: State, mode: RunOptions["m
   return mode === "destroy" ? known : [...known, ...resources];
 }
 
-/** The changes of a saved plan are always read again. */
+/** An apply always reads the objects of a saved plan again. */
 const WHOLE = { refresh: "all", refreshBudget: undefined } as const;
 
-/** @throws an error that was not reported. */
+/** @throws the error unless it was reported. */
 function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
   const said = ({ code, summary }: Diagnostic) => shown.some((one) => one.code === code && one.summary === summary);
   if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
 }
 
-/** `since`: the base of the plan. `owner`: mark of the creates of the state. */
+/** `since`: base of the plan. `owner`: mark of the state in its create requests. */
 type Planning = RunOptions & { readonly since: Base | undefined; readonly owner: string | undefined };
 
 async function makePlan(
@@ -253,7 +256,7 @@ async function makePlan(
     if (name !== undefined) refuse("plan.address/unknown", { name, purpose, meant: didYouMean(name, known) });
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
-  // A saved plan names former addresses, which are moved by now.
+  // A saved plan contains former addresses, which are already moved.
   const sought = saved === undefined ? targets : targets.filter((address) => known.has(address));
   const named = sought.length === 0 ? [] : selected(sought, selectable(declared, recorded, mode));
   const changed = since && changedSince(since.desired, declared, recorded);
@@ -266,10 +269,10 @@ async function makePlan(
   await providers.prepare(aliases);
   const accounts = (alias: string) => providers.get(alias).account;
   const hasMoved = guards?.accountMoved === true;
-  // A saved plan accepts the account that it was made with.
+  // A saved plan accepts the account for which it was made.
   const { identities = {} } = saved?.origin ?? {};
   requireAccounts(aliases, providers, hasMoved ? { resources: new Map() } : recorded, identities);
-  // A job that plans a request has a token that only views.
+  // A job that only plans may have a view-only token, even for requests that need more.
   const shared = { state, kinds, env, reorder: new Set(reorder), isReading: isReading({ command, unattended }) };
   const observing = {
     ...shared,
@@ -308,12 +311,12 @@ async function makePlan(
     ...handed
   } = await refreshAndPlan(options)
     .catch((error: unknown) => {
-      // After an interrupt each request reports only that it was cancelled.
+      // After an interruption, each request reports only that it was cancelled.
       signal.throwIfAborted();
       throw error;
     })
     .finally(() => log.reading(0));
-  // An apply may end all objects that identify the account.
+  // An apply may delete all objects that identify the account.
   for (const alias of aliases) accounts(alias).confirm = undefined;
   await lastRead.record(observed.read?.keys() ?? []);
   signal.throwIfAborted();

@@ -1,4 +1,4 @@
-/** Cases of a policy: saved plans with the rules that must deny or warn. */
+/** Test cases of a policy: saved plans with the rules that must deny or warn. */
 import path from "node:path";
 import * as z from "zod";
 import { read } from "../core/files/index.ts";
@@ -12,14 +12,14 @@ const file = () => z.string().min(1, "expected a path");
 const rules = () => z.array(z.enum([...POLICY_RULES, "function"]));
 
 const casesShape = z.strictObject({
-  /** Paths of policies and plans are relative to this file. */
+  /** Paths of policies and plans, relative to the file of cases. */
   policy: z.array(file()).min(1, "at least one file"),
   cases: z.array(
     z.strictObject({
       name: z.string().min(1),
       plan: file(),
       author: z.string().optional(),
-      /** Default: when the plan was made. */
+      /** Time of the evaluation. Default: creation time of the plan. */
       at: z.iso.datetime({ offset: true, error: "expected a time such as 2026-11-27T17:30:00Z" }).optional(),
       state_key: z.boolean().default(true),
       denies: rules().default([]),
@@ -31,7 +31,7 @@ const casesShape = z.strictObject({
 interface CaseResult {
   readonly name: string;
   readonly ok: boolean;
-  /** Names of rules, sorted, without duplicates. */
+  /** Rule names, sorted and without duplicates. */
   readonly expected: Outcome;
   readonly found: Outcome;
 }
@@ -43,7 +43,7 @@ interface Outcome {
 
 const sorted = (names: readonly string[]) => [...new Set(names)].sort();
 
-/** Judges the cases of a file. @throws HostformError `policy.invalid`, `plan.saved`. */
+/** Evaluates the cases in a file. @throws HostformError `policy.invalid`, `plan.saved`. */
 export async function judgeCases(source: ProjectSource, name: string): Promise<readonly CaseResult[]> {
   const { cwd } = source;
   const reading = (one: string, limit: number) => read(path.resolve(cwd, one), { limit, streams: true });
@@ -71,7 +71,7 @@ export async function judgeCases(source: ProjectSource, name: string): Promise<r
   return results;
 }
 
-/** Returns the state before a plan, as far as the plan shows it. */
+/** Returns the state before a plan, as far as the plan contains it. */
 function recordedIn({ changes, lineage, serial }: Parameters<RunPolicy["judge"]>[0]): State {
   const resources = changes.flatMap(({ address, provider, before }) =>
     before === null

@@ -1,4 +1,4 @@
-/** The programs that a project runs in this process. */
+/** Runs the programs of a project in this process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { errnoOf } from "../core/model/index.ts";
@@ -9,13 +9,13 @@ export { captureCommand, programPath } from "../core/files/secret-command.ts";
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE_MS = 5_000;
 
-/** Runs a line of the shell without a terminal; see `Host.shell`. */
+/** Runs a shell command without a terminal; see `Host.shell`. */
 export async function runShell(
   line: string,
   { cwd, env, signal, onOutput }: ShellOptions,
 ): Promise<string | undefined> {
   signal.throwIfAborted();
-  // In its own group, the children of the shell end with it.
+  // Use a process group, so that the children of the shell end with the shell.
   const detached = process.platform !== "win32";
   const child = spawn(line, { shell: true, cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached });
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", onOutput);
@@ -24,7 +24,7 @@ export async function runShell(
       if (detached && child.pid !== undefined) process.kill(-child.pid, how);
       else child.kill(how);
     } catch {
-      // It has already ended.
+      // The process has already ended.
     }
   };
   let grace: NodeJS.Timeout | undefined;
@@ -46,7 +46,7 @@ export async function runShell(
   }
 }
 
-/** @returns the exit code of a process; 128+n when signal n ended it. */
+/** @returns the exit code of a process, or 128+n if signal n ended it. */
 export function ended(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);

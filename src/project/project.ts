@@ -1,5 +1,3 @@
-/** A project in one run. */
-
 import { ifExplained } from "../core/model/index.ts";
 import { type StateKeys, stateKeys } from "./backend.ts";
 import { ProjectDeclaration } from "./declaration.ts";
@@ -7,7 +5,6 @@ import type { Redaction } from "./redaction.ts";
 import type { Host, Log, ProjectParts, ProjectSource } from "./source.ts";
 import { ProjectState } from "./state.ts";
 
-/** The parts of a project, its declaration and its state. */
 export class Project implements ProjectParts {
   readonly source: ProjectSource;
   readonly host: Host;
@@ -17,7 +14,7 @@ export class Project implements ProjectParts {
   readonly state: ProjectState;
   readonly #keys: StateKeys;
 
-  /** @param keys of the state, derived or asked for once in a run. */
+  /** @param keys of the state. Each key is derived or requested once per run. */
   constructor(parts: ProjectParts, keys = stateKeys(parts, () => tokensOf(this.declaration))) {
     const { source, host, redaction, log } = parts;
     this.source = source;
@@ -29,13 +26,16 @@ export class Project implements ProjectParts {
     this.state = new ProjectState(parts, this.declaration, keys);
   }
 
-  /** The same project in another place, such as one of its stacks, or in another work. Reads its declaration again. */
+  /**
+   * Returns the same project with another source, such as one of its stacks, or with another host or log. Reads its declaration
+   * again.
+   */
   on(source: ProjectSource, { host, log }: Pick<ProjectParts, "host" | "log"> = this): Project {
     return new Project({ source, host, redaction: this.redaction, log }, this.#keys);
   }
 }
 
-/** Names of the variables with tokens. Returns none if the providers of the declaration have mistakes. */
+/** Returns the names of the variables with tokens. Returns none if the providers of the declaration have mistakes. */
 const tokensOf = async (declaration: ProjectDeclaration): Promise<readonly (string | undefined)[]> => {
   const providers = await declaration.providers().catch(ifExplained(() => new Map()));
   return [...providers.values()].map(({ tokenEnv }) => tokenEnv);

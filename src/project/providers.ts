@@ -1,4 +1,4 @@
-/** The accounts of a run: their tokens and clients, and their stores, which other processes share. */
+/** Opens the accounts of a run: their tokens, their clients, and their stores, which several processes share. */
 import path from "node:path";
 import { accountOrigin, requireAllowedOrigin } from "../core/api/address.ts";
 import { type ApiRecord, HostingClient } from "../core/api/index.ts";
@@ -15,17 +15,17 @@ import { interruptible } from "./interrupt.ts";
 import { learnToken, type Redaction } from "./redaction.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 
-/** A provider in use: its account, and the client that can change it. */
+/** A provider in use: its account, and the client that can change the account. */
 export interface Provider {
   readonly alias: string;
   readonly client: HostingClient;
   readonly account: Account;
   readonly config: ProviderConfig;
-  /** Describes an ended row of a listing. */
+  /** Describes the object of a listing if the object is deleted. Otherwise undefined. */
   lifeNote(listing: Lives, record: ApiRecord): string | undefined;
 }
 
-/** The store of a server, and the providers of the declaration that use the server. */
+/** The store of one API server, and the declared providers that use this server. */
 export interface Server {
   readonly store: AccountStore;
   readonly aliases: ReadonlySet<string>;
@@ -36,27 +36,30 @@ export interface Declaring extends ProjectParts {
   readonly declaration: Pick<ProjectDeclaration, "providers">;
 }
 
-/** The data of a token that the processes of this machine share. */
+/** Data of a token that several processes on this machine share. */
 interface Shared {
   readonly store: AccountStore;
-  /** Codes of reported warnings. */
+  /** Codes of the warnings that were already reported. */
   readonly reported: Set<string>;
 }
 
 /**
- * Shared data by the redaction of a process, and by address and token. `watch` opens its providers at each check: without a shared
- * store, the requests of one check count at the next, and the warning appears once.
+ * Shared data by the redaction of a process, and by URL and token. `watch` opens its providers at each check. This map
+ * carries the request count and the reported warnings to the next check.
  */
 const sharedBy = new WeakMap<Redaction, Map<string, Shared>>();
 
-/** Signals that end requests: `stop` those that have not left, `now` all of them, `reading` those of the account's reader. */
+/**
+ * Signals that end requests. `stop`: requests that are not sent yet. `now`: all requests. `reading`: requests of the account's
+ * reader.
+ */
 interface Ends {
   readonly stop?: AbortSignal;
   readonly now?: AbortSignal;
   readonly reading?: AbortSignal;
 }
 
-/** The providers of a declaration. Each is opened at its first use. */
+/** The providers of a declaration. Opens each provider at its first use. */
 export class Providers {
   readonly #configs: ReadonlyMap<string, ProviderConfig>;
   readonly #parts: ProjectParts;
@@ -64,7 +67,7 @@ export class Providers {
   readonly #over = new AbortController();
   readonly #clients = new Map<HostingClient, Shared>();
   readonly #open = new Map<string, Provider>();
-  /** Address and token -> the alias that uses them. */
+  /** URL and token -> alias that uses them. */
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
   readonly #warnings: Diagnostic[] = [];
@@ -77,16 +80,16 @@ export class Providers {
     this.#ends = ends;
   }
 
-  /** Reads the tokens of these providers for {@link get}. */
+  /** Reads the tokens of these providers, so that {@link get} can return them. */
   async prepare(aliases: Iterable<string>): Promise<void> {
     const { source, redaction, log } = this.#parts;
     for (const alias of new Set(aliases)) {
       if (this.#tokens.has(alias)) continue;
       const config = this.#config(alias);
-      // Checks the address before the token is read.
+      // Check the URL before the token is read.
       const place = { of: `Provider ${alias}`, ...placeOf(config) };
       const address = this.#addressOf(config);
-      // `get` reports a missing address.
+      // `get` reports a missing URL.
       if (address !== undefined) requireAllowedOrigin(address, source.env, place);
       const token = await tokenOf(config, source, log);
       learnToken(redaction, token, `token of provider ${alias}`);
@@ -94,7 +97,7 @@ export class Providers {
     }
   }
 
-  /** A prepared provider. @throws HostformError for an unknown alias, a missing base URL or token. */
+  /** Returns a prepared provider. @throws HostformError for an unknown alias, or a missing base URL or token. */
   get(alias: string): Provider {
     const known = this.#open.get(alias);
     if (known !== undefined) return known;
@@ -113,7 +116,6 @@ export class Providers {
     return provider;
   }
 
-  /** Opens one provider. */
   async use(alias: string): Promise<Provider> {
     await this.prepare([alias]);
     return this.get(alias);
@@ -140,12 +142,12 @@ export class Providers {
     });
   }
 
-  /** Returns a stable name for the account of a prepared provider. It does not reveal the token. */
+  /** Returns a stable name for the account of a prepared provider. The name does not reveal the token. */
   accountName(alias: string): string {
     return accountDigest(this.#addressOf(this.#config(alias)) ?? "", this.#tokens.get(alias) ?? "");
   }
 
-  /** Drops the listings of all accounts, which may be outdated. */
+  /** Drops the cached listings of all accounts. */
   refresh(): void {
     for (const { account } of this.#open.values()) account.refresh();
   }
@@ -155,26 +157,26 @@ export class Providers {
     return [...this.#clients.keys()].reduce((sum, client) => sum + client.requests, 0);
   }
 
-  /** The smallest request budget of the providers in use. */
+  /** Smallest request budget of the providers in use, in requests per minute. */
   get requestsPerMinute(): number {
     const budgets = [...this.#open.values()].map(({ client }) => client.requestsPerMinute);
     return budgets.length === 0 ? 60 : Math.min(...budgets);
   }
 
-  /** Returns the declared digits after the decimal point of the amounts of a provider. */
+  /** Returns the declared number of decimal places for the amounts of a provider. */
   readonly moneyScale = (_currency: string, alias: string): number | undefined => this.#configs.get(alias)?.moneyScale;
 
-  /** Returns the warnings of the API that no result has reported, each once. */
+  /** Returns each API warning that no result has reported, once. */
   takeWarnings(): Diagnostic[] {
     return this.#warnings.splice(0);
   }
 
-  /** Holds back all further requests. Those under way are awaited. */
+  /** Stops all further requests. Waits for requests in progress. */
   halt(): void {
     this.#over.abort();
   }
 
-  /** Reports the remaining warnings, and closes the connections. */
+  /** Reports the remaining warnings and closes the connections. */
   async close(): Promise<void> {
     this.#parts.log.warn(this.takeWarnings());
     await Promise.all([...this.#clients.keys()].map((client) => client.close()));
@@ -231,7 +233,7 @@ export class Providers {
       onRequest: (event) => log.request(event, client.requestsPerMinute),
       onWait: (_, wait) => wait && log.wait(wait),
       onWarning: (warning) => {
-        // Each plan names the lists that prove nothing.
+        // Each plan lists the listings that prove nothing, so repeat this warning.
         if (warning.code === "api.no_list" || !shared.reported.has(warning.code)) this.#warnings.push(warning);
         shared.reported.add(warning.code);
       },
@@ -259,7 +261,7 @@ const originIn = (address = ""): string => URL.parse(address)?.origin ?? address
 
 const placeOf = ({ range }: ProviderConfig) => (range === undefined ? {} : { range });
 
-/** Names the account of a provider for errors, because accounts of one project fail alike. */
+/** Describes the account of a provider in errors, because all accounts of a project can fail in the same way. */
 function accountSentence({ alias, tokenEnv, tokenFile }: ProviderConfig, baseUrl: string): string {
   const token = tokenFile === undefined ? (tokenEnv ?? DEFAULT_TOKEN) : shellPath(tokenFile);
   return `Provider ${alias}: ${URL.parse(baseUrl)?.host ?? baseUrl}, token from ${token}.`;
@@ -286,7 +288,7 @@ async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log:
   return token;
 }
 
-/** Opens the providers for a work that the signal ends, and closes them afterwards. */
+/** Opens the providers for a task that the signal can end. Closes the providers afterwards. */
 export async function withProviders<T>(
   configs: ReadonlyMap<string, ProviderConfig>,
   parts: ProjectParts,
@@ -301,7 +303,7 @@ export async function withProviders<T>(
   }
 }
 
-/** Opens the servers of providers for a work. Skips providers without a token, or with a wrong address. */
+/** Opens the servers of the providers for a task. Skips providers without a token or with an invalid URL. */
 export async function withServers(
   configs: ReadonlyMap<string, ProviderConfig>,
   parts: ProjectParts,
@@ -315,14 +317,14 @@ export async function withServers(
   });
 }
 
-/** The provider of a work on one account. */
+/** Options that select the provider of a command. */
 export interface ProviderFlags {
   readonly provider?: string;
 }
 
 /**
- * Opens one provider of the declaration (without a declaration, the default one) and closes it afterwards.
- * @throws HostformError for an unknown alias, a missing base URL or token.
+ * Opens one provider of the declaration and closes it afterwards. Without a declaration, opens the default provider.
+ * @throws HostformError for an unknown alias, or a missing base URL or token.
  */
 export function withProvider<T>(
   project: Declaring,

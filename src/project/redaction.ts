@@ -12,37 +12,38 @@ import {
 } from "../core/model/index.ts";
 import { escapeLine, escapeOutput, escapeText, jsonText } from "../report/escape.ts";
 
-/** Shorter values occur in any output by chance. */
+/** Minimum length of a redacted value. Shorter values occur in any output by chance. */
 const SHORTEST_SECRET = 8;
 
-/** Words, numbers and dates. They can be guessed, and no output can do without them. */
+/** Words, numbers and dates. They are easy to guess, and every output needs them. */
 const ORDINARY = /^(?:[A-Z]?[a-z]+(?:_[a-z]+)*|[\d.,:-]+)$/;
 const LONGEST_ORDINARY = 15;
 
-/** A value of a plan that approvers decide by. It is never redacted. */
+/** Name and value of a plan attribute that approvers need. The value is never redacted. */
 export type Field = readonly [name: string, value: string];
 
 /**
- * Removes the secrets of a run from texts: a net for echoes of servers. Sensitive values of declaration, record and account carry their
- * origin, and are never rendered. The net finds a whole secret, plain and as our documents escape it. `shorten` cuts between words.
+ * Removes the secrets of a run from texts, as a last protection against servers that repeat a secret. Sensitive values of the
+ * declaration, the state and the account carry their origin and are never printed. The redaction finds a complete secret, plain
+ * and escaped. `shorten` cuts between words.
  */
 export class Redaction {
-  /** First characters -> forms that begin with them, the longest first. */
+  /** First characters of a secret -> forms that begin with them, the longest first. */
   readonly #forms = new Map<string, (Mark & { readonly form: string })[]>();
-  /** Secrets with white space, where texts are wrapped. */
+  /** Secrets with white space. Line wrapping may split them. */
   readonly #spaced: (Mark & { readonly pattern: RegExp })[] = [];
   readonly #announced = new Set<string>();
   readonly #open = new Set<string>();
   #announce: ((secret: string) => void) | undefined;
   #fields: readonly Field[] = [];
 
-  /** Calls back once with each secret, past and future. */
+  /** Calls back once for each secret, including earlier ones. */
   onLearn(callback: (secret: string) => void): void {
     this.#announce = callback;
     for (const secret of this.#announced) callback(secret);
   }
 
-  /** Records a text that the declaration shows openly. */
+  /** Registers a string that the declaration contains openly. */
   open(text: string): void {
     this.#open.add(text);
   }
@@ -51,7 +52,10 @@ export class Redaction {
     return this.#open.has(text);
   }
 
-  /** Hides secrets, or lists of them. Ignores values that are no text, too short or an ordinary word. @param from their source. */
+  /**
+   * Registers secrets, or lists of secrets. Ignores values that are no string, too short or an ordinary word.
+   * @param from source of the secrets.
+   */
   learn(from: string, first: unknown, ...more: readonly unknown[]): void {
     for (const secret of [first, ...more].flat().flatMap(linesOf)) {
       if (this.#announced.has(secret)) continue;
@@ -75,7 +79,7 @@ export class Redaction {
     }
   }
 
-  /** Returns the text with the source in place of each secret. @param onFound gets the source of each secret. */
+  /** Replaces each secret in the text by its source. @param onFound receives the source of each secret. */
   redact(text: string, onFound?: (from: string) => void): string {
     let spaced = text;
     for (const { pattern, mark, from } of this.#spaced)
@@ -99,7 +103,7 @@ export class Redaction {
     return redacted + spaced.slice(start);
   }
 
-  /** Returns a value of a JSON document with the source in place of each secret, in texts and names. Numbers stay. */
+  /** Replaces each secret in the strings and names of a JSON value by its source. Keeps numbers. */
   redactValue(value: unknown): unknown {
     if (typeof value === "string") return this.redact(value);
     if (Array.isArray(value)) return value.map((item) => this.redactValue(item));
@@ -109,8 +113,8 @@ export class Redaction {
   }
 
   /**
-   * Refuses a known secret in a value that approvers decide by. @param fields of the plan; default: the earlier ones, after
-   * another secret was learned.
+   * Rejects a known secret in a value that approvers need.
+   * @param fields of the plan. By default, checks the earlier fields against secrets that were learned later.
    * @throws HostformError `config.sensitive`
    */
   refuseIn(fields = this.#fields): void {
@@ -129,15 +133,17 @@ export class Redaction {
   }
 }
 
-/** The text in place of a secret, and the source of the secret. */
+/** The text that replaces a secret, and the source of the secret. */
 interface Mark {
   readonly mark: string;
   readonly from: string;
 }
 
-/** Forms of a character that would begin a command of a CI's agent. Readers of each format take them literally. */
+/**
+ * Escapes of a character that would begin a workflow command of a CI runner. Readers of each format print them as the character.
+ */
 const SHOWN = {
-  /** Also JSON and HCL: `\u005b` means the same within their strings. */
+  /** Also for JSON and HCL, where `\u005b` in a string means the same character. */
   text: visible,
   markdown: (character: string) => `\\${character}`,
   html: (character: string) => `&#${character.charCodeAt(0)};`,
@@ -146,37 +152,37 @@ const SHOWN = {
 export type LeavingFormat = keyof typeof SHOWN | "terminal";
 
 /**
- * The one way out of streams, reports, saved plans, pages, comments and logs. Hides known secrets, shows control characters, and breaks
- * the commands of CI agents, except on a terminal.
- * @param line the begun last line of a text that is written in pieces.
+ * Prepares a text for streams, reports, saved plans, pages, comments and logs. All output passes through this function. It hides
+ * known secrets, escapes control characters, and, except on a terminal, breaks workflow commands of CI runners.
+ * @param line text of the last unfinished line, if a text is written in parts.
  */
 export function leaving(text: string, redaction: Redaction, format: LeavingFormat = "text", line = ""): string {
   const safe = escapeOutput(redaction.redact(text));
-  // The earlier part of the line holds no whole command, so the changed character is in the text.
+  // The earlier part of the line contains no complete command, so the changed character is in the new text.
   return format === "terminal" ? safe : breakCommands(line + safe, SHOWN[format]).slice(line.length);
 }
 
-/** Does the same for a document in JSON. Hides secrets in its values before they are escaped. */
+/** Does the same for a JSON document. Hides secrets in its values before they are escaped. */
 export function leavingJson(value: unknown, redaction: Redaction, indent = 0): string {
   return `${breakCommands(jsonText(redaction.redactValue(value), indent))}\n`;
 }
 
-/** Announces the credentials of the environment. */
+/** Registers the credentials in the environment. */
 export function learnEnvironment(redaction: Redaction, env: EnvVars): void {
   for (const name of Object.keys(env)) if (isCredential(name)) learnVariable(redaction, env, name);
 }
 
-/** Announces the value of a variable that holds a secret. */
+/** Registers the value of a variable that contains a secret. */
 export function learnVariable(redaction: Redaction, env: EnvVars, name: string): void {
   learnToken(redaction, env[name], `env.${name}`);
 }
 
-/** Announces an API token. The secret part of `12|abc…` is behind the bar. */
+/** Registers an API token. In `12|abc…`, the part after the bar is the secret. */
 export function learnToken(redaction: Redaction, token: string | undefined, from: string): void {
   redaction.learn(from, token, token?.slice(token.indexOf("|") + 1));
 }
 
-/** Returns a secret and its trimmed lines: a program may print a key line by line. */
+/** Returns a secret and its trimmed lines, because a program may print a key line by line. */
 function linesOf(value: unknown): string[] {
   if (typeof value !== "string") return [];
   const lines = [value, ...value.split("\n")].map((line) => line.trim());

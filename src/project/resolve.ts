@@ -32,7 +32,7 @@ import type { Project } from "./project.ts";
 import { type Providers, withProviders } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
 
-/** The evidence on pending creates, or the settlement of one. */
+/** The candidates for pending creations, or the result of one decision. */
 export type Resolved =
   | { readonly pending: readonly (Evidence & Undeclared)[] }
   | ({ readonly settled: "absent"; readonly address: string } & Undeclared)
@@ -41,16 +41,16 @@ export type Resolved =
       readonly address: string;
       readonly id: string;
       readonly noun: string;
-      /** The secret of the object was only in the lost response. */
+      /** True if the secret of the object was only in the lost response. */
       readonly lostSecret: boolean;
     };
 
-/** The block is gone, so the next apply removes or forgets the object. */
+/** A pending creation whose block no longer exists. The next apply destroys the object or removes it from the state. */
 interface Undeclared {
   readonly undeclared?: true;
 }
 
-/** A state with pending creates. */
+/** A state with pending creations. */
 export type CreatesStore = Pick<OpenState, "state" | "put"> & { remove(address: string): Promise<void> };
 
 /** Parts of a project that {@link resolveCreates} needs. */
@@ -59,24 +59,27 @@ export interface Resolvable extends ProjectParts {
   readonly state: Pick<Project["state"], "place" | "owner"> & {
     write<T>(command: string, work: (open: CreatesStore, signal: AbortSignal) => Promise<T>): Promise<T>;
   };
-  /** Adds creates of the store. */
+  /** Adds creations from the store. */
   withStored?(open: CreatesStore, providers: Providers): Promise<CreatesStore>;
-  /** Objects without an address in the state, found by {@link withStored}. */
+  /** Objects found by {@link withStored} that have no address in the state. */
   readonly left?: readonly Diagnostic[];
-  /** The verdicts are recorded only on this machine. */
+  /** True if the decisions are saved only on this machine. */
   readonly isStored?: boolean;
 }
 
-/** The settlement of a pending create: it created this object (`force`: although they differ); it created nothing; or a wait. */
+/**
+ * Decision on a pending creation: it created this object (`force` accepts differences), it created nothing, or the command waits.
+ */
 export type Settling = { readonly adopt: string; readonly force?: boolean } | "absent" | { readonly waitMs: number };
 
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Looks for the results of pending creates, and settles one. Sends GETs only.
- * @param address of a resource, or of all its instances; default: all. @param how default: settles none.
- * @throws HostformError `usage`, `plan.address`, `api.not_found`. No create is settled then.
+ * Searches for the results of pending creations, and settles one of them. Sends GET requests only.
+ * @param address of a resource or of all its instances. Default: all.
+ * @param how the decision. By default, settles nothing.
+ * @throws HostformError `usage`, `plan.address`, `api.not_found`. Settles nothing in these cases.
  */
 export async function resolveCreates(
   project: Resolvable,
@@ -109,7 +112,7 @@ export async function resolveCreates(
         if (question !== undefined) await refuseCreated(question, undeclared.undeclared);
         const kept = withdraw(one);
         await (kept === undefined ? store.remove(one.address) : store.put(kept));
-        // Other runs still wait for lists, which show more than the user sees. No list has domains.
+        // Other runs still wait for the list delay, because they read only lists. No list contains domains.
         if (kindAt(one.address)?.creation === "blind")
           await providers
             .use(one.provider)
@@ -138,7 +141,10 @@ export async function resolveCreates(
   );
 }
 
-/** Returns the recorded address of the pending create of a renamed block: by a move, or by an equal block. */
+/**
+ * Returns the address in the state of the pending creation of a renamed block. A `moved` entry or an equal block shows the new
+ * name.
+ */
 async function formerOf({ declaration, source }: Resolvable, state: State, address: string): Promise<string> {
   const { desired } = state.resources.has(address) ? {} : ((await declaration.read?.()) ?? {});
   const resource = desired?.resources.find((one) => one.address === address);
@@ -160,7 +166,7 @@ async function formerOf({ declaration, source }: Resolvable, state: State, addre
   return former === undefined || others.length > 0 ? address : former.address;
 }
 
-/** Looks for the block of an address, also under a new name. An unreadable declaration decides nothing. */
+/** Searches for the block of an address, also under a new name. Returns no finding if the declaration cannot be read. */
 async function undeclaredIn(project: Resolvable, state: State, { address }: PendingCreate): Promise<Undeclared> {
   const { desired } = (await project.declaration.read?.()) ?? {};
   if (desired === undefined) return {};
@@ -171,7 +177,7 @@ async function undeclaredIn(project: Resolvable, state: State, { address }: Pend
   return { undeclared: true };
 }
 
-/** Returns the pending creates, or those that an address names. */
+/** Returns the pending creations, or the pending creations at an address. */
 function pendingIn(state: State, address: string | undefined): PendingCreate[] {
   const all = [...state.resources.values()].filter(isPendingCreate);
   if (address === undefined) return all;
@@ -206,7 +212,7 @@ async function questionAbout(state: State, providers: Providers, prior: PendingC
   };
 }
 
-/** Returns the owners of live objects, and the other pending creates. */
+/** Returns the owners of live objects, and the other pending creations. */
 function othersIn(state: State, prior: PendingCreate, kind: Kind) {
   const ownerOf = ownerIn(state, kinds);
   return {
@@ -245,7 +251,7 @@ async function settleAdopted(
   };
 }
 
-/** Looks again until the account shows exactly one object that the create certainly created. */
+/** Repeats the search until the account has exactly one object that the request certainly created. */
 async function waitFor(
   clock: Clock,
   store: CreatesStore,

@@ -9,17 +9,18 @@ import {
 } from "../core/record/index.ts";
 import type { ProjectState } from "./state.ts";
 
-/** Result of a change of the key. */
+/** Result of a key rotation. */
 interface RotatedKey extends Omit<Resealed, "state"> {
   readonly old: StateKey;
   readonly key: StateKey;
-  /** The environment variable for the new key, or for the command that prints it. */
+  /** Environment variable for the new key, or for the command that prints the new key. */
   readonly variable: { readonly name: string; readonly isCommand: boolean };
 }
 
 /**
- * Encrypts the state and its backup with another key. The new key is in HOSTFORM_STATE_NEW_PASSPHRASE, HOSTFORM_STATE_NEW_KEY or HOSTFORM_STATE_NEW_KEY_COMMAND.
- * @throws HostformError `usage` when both are the same; `state.key`.
+ * Encrypts the state and its backup with another key. The new key is in HOSTFORM_STATE_NEW_PASSPHRASE, HOSTFORM_STATE_NEW_KEY or
+ * HOSTFORM_STATE_NEW_KEY_COMMAND.
+ * @throws HostformError `usage` if the old and the new key are equal; `state.key`.
  */
 export async function rotateKey(state: ProjectState): Promise<RotatedKey> {
   const old = state.encryption().required();
@@ -41,7 +42,7 @@ async function same(one: StateKey, other: StateKey): Promise<boolean> {
     : other.from === "passphrase" && one.passphrase === other.passphrase;
 }
 
-/** Changes the key. An earlier run may have been stopped after its last write: then only the new key opens the state. */
+/** Changes the key. If an earlier run was stopped after its last write, only the new key opens the state. */
 async function rotate(state: ProjectState, encryption: Encryption): Promise<Omit<Resealed, "state">> {
   try {
     return await state.reseal("state rotate-key", { to: "key", encryption });

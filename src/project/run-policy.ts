@@ -1,4 +1,4 @@
-/** The policy of a run: files that the runner names, and their verdicts on a plan. */
+/** Evaluates the policy of a run: policy files from the command line or the environment, and their verdicts on a plan. */
 import path from "node:path";
 import type { Limits } from "../core/engine/index.ts";
 import { read } from "../core/files/index.ts";
@@ -39,20 +39,20 @@ import type { ProjectSource } from "./source.ts";
 import { yamlRemedies } from "./stack-diagnostics.ts";
 import { refuseOwnPolicy } from "./trust.ts";
 
-/** Circumstances of a judgement. */
+/** Context of a policy evaluation. */
 export interface Judging extends Pick<PolicyFacts, "hasStateKey" | "now"> {
-  /** The saved plan of an apply. It has the conditions of objects that the apply does not read. */
+  /** Saved plan of an apply. It has the conditions of objects that the apply does not read. */
   readonly saved?: Plan | undefined;
-  /** All records before the plan. */
+  /** All state entries before the plan. */
   readonly recorded: State;
-  /** The run does not apply the plan. */
+  /** True if the run does not apply the plan. */
   readonly isLater: boolean;
 }
 
 export class RunPolicy {
   readonly #source: ProjectSource;
   readonly #policies: readonly Policy[];
-  /** Files with functions, absolute. */
+  /** Absolute paths of the files with functions. */
   readonly #functions: readonly string[];
   #facts: PolicyFacts | undefined;
 
@@ -82,7 +82,7 @@ export class RunPolicy {
     return tightened(limits, capsOf(this.#policies));
   }
 
-  /** Adds the verdicts to a plan, and the names that are new to the project. */
+  /** Adds the verdicts to a plan, and the names that are new in the project. */
   async judge(plan: Plan, { recorded, isLater, saved, ...judging }: Judging): Promise<Plan> {
     const names = namesIn(recorded.resources.values(), wordsAt);
     const changes = changeFacts(plan);
@@ -105,7 +105,7 @@ export class RunPolicy {
     return { ...named, policy: { files, verdicts }, diagnostics: [...diagnostics, ...plan.diagnostics] };
   }
 
-  /** Calls the functions. A failed call denies. */
+  /** Calls the functions. A failed call denies the plan. */
   async #call(plan: Plan): Promise<{ verdicts: PolicyVerdict[]; diagnostics: Diagnostic[] }> {
     const verdicts: PolicyVerdict[] = [];
     const diagnostics: Diagnostic[] = [];
@@ -127,7 +127,7 @@ export class RunPolicy {
 
   #near = (file: string) => path.relative(this.#source.cwd, file);
 
-  /** Judges a plan again when its apply begins, which may be hours later. @throws HostformError `policy.denied`. */
+  /** Evaluates a plan again when its apply begins, which may be hours later. @throws HostformError `policy.denied`. */
   confirm(now: number): void {
     if (this.#facts === undefined) return;
     const denied = verdictsOf(this.#policies, { ...this.#facts, now }).filter(({ level }) => level === "deny");
@@ -140,7 +140,7 @@ const wordsAt = (address: string) => {
   return kind && wordsOf(kind);
 };
 
-/** Adds the declaring file to each change, relative to the project's folder. */
+/** Adds the file of its block to each change, relative to the project's folder. */
 export function withFiles({ cwd, dir }: ProjectSource, changes: readonly Change[], { resources }: Desired): Change[] {
   const files = new Map(resources.map(({ address, locate }) => [address, locate([])?.file]));
   return changes.map((change) => {
@@ -151,8 +151,8 @@ export function withFiles({ cwd, dir }: ProjectSource, changes: readonly Change[
 }
 
 /**
- * Judges the new password of a service, as a plan of this change alone. Sends no request.
- * @param id of the service, recorded or not.
+ * Evaluates the new password of a service, as a plan with only this change. Sends no request.
+ * @param id of the service. The service may be absent from the state.
  * @throws HostformError `policy.denied` and other errors of a policy.
  */
 export async function requirePassword(

@@ -38,43 +38,44 @@ import { leavingJson, type Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 import { writtenPlace } from "./trust.ts";
 
-/** The request of a plan. A saved plan is applied with the same request. */
+/** Options of a plan. A saved plan is applied with the same options. */
 export interface PlanRequest {
   readonly mode: "apply" | "destroy";
   readonly targets: readonly string[];
   readonly reorder: readonly string[];
-  /** Addresses of webhooks and grants to replace on purpose. */
+  /** Addresses of webhooks and grants to replace intentionally. */
   readonly replace?: readonly string[];
-  /** Addresses of services to order although something like them exists. */
+  /** Addresses of services to order although a similar service exists. */
   readonly orderAnyway?: readonly string[];
   /** Limits that replace the declared guards. */
   readonly guards?: GuardFlags;
 }
 
-/** A plan that was written to a file to be applied later, once. Nothing in it is secret. */
+/** A plan in a file. It can be applied once, later. It contains no secret. */
 export interface SavedPlan {
   readonly request: PlanRequest;
   readonly origin: Origin;
-  /** Sensitive values are null in a file. */
+  /** Plan. Sensitive values are null in a file. */
   readonly plan: Plan;
 }
 
-/** Version of the file's form, without and with a proof by the key of the state. */
+/** Version of the file format, without and with an authentication by the key of the state. */
 const VERSION = 1;
 const PROVED_VERSION = 2;
-/** A plan of 20,000 resources takes about 40 MB. */
+/** Maximum size of a plan file in bytes. A plan of 20,000 resources needs about 40 MB. */
 export const MOST_BYTES = 256 * 1024 * 1024;
 
-/** First member of the file, by which a damaged file is recognized. */
+/** First member of the file. It identifies a corrupted plan file. */
 const FORM = "hostform plan";
 const BEGINNING = new RegExp(`^\\s*\\{\\s*"form"\\s*:\\s*"${FORM}"`);
 const BEGINNING_BYTES = 256;
 
 /**
- * Returns the place of a plan or a report, links followed; links of an untrusted project only inside the project. A plan replaces only
- * a saved plan, a report any file but a saved plan. No name of the state or the declaration is accepted.
+ * Returns the location of a plan or a report, with links resolved. Links of an untrusted project must stay inside the project. A
+ * plan replaces only a saved plan. A report replaces any file except a saved plan. Rejects the file names of the state and the
+ * declaration.
  * @returns an absolute path in a writable folder.
- * @throws HostformError `usage` for a forbidden place, `plan.saved` for an unwritable one, `trust.file`.
+ * @throws HostformError `usage` for a forbidden location, `plan.saved` for an unwritable location, `trust.file`.
  */
 export async function placeForPlan(
   source: ProjectSource,
@@ -85,7 +86,7 @@ export async function placeForPlan(
   return orUnwritable(file, async () => {
     const named = path.resolve(source.cwd, file);
     const target = writtenPlace(source, file);
-    // A stranger's declaration may name the place of the state, so only its text is compared.
+    // An untrusted declaration may set the path of the state, so compare only the path text.
     const state = source.untrusted === true ? source.state : realOf(source.state);
     const folder = realOf(source.dir);
     for (const place of [named, target]) {
@@ -130,7 +131,7 @@ const realOf = (file: string): string =>
     () => file,
   );
 
-/** Returns true for a name that begins as the state's: `hosting.tfstate.backup`, `.hosting.tfstate.lock`. */
+/** Returns true if a name begins with the name of the state: `hosting.tfstate.backup`, `.hosting.tfstate.lock`. */
 function belongsToState(place: string, state: string): boolean {
   if (path.dirname(place) !== path.dirname(state)) return false;
   // Some file systems ignore the case of names.
@@ -139,13 +140,13 @@ function belongsToState(place: string, state: string): boolean {
   return name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`);
 }
 
-/** Writes a plan to a file that only its owner can read, whole or not at all. @throws HostformError as `placeForPlan` does. */
+/** Writes a plan atomically to a file that only its owner can read. @throws HostformError as `placeForPlan` does. */
 export async function writeSavedPlan(
   { source, state, redaction }: Project,
   file: string,
   saved: SavedPlan,
 ): Promise<void> {
-  // The place may have changed since the first check.
+  // The location may have changed since the first check.
   const target = await placeForPlan(source, file);
   const encryption = state.encryption();
   const seal = encryption.key && (await encryption.recent());
@@ -155,8 +156,8 @@ export async function writeSavedPlan(
 }
 
 /**
- * Reads a saved plan. With a key, refuses a plan without its proof, which anyone could have written.
- * @throws HostformError `plan.saved` for a foreign or damaged file, or a newer version; `state.key`.
+ * Reads a saved plan. If a key is set, rejects a plan without authentication, because anyone could have written the plan.
+ * @throws HostformError `plan.saved` for a foreign or corrupted file, or a newer version; `state.key`.
  */
 export async function readSavedPlan({ source, state }: Project, file: string): Promise<SavedPlan> {
   const unreadable = ifErrno((reason) => refuse("plan.saved/unreadable", { file, reason }));
@@ -167,7 +168,10 @@ export async function readSavedPlan({ source, state }: Project, file: string): P
   return provedPlan(text, file, state.encryption());
 }
 
-/** Returns the plan of a file, if the key proves it. @throws HostformError `plan.saved`; `state.key` for a missing or wrong key. */
+/**
+ * Returns the plan in a file after its authentication with the key.
+ * @throws HostformError `plan.saved`; `state.key` for a missing or wrong key.
+ */
 export async function provedPlan(text: string, file: string, encryption: Encryption): Promise<SavedPlan> {
   const { proof, ...saved } = decodeSavedPlan(text, file);
   const { key } = encryption;
@@ -186,13 +190,16 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
   return saved;
 }
 
-/** Binds a proof to plans: it proves no state and no journal. */
+/** Binds an authentication to plans, so that it is invalid for a state or a journal. */
 const boundTo = (stated: string) => `${FORM}\n${stated}`;
 
-/** Returns the text of the file, without sensitive values and with other known secrets marked. @param seal proves the text. */
+/**
+ * Returns the text of the file. Sensitive values are null, and other known secrets are replaced by marks.
+ * @param seal authenticates the text.
+ */
 export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction, seal?: Seal): string {
   const { targets, reorder, replace = [], orderAnyway = [], mode, guards = {} } = request;
-  // Drops other options of the command.
+  // Drop other options of the command.
   const inForce: GuardFlags = Object.fromEntries(GUARD_FLAGS.map((name) => [name, guards[name]]));
   const asked: Required<PlanRequest> = { mode, targets, reorder, replace, orderAnyway, guards: inForce };
   const body = redaction.redactValue({ request: asked, origin, plan: withoutSecrets(plan) }) as object;
@@ -202,10 +209,10 @@ export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction:
   return leavingJson({ form: FORM, version, checksum: stated, ...proof, ...body }, redaction, 2);
 }
 
-/** A proof with the key of the state over the checksum of a plan, not yet checked. */
+/** Authentication of a plan's checksum with the key of the state. Not verified yet. */
 type Proof = { readonly key: JsonObject; readonly text: string; readonly checksum: string };
 
-/** The inverse. @throws HostformError `plan.saved`. */
+/** Decodes the text of a saved plan. @throws HostformError `plan.saved`. */
 export function decodeSavedPlan(text: string, file: string): SavedPlan & { readonly proof?: Proof } {
   const json = parsedJson(text, parseExact);
   if (json === undefined && beginsAsPlan(text)) {
@@ -232,13 +239,13 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
   return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;
 }
 
-/** Returns the words of a kind. Describes an unknown kind by its type. */
+/** Returns the words that describe a kind. Describes an unknown kind by its type. */
 export function wordsOfType(type: string): KindWords {
   const kind = kinds.get(type);
   return kind === undefined ? { noun: type, plural: type, name: "id" } : wordsOf(kind);
 }
 
-/** Upgrades plans of earlier versions, with remedies as one sentence (`fix`) and changes without words. */
+/** Upgrades a plan of an earlier version, which has its remedies in one sentence (`fix`) and changes without words. */
 function upgraded(saved: SavedPlan): SavedPlan {
   const diagnostics = saved.plan.diagnostics.map((one: Diagnostic & { readonly fix?: string }): Diagnostic => {
     const { fix, ...diagnostic } = one;
@@ -248,7 +255,7 @@ function upgraded(saved: SavedPlan): SavedPlan {
   return { ...saved, plan: { ...saved.plan, diagnostics, changes } };
 }
 
-/** Returns the addresses that a plan changes or moves; none of a plan that changes nothing in the account. */
+/** Returns the addresses that a plan changes or moves. Returns none if the plan changes nothing in the account. */
 export function changedAddresses({ changes }: Plan): string[] {
   if (changes.every(isNoOp)) return [];
   const changed = changes.flatMap((change) => {
@@ -259,21 +266,21 @@ export function changedAddresses({ changes }: Plan): string[] {
   return [...new Set(changed)];
 }
 
-/** Returns true for a body with the right form and checksum. */
+/** Returns true if a body has the correct format and checksum. */
 function isWhole(body: object, stated: unknown): stated is string {
   try {
     return stated === checksum(body) && shape.safeParse(body).success;
   } catch (error) {
-    // hostform writes no document of this depth.
+    // hostform writes no document with this depth.
     if (error instanceof RangeError) return false;
     throw error;
   }
 }
 
-/** The layout of the file does not matter: a tool may format its JSON. */
+/** The checksum ignores the layout, because a tool may reformat the JSON. */
 const checksum = (body: object) => hash("sha256", JSON.stringify(body));
 
-/** Replaces each sensitive value by null. The apply finds those it needs again. */
+/** Replaces each sensitive value by null. The apply reads the needed values again. */
 function withoutSecrets(plan: Plan): Plan {
   const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
   return {
@@ -283,14 +290,14 @@ function withoutSecrets(plan: Plan): Plan {
       outputs: plan.outputs.map((output) => (output.sensitive ? { ...output, before: null, after: null } : output)),
     }),
     drift: plan.drift.map((drift) => {
-      // Without a change, all attributes count as secret.
+      // If the address has no change, treat all attributes as secret.
       const names = sensitive.get(drift.address) ?? Object.keys({ ...drift.before, ...drift.after });
       return { ...drift, before: strip(drift.before, names), after: strip(drift.after, names) };
     }) as unknown as Plan["drift"],
   };
 }
 
-/** Keeps only the generation of the mark. The rest holds requests and attributes, and the state has it. */
+/** Keeps only the generation from the private data. The other data holds requests and attributes, which the state also has. */
 function stripped(change: Change): Change {
   const { sensitive, before, after, config, private: mark } = change;
   return {
@@ -314,7 +321,7 @@ const accountShape = z.strictObject({ origin: z.string(), anchors: z.array(ancho
 const values = z.record(z.string(), z.json()).nullable();
 const addresses = z.array(z.string());
 
-/** The parts of the form that an apply uses. A right checksum does not prove the writer. */
+/** Schema of the parts that an apply uses. A correct checksum does not authenticate the writer. */
 const shape = z.looseObject({
   request: z.strictObject({
     mode: z.enum(["apply", "destroy"]),

@@ -1,4 +1,4 @@
-/** The secrets of a run: their ways in and out, and the values that the redaction must know. */
+/** Reads and writes the secrets of a run, and registers them for redaction. */
 import path from "node:path";
 import { type Secrets, type SourceReader, scopeOf } from "../core/engine/index.ts";
 import {
@@ -43,7 +43,10 @@ import type { Host, ProjectSource } from "./source.ts";
 
 type Command = readonly [string, ...string[]];
 
-/** Ways of the secrets of this run. Paths are relative to the project's folder, and commands run there. */
+/**
+ * Returns the sources and destinations of the secrets of this run. Paths are relative to the project's folder. Commands run in
+ * this folder.
+ */
 export function secretsOf(
   source: ProjectSource,
   host: Host,
@@ -79,12 +82,15 @@ const noCommand: CommandRunner = () => Promise.reject(new Error("a check runs no
 function secretFiles(source: ProjectSource, files: readonly string[], run = noCommand): SecretFiles {
   const { dir: folder, cwd, state } = source;
   const projects = source.stack === undefined ? [] : [source.stack.run.project, appFolder(folder)];
-  // No secret may replace a file of hostform.
+  // A secret must not replace a file of hostform.
   const own = [...Object.values(filesOfState(state)), ...files.map((file) => path.resolve(cwd, file))];
   return new SecretFiles({ folder, projects, run, disk: systemDisk, look: lookAt, own });
 }
 
-/** Finds each `secret_output` that names a file of hostform, or leaves the project without `outside_project`. Writes no file. */
+/**
+ * Finds each `secret_output` that is a file of hostform, or that is outside the project without `outside_project`. Writes no
+ * file.
+ */
 export async function misplacedOutputs(source: ProjectSource, { files, resources }: Desired): Promise<Diagnostic[]> {
   const outputs = secretFiles(source, files);
   const found = resources.map(async ({ address, type, config, locate }) => {
@@ -97,7 +103,7 @@ export async function misplacedOutputs(source: ProjectSource, { files, resources
   return (await Promise.all(found)).flat();
 }
 
-/** Adds the destination of its secret to each change. A destination that a template leads to a forbidden place is an error. */
+/** Adds the destination of its secret to each change. If a template leads to a forbidden destination, adds an error. */
 export async function withDestinations(
   source: ProjectSource,
   changes: readonly Change[],
@@ -132,7 +138,7 @@ const secretNameOf = (type: string): string => oneTimeSecretName(kinds.get(type)
 
 const diagnosticsOf = ifExplained(({ diagnostics }) => diagnostics);
 
-/** Reads each source at most once. The redaction learns a value before any other code gets it. */
+/** Reads each source at most once. Registers a value for redaction before any other code gets the value. */
 function sourceReader(
   { env, dir }: ProjectSource,
   redaction: Redaction,
@@ -169,7 +175,7 @@ function sourceReader(
   };
 }
 
-/** Mark that editors and shells of Windows write before a text. */
+/** Byte order mark that editors and shells on Windows write before a text. */
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
 /** Returns the text without its last line break. */
@@ -186,7 +192,9 @@ function lineOf(text: string, source: SecretSource): string {
   return line;
 }
 
-/** Refuses a text of other bytes than UTF-8, which would be sent as a wrong secret: U+FFFD replaces them, and UTF-16 leaves NUL. */
+/**
+ * Rejects a text that is not UTF-8, because a wrong secret would be sent. Invalid bytes become U+FFFD, and UTF-16 contains NULs.
+ */
 function legible(text: string, source: SecretSource): string {
   if (!/[\uFFFD\0]/.test(text)) return text;
   return unreadable(source, "It is not UTF-8 text.", "Give the value in UTF-8; PowerShell's `>` writes UTF-16.");
@@ -203,7 +211,7 @@ function unreadable(source: SecretSource, detail: string, fix: string): never {
   fail("secret.source", `A secret value cannot be read from ${sourcePlace(source)}`, { detail, remedies: [fix] });
 }
 
-/** Announces the secrets of a declaration: tokens, passwords, and results of expressions with sensitive values. */
+/** Registers the secrets of a declaration: tokens, passwords, and results of expressions with sensitive values. */
 export function learnDeclared(
   redaction: Redaction,
   { providers, resources, data = [] }: Desired,
@@ -222,16 +230,16 @@ export function learnDeclared(
       try {
         learnPart(redaction, origin, split(one.evaluate(name, scope)).known);
       } catch (error) {
-        // An expression without a value holds no secret.
+        // An expression without a value contains no secret.
         if (!(error instanceof ExpressionError)) throw error;
       }
     }
   }
 }
 
-/** Announces the sensitive values of a plan, before and after its changes. */
+/** Registers the sensitive values of a plan before and after its changes. */
 export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Plan): void {
-  // A declared sensitive output without a secret origin may be a domain, which an order must show.
+  // A sensitive output without a secret origin may be a domain, which an order must show.
   for (const { origin, before, after } of outputs)
     if (origin !== undefined) learnPart(redaction, origin, before, after);
   for (const { address, before, after, sensitive, origins = {} } of changes)
@@ -239,20 +247,23 @@ export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Plan)
       learnPart(redaction, origins[name] ?? { from: [`${address}.${name}`] }, before?.[name], after?.[name]);
 }
 
-/** Announces outputs that are declared as sensitive, except those that CDKTF adds for other stacks. */
+/** Registers the sensitive outputs, except the outputs that CDKTF adds for other stacks. */
 export function learnOutputs(redaction: Redaction, outputs: ReadonlyMap<string, OutputState>): void {
   for (const [name, { value, sensitive }] of outputs)
     if (sensitive && !name.startsWith("cross-stack-output-")) redaction.learn(`output.${name}`, textsIn(value));
 }
 
-/** Announces the secrets of a recorded resource. */
+/** Registers the secrets of a resource in the state. */
 export function learnResource(redaction: Redaction, resource: ResourceState): void {
   const { address, attributes, private: mark } = resource;
   for (const name of secretNames(resource))
     learnPart(redaction, { from: [`${address}.${name}`] }, attributes[name], mark.deposed?.[name]);
 }
 
-/** Returns the attributes of a resource that hold secrets: those of its kind, and those with a sensitive origin. */
+/**
+ * Returns the attributes of a resource that contain secrets: the secret attributes of its kind, and attributes with a sensitive
+ * origin.
+ */
 export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
   const kind = kindAt(address);
   return new Set([...(kind === undefined ? [] : sensitiveNames(kind)), ...sensitive]);
@@ -261,7 +272,9 @@ export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<
 /** Returns a URL without its query. */
 const baseOf = (url: string): string => openUrl(url).split(/[?#]/)[0] ?? "";
 
-/** Announces the values of an origin. The base of a URL is a secret as well if the sensitive part lies before the query. */
+/**
+ * Registers the values of an origin. If the sensitive part is before the query of a URL, the base of the URL is also a secret.
+ */
 function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values: readonly (Json | undefined)[]): void {
   for (const text of values.flatMap((value) => (value === undefined ? [] : textsIn(value)))) {
     const isInPath = openUrl(text) !== text && !open.includes("?") && !redaction.isOpen(baseOf(text));
@@ -269,7 +282,7 @@ function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values:
   }
 }
 
-/** Returns the values that approvers decide by: addresses, and the decisive attributes that are not sensitive. */
+/** Returns the values that approvers need: addresses, and the decisive attributes that are not sensitive. */
 export function fieldsOf({ changes }: Plan): Field[] {
   return changes.flatMap(({ address, type, before, after, sensitive }): Field[] => {
     const kind = kinds.get(type);
@@ -283,7 +296,7 @@ export function fieldsOf({ changes }: Plan): Field[] {
   });
 }
 
-/** Returns the texts in a value. */
+/** Returns the strings in a value. */
 export function textsIn(value: Json): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value as object).flatMap(textsIn) : [];

@@ -1,16 +1,16 @@
-// The resources that words of the user name: addresses, patterns of addresses, or clients.
+// Selects resources by the words of the user: addresses, patterns of addresses, or clients.
 import { problem } from "../core/messages/index.ts";
 import { CLIENT, HostformError, isLike, isPattern, nearest, resourceOf } from "../core/model/index.ts";
 
-/** Something that can be selected. */
 interface Selectable {
   readonly address: string;
   readonly client?: string | undefined;
 }
 
 /**
- * Returns the addresses that some words name. `hosting_service.acme-*` is each address, with or without its key, that is like the
- * pattern: `*` is any characters, none included. `client:acme` is each resource of that client. An address with a `*` is itself.
+ * Returns the addresses that the words select. `*` matches any number of characters: `hosting_service.acme-*` selects each
+ * matching address, with or without its key. `client:acme` selects each resource of that client. An address that contains `*`
+ * literally selects itself.
  * @throws HostformError `plan.address` for a pattern that matches nothing.
  */
 export function selected(words: readonly string[], all: readonly Selectable[]): string[] {
@@ -36,7 +36,7 @@ function matching(target: string, all: readonly Selectable[]): readonly Selectab
   ]);
 }
 
-/** The same pattern with a beginning that some name has. */
+/** Returns the same pattern with a prefix that some name has. */
 function nearPattern(pattern: string, names: readonly string[]): string | undefined {
   const length = pattern.indexOf("*");
   const near = nearest(

@@ -17,9 +17,9 @@ export { commandLine, projectFlags } from "../fronts/source/command-line.ts";
 export { yamlRemedies } from "../fronts/yaml/remedies.ts";
 
 /**
- * Renders the remedies of a stack's diagnostics, because code that does not know the stack may print them. A remedy that several
- * diagnostics share names no address, so that it is printed once. Diagnostics of a project in YAML stay the same.
- * @param desired adds the place of the declared resource.
+ * Renders the remedies of a stack's diagnostics, because code that does not know the stack may print them. If several diagnostics
+ * share a remedy, it contains no address and is printed once. Diagnostics of a YAML project stay unchanged.
+ * @param desired adds the location of the declared resource.
  */
 export function forStack(
   source: ProjectSource,
@@ -72,7 +72,7 @@ const outcomeForStack = (source: ProjectSource, outcome: ChangeOutcome): ChangeO
   diagnostics: forStack(source, outcome.diagnostics),
 });
 
-/** Runs a work, and renders the remedies of its errors. */
+/** Runs a task, and renders the remedies of its errors. */
 export async function throwingForStack<T>(source: ProjectSource, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** The files of a new project: a first declaration, and the lines of .gitignore that keep secrets out of Git. */
+/** Writes the files of a new project: a first declaration, and the lines of .gitignore that keep secrets out of git. */
 import path from "node:path";
 import { stringify } from "yaml";
 import { kinds } from "../core/kinds/index.ts";
@@ -8,7 +8,7 @@ import type { ProjectSource } from "./source.ts";
 
 export { parseMoneyScale } from "../core/kinds/provider-settings.ts";
 
-/** Name of the editor's schema beside the declaration. */
+/** Name of the schema file for editors, beside the declaration. */
 export const SCHEMA_FILE = "hosting.schema.json";
 
 /** Returns the JSON Schema (draft-07) of a declaration for editors. */
@@ -17,21 +17,26 @@ export async function editorSchema(): Promise<string> {
   return `${JSON.stringify(schema, null, 2)}\n`;
 }
 
-/** Returns the comment by which an editor finds the schema. @param file path of the schema, relative to the declaration */
+/**
+ * Returns the comment with which an editor finds the schema.
+ * @param file path of the schema, relative to the declaration
+ */
 export const schemaComment = (file: string): string => `# yaml-language-server: $schema=${file}`;
 
-/** The parts of a new declaration. */
 interface StarterParts {
   readonly project: string;
   readonly baseUrl?: string;
   readonly tokenEnv?: string;
-  /** Digits of amounts behind the point. Absent: unknown. */
+  /** Decimal places of amounts. Undefined if unknown. */
   readonly moneyScale?: number;
   /** Path of the editor's schema, relative to the declaration. */
   readonly schema: string;
 }
 
-/** Returns a first hosting.yaml: the project, its account, and an example of each kind as comments. Nested kinds are in the example of the outer kind. */
+/**
+ * Returns a first hosting.yaml: the project, its account, and one commented example of each kind. The example of an outer kind
+ * contains its nested kinds.
+ */
 export function starter({ project, baseUrl, tokenEnv, moneyScale, schema }: StarterParts): string {
   const account = {
     ...(baseUrl && { base_url: baseUrl }),
@@ -64,7 +69,7 @@ ${providers}`,
   ].join("\n");
 }
 
-/** Returns the hosting.yaml of an adopted account. Its resources are in the files beside it. */
+/** Returns the hosting.yaml of an adopted account. The resources are in the other files of its folder. */
 export function adoptedStarter(project: string): string {
   return `# hostform wrote this from an existing account. The files beside it declare the content of the account.
 
@@ -79,7 +84,7 @@ ${stringify({ project })}
 ${stringify({ guards: { max_orders: 3, max_removals: 5 } })}`;
 }
 
-/** Makes a project name from the name of a folder. */
+/** Derives a project name from the name of a folder. */
 export function nameFrom(dir: string): string {
   const name = path
     .basename(dir)
@@ -94,7 +99,7 @@ function commented(yaml: string): string {
   return `${yaml.trimEnd().replace(/^/gm, "# ")}\n`;
 }
 
-/** Patterns of files for .gitignore: the state with the files beside it (secrets, locks), and files with tokens. */
+/** Patterns for .gitignore: the state and its related files (secrets, locks), and files with tokens. */
 const IGNORED = ["hosting.tfstate*", ".hosting.tfstate.*", "errored*.tfstate", "*.token"];
 
 /** Adds the missing lines at the end of a .gitignore. */
@@ -106,7 +111,7 @@ export function gitignoreWith(text: string): string {
   return `${text}${gap}# hostform: state, locks and tokens hold secrets\n${missing.join("\n")}\n`;
 }
 
-/** Refuses answers that make no valid declaration. @throws HostformError */
+/** Rejects input that results in an invalid declaration. @throws HostformError */
 export function checkStarter(name: string, text: string, env: ProjectSource["env"]): void {
   const { diagnostics } = parseDeclaration([{ path: name, text }], { kinds, env });
   const errors = diagnostics.filter(isError).map(({ range: _, ...diagnostic }) => diagnostic);

@@ -55,7 +55,7 @@ import { requireOwnState } from "./trust.ts";
 
 const READING = { write: false, command: "read", timeoutMs: 0 } as const;
 
-/** Does a work with an open state, and closes the state afterwards. */
+/** Runs a task with an open state, and closes the state afterwards. */
 export async function whileOpen<T>(opening: Promise<OpenState>, work: (open: OpenState) => T | Promise<T>): Promise<T> {
   const open = await opening;
   try {
@@ -65,19 +65,19 @@ export async function whileOpen<T>(opening: Promise<OpenState>, work: (open: Ope
   }
 }
 
-/** The state of a project: at the declared backend, else in a file. */
+/** The state of a project, at the declared backend or in a file. */
 export class ProjectState {
   readonly #parts: ProjectParts;
   readonly #declaration: Pick<ProjectDeclaration, "backend" | "providers">;
   readonly #terraforms: Place | undefined;
   readonly #keys: StateKeys;
-  /** The file of the state; undefined for a remote state, and before the first open. */
+  /** Path of the state file. Undefined for a remote state, and before the first open. */
   #file: string | undefined;
   #backend: Backend | undefined;
-  /** Intents of the pending creates of this run, by address. */
+  /** Intents of the pending creations of this run, by address. */
   readonly #intents = new Map<string, string>();
 
-  /** @param terraforms the place of a state of Terraform, whose provider records its objects. */
+  /** @param terraforms path of a Terraform state. Its provider writes the state entries. */
   constructor(
     parts: ProjectParts,
     declaration: Pick<ProjectDeclaration, "backend" | "providers">,
@@ -95,11 +95,11 @@ export class ProjectState {
     return this.#keys(variables);
   }
 
-  /** Returns the store of the state, unopened. @param encryption default: with the key in the environment. */
+  /** Returns the state store without opening it. @param encryption default: with the key in the environment. */
   store(encryption = this.encryption()): StateStore {
     const { source, host, redaction, log } = this.#parts;
     let isRemote = false;
-    // Terraform may use the state of a stack next, and reads no journal.
+    // Terraform may use the state of a stack next. Terraform cannot read a journal.
     const whole = source.stack !== undefined || this.#terraforms !== undefined;
     const place = async (signal?: AbortSignal) => {
       const backend = await this.#declaration.backend();
@@ -113,7 +113,7 @@ export class ProjectState {
       requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
     };
-    // A stranger could hide words of the plan by secrets in a state file.
+    // The secrets in an untrusted state file could hide words of the plan.
     const isStrange = () => source.untrusted === true && source.stateNamed !== true && this.#backend === undefined;
     return createStateStore(place, randomUUID, encryption, {
       onResource: (resource) => {
@@ -129,8 +129,8 @@ export class ProjectState {
   }
 
   /**
-   * Returns the place of the opened state among the states of this machine: a file, or a workspace of a backend; undefined before the
-   * first write.
+   * Identifies the opened state among the states of this machine: a file, or a workspace of a backend. Undefined before the first
+   * write.
    */
   place(lineage: string): Place | undefined {
     if (this.#terraforms !== undefined || lineage === "") return this.#terraforms;
@@ -142,18 +142,18 @@ export class ProjectState {
   }
 
   /**
-   * Returns the mark of the creates of the opened state; undefined before the first write. A state that replaces a lost one in the same
-   * place has another mark.
+   * Returns the mark of the opened state in its create requests. Undefined before the first write. A new state at the path of a
+   * lost state has a different mark.
    */
   owner(lineage: string): string | undefined {
     if (this.#terraforms !== undefined || lineage === "") return this.#terraforms?.mark;
     const { dir } = this.#parts.source;
-    // Creates of earlier versions have this mark.
+    // Create requests of earlier versions have this mark.
     return jsonText(this.#file === undefined ? ["remote", lineage] : [dir, dir, lineage]);
   }
 
   /**
-   * Records the objects of the opened state. A failure of the store is ignored: no run depends on these records.
+   * Saves the objects of the opened state in the stores. Ignores errors of a store, because no run depends on this data.
    * @param before the state before the changes of the run.
    */
   async record(servers: readonly Server[], state: State, before?: State): Promise<void> {
@@ -166,7 +166,7 @@ export class ProjectState {
       const record = async () => {
         await store.see(place, place.mark, held);
         await store.release(place.mark, left);
-        // The record of the state is complete.
+        // The store now has all objects of the state.
         await store.endRun(place.mark, place.mark, now);
       };
       await record().catch(ifExplained(() => {}));
@@ -174,8 +174,9 @@ export class ProjectState {
   }
 
   /**
-   * Records the objects of the opened state, and compares them with other states of this machine. @returns the diagnostics of a plan
-   * with the names of those states or of a missing one, and warnings about objects with two states.
+   * Saves the objects of the opened state, and compares them with other states of this machine.
+   * @returns the diagnostics of a plan. They also name those states or a missing state, and warn about objects that are in two
+   * states.
    */
   async compare(
     servers: readonly Server[],
@@ -190,14 +191,14 @@ export class ProjectState {
     let named = planned.diagnostics;
     const none = ifExplained((): readonly Held[] => []);
     for (const { store, aliases } of servers) {
-      // A lost state had the same place.
+      // A lost state had the same path.
       const others = await store.holdings({ notOf: (place ?? this.place("lost"))?.mark }).catch(none);
       held.push(...others);
       named = withHolders(named, others);
       if (others.length === 0 || place === undefined) continue;
       const own = await store.holdings({ place: place.mark }).catch(none);
       found.push(...heldTwice(place, holdingsIn(state, kinds, aliases), own, others, kinds));
-      // After an import, both states hold the object.
+      // After an import, both states contain the object.
       const imported = { ...state, resources: new Map(imports.map((one) => [one.address, one])) };
       const added = heldTwice(place, holdingsIn(imported, kinds, aliases), [], others, kinds);
       found.push(...added.filter(({ address }) => found.every((one) => one.address !== address)));
@@ -212,7 +213,7 @@ export class ProjectState {
     return this.#file === undefined ? `backend ${this.#backend?.type}` : path.relative(cwd, this.#file);
   }
 
-  /** Lists other states in the folder of the state file. */
+  /** Lists other state files in the same folder. */
   async #otherStates(): Promise<readonly string[]> {
     if (this.#file === undefined) return [];
     const { dir, base } = path.parse(this.#file);
@@ -220,14 +221,14 @@ export class ProjectState {
     return names.filter((name) => name.endsWith(".tfstate") && name !== base).sort();
   }
 
-  /** Returns true if a read of the state needs no network and no program. */
+  /** Returns true if the state can be read without a network or a program. */
   async isLocal(): Promise<boolean> {
     const { env } = this.#parts.source;
     const { type = "local" } = (await this.#declaration.backend()) ?? {};
     return type === "local" && [KEY_VARIABLES, OLD_KEY_VARIABLES].every(({ command }) => !env[command]);
   }
 
-  /** Returns the backup of the state, if it has resources. It may be encrypted. */
+  /** Returns the backup of the state if the backup has resources. It may be encrypted. */
   #backup(): string | undefined {
     if (this.#file === undefined) return undefined;
     const { backup } = filesOfState(this.#file);
@@ -236,7 +237,7 @@ export class ProjectState {
     return isEmpty ? undefined : path.relative(this.#parts.source.cwd, backup);
   }
 
-  /** Reads the state and the holder of its lock without taking the lock. Failures are part of the report. */
+  /** Reads the state and the holder of its lock. Does not take the lock. Failures are part of the report. */
   async examine(): Promise<{ readonly report: StateReport; readonly state: State | undefined }> {
     const problems: Diagnostic[] = [];
     const explained = ifExplained(({ diagnostics }) => void problems.push(...diagnostics));
@@ -271,12 +272,12 @@ export class ProjectState {
     });
   }
 
-  /** Reads the resources that an address names, without a lock. @throws HostformError `plan.address` for none. */
+  /** Reads the resources at an address without a lock. @throws HostformError `plan.address` if none exists. */
   async select(address: string, warns = true): Promise<readonly ResourceState[]> {
     return selectResources(await this.read(warns), address);
   }
 
-  /** Opens the state for writing, and frees the lock afterwards. Ctrl-C ends the wait for the lock. */
+  /** Opens the state for a write, and frees the lock afterwards. Ctrl-C ends the wait for the lock. */
   write<T>(command: string, work: (open: OpenState, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { source, host } = this.#parts;
     return interruptible(host, async (signal) => {
@@ -285,7 +286,7 @@ export class ProjectState {
         this.#warn(open);
         const before = open.state;
         const result = await work(open, signal);
-        // Without a token the next plan records the objects.
+        // If no token is set, the next plan saves the objects in the store.
         if (open.state !== before && this.#terraforms === undefined) {
           const configs = await this.#declaration.providers().catch(ifExplained(() => new Map()));
           const used = [...open.state.resources.values(), ...before.resources.values()].map(({ provider }) => provider);
@@ -296,7 +297,7 @@ export class ProjectState {
     });
   }
 
-  /** Changes the encryption of the state, under its lock. */
+  /** Changes the encryption of the state while the state is locked. */
   reseal(command: string, wanted: Resealing): Promise<Resealed> {
     const { source, host } = this.#parts;
     return interruptible(host, (signal) =>
@@ -304,7 +305,7 @@ export class ProjectState {
     );
   }
 
-  /** Reads the outputs of another stack; undefined without a state. */
+  /** Reads the outputs of another stack. Returns undefined if no state exists. */
   async outputsAt(backend: Backend): Promise<SiblingOutputs | undefined> {
     const { source, host, redaction, log } = this.#parts;
     const connect = () => stateBackend(backend, source, host.clock, log);
@@ -320,8 +321,9 @@ export class ProjectState {
   }
 
   /**
-   * Moves a resource, or all instances of one, to another address, with its nested resources: the address of a grant has the name of
-   * its service. @throws HostformError as `OpenState.move` does. No record has moved then.
+   * Moves a resource, or all its instances, to another address. Also moves nested resources, because the address of a grant
+   * contains the name of its service.
+   * @throws HostformError as `OpenState.move` does. Moves nothing in this case.
    */
   move(store: OpenState, from: string, to: string): ReturnType<OpenState["move"]> {
     const target = parseAddress(to);
@@ -336,8 +338,10 @@ export class ProjectState {
   }
 
   /**
-   * Forgets resources with their nested ones, which stay in the account. Forgets none if one is unknown or may have been ordered.
-   * @returns the addresses. @throws HostformError `plan.address`, `plan.pending`.
+   * Removes resources and their nested resources from the state. The objects stay in the account. Removes nothing if one address
+   * is unknown or may have been ordered.
+   * @returns the addresses.
+   * @throws HostformError `plan.address`, `plan.pending`.
    */
   async forget(store: OpenState, addresses: readonly string[]): Promise<readonly string[]> {
     const problems: Diagnostic[] = [];
@@ -358,8 +362,8 @@ export class ProjectState {
   }
 
   /**
-   * Returns the records of the resources that YAML nests in a resource. They have its name, or its id if Terraform has counted it. A
-   * stack nests no resources.
+   * Returns the state entries of resources that YAML nests in a resource. Their addresses contain its name, or its id if
+   * Terraform uses `count`. A stack nests no resources.
    */
   #nestedIn(state: State, { address: outer, attributes: { id } }: ResourceState) {
     const { type, name, key: counted } = parseAddress(outer) ?? {};
@@ -383,6 +387,6 @@ export class ProjectState {
   }
 }
 
-/** A run without changes may write the state again. */
+/** Returns true if a run changes no state entry. Such a run may still write the state. */
 const hasSameRecords = ({ resources: before }: State, { resources: now }: State): boolean =>
   before.size === now.size && [...now].every(([address, record]) => before.get(address) === record);

@@ -1,4 +1,4 @@
-/** A folder of Terraform without a declaration, for the settlement of its creates: its state, and the store of this machine. */
+/** Opens a Terraform folder without a declaration, to settle its creations: its state, and the store of this machine. */
 import path from "node:path";
 import { exists, listNow, realPath, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
@@ -33,7 +33,7 @@ const UNSUPPORTED = ["skip_cert_verification", "client_certificate_pem", "client
 
 const EMPTY: State = { lineage: "", serial: 0, resources: new Map() };
 
-/** Returns the parts of a folder of Terraform; undefined for any other folder. */
+/** Returns the parts of a Terraform folder. Returns undefined for any other folder. */
 export async function terraformFolder(
   project: ProjectParts & Pick<Project, "declaration">,
 ): Promise<Resolvable | undefined> {
@@ -95,7 +95,7 @@ export async function terraformFolder(
   };
 }
 
-/** Renders the remedies of an error in the words of Terraform. */
+/** Renders the remedies of an error for Terraform. */
 export async function forTerraform(error: unknown): Promise<never> {
   const { terraformRemedies } = await import("../fronts/terraform/remedies.ts");
   throw amended(error, (one) => {
@@ -124,7 +124,7 @@ interface TerraformBackend {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** Finds the state at a server. No backend: hostform cannot write this state. */
+/** Finds the state at a server. Returns no backend if hostform cannot write this state. */
 function stateAt({ type, config }: TerraformBackend, workspace: string, env: ProjectSource["env"]): StateSettings {
   const text = (name: string) => (typeof config[name] === "string" && config[name] !== "" ? config[name] : undefined);
   const settings = Object.fromEntries(Object.entries(config).filter(([, value]) => typeof value === "string"));
@@ -148,7 +148,7 @@ const secretsOf = (text: unknown): string[] => (typeof text === "string" && text
 const without = (env: ProjectSource["env"], names: readonly string[]) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 
-/** Returns the possible names of the project: of the environment, and literals in the configuration. */
+/** Returns the possible names of the project: from the environment, and literals in the configuration. */
 function projectsIn(dir: string, env: ProjectSource["env"]): (string | undefined)[] {
   return [env.HOSTFORM_PROJECT || undefined, undefined, ...literalsIn(dir, "project")];
 }
@@ -161,7 +161,7 @@ const namesIn = (dir: string): readonly string[] =>
     () => [],
   );
 
-/** Returns the literal values of a setting in the configuration of a folder, without its modules. */
+/** Returns the literal values of a setting in the configuration of a folder. Ignores its modules. */
 function literalsIn(dir: string, setting: string): string[] {
   const texts = namesIn(dir)
     .filter((name) => CONFIGURATION.test(name))
@@ -170,7 +170,7 @@ function literalsIn(dir: string, setting: string): string[] {
   return texts.flatMap((text) => [...text.matchAll(literal)].map(([, value = ""]) => value));
 }
 
-/** Returns the provider's settings: of the environment, and literals that all provider blocks share. */
+/** Returns the provider settings: from the environment, and literals that all provider blocks share. */
 function settingsIn(dir: string, env: ProjectSource["env"]): Omit<ProviderConfig, "alias"> {
   const { list_lag, money_scale, requests_per_minute } = providerSettings.shape;
   const known = { list_lag, money_scale, requests_per_minute };
@@ -183,13 +183,13 @@ function settingsIn(dir: string, env: ProjectSource["env"]): Omit<ProviderConfig
   return { ...config, moneyScale: moneyScaleOf(config, env) };
 }
 
-/** The pending creates of a state and of the store, as one state. */
+/** The pending creations of a state and of the store, combined as one state. */
 class TerraformCreates implements CreatesStore {
   readonly #open: CreatesStore;
   readonly #stored: readonly Recorded[];
   readonly state: State;
 
-  /** @param held objects of the whole state: hostform reads no instances inside modules. */
+  /** @param held objects of the complete state, because hostform reads no instances inside modules. */
   constructor(open: CreatesStore, stored: readonly Recorded[], held: readonly Held[]) {
     this.#open = open;
     this.#stored = stored;
@@ -200,7 +200,10 @@ class TerraformCreates implements CreatesStore {
     this.state = { ...open.state, resources: new Map([...open.state.resources, ...more]) };
   }
 
-  /** Records the object of a create. A create without an object leaves the state, because Terraform would count it as one. */
+  /**
+   * Saves the object of a creation. Removes a creation without an object from the state, because Terraform would count it as an
+   * object.
+   */
   async put(resource: ResourceState): Promise<void> {
     const { address, attributes } = resource;
     if (typeof attributes.id !== "string") return this.remove(address);
@@ -211,7 +214,7 @@ class TerraformCreates implements CreatesStore {
     await stored?.forget();
   }
 
-  /** Records the verdict in the store first: the provider obeys the store after a kill. */
+  /** Saves the decision in the store first, because the provider reads the store after a crash. */
   async remove(address: string): Promise<void> {
     const stored = this.#storedAt(address);
     await stored?.settle();
@@ -224,7 +227,7 @@ class TerraformCreates implements CreatesStore {
     return this.#stored.find(({ create }) => create.address === address || this.#shown(create) === address);
   }
 
-  /** Returns the address of the same create in the state. */
+  /** Returns the address of the same creation in the state. */
   #shown(create: Recorded["create"]): string | undefined {
     const id = intentId(create.private.pending);
     const isSame = (one: ResourceState) =>
@@ -236,7 +239,7 @@ class TerraformCreates implements CreatesStore {
 const typeOf = ({ address }: ResourceState): string => address.slice(0, address.indexOf("."));
 const nameOf = (type: string, id: unknown): string => `${type} ${String(id)}`;
 
-/** Returns the record of an instance that hostform does not read. */
+/** Returns the state entry of an instance that hostform does not read. */
 function inModule({ type, id, parent, address }: Held): ResourceState {
   const kind = kinds.get(type);
   const attributes = { id, ...(kind?.parent !== undefined && { [kind.parent]: parent }) };

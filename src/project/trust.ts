@@ -28,13 +28,15 @@ import type { ProjectSource } from "./source.ts";
 import type { StackSource } from "./stacks/stack.ts";
 
 /**
- * An untrusted declaration may come from a stranger. It names no address, credential, command, backend or program, reads no file outside
- * the project, and sees only the variables that HOSTFORM_ENV_ALLOW names. Each check refuses all that is not known to be harmless.
+ * An untrusted declaration may come from untrusted people. It configures no URL, credential, command, backend or program, reads
+ * no file outside the project, and gets only the variables in HOSTFORM_ENV_ALLOW. Each check rejects everything that is not known
+ * to be harmless.
  */
 
 /**
- * Refuses a work on an untrusted project, before any file of the project is read.
- * @param work for messages. @param isReading the work changes nothing.
+ * Rejects a command for an untrusted project before any file of the project is read.
+ * @param work name of the command for messages.
+ * @param isReading true if the command changes nothing.
  * @throws HostformError `usage`, `trust.file`.
  */
 export async function refuseUntrusted(
@@ -49,28 +51,28 @@ export async function refuseUntrusted(
   for (const named of [source.dir, stacks?.path]) if (named !== undefined) refuseDetour(source.cwd, named);
 }
 
-/** Returns the test for variables that are kept from the declaration; undefined for a trusted one. */
+/** Returns the test for variables that are withheld from the declaration. Undefined for a trusted declaration. */
 export function variableGate(source: ProjectSource): ((name: string) => boolean) | undefined {
   if (source.untrusted !== true) return undefined;
   const isOpen = openVariables(source.env);
   return (name) => !isOpen(name);
 }
 
-/** Returns the environment that the declaration sees. No other code filters it. */
+/** Returns the environment for the declaration. No other code filters the environment. */
 export function declaredEnvironment(source: ProjectSource): ProjectSource["env"] {
   const refuses = variableGate(source);
   const { env } = source;
   return refuses === undefined ? env : Object.fromEntries(Object.entries(env).filter(([name]) => !refuses(name)));
 }
 
-/** Returns the bounds of files that the user names; undefined: any readable file. */
+/** Returns the bounds of files that the user names. Undefined if any readable file is allowed. */
 export function namedFiles(source: ProjectSource): Bounds | undefined {
   return source.untrusted === true ? { roots: rootsOf(source), links: false } : undefined;
 }
 
 /**
- * Returns the place of an output file that the user names. Follows no link of a stranger's project.
- * @throws HostformError `trust.file`; Node's errors.
+ * Returns the path of an output file that the user names. Follows no link of an untrusted project.
+ * @throws HostformError `trust.file`; errors of Node.
  */
 export function writtenPlace({ untrusted, cwd, dir }: ProjectSource, file: string): string {
   const named = path.resolve(cwd, file);
@@ -79,7 +81,7 @@ export function writtenPlace({ untrusted, cwd, dir }: ProjectSource, file: strin
   return onOwn({ shown: file, roots: [root], links: false }, (bounds) => bounded(named, bounds));
 }
 
-/** Returns true for a path that stays in these folders. The text of the path decides before the disk. */
+/** Returns true if a path is inside these folders. Compares the path as text first, then on the disk. */
 const liesIn = (roots: readonly string[], place: string): boolean =>
   attempt(
     () => bounded(place, { roots }) !== "",
@@ -89,34 +91,36 @@ const liesIn = (roots: readonly string[], place: string): boolean =>
     },
   );
 
-/** Returns true for a path that ends in these folders, all links followed. A circle of links ends nowhere. */
+/** Returns true if a path is inside these folders after all links are resolved. Returns false for a cycle of links. */
 const endsIn = (roots: readonly string[], place: string): boolean =>
   attempt(
     () => roots.map((root) => realPath(root)).some((root) => isInside(root, realPath(place))),
     () => false,
   );
 
-/** Refuses a policy that an untrusted project brings along, also by a link from outside. @throws HostformError `trust.file`. */
+/**
+ * Rejects a policy that is a file of an untrusted project, even through a link from outside.
+ * @throws HostformError `trust.file`.
+ */
 export function refuseOwnPolicy(source: ProjectSource, file: string): void {
   const roots = rootsOf(source);
   if (source.untrusted !== true || !(liesIn(roots, file) || endsIn(roots, file))) return;
   refuse("trust.file/policy", { file: path.relative(source.cwd, file) });
 }
 
-/** The folders of the project. */
 function rootsOf(source: ProjectSource): string[] {
   return source.stack === undefined
     ? [source.dir]
     : [source.stack.run.project, source.stack.root ?? source.stack.folder];
 }
 
-/** Refuses a state outside the project, unless the run names its place. @throws HostformError `trust.file`. */
+/** Rejects a state outside the project, unless the run names its path. @throws HostformError `trust.file`. */
 export function requireOwnState(source: ProjectSource, file: string): void {
   if (source.untrusted !== true) return;
   requireStateIn(source.stateNamed ? [path.dirname(file)] : rootsOf(source), source, file);
 }
 
-/** Refuses a state unless its files are regular files in these folders, or absent. @param file absolute. */
+/** Rejects a state unless its files are missing or regular files in these folders. @param file absolute. */
 function requireStateIn(roots: readonly string[], source: ProjectSource, file: string): void {
   const near = (one: string) => path.relative(source.cwd, one);
   if (!liesIn(roots, path.dirname(file))) refuse("trust.file/state", { file: near(file) });
@@ -124,7 +128,10 @@ function requireStateIn(roots: readonly string[], source: ProjectSource, file: s
     onOwn({ shown: near(one), roots, links: false }, (bounds) => requireReplaceable(one, bounds));
 }
 
-/** Refuses a state that is no file of the project, unless the chosen environment names its place. @throws HostformError `trust.untrusted`, `trust.file`. */
+/**
+ * Rejects a state outside the project, unless the chosen environment sets its location.
+ * @throws HostformError `trust.untrusted`, `trust.file`.
+ */
 export function requireOwnBackend(source: ProjectSource, { type, range }: Backend, file: string): void {
   const isChosen = range !== undefined && range.file === source.environment?.file.path;
   if (source.untrusted !== true || isChosen) return;
@@ -133,15 +140,15 @@ export function requireOwnBackend(source: ProjectSource, { type, range }: Backen
 }
 
 /**
- * Adds an error for each setting that only a trusted declaration may have. Such a declaration is not planned, and its backend is not
- * opened. Its expressions get no secret.
+ * Adds an error for each setting that only a trusted declaration may have. hostform does not plan such a declaration and does not
+ * open its backend. Its expressions get no secret.
  */
 export async function withoutTrust(source: ProjectSource, read: Declaration): Promise<Declaration> {
   if (source.untrusted !== true) return read;
   const { declaration, unused } = withNamedState(source, read);
   const readable = declaration.desired ?? declaration.partial;
   const { resources = [] } = readable ?? {};
-  // The settings of an environment are not the stranger's.
+  // The settings of an environment are trusted.
   const { providers, backend } = declaration.own ?? { providers: readable?.providers, backend: declaration.backend };
   const data = await dataSecrets(source);
   const blind = (one: Desired | undefined) => one && withoutSecrets(one, data);
@@ -178,7 +185,7 @@ function withNamedState(source: ProjectSource, read: Declaration) {
   return { declaration, unused: [problem("trust.untrusted/unused_backend", backend)] };
 }
 
-/** Settings of a provider that change only the plan, which shows them. */
+/** Settings of a provider that change only the plan. They are visible in the plan. */
 const HARMLESS: readonly string[] = ["alias", "range", "keyLifetimeMs", "listLagMs"] satisfies (keyof ProviderConfig)[];
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -187,7 +194,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tokenFile: "a credential (token_file)",
 };
 
-/** Decision 0031 has a reason for each setting. */
+/** Decision 0031 contains the reason for each setting. */
 function providerRefusals(
   { alias, range, moneyScale, statusWords = {}, requestsPerMinute = 60, ...settings }: ProviderConfig,
   source: ProjectSource,
@@ -218,7 +225,7 @@ function sourceRefusals({ address, sources, locate }: DesiredResource): Diagnost
   });
 }
 
-/** Refuses a secret output unless it is a literal path in the project. */
+/** Rejects a secret output unless it is a literal path in the project. */
 function outputRefusals(source: ProjectSource, { address, config, locate }: DesiredResource): Diagnostic[] {
   const { secret_output: output } = config;
   if (output === undefined || output === null) return [];
@@ -231,7 +238,7 @@ function outputRefusals(source: ProjectSource, { address, config, locate }: Desi
     : [refusal("names a file outside the project (secret_output)", place)];
 }
 
-/** Returns the paths of a `secret_output` of literal files; undefined for any other form. */
+/** Returns the paths of a `secret_output` with literal files. Undefined for any other format. */
 function pathsOf(output: Json): string[] | undefined {
   if (!isObject(output)) return undefined;
   const given = Object.entries(output).filter(([, value]) => value !== null);
@@ -246,12 +253,12 @@ function pathsOf(output: Json): string[] | undefined {
 const refusal = (what: string, place: Pick<Diagnostic, "range" | "address" | "attribute">) =>
   problem("trust.untrusted/setting", { what, ...place });
 
-/** Type of a data source -> attributes with secrets. */
+/** Data source type -> attributes with secrets. */
 type DataSecrets = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Hides secrets from the expressions of a declaration: an attribute with a secret is unknown to them. The redaction cannot recognize a
- * result of a secret (`upper`, a part, a number, a match). Marks of secret values stay.
+ * Hides secrets from the expressions of a declaration: attributes with a secret are unknown to them. The redaction cannot
+ * recognize a value derived from a secret (`upper`, a part, a number, a match). Marks of secret values stay.
  */
 function withoutSecrets(desired: Desired, data: DataSecrets): Desired {
   const views = new WeakMap<EvalScope, EvalScope>();
@@ -279,7 +286,10 @@ function expressions({ evaluate, originOf }: Expressions, view: (scope: EvalScop
   };
 }
 
-/** Returns the scope with unknown secret attributes. The same value stays the same object, which is a key of caches. */
+/**
+ * Returns the scope with unknown secret attributes. Returns the same object for the same value, because caches use the object as
+ * key.
+ */
 function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
   const seen = new WeakMap<object, { readonly names: string; readonly value: Value }>();
   return {
@@ -303,7 +313,7 @@ function secretsOfType(address: string, data: DataSecrets): readonly string[] {
   if (address.startsWith("data.")) return data.get(parseAddress(address.slice("data.".length))?.type ?? "") ?? [];
   const kind = kindAt(address);
   if (kind === undefined) return [];
-  // A stranger could compare a fingerprint with fingerprints of guesses.
+  // An attacker could compare a fingerprint with the fingerprints of guesses.
   const fingerprints = attributesOf(kind).flatMap(({ meta }) => meta.fingerprint ?? []);
   return [...sensitiveNames(kind), ...fingerprints];
 }

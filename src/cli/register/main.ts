@@ -15,10 +15,9 @@ import {
 
 const GROUP = "Main commands:";
 
-/** Output formats of a plan. */
 const FORMATS = ["text", "json", "markdown", "html"] as const;
 
-/** Registers the commands from a declaration to an account that matches it. */
+/** Registers the commands for the declaration and its application to an account. */
 export function registerMain(registration: Registration): void {
   const { command, action } = registration;
   command("validate", "check the declaration; sends no request", GROUP)
@@ -100,7 +99,7 @@ export function registerMain(registration: Registration): void {
     );
 }
 
-/** Registers policy test. */
+/** Registers `policy test`. */
 export function registerPolicy({ command, action }: Registration): void {
   const policy = command("policy", "try a policy", GROUP).helpCommand(false);
   command("test", "check saved plans against a policy and the expected verdicts; sends no request", "Commands:", policy)
@@ -109,7 +108,6 @@ export function registerPolicy({ command, action }: Registration): void {
     .examples(["hostform policy test policies/cases.yaml", "exit with 1 if a verdict differs"]);
 }
 
-/** Registers adopt. */
 function registerAdopt({ command, action }: Registration, group: string): void {
   command("adopt", "bring an account under management: write its declaration and its state", group)
     .option("--names <file>", "CSV `id,name`: names instead of names from domains", given)
@@ -200,7 +198,6 @@ const EVENTS = "Webhooks (check what an event names at once):";
 const LEAST_MS = 10_000;
 const MOST_MS = 86_400_000;
 
-/** Registers watch. */
 function registerWatch({ command, action }: Registration, group: string): void {
   const watch = command("watch", "plan repeatedly, and report or apply each difference", group)
     .option("--interval <time>", "time from one check to the next, 10s to 24h (default: 5m)", interval)

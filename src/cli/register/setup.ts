@@ -9,7 +9,7 @@ import { longVersion, platform } from "../version.ts";
 const GROUP = "Sandbox and setup:";
 const ANY_SIZE = 1_000_000;
 
-/** Registers init, schema, sandbox, completion and version. */
+/** Registers `init`, `schema`, `sandbox`, `completion` and `version`. */
 export function registerSetup({ command, action }: Registration): void {
   command("init", "start a project: hosting.yaml, its schema and .gitignore", GROUP)
     .option("--project <name>", "name of the project (default: the name of the folder)")

@@ -3,7 +3,7 @@ import { collect, given, type Registration } from "../options.ts";
 const GROUP = "State:";
 const PARTS = "Commands:";
 
-/** Registers output, state and force-unlock: reads and repairs of the state. */
+/** Registers `output`, `state` and `force-unlock`, which read and repair the state. */
 export function registerState({ command, action }: Registration): void {
   command("output", "print the outputs that the last apply recorded", GROUP)
     .argument("[name]", "print only this output, even if it is sensitive")
@@ -59,7 +59,7 @@ export function registerState({ command, action }: Registration): void {
 
 const TERRAFORM = "Terraform:";
 
-/** Registers export and terraform install. */
+/** Registers `export` and `terraform install`. */
 export function registerTerraform({ command, action }: Registration): void {
   command("export", "translate the declaration for Terraform, with the same addresses", TERRAFORM)
     .choice("--format <format>", "HCL, or Terraform's JSON (default: hcl)", ["hcl", "tf-json"])

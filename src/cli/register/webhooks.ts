@@ -2,21 +2,21 @@ import { InvalidArgumentError, Option } from "commander";
 import { port } from "../listen-address.ts";
 import { addSecretOptions, collect, duration, given, type Registration, variableName } from "../options.ts";
 
-/** Parses a time above 0. With 0 every event would be too old. */
+/** Parses a duration above 0. With 0, every event would be too old. */
 function age(text: string): number {
   const time = duration(text);
   if (time === 0) throw new InvalidArgumentError("Expected a time above 0.");
   return time;
 }
 
-/** Registers webhooks and its parts. @param group heading of `webhooks` in the list of commands. */
+/** Registers `webhooks` and its subcommands. @param group heading of `webhooks` in the list of commands. */
 export function registerWebhooks({ command, action }: Registration, group: string): void {
   const webhooks = command("webhooks", "list webhook subscriptions; receive and verify deliveries", group)
     .helpCommand(false)
     .allowExcessArguments()
     .option("--provider <alias>", "the account to read (default: default)")
     .action(action(async () => ({ run: (await import("../list.ts")).runCollection("webhooks") }), "run"));
-  // The group is a command itself, so a misspelt part would list.
+  // `webhooks` is also a command, so a mistyped subcommand would run the listing.
   webhooks.hook("preAction", (_, actual) => {
     if (actual === webhooks && actual.args.length > 0) webhooks.unknownCommand();
   });

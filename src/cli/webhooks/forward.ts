@@ -1,6 +1,6 @@
 /**
- * Forwards a verified delivery to an application. In: the exact bytes. Out: the application's status, or the reason for none.
- * The body is signed again with the secret that the application knows; no other header of the sender is passed on.
+ * Forwards a verified delivery to an application. In: the exact bytes. Out: the application's status, or the reason for a missing
+ * response. The body is signed again with the application's secret. No other header of the sender is forwarded.
  */
 import { request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
@@ -17,22 +17,22 @@ import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 import { within } from "./server.ts";
 
 export interface Forwarded {
-  /** The application's status; undefined without an answer. */
+  /** Status of the application's response. Undefined if no response arrived. */
   readonly status?: number;
-  /** The reason for no answer, as the end of a sentence. */
+  /** Reason for the missing response, as the end of a sentence. */
   readonly error?: string;
   readonly milliseconds: number;
 }
 
-/** More of an answer is not read: only its status counts. */
+/** Maximum number of response bytes to read. Only the status of the response is used. */
 const ANSWER_BYTES = 1024 * 1024;
 
-/** For the application to answer in (milliseconds), from connecting to the end of the answer. */
+/** Time limit for a forwarded request, from the connection to the end of the response, in milliseconds. */
 const FORWARD_MS = 10_000;
 
 export type Forwarder = ReturnType<typeof forwarderTo>;
 
-/** @param secret the secret by which the application verifies. */
+/** @param secret with which the application verifies deliveries. */
 function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env: ProjectSource["env"]) {
   const dispatcher = connectionPool(url, env, { timeoutMs: FORWARD_MS });
   const post = async (body: Uint8Array, signal: AbortSignal): Promise<number> => {
@@ -46,7 +46,7 @@ function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env:
       },
       dispatcher,
       signal,
-      // One limit for the whole of it, kept by the injected clock.
+      // Disable undici's time limits. The injected clock limits the complete request.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -55,9 +55,9 @@ function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env:
   };
   return {
     url,
-    /** The address without its query, which may hold a secret. */
+    /** URL without its query, which may contain a secret. */
     shown: escapeLine(`${url.origin}${url.pathname}`),
-    /** Posts the bytes. Never throws: it returns what went wrong. Redirects are answers like any other, and not followed. */
+    /** Posts the bytes. Never throws: returns the error instead. Treats a redirect as a response, and does not follow it. */
     async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {
       const started = clock.monotonic();
       const outcome = await within(clock, FORWARD_MS, (timeUp) =>
@@ -76,7 +76,8 @@ function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env:
 }
 
 /**
- * The address to forward deliveries to. Plain http is for this machine alone: events contain customer data.
+ * Parses the URL to which deliveries are forwarded. HTTP without TLS is allowed only to this machine, because events contain
+ * customer data.
  * @throws HostformError `webhooks.listen`.
  */
 function forwardUrl(text: string, insecureHttp: boolean): URL {
@@ -102,7 +103,10 @@ interface ForwardFlags {
   readonly forwardSecretEnv?: string;
 }
 
-/** Returns the forwarder of deliveries; undefined without --forward-to. @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`. */
+/**
+ * Returns the forwarder of deliveries. Undefined without `--forward-to`.
+ * @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`.
+ */
 export function forwarderOf(
   clock: Clock,
   { source, redaction }: ProjectParts,

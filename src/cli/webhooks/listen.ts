@@ -1,4 +1,4 @@
-/** `webhooks listen`: receives deliveries until Ctrl-C, subscribed for that time if wanted. */
+/** Runs `webhooks listen`: receives deliveries until Ctrl-C. With `--register`, subscribes during this time. */
 import path from "node:path";
 import { isLoopback, sameAddress } from "../../core/api/address.ts";
 import type { HostingClient } from "../../core/api/index.ts";
@@ -30,27 +30,28 @@ interface ListenFlags extends SecretFlags {
   readonly forwardTo?: string;
   readonly forwardSecretEnv?: string;
   readonly events?: readonly string[];
-  /** Forward repeated deliveries as well, for tests with `sandbox redeliver`. */
+  /** Also forwards repeated deliveries, for tests with `sandbox redeliver`. */
   readonly duplicates?: boolean;
-  /** File that remembers handled deliveries for the next run. */
+  /** File in which handled deliveries are stored for the next run. */
   readonly remember?: string;
   /** Maximum age of a delivery, in milliseconds. */
   readonly maxAge?: number;
-  /** True: this very address. */
+  /** True if the URL of this receiver is registered. */
   readonly register?: string | true;
   readonly provider?: string;
 }
 
-/** Time to answer the senders of deliveries that are given up (milliseconds). */
+/** Time limit for responses to abandoned deliveries, in milliseconds. */
 const ANSWER_MS = 1_000;
 
-/** Time for deliveries under way at Ctrl-C to end (milliseconds). */
+/** Time limit after Ctrl-C for deliveries in progress, in milliseconds. */
 const GRACE_MS = 15_000;
 
 /**
- * `hostform webhooks listen`: receives deliveries, verifies them, shows a line for each, and hands them on to an
- * application: the same bytes, signed again. What the application does not take, the sender is to send again.
- * @returns 0 after Ctrl-C; 1 when a subscription that was made could not be removed.
+ * Runs `hostform webhooks listen`: receives deliveries, verifies them, prints one line per delivery, and forwards them to an
+ * application. Forwards the same bytes with a new signature. If the application rejects a delivery, the response asks the sender
+ * to retry.
+ * @returns 0 after Ctrl-C, or 1 if a created subscription could not be deleted.
  */
 export const runListen: Action<ListenFlags> = async (terminal, project, flags) => {
   const { register, provider = "default" } = flags;
@@ -71,7 +72,7 @@ export const runListen: Action<ListenFlags> = async (terminal, project, flags) =
   }
 };
 
-/** The account to subscribe in, for the time of the run. */
+/** The account in which the run subscribes. */
 interface Registering {
   readonly account: Provider;
   readonly signal: AbortSignal;
@@ -94,7 +95,7 @@ async function listen(parts: ListenerParts, registering?: Registering): Promise<
   const file = remember === undefined ? undefined : path.resolve(project.source.cwd, remember);
   const memory = file === undefined ? memoryOf({ clock }) : await fileMemoryOf({ file, clock });
   const stops = stopsOf(terminal);
-  // A delivery that arrives before the subscription's secret waits for it.
+  // Deliveries can arrive before the subscription's secret is known. They wait for the secret.
   const { promise: subscribed, resolve: settle, reject: give } = Promise.withResolvers<Subscription | undefined>();
   subscribed.catch(() => {});
   const events = eventNames(flags.events ?? []);
@@ -151,7 +152,7 @@ async function listen(parts: ListenerParts, registering?: Registering): Promise<
   return code;
 }
 
-/** Waits until the deliveries under way have ended. @param now aborted: stops forwarding, and answers the senders. */
+/** Waits for deliveries in progress. @param now aborts to stop forwarding and to respond to the senders. */
 async function finish(
   terminal: Terminal,
   receiver: Receiver,
@@ -184,7 +185,7 @@ function addressFor(
     if (webUrl(register) !== undefined) return register;
     fail("usage", "--register takes an http or https URL", { remedies: ["Give the public URL of this receiver."] });
   }
-  // All addresses of this machine are none that anybody could send to.
+  // A sender cannot use a wildcard address, so print loopback.
   const url = /\/\/(?:0\.0\.0\.0|\[::\])/.test(bound) ? `http://127.0.0.1:${port}` : bound;
   const base = account.config.baseUrl ?? env.HOSTING_BASE_URL ?? "";
   if (URL.canParse(base) && isLoopback(new URL(base))) return `${url}/`;
@@ -194,7 +195,7 @@ function addressFor(
   });
 }
 
-/** An application at our own address would get its own deliveries indefinitely. */
+/** Rejects the receiver's own URL as an application, because each delivery would be forwarded endlessly. */
 function refuseLoop(url: URL | undefined, { port }: Receiver): void {
   if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)
     return;
@@ -222,8 +223,8 @@ function announce(
 }
 
 /*
- * A subscription for as long as a run lasts (§4 POST and DELETE /api/v1/webhooks). In: an address, events. Out: the
- * signing secret, which stays in memory. Whatever happens, it is removed at the end, or a warning names it.
+ * A subscription that exists only during a run (§4 POST and DELETE /api/v1/webhooks). In: a URL, events. Out: the signing secret,
+ * which stays in memory. At the end, the subscription is deleted, or a warning shows its id.
  */
 interface Subscription {
   readonly id: string;
@@ -233,8 +234,8 @@ interface Subscription {
 type Webhooks = HostingClient["webhooks"];
 
 /**
- * Subscribes an address. After a lost answer it looks for the new subscription and removes it.
- * @throws HostformError `webhooks.subscription` for an answer without a secret; other errors of the API.
+ * Subscribes a URL. If the response is lost, searches for the new subscription and deletes it.
+ * @throws HostformError `webhooks.subscription` for a response without a secret. Rethrows other errors of the API.
  */
 export async function subscribe(
   terminal: Terminal,
@@ -251,7 +252,10 @@ export async function subscribe(
     const refused = "their deliveries are refused unless you give their secrets.";
     say(terminal, `Warning: ${others} to ${url} (${before.join(", ")}); ${refused}`);
   }
-  /** Removes the subscription of this address that is new. Of two, one is somebody else's, and nothing shows which. */
+  /**
+   * Deletes the new subscription of this URL. If the URL has two new subscriptions, deletes neither, because one of them belongs
+   * to another program.
+   */
   const removeNew = async (): Promise<void> => {
     try {
       const [only, ...others] = (await same({})).filter((id) => !before.includes(id));
@@ -265,7 +269,7 @@ export async function subscribe(
   };
   let made: Awaited<ReturnType<Webhooks["create"]>>;
   try {
-    // Not interruptible: its id is needed to remove the subscription.
+    // Not interruptible, because the id is needed to delete the subscription.
     made = await webhooks.create({ url, events: [...(events.length > 0 ? events : EVENTS)] });
   } catch (error) {
     if (error instanceof ApiError && error.reached === "maybe") await removeNew();
@@ -282,9 +286,9 @@ export async function subscribe(
 }
 
 /**
- * Removes a subscription; one that is gone is as good. Never throws: it warns of what remains.
- * @param signal aborted: the user does not want to wait for it.
- * @returns whether it is gone.
+ * Deletes a subscription. A missing subscription counts as deleted. Never throws: warns if the subscription may still exist.
+ * @param signal aborts if the user does not want to wait.
+ * @returns true if the subscription no longer exists.
  */
 async function unsubscribe(terminal: Terminal, webhooks: Webhooks, id: string, signal?: AbortSignal): Promise<boolean> {
   try {
@@ -299,7 +303,7 @@ async function unsubscribe(terminal: Terminal, webhooks: Webhooks, id: string, s
 
 const SEVERAL = "They are new, with the same URL. hostform cannot see which of them it created, so it removed none.";
 
-/** @param reason a sentence, or what was thrown. */
+/** @param reason a sentence or a thrown error. */
 function warn(terminal: Terminal, summary: string, reason: unknown): void {
   if (typeof reason !== "string" && !(reason instanceof HostformError) && errnoOf(reason) === undefined) throw reason;
   const warning: Diagnostic = {
@@ -313,8 +317,9 @@ function warn(terminal: Terminal, summary: string, reason: unknown): void {
 }
 
 /**
- * Names of events as they are typed: several in one word with commas between, or several words. @returns each once.
- * @throws HostformError `usage` for one that §6 does not list.
+ * Parses event names: several words, or words with comma-separated names.
+ * @returns each name once.
+ * @throws HostformError `usage` for a name that §6 does not list.
  */
 function eventNames(words: readonly string[]): readonly EventName[] {
   const names = words.flatMap((word) => word.split(",")).map((name) => name.trim());

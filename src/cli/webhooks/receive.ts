@@ -1,6 +1,6 @@
 /**
- * What `listen` does with one request. In: a request, and what is known. Out: an answer, a line in the log, and the event
- * at the application. Whether it is genuine and new, the library decides (`hostform/webhooks`), as it does for everybody.
+ * Handles one request of `listen`. In: a request, and the parts that handle deliveries. Out: a response, a line in the log, and
+ * the event at the application. The library (`hostform/webhooks`) decides whether the delivery is authentic and new.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HostformError, shorten } from "../../core/model/index.ts";
@@ -21,40 +21,40 @@ import { short, subjectOf, summaryJson } from "./server.ts";
 /** Parts that handle deliveries. */
 interface Handling {
   readonly secrets: () => Promise<readonly string[]>;
-  /** The events that are wanted; empty: all. */
+  /** Selected events. Empty if all events are selected. */
   readonly events: ReadonlySet<string>;
   readonly memory: DuplicateMemory;
   /** Maximum age of a delivery, in seconds. */
   readonly maxAge: number | undefined;
   readonly clock: { now(): number };
   readonly forwarder: Forwarder | undefined;
-  /** Repeated deliveries are forwarded, too. */
+  /** True if repeated deliveries are also forwarded. */
   readonly again: boolean;
-  /** Aborted: gives up what is being forwarded. */
+  /** Aborts to abandon the deliveries that are being forwarded. */
   readonly stop: AbortSignal;
   readonly log: DeliveryLog;
 }
 
-/** Result of one delivery on its way through the library. */
+/** Steps of one delivery in the library. */
 interface Course {
   body?: Uint8Array;
   identity?: string;
-  /** It was handled before, and is to be handed over again. */
+  /** True if the delivery was handled before and is forwarded again. */
   again?: boolean;
-  /** It was new, and handed over. */
+  /** The event, if it was new and was forwarded. */
   handled?: WebhookEvent;
   forwarded?: Forwarded;
   refusal?: WebhookError;
   error?: unknown;
 }
 
-/** The application did not accept the delivery: the library forgets it, and the sender retries. */
+/** The application did not accept the delivery. The library forgets the delivery, and the sender retries. */
 class NotTaken extends Error {}
 
-/** The status for the sender of a delivery that the application did not accept. */
+/** Status for the sender of a delivery that the application did not accept. */
 const NOT_TAKEN = 502;
 
-/** Handles one request. Never rejects: each outcome is an answer. */
+/** Handles one request. Never rejects: every outcome is a response. */
 export async function takeDelivery(
   handling: Handling,
   request: IncomingMessage,
@@ -105,7 +105,7 @@ async function handOver(handling: Handling, course: Course, event: WebhookEvent,
 
 const isWanted = (events: ReadonlySet<string>, { event }: WebhookEvent) => events.size === 0 || events.has(event);
 
-/** Logs the outcome. Nothing of a body that was not verified is logged. */
+/** Logs the outcome. Logs nothing from an unverified body. */
 function logOutcome({ log, events }: Handling, course: Course, answered: number): void {
   const { body, identity, handled, again = false, forwarded, refusal, error } = course;
   if (refusal !== undefined && refusal.code !== "webhooks.busy") {
@@ -116,7 +116,7 @@ function logOutcome({ log, events }: Handling, course: Course, answered: number)
     log.broken(sentenceOf(error));
     return;
   }
-  // Claimed: so it was verified, and is an event.
+  // The delivery was claimed, so it is a verified event.
   if (body === undefined || identity === undefined) return;
   const event = handled ?? parseEvent(body);
   const outcome = (): Outcome => {
@@ -134,30 +134,30 @@ function sentenceOf(error: unknown): string {
 }
 
 /*
- * The log of deliveries: a line for each on standard output, with `--json` a document on a line. What they say is
- * the sender's, and shown only once it is verified; of a refused one nothing is shown.
+ * Logs deliveries on standard output, one line per delivery. With `--json`, each line is a JSON document. The content comes from
+ * the sender, and is shown only after verification. Rejected deliveries show no content.
  */
 
 /**
- * What became of a verified delivery. `received`: shown, not forwarded; `forwarded`: the application
- * took it; `failed`: it did not, so the sender is to try again; `duplicate`: it had been handled; `busy`: it is being
- * handled; `left out`: not one of the events that are wanted.
+ * Outcome of a verified delivery. `received`: shown, not forwarded. `forwarded`: the application accepted it. `failed`: the
+ * application did not accept it, so the sender must retry. `duplicate`: it was handled before. `busy`: it is being handled.
+ * `left out`: its event is not selected.
  */
 type Outcome = "received" | "forwarded" | "failed" | "duplicate" | "busy" | "left out";
 
-/** A verified delivery. `again`: it had been handled before, and was forwarded all the same. */
+/** A verified delivery. `again`: it was handled before, and was forwarded again. */
 interface TakenDelivery extends Required<Pick<Course, "again" | "body" | "identity">> {
   readonly event: WebhookEvent;
   readonly outcome: Outcome;
-  /** Answer to the sender. */
+  /** Response status for the sender. */
   readonly answered: number;
   readonly forwarded: Forwarded | undefined;
 }
 
-/** Refusals of the same kind are reported at most once in this time (milliseconds): anybody can send nonsense, quickly. */
+/** Minimum time between reports of the same kind of rejection, in milliseconds. Anybody can send many invalid requests. */
 const REFUSALS_MS = 1_000;
 
-/** More of a body is not shown. */
+/** Maximum number of body characters to show. */
 const MOST_SHOWN = 4_000;
 
 export type DeliveryLog = ReturnType<typeof deliveryLog>;
@@ -165,9 +165,9 @@ export type DeliveryLog = ReturnType<typeof deliveryLog>;
 export function deliveryLog({ clock, document, json, out, outLook, verbose }: Terminal) {
   const { dim, good, removed } = paint(outLook.color);
   const refusals = new Map<string, { readonly at: number; unreported: number }>();
-  /** Number of deliveries received, and of requests refused. */
+  /** Number of received deliveries and of rejected requests. */
   const counts = { taken: 0, refused: 0 };
-  /** `2026-11-22T08:05:24Z` */
+  /** Formats the time as `2026-11-22T08:05:24Z`. */
   const stamp = () => new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
   const words = ({ outcome, again, answered, forwarded }: TakenDelivery): string => {
     const repeated = again ? " again" : "";
@@ -180,7 +180,7 @@ export function deliveryLog({ clock, document, json, out, outLook, verbose }: Te
   };
   return {
     counts,
-    /** A document for programs, about the run itself. */
+    /** Prints a document about the run itself, for programs. */
     note(about: { readonly type: string; readonly [field: string]: unknown }): void {
       if (json) document(about);
     },
@@ -218,12 +218,12 @@ export function deliveryLog({ clock, document, json, out, outLook, verbose }: Te
       refusals.set(code, { at: now, unreported: 0 });
       const unreported = last?.unreported ?? 0;
       const more = unreported === 0 ? "" : ` (and ${unreported} more before)`;
-      // Shows the remedy once.
+      // Show the remedy only once.
       const fix = last === undefined ? ` ${outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
       if (json) document({ type: "refused", at: stamp(), answered: status, code, message, more: unreported });
       else out(`${stamp()}  ${removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
     },
-    /** Something on this side that stood in the way of a delivery. */
+    /** Reports a local problem that prevented a delivery. */
     broken(sentence: string): void {
       if (json) document({ type: "broken", at: stamp(), message: sentence });
       else out(`${stamp()}  ${removed("failed (500)")}: ${short(sentence)}\n`);
@@ -237,7 +237,7 @@ const forwardJson = ({ status, error, milliseconds }: Forwarded) => ({
   milliseconds,
 });
 
-/** Deepest nesting that is printed: a deeper value could overflow the stack. No event is nested as deeply. */
+/** Maximum printed nesting. A deeper value could overflow the stack. No event has such a depth. */
 const DEEPEST = 64;
 
 const QUOTE = 0x22;

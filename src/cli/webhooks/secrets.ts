@@ -1,6 +1,6 @@
 /**
- * Sources of the signing secrets of commands that receive deliveries (§6 Signature). In: `--secret-env`,
- * `--secret-file`, `--webhook`. Out: the secrets as they are at this moment, so that a rotation needs no restart.
+ * Opens the sources of signing secrets for commands that receive deliveries (§6 Signature). In: `--secret-env`, `--secret-file`,
+ * `--webhook`. Out: the current secrets, so that a rotation needs no restart.
  */
 import path from "node:path";
 import { parseEnv } from "node:util";
@@ -25,17 +25,17 @@ import type { ProjectState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
 import { refuseSecretAsName } from "../options.ts";
 
-/** Each may be given several times; all secrets that are found are accepted. */
+/** Options for secrets. Each option may be repeated. All found secrets are accepted. */
 export interface SecretFlags {
-  /** Environment variables: one secret each. */
+  /** Environment variables, each with one secret. */
   readonly secretEnv?: readonly string[];
-  /** Files, relative to the working folder: one secret a line. */
+  /** Files with one secret per line, relative to the working folder. */
   readonly secretFile?: readonly string[];
-  /** Addresses in the state: `hosting_webhook.billing`. */
+  /** Addresses in the state, such as `hosting_webhook.billing`. */
   readonly webhook?: readonly string[];
 }
 
-/** The ways to name a secret, for sentences. */
+/** The options for a secret, for use in sentences. */
 export const SECRET_OPTIONS = "--secret-env NAME, --secret-file FILE or --webhook ADDRESS";
 
 export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: SecretFlags): boolean {
@@ -43,8 +43,9 @@ export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: 
 }
 
 /**
- * Opens the places that the options name, and reads them once.
- * @throws HostformError `webhooks.secret` when none is named; `secret.source`, `usage`, `plan.address` for one that holds none.
+ * Opens the sources from the options, and reads each source once.
+ * @throws HostformError `webhooks.secret` if no option is given; `secret.source`, `usage`, `plan.address` if a source has no
+ * secret.
  */
 export async function openSecrets(project: Project, flags: SecretFlags) {
   if (!namesSecrets(flags)) {
@@ -61,7 +62,7 @@ export async function openSecrets(project: Project, flags: SecretFlags) {
   /** Content of each source at its last successful read. */
   const last: (readonly SigningSecret[])[] = [];
   for (const [at, source] of sources.entries()) last[at] = await source();
-  /** Sources that cannot be read at present; each is reported once. */
+  /** Sources that currently cannot be read. Each source is reported once. */
   const failing = new Set<number>();
   const read = async (source: SecretSource, at: number): Promise<void> => {
     try {
@@ -79,8 +80,8 @@ export async function openSecrets(project: Project, flags: SecretFlags) {
   };
   let reading: Promise<unknown> | undefined;
   /**
-   * The secrets as they are now, those of `--secret-env` first, then of `--secret-file`, then of `--webhook`. A place that
-   * cannot be read for the moment, as it is being replaced, counts with what it held before.
+   * Returns the current secrets, in the order `--secret-env`, `--secret-file`, `--webhook`. If a source temporarily cannot be
+   * read, returns its last content.
    */
   const current = async (): Promise<readonly SigningSecret[]> => {
     reading ??= Promise.all(sources.map(read)).finally(() => {
@@ -89,32 +90,32 @@ export async function openSecrets(project: Project, flags: SecretFlags) {
     await reading;
     return last.flat();
   };
-  /** `texts`: without their places, as `hostform/webhooks` takes them for `secrets`. */
+  /** `texts` returns the secrets without their sources, in the format of `secrets` in `hostform/webhooks`. */
   return { current, texts: async () => (await current()).map(({ secret }) => secret) };
 }
 
 export type SigningSecrets = Awaited<ReturnType<typeof openSecrets>>;
 
 /*
- * The places that hold signing secrets: a variable, a file, the state. Each is read again whenever it is asked, and
- * announces what it finds to the redaction before it returns it.
+ * Sources of signing secrets: a variable, a file, the state. Each source is read at every request. Each source registers its
+ * secrets for redaction before it returns them.
  */
 interface SigningSecret {
   readonly secret: string;
-  /** `the environment variable HOOK_SECRET`: for sentences. */
+  /** Source in words, such as `the environment variable HOOK_SECRET`. */
   readonly place: string;
 }
 
-/** @throws HostformError `secret.source`, `webhooks.secret`, `usage` or `plan.address` when it holds no secret. */
+/** @throws HostformError `secret.source`, `webhooks.secret`, `usage` or `plan.address` if the source has no secret. */
 export type SecretSource = () => Promise<readonly SigningSecret[]>;
 
-/** A state is read again after this (milliseconds): it may be far away, and anybody can send deliveries. */
+/** Minimum time between two reads of a state, in milliseconds. A state may be remote, and anybody can send deliveries. */
 const STATE_MS = 2_000;
 
-/** No file that holds a secret is larger (bytes). */
+/** Maximum size of a secret file, in bytes. */
 const MOST_BYTES = 1024 * 1024;
 
-/** One secret, whole: what an environment holds does not change while we run. */
+/** Returns the single secret in a variable. The environment does not change during the run, so the value is read once. */
 function variableSource({ source, redaction }: ProjectParts, name: string): SecretSource {
   const place = `the environment variable ${name}`;
   return async () => {
@@ -131,7 +132,7 @@ function variableSource({ source, redaction }: ProjectParts, name: string): Secr
   };
 }
 
-/** A file of secrets; its path is relative to the working folder. */
+/** Returns the secrets in a file. The path is relative to the working folder. */
 function fileSource({ source, redaction, log }: ProjectParts, file: string): SecretSource {
   let first = true;
   return async () => {
@@ -146,7 +147,10 @@ function fileSource({ source, redaction, log }: ProjectParts, file: string): Sec
   };
 }
 
-/** The secrets of a file: one on each line, so that a rotation can have two of them. @throws HostformError `secret.source` for one that holds anything else. */
+/**
+ * Returns the secrets in the text of a file. Each line has one secret, so that a rotation can use two.
+ * @throws HostformError `secret.source` if a line has other content.
+ */
 function secretsIn(redaction: Redaction, text: string, place: string): SigningSecret[] {
   if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not UTF-8 text.", "Write it in UTF-8.");
   const lines = text
@@ -161,8 +165,9 @@ function secretsIn(redaction: Redaction, text: string, place: string): SigningSe
 }
 
 /**
- * The secret of a recorded webhook, and while it is being replaced, that of the one before it. Where a `secret_output` has
- * taken it out of the state, the file holds only the newest: what was read there before is remembered for so long.
+ * Returns the secret of a webhook in the state. During a replacement, also returns the secret of the previous webhook. If a
+ * `secret_output` stores the secret outside the state, the file has only the newest secret, so the earlier secret is kept in
+ * memory until the replacement ends.
  */
 function stateSource(project: Project, address: string): SecretSource {
   const read = stateReader(project.state, project.host.clock, address);
@@ -171,13 +176,13 @@ function stateSource(project: Project, address: string): SecretSource {
     Promise.all((await read(refresh)).map((resource) => secretsOfWebhook(project, resource, held)));
   return async () => {
     let found = await look(false);
-    // The file holds another secret: only the current state shows whether the earlier one is still valid.
+    // The file has a new secret. Only the current state shows whether the earlier secret is still valid.
     if (found.some(({ changed }) => changed)) found = await look(true);
     return found.flatMap(({ secrets }) => secrets);
   };
 }
 
-/** Reads the webhooks of the state that an address names; reads the state again on `refresh`, or when the last read is too old. */
+/** Reads the webhooks at an address of the state. Reads the state again on `refresh`, or if the last read is too old. */
 function stateReader(
   state: ProjectState,
   clock: Clock,
@@ -200,7 +205,7 @@ function stateReader(
   };
 }
 
-/** By address: what the place of a `secret_output` holds, and what it held before. */
+/** Address -> current and previous secrets at the destination of a `secret_output`. */
 type HeldSecrets = Map<string, Readonly<Record<"now" | "before", readonly SigningSecret[]>>>;
 
 async function secretsOfWebhook(
@@ -225,7 +230,7 @@ async function secretsOfWebhook(
 const sameSecrets = (a: readonly SigningSecret[], b: readonly SigningSecret[]) =>
   a.length === b.length && a.every(({ secret }, at) => secret === b[at]?.secret);
 
-/** The secret where `secret_output` has put it, as far as it can be read back from there. */
+/** Returns the secrets at the destination of a `secret_output`, if the destination can be read. */
 async function secretsOfOutput(
   { source: { dir }, redaction }: ProjectParts,
   address: string,
@@ -277,23 +282,24 @@ function unreadable(place: string, detail: string, fix: string): never {
 }
 
 /*
- * The lines of a file of signing secrets. In: its text. Out: the secrets, or why it is no such file. What a line of another
- * file would be worth as a secret, anybody can guess (`}`, `# production`), so one such line refuses all of it. Pure.
+ * Checks the lines of a file of signing secrets. In: the text of the file. Out: the secrets, or the reason why the file is not
+ * accepted. A line of another file is a secret that anybody can guess (`}`, `# production`), so one such line invalidates the
+ * complete file. Pure.
  */
 
-/** The reason why a text is no secret, and the fix. */
+/** Reason why a text is not a secret, and the fix. */
 type Unfit = readonly [detail: string, fix: string];
 
-/** A file with more lines than this is not a list of secrets. */
+/** Maximum number of lines in a list of secrets. */
 const MOST_LINES = 20;
 
-/** A shorter one can be found by trying. */
+/** Minimum length of a secret. Shorter secrets can be guessed by trying. */
 const SHORTEST = 8;
 
 const ALONE = "Give a file that holds only signing secrets, one per line.";
 const FROM_ENV = "Load it into the environment (`set -a; . ./FILE`) and name the variable: --secret-env NAME.";
 
-/** Forms of lines that no secret has. Each detail is about the file. */
+/** Patterns of lines that cannot be secrets. Each detail describes the file. */
 const NO_SECRETS: readonly (readonly [form: RegExp, ...Unfit])[] = [
   [/^(?:#|\/\/|;|--|<!)/, "It has comments, but each line would be a secret.", ALONE],
   [
@@ -306,7 +312,7 @@ const NO_SECRETS: readonly (readonly [form: RegExp, ...Unfit])[] = [
   [/\s/, "It has lines of several words, but each line would be a secret.", ALONE],
 ];
 
-/** The reason why these lines are no secrets; undefined for secrets. */
+/** Returns the reason why these lines are not secrets. Undefined if they are secrets. */
 function unfitLines(lines: readonly string[]): Unfit | undefined {
   if (lines.length === 0) return ["It is empty.", "Put the webhook's signing secret there, one on each line."];
   if (lines.length > MOST_LINES) return [`It has ${lines.length} lines, but each would be a secret.`, ALONE];
@@ -316,7 +322,7 @@ function unfitLines(lines: readonly string[]): Unfit | undefined {
   return lines.map(unfitSecret).find((unfit) => unfit !== undefined);
 }
 
-/** The reason why a text is no secret; undefined for a secret. */
+/** Returns the reason why a text is not a secret. Undefined if the text is a secret. */
 function unfitSecret(secret: string): Unfit | undefined {
   const fix = "Give the secret that the API showed when the webhook was registered.";
   if (secret.length < SHORTEST) return [`It is shorter than ${SHORTEST} characters: anybody could guess it.`, fix];

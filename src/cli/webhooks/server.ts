@@ -1,4 +1,4 @@
-/** Common parts of commands that receive deliveries: a server, an event in a few words, and Ctrl-C in two steps. */
+/** Common parts of commands that receive deliveries: a server, a short description of an event, and the two steps of Ctrl-C. */
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,20 +9,20 @@ import type { ListenAddress } from "../listen-address.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface Receiver {
-  /** `http://127.0.0.1:4242` */
+  /** URL of the receiver, such as `http://127.0.0.1:4242`. */
   readonly url: string;
   readonly port: number;
   /**
-   * Accepts no more deliveries, waits for those under way, and frees the port.
-   * @param now aborted: cuts what is still under way.
+   * Stops accepting deliveries, waits for deliveries in progress, and frees the port.
+   * @param now aborts to cut the remaining deliveries.
    */
   close(now: AbortSignal): Promise<void>;
 }
 
-/** Puts a handler on a port. @throws HostformError `webhooks.listen` for a port that is not available. */
+/** Serves a handler on a port. @throws HostformError `webhooks.listen` if the port is not available. */
 export async function receiveAt({ host, port }: ListenAddress, handler: RequestListener): Promise<Receiver> {
   const server = receiverServer((request, response) => {
-    // Deliveries are rare, and a connection that stays open would only hold up the end.
+    // Deliveries are rare, and an open connection would delay the end of the run.
     response.setHeader("connection", "close");
     handler(request, response);
   });
@@ -30,7 +30,7 @@ export async function receiveAt({ host, port }: ListenAddress, handler: RequestL
     server.once("error", (error) => reject(refusal(error, { host, port })));
     server.listen(port, host, resolve);
   });
-  // A peer that breaks off is its own affair.
+  // Ignore a client that breaks the connection.
   server.on("error", () => {});
   const { port: taken, family, address } = server.address() as AddressInfo;
   const shown = family === "IPv6" ? `[${address}]` : address;
@@ -66,11 +66,14 @@ function refusal(error: unknown, { host, port }: ListenAddress): unknown {
   return new HostformError([{ severity: "error", code: "webhooks.listen", summary, remedies: [fix] }]);
 }
 
-/* An event in a few words, for people and for programs. Its text is the sender's: it is escaped, and cut. */
-/** Longer names and words of an event are cut. */
+/* Describes an event briefly, as text and as fields. The text of the sender is escaped and shortened. */
+/** Maximum length of names and words of an event. */
 const LONGEST = 80;
 
-/** `invoice 5003 (INV-2026-000003), service 1003 (www.acme.example)`; empty when it names nothing. */
+/**
+ * Returns the objects of an event, such as `invoice 5003 (INV-2026-000003), service 1003 (www.acme.example)`. Empty if the event
+ * contains none.
+ */
 export function subjectOf(event: WebhookEvent): string {
   const invoice = invoiceIdOf(event);
   const service = serviceIdOf(event) ?? orderIdOf(event);
@@ -80,14 +83,14 @@ export function subjectOf(event: WebhookEvent): string {
   ].join(", ");
 }
 
-/** `invoice.paid of 2026-11-21T10:00:00+00:00: invoice 5003, service 1003`. */
+/** Returns a summary such as `invoice.paid of 2026-11-21T10:00:00+00:00: invoice 5003, service 1003`. */
 export function summaryOf(event: WebhookEvent): string {
   const subject = subjectOf(event);
   const known = event.known ? "" : " (an event that this version does not know)";
   return `${short(event.event)} of ${short(event.timestamp)}${known}${subject === "" ? "" : `: ${subject}`}`;
 }
 
-/** The same as fields. Ids are strings, or null where the event names none. */
+/** Returns the same summary as fields. Ids are strings. An id is null if the event does not contain it. */
 export const summaryJson = (event: WebhookEvent) => ({
   event: event.event,
   known: event.known,
@@ -97,10 +100,13 @@ export const summaryJson = (event: WebhookEvent) => ({
   order_id: orderIdOf(event) ?? null,
 });
 
-/** Text of the sender on one line, not longer than it need be. */
+/** Returns text of the sender on one line, shortened. */
 export const short = (text: string) => shorten(escapeLine(text), LONGEST);
 
-/** ` (www.acme.example)`: a field of the record, wherever the event has put it. */
+/**
+ * Returns a field of the record in parentheses, such as ` (www.acme.example)`. Finds the field at each position that an event may
+ * use.
+ */
 function named({ data }: WebhookEvent, record: string, field: string): string {
   const nested = data[record];
   const value = (isObject(nested) ? nested[field] : undefined) ?? data[field];
@@ -110,13 +116,13 @@ function named({ data }: WebhookEvent, record: string, field: string): string {
 interface Stops {
   readonly soon: AbortSignal;
   readonly now: AbortSignal;
-  /** Ctrl-C ends the process again. */
+  /** Restores the default handling of Ctrl-C, which ends the process. */
   end(): void;
-  /** Does work. When the time is up, the work ends as after a second Ctrl-C. */
+  /** Runs a task. After the time limit, the task ends as after a second Ctrl-C. */
   atMost(milliseconds: number, work: (now: AbortSignal) => Promise<void>): Promise<void>;
 }
 
-/** Ctrl-C: the first one ends the run in good order (`soon`), a second one at once (`now`). */
+/** Handles Ctrl-C. The first press ends the run in order (`soon`). The second press ends it at once (`now`). */
 export function stopsOf(terminal: Terminal): Stops {
   const soon = new AbortController();
   const now = new AbortController();
@@ -132,7 +138,7 @@ export function stopsOf(terminal: Terminal): Stops {
   };
 }
 
-/** Does work, and aborts its signal when so many milliseconds have passed. */
+/** Runs a task, and aborts its signal after this time in milliseconds. */
 export async function within<T>(
   clock: Clock,
   milliseconds: number,

@@ -1,4 +1,4 @@
-/** `webhooks verify`: checks the signature of a body that was kept; of one that does not fit, why. */
+/** Runs `webhooks verify`: checks the signature of a stored body. If the signature does not match, explains the reason. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import path from "node:path";
 import { fail, isObject, parsedJson } from "../../core/model/index.ts";
@@ -11,17 +11,18 @@ import { openSecrets, type SecretFlags } from "./secrets.ts";
 import { summaryJson, summaryOf } from "./server.ts";
 
 interface VerifyFlags extends SecretFlags {
-  /** The value of X-Service-Signature. */
+  /** Value of the header X-Service-Signature. */
   readonly signature: string;
 }
 
-/** A body larger than this is no event. */
+/** Maximum size of a body, in bytes. No event is larger. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
- * `hostform webhooks verify FILE --signature HEX`: whether a signature belongs to a body, and if not, what it would fit.
- * Sends nothing.
- * @returns 0 when it fits. @throws HostformError `webhooks.bad_signature` when it does not.
+ * Runs `hostform webhooks verify FILE --signature HEX`: checks whether a signature matches a body. If not, reports what the
+ * signature would match. Sends no request.
+ * @returns 0 if the signature matches.
+ * @throws HostformError `webhooks.bad_signature` if it does not match.
  */
 export const runVerify: Action<VerifyFlags, [file: string]> = async (terminal, project, flags, file) => {
   const secrets = await (await openSecrets(project, flags)).current();
@@ -59,7 +60,7 @@ function eventOf(body: Uint8Array): ReturnType<typeof parseEvent> | { readonly p
   }
 }
 
-/** Not more of the file than is needed to see that it is too large: some never end. */
+/** Read only enough to detect a file that is too large, because some files never end. */
 const bodyOf = (full: string): Promise<Uint8Array> =>
   orFail(readUpTo(full, MOST_BYTES), "config.unreadable", "The body cannot be read", {
     detail: escapeLine(full),
@@ -67,8 +68,8 @@ const bodyOf = (full: string): Promise<Uint8Array> =>
   });
 
 /*
- * Why a signature does not fit (§6 Signature). In: the body, what stands in the header, the secrets. Out: a sentence about
- * what it would fit. Must not: reveal what the signature should be; let a secret into a sentence. Pure.
+ * Explains why a signature does not match (§6 Signature). In: the body, the header value, the secrets. Out: a sentence about what
+ * the signature would match. Must not: reveal the correct signature, or put a secret into a sentence. Pure.
  */
 const DIGEST = /^[0-9a-f]{64}$/i;
 const BYTES = /^[A-Za-z0-9+/_-]{43}=?$/;
@@ -78,7 +79,7 @@ const SECRET_FIX = "Correct the secret where it is stored.";
 const WRONG_FIX =
   "Check that it is the secret of this subscription (each has its own), and that the body is unchanged, byte for byte.";
 
-/** The reason, as far as one can be found, that a signature fits with none of the secrets. */
+/** Returns the reason why the signature matches no secret, if a reason can be found. */
 export function mismatchOf(body: Uint8Array, signature: string, secrets: readonly string[]) {
   const { digest, malformed = "" } = formOf(signature);
   if (digest === undefined) return { detail: malformed, remedies: [HEADER_FIX] };
@@ -99,7 +100,7 @@ export function mismatchOf(body: Uint8Array, signature: string, secrets: readonl
   return { detail: `It matches neither this body nor a similar one with ${tried}.`, remedies: [WRONG_FIX] };
 }
 
-/** The digest that a header value holds, and what is wrong with the way it is written. */
+/** Returns the digest in a header value, and the format error of the value. */
 function formOf(signature: string): { digest?: Uint8Array; malformed?: string } {
   const text = signature.trim();
   if (DIGEST.test(text)) return { digest: Buffer.from(text, "hex") };
@@ -114,7 +115,7 @@ function formOf(signature: string): { digest?: Uint8Array; malformed?: string } 
   return { malformed: "It is not hexadecimal." };
 }
 
-/** Bodies near this one, each with the words that go on after "It matches". */
+/** Yields similar bodies, each with the words that follow "It matches". */
 function* otherBodies(body: Uint8Array): Generator<readonly [what: string, other: string | Uint8Array]> {
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     yield ["when the byte order mark at its beginning is left out", body.subarray(3)];
@@ -135,10 +136,10 @@ function* otherBodies(body: Uint8Array): Generator<readonly [what: string, other
   }
 }
 
-/** No event is as large (characters). */
+/** Maximum number of characters of an event. */
 const LARGEST = 1024 * 1024;
 
-/** The same JSON as other programs write it: compact or with spaces, with slashes or letters escaped. */
+/** Yields the same JSON as other programs write it: compact or with spaces, with slashes or letters escaped. */
 function* rewritten(text: string): Generator<string> {
   if (text.length > LARGEST || isDeep(text)) return;
   const value = parsedJson(text.replace(/^\uFEFF/, ""));
@@ -151,7 +152,7 @@ function* rewritten(text: string): Generator<string> {
   }
 }
 
-/** Python's notation: a space behind each comma and colon. */
+/** Formats JSON as Python does, with a space after each comma and colon. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
   if (!isObject(value)) return JSON.stringify(value);
@@ -162,7 +163,7 @@ function spaced(value: unknown): string {
 const ascii = (text: string) =>
   text.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Keys near a secret. */
+/** Keys that are similar to a secret. */
 const OTHER_KEYS: readonly (readonly [what: string, keyOf: (secret: string) => string | Uint8Array | undefined])[] = [
   ["when the secret has a line break at its end: the sender took one in with it", (secret) => `${secret}\n`],
   ["when the secret is taken without the white space around it", (secret) => secret.trim()],

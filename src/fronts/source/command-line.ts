@@ -1,8 +1,8 @@
-/** A command line of hostform that works on the same project as this run. */
+/** Builds command lines of hostform for the same project as this run. */
 import path from "node:path";
 import { shellPath, shellWord } from "../../core/model/index.ts";
 
-/** The selection of a project. Paths are absolute. */
+/** The options that select a project. Paths are absolute. */
 interface Selection {
   readonly cwd: string;
   readonly dir: string;
@@ -23,12 +23,15 @@ interface Selection {
   };
 }
 
-/** Returns a command to copy into a shell in the same folder. @param files arguments, relative to the working folder. */
+/**
+ * Returns a command that the user can copy into a shell in the same folder.
+ * @param files arguments, relative to the working folder.
+ */
 export function commandLine(source: Selection, command: string, files: readonly string[]): string {
   return ["hostform", command, ...projectFlags(source), ...files.map(shellPath)].join(" ");
 }
 
-/** The flags that select a project in every command. */
+/** Returns the flags that select a project in every command. */
 export function projectFlags(source: Selection): string[] {
   const { dir, cwd, stack, environment } = source;
   const near = (file: string) => shellPath(path.relative(cwd, file) || ".");
@@ -42,7 +45,7 @@ export function projectFlags(source: Selection): string[] {
   ];
 }
 
-/** Selects the output folder, so that no command runs the app again. */
+/** Selects the output folder, so that the command does not run the app again. */
 function stackFlags({ name, run, outline }: NonNullable<Selection["stack"]>, near: (file: string) => string): string[] {
   return [
     "--stack",
@@ -51,7 +54,7 @@ function stackFlags({ name, run, outline }: NonNullable<Selection["stack"]>, nea
     ...(run.language === undefined ? [] : ["--language", run.language]),
     ...run.options.flatMap((option) => {
       if ("file" in option) return ["--var-file", near(option.file)];
-      // A secret is left out. The command then reports that the variable has no value.
+      // Omit a secret. The command then reports that the variable has no value.
       if (outline.variables.get(option.name)?.sensitive === true) return [];
       return ["--var", shellWord(`${option.name}=${option.text}`)];
     }),

@@ -2,22 +2,22 @@ import type { DiagnosticCollector } from "./diagnostics.ts";
 import { problem } from "./messages.ts";
 import { type Entry, valueSpan } from "./tree.ts";
 
-/** Version constraints in Terraform's notation: `>= 1.5`, `~> 1.11.0, != 1.11.3`. */
+/** Parses version constraints in Terraform's notation: `>= 1.5`, `~> 1.11.0, != 1.11.3`. */
 
 export interface Version {
   readonly numbers: readonly [major: number, minor: number, patch: number];
-  /** Text after the first `-`; empty for a release. */
+  /** Text after the first `-`. Empty for a release. */
   readonly prerelease: string;
 }
 
-/** The program that a constraint restricts. */
+/** Program that a constraint restricts. */
 type Constrained = "terraform" | "hostform" | "provider";
 
 /** A clause of a constraint: `>= 1.5`, `~> 1.11.0`, `1.12`. */
 interface Clause {
   readonly operator: string;
   readonly version: Version;
-  /** Count of the numbers as written: for `~>` all but the last one are fixed. */
+  /** Number of version numbers in the clause. `~>` fixes all of them except the last one. */
   readonly given: number;
 }
 
@@ -32,7 +32,7 @@ function clauseOf(text: string): Clause | undefined {
   return { operator, version: { numbers, prerelease }, given };
 }
 
-/** The clauses of a constraint; undefined after a reported error. */
+/** Returns the clauses of a constraint. Undefined after a reported error. */
 export function constraintOf(
   entry: Entry,
   text: string,
@@ -45,13 +45,13 @@ export function constraintOf(
   return diags.add(valueSpan(entry), problem("config.structure/constraint", { of }));
 }
 
-/** The next patch of a version. */
+/** Returns the next patch version. */
 export const following = ({ numbers: [major, minor, patch] }: Version): Version => ({
   numbers: [major, minor, patch + 1],
   prerelease: "",
 });
 
-/** Returns true for a version in the range of a clause. A pre-release is before its release. */
+/** Returns true if a version is in the range of a clause. A pre-release is before its release. */
 export function fulfils(version: Version, { operator, version: named, given }: Clause): boolean {
   const differing = version.numbers.findIndex((part, i) => part !== named.numbers[i]);
   const [a, b] = [version.prerelease, named.prerelease];
@@ -64,9 +64,7 @@ export function fulfils(version: Version, { operator, version: named, given }: C
   return order >= 0 && (differing < 0 || differing >= Math.max(1, given - 1));
 }
 
-/**
- * Reports a constraint that excludes this version of hostform. Only an exact clause allows a pre-release, as in Terraform.
- */
+/** Reports a constraint that excludes this version of hostform. As in Terraform, only an exact clause allows a pre-release. */
 export function checkOwnVersion(
   entry: Entry,
   text: string,

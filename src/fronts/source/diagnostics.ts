@@ -3,17 +3,20 @@ import { type Code, type Diagnostic, type DiagnosticParts, isName, nearest, shor
 import { problem, type Unknown } from "./messages.ts";
 import { blankAt, rangeOf, type Span } from "./source.ts";
 
-/** Collects the diagnostics of a declaration, and reports what all languages report alike. */
+/** Collects the diagnostics of a declaration, and reports the mistakes that all languages share. */
 
-/** Place of a mistake in the declaration: its resource, and the path in it. `isHidden`: no message shows the value. */
+/**
+ * Location of a mistake in the declaration: its resource and the path in the resource. If `isHidden` is true, no message shows
+ * the value.
+ */
 export interface Remark extends Pick<DiagnosticParts, "address" | "attribute"> {
   readonly isHidden?: boolean;
 }
 
-/** Most errors, and most warnings, that one run reports; the rest is counted. */
+/** Maximum number of errors, and of warnings, that one run reports. Further ones are only counted. */
 const MOST = 1000;
 
-/** Words compared for suggestions in one run; half a million take about a quarter of a second. */
+/** Maximum number of words that one run compares for suggestions. Half a million comparisons need about 0.25 seconds. */
 const MOST_COMPARED = 500_000;
 const LONGEST_WORD = 256;
 const LONGEST_SUMMARY = 600;
@@ -23,24 +26,27 @@ const OF_SYNTAX: readonly Code[] = ["config.syntax", "config.unknown_key", "conf
 
 interface Found {
   readonly diagnostic: Diagnostic;
-  /** Its range is made at the end: only then all secrets are known that its line must not show. */
+  /** Location. Its range is computed at the end, because only then all secrets to hide in its line are known. */
   readonly span: Span | undefined;
   readonly file: number;
   readonly offset: number;
 }
 
 /**
- * Collects errors and warnings. One at the same place (an anchor that many resources merge) is reported once. The number
- * of reports and the search for suggestions are limited.
+ * Collects errors and warnings. Reports a mistake only once per location, even if many resources merge the same anchor. Limits
+ * the number of reports and the search for suggestions.
  */
 export class DiagnosticCollector {
   readonly #found = { error: new Map<string, Found>(), warning: new Map<string, Found>() };
   readonly #beyond = { error: 0, warning: 0 };
-  /** Places of values that the reader refused: a later error there would follow from the first. */
+  /** Locations of rejected values. A later error at the same location would be a consequence of the first. */
   readonly #refused = new Set<string>();
   #compared = 0;
 
-  /** Reports a mistake at its place. @returns undefined, for a reader that has no value then. */
+  /**
+   * Reports a mistake at its location.
+   * @returns undefined, so that a reader can return the result as its missing value.
+   */
   add(span: Span | undefined, problem: Diagnostic): undefined {
     const { severity, code } = problem;
     const summary = shorten(problem.summary, LONGEST_SUMMARY);
@@ -56,7 +62,7 @@ export class DiagnosticCollector {
     found.set(identity, { diagnostic: { ...problem, summary, ...blank }, span, file, offset });
   }
 
-  /** Reports a value that no reader can use; it causes no second error. */
+  /** Reports a value that no reader can use. The value causes no second error. */
   refuse(span: Span, problem: Diagnostic): void {
     this.add(span, problem);
     this.#refused.add(`${span.source.index}:${span.start}`);
@@ -68,18 +74,18 @@ export class DiagnosticCollector {
     if (!known) this.add(span, problem);
   }
 
-  /** An unknown word, for its message. */
+  /** Describes an unknown word for its message. */
   unknown(key: string, known: readonly string[]): Unknown {
     return { key, known, near: this.nearest(key, known) };
   }
 
-  /** The known word that an unknown one is probably a typo of. */
+  /** Returns the known word that is most similar to an unknown word. Undefined if none is similar. */
   nearest(word: string, candidates: readonly string[]): string | undefined {
     this.#compared += candidates.length;
     return this.#compared > MOST_COMPARED || word.length > LONGEST_WORD ? undefined : nearest(word, candidates);
   }
 
-  /** True after an error; warnings do not count. */
+  /** True after an error. Warnings do not count. */
   get any(): boolean {
     return this.errors > 0;
   }
@@ -89,7 +95,7 @@ export class DiagnosticCollector {
     return this.#found.error.size + this.#beyond.error;
   }
 
-  /** The errors, then the warnings, each by file and place; those without a place come first. */
+  /** Returns the errors and then the warnings, each sorted by file and position. Entries without a position come first. */
   list(): Diagnostic[] {
     return (["error", "warning"] as const).flatMap((severity) => {
       const sorted = [...this.#found[severity].values()].sort((a, b) => a.file - b.file || a.offset - b.offset);
@@ -102,7 +108,8 @@ export class DiagnosticCollector {
 }
 
 /**
- * Reports a declared attribute that only the API can set. @param declarable the attributes that can be declared
+ * Reports a declared attribute that only the API can set.
+ * @param declarable the attributes that can be declared
  * @param address of the resource
  */
 export function reportComputed(
@@ -112,25 +119,26 @@ export function reportComputed(
   address: string,
   diags: DiagnosticCollector,
 ): void {
-  // `plan: 11` was meant to be `plan_id`.
+  // `plan: 11` probably means `plan_id`.
   const near = declarable.find((name) => name.startsWith(`${key}_`));
   diags.add(span, problem("config.computed", { key, address, near }));
 }
 
-/** Begins a sentence with a capital; a name at its beginning (`uuid: …`) stays as it is. */
+/** Capitalizes the first letter of a sentence. Keeps a name at the beginning (`uuid: …`) unchanged. */
 export function asSentence(text: string): string {
   return /^[\w.]+:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Returns true if a name can be part of an address; any other is reported. @param noun of the named thing. */
+/** Returns true if a name can be part of an address. Reports any other name. @param noun of the named object. */
 export function checkName(name: string, span: Span, noun: string, diags: DiagnosticCollector, hint = ""): boolean {
   if (!isName(name)) diags.add(span, problem("config.structure/name", { name, noun, hint }));
   return isName(name);
 }
 
 /**
- * Reports what is declared more than once, at each of its places.
- * @param nameOf the name for messages, by which duplicates are found. @returns the first of each.
+ * Reports duplicates at each of their positions.
+ * @param nameOf returns the name that is compared and shown.
+ * @returns the first of each name.
  */
 export function unique<T extends { readonly keySpan: Span }>(
   declared: readonly T[],
@@ -146,7 +154,7 @@ export function unique<T extends { readonly keySpan: Span }>(
   });
 }
 
-/** Returns true for the first key of its name in a map; a later one is reported. @param what `map` or `object`. */
+/** Returns true for the first key with its name in a map. Reports a duplicate key. @param what `map` or `object`. */
 export function isFirst(
   key: string,
   span: Span,
@@ -160,16 +168,16 @@ export function isFirst(
   return first === undefined;
 }
 
-/** `hosting.yaml:3:5`, for messages. */
+/** Formats a position for messages: `hosting.yaml:3:5`. */
 export function position(span: Span): string {
   const { file, line, column } = rangeOf(span);
   return `${file}:${line}:${column}`;
 }
 
-/** Dependencies of each name: other names, each with the place of the reference. */
+/** Dependencies of each name: other names, each with the location of the reference. */
 export type Needs = ReadonlyMap<string, ReadonlyMap<string, Span>>;
 
-/** Reports each circle at the reference that closes it. */
+/** Reports each cycle at the reference that closes the cycle. */
 export function reportCircles(circles: readonly Circle[], needs: Needs, diags: DiagnosticCollector): void {
   for (const { nodes, skipped } of circles) {
     const [first = ""] = nodes;

@@ -14,27 +14,30 @@ import {
   wakeOrEnd,
 } from "../../core/model/index.ts";
 
-/** Differences between the languages of the command line's declarations. */
+/** Differences between the languages that a declaration can have. */
 export interface Language {
-  /** The flags that select the project in every command, with a leading space: ` --stack DIR`. */
+  /** Flags that select the project in every command, with a leading space: ` --stack DIR`. */
   readonly flags: string;
-  /** An attribute with its value, in backticks. */
+  /** Returns an attribute with its value, in backticks. */
   assign(attribute: string, value: Json): string;
-  /** Text by which the declaration adopts an existing object. @param id as `import` takes it. */
+  /** Returns the text with which the declaration adopts an existing object. @param id in the format of `import`. */
   adopt(id: string): string;
-  /** Text by which the declaration recovers a lost state; absent: `adopt` does. */
+  /** Text with which the declaration recovers a lost state. If undefined, `adopt` is used. */
   readonly recover?: string;
-  /** Text that gives the record at one address another address, in backticks. */
+  /** Returns the text that moves a state entry to another address, in backticks. */
   moved(from: string, to: string): string;
-  /** Text that forgets a resource without a change of its object, in backticks; undefined for what it cannot name. */
+  /**
+   * Returns the text that removes a resource from the state and keeps its object, in backticks. Undefined if the language cannot
+   * express the address.
+   */
   removed(address: string): string | undefined;
-  /** The attribute of a resource that selects a provider, in backticks. */
+  /** Returns the attribute that selects the provider of a resource, in backticks. */
   provider(alias: string): string;
-  /** The setting that maps a status word to a phase, in backticks. */
+  /** Returns the setting that maps a status word to a phase, in backticks. */
   statusWord(provider: string, word: string, phase: string): string;
-  /** Place of the project's name. */
+  /** Location of the project's name. */
   readonly project: string;
-  /** Text by which the declaration raises the removal limits; empty without such limits. */
+  /** Text with which the declaration raises the removal limits. Empty if the language has no such limits. */
   readonly lastingLimits: string;
 }
 
@@ -82,7 +85,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
         return removed === undefined
           ? `${or}${stateRm}, and import the right one.`
           : `${or}${forget}, and adopt ${id === undefined ? "the right one" : "the object"} under another name with ${language.adopt(id ?? "ID")}.`;
-      // No block repairs a record, and no block has two records.
+      // No block repairs a state entry, and no block has two state entries.
       if (action.why === "restore") return `${or}${stateRm}, and import it again.`;
       if (action.why === "replace") return `${or}${stateRm}.`;
       return `${or}${forget}${action.when === undefined ? " to stop managing it" : ""}.`;
@@ -169,7 +172,10 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
   }
 }
 
-/** @param command a command on this project, in backticks. @param name and `other`: the words of the advice. */
+/**
+ * @param command returns a command for this project, in backticks.
+ * @param name and `other`: the words of the remedy.
+ */
 type Advise = (command: (words: string) => string, name: string, other: string) => string;
 
 const ADVICE: { readonly [on in Advice]: Advise } = {

@@ -13,22 +13,22 @@ import type { Span } from "./source.ts";
 import { type Leaf, type Tree, textOf } from "./tree.ts";
 
 /**
- * Reads values by their type: a text keeps its source text, a number has decimal digits. A scalar that would be sent in another
- * form than its source text is refused at its place.
+ * Reads values by their type: a string keeps its source text, and a number has decimal digits. Rejects a scalar whose value would
+ * differ from its source text.
  */
 
-/** The value being read, as diagnostics need it. */
+/** The value being read, with the data for its diagnostics. */
 interface Place {
   readonly path: AttributePath;
   readonly diags: DiagnosticCollector;
   readonly address?: string;
-  /** The key of an empty value. */
+  /** Key of an empty value. */
   readonly keySpan?: Span;
-  /** True inside a map of texts, where null is an error at each level. */
+  /** True inside a map of strings, where null is an error at each level. */
   readonly isInTexts?: boolean;
 }
 
-/** The parts of a zod type that values are read by. */
+/** The parts of a zod type that are needed to read a value. */
 interface Definition {
   readonly type: string;
   readonly shape?: Readonly<Record<string, z.ZodType>>;
@@ -38,8 +38,9 @@ interface Definition {
 }
 
 /**
- * The value of a tree as JSON. The caller checks it against the type.
- * @param type undefined where any value is accepted. @param isItem whether a list or a map holds the value.
+ * Returns the value of a tree as JSON. The caller checks the value against the type.
+ * @param type undefined if any value is accepted.
+ * @param isItem true if a list or a map contains the value.
  */
 export function typedValue(tree: Tree, type: z.ZodType | undefined, place: Place, isItem = false): Json {
   if (tree.form === "leaf" && typeof tree.value === "string") return tree.value;
@@ -80,7 +81,7 @@ function scalar(leaf: Leaf, { type, values: [literal] = [] }: Definition, place:
   return refuse(leaf, place, problem("config.invalid_value/unquoted", { written, value, ...placeOf(place) }));
 }
 
-/** Reports a list or a map where a text belongs. @returns a text that causes no second error. */
+/** Reports a list or a map if a string is expected. @returns a string that causes no second error. */
 function refuseNested(tree: Exclude<Tree, Leaf>, place: Place): Json {
   const { source, start, end } = tree.span;
   const given = { written: source.text.slice(start, end), form: tree.form, ...placeOf(place) };

@@ -6,7 +6,7 @@ import { namesSecret, rangeOf } from "./source.ts";
 import { type ReadContext, settingValue } from "./templates.ts";
 import { type Entry, isNull, locate, valueSpan } from "./tree.ts";
 
-/** Settings that all languages share: those of a backend and of a provider, and the name of the project. */
+/** Settings that all languages share: the settings of a backend and of a provider, and the name of the project. */
 
 const address = (of: string) =>
   z
@@ -24,7 +24,10 @@ const method = (of: string) =>
 const nameInDatabase = (of: string) =>
   z.string("expected a name").min(1, "expected a name").max(63, "at most 63 characters").optional().describe(of);
 
-/** The section `backend`: one of Terraform's backends, with Terraform's names. The editor's schema is generated from this. */
+/**
+ * The section `backend`: one of Terraform's backends with Terraform's names. The schema for editors is generated from this
+ * schema.
+ */
 export const backendSettings = {
   http: z.strictObject({
     address: address("Where the state is read and written. Default: the environment variable TF_HTTP_ADDRESS."),
@@ -55,10 +58,13 @@ export const backendSettings = {
 type Type = keyof typeof backendSettings;
 const TYPES = Object.keys(backendSettings) as readonly Type[];
 const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem)$/;
-/** In a URL: before the host, or as a parameter. */
+/** Matches credentials in a URL: before the host, or as a parameter. */
 const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|key)[^=&]*=/i;
 
-/** The backend of all documents; "unclear" when an error may hide it. @param complete whether everything could be read. */
+/**
+ * Returns the backend of all documents, or "unclear" if an error may hide the backend.
+ * @param complete true if all files could be read.
+ */
 export function mergeBackend(
   sections: readonly Entry[],
   complete: boolean,
@@ -70,9 +76,9 @@ export function mergeBackend(
 }
 
 /**
- * Reads the section `backend`. Its settings may refer to the environment; they are evaluated here, because the state is
- * needed before anything can be planned. Credentials are refused, wherever they come from.
- * @returns undefined after a reported error: the state must not be looked for in the wrong place.
+ * Reads the section `backend`. Its settings may refer to the environment. They are evaluated here, because a plan needs the
+ * state. Rejects credentials from any source.
+ * @returns undefined after a reported error, so that no wrong state is opened.
  */
 function readBackend(section: Entry, context: ReadContext): Backend | undefined {
   const { diags } = context;
@@ -91,7 +97,8 @@ function readBackend(section: Entry, context: ReadContext): Backend | undefined 
 }
 
 /**
- * Reads literal settings of a backend. Credentials are refused. @param section keyed by the backend's type.
+ * Reads literal settings of a backend. Rejects credentials.
+ * @param section keyed by the backend's type.
  * @returns undefined after a reported error.
  */
 export function backendOfEntry(type: Type, section: Entry, diags: DiagnosticCollector): Backend | undefined {
@@ -126,8 +133,9 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
 }
 
 /**
- * Checks one setting against the schema of all. @param value evaluated
- * @returns it as the schema parses it; undefined after errors, each reported at its place.
+ * Checks one setting against the schema of all settings.
+ * @param value evaluated
+ * @returns the parsed value. Undefined after errors, each reported at its location.
  */
 export function checkedSetting<Schema extends z.ZodObject>(
   schema: Schema,

@@ -2,32 +2,32 @@ import type { Kinds } from "../../core/kinds/kind.ts";
 import type { Diagnostic, SourceRange } from "../../core/model/index.ts";
 import { problem } from "./messages.ts";
 
-/** A file of the declaration, as text. `path` is as messages show it: relative to the working directory. */
+/** A file of the declaration as text. Messages show `path`, which is relative to the working folder. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
-  /** False for a text that is no declaration: messages show no line of it. Default: true. */
+  /** False if the text is not a declaration, so messages show none of its lines. Default: true. */
   readonly quotable?: boolean;
 }
 
-/** A range of one source: offsets in UTF-16 units, the end exclusive. */
+/** A range of one source. Offsets count UTF-16 units, and the end is exclusive. */
 export interface Span {
   readonly source: Source;
   readonly start: number;
   readonly end: number;
-  /** Place that uses this range, if it is elsewhere: the block that names a template. */
+  /** Location that uses this range, such as the block that uses a template. Undefined if they are the same. */
   readonly usedAt?: Span | undefined;
 }
 
-/** Diagnostics leave out longer lines: they are unreadable, and a thousand of them would fill a terminal. */
+/** Maximum length of a line in diagnostics. Longer lines are omitted, because they are unreadable and would fill a terminal. */
 const LONGEST_LINE = 1000;
 
 /** A source text with its lines. Columns count UTF-16 units from 1, as editors do, so they index `text`. */
 export class Source {
   readonly path: string;
-  /** Without a byte order mark. */
+  /** Text without a byte order mark. */
   readonly text: string;
-  /** Position among the sources of one declaration; diagnostics are sorted by it. */
+  /** Index of this source in the declaration. Diagnostics are sorted by this index. */
   readonly index: number;
   readonly #lineStarts: number[] = [0];
   readonly #quotable: boolean;
@@ -68,7 +68,7 @@ export class Source {
   }
 }
 
-/** The index of the last of several sorted starts that is not after the offset; 0 when all are. */
+/** Returns the index of the last sorted start that is not after the offset. Returns 0 if all starts are after the offset. */
 export function lastStart(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length - 1;
@@ -90,11 +90,14 @@ export function rangeOf(span: Span): SourceRange {
   return uses.length === 0 ? range : { ...range, usedAt: uses };
 }
 
-/** Quoted texts and comments may hold such a character; the first group holds one outside them. */
+/** Quoted strings and comments may contain such a character. The first group matches a character outside them. */
 const BLANK =
   /(?<![^\s,:[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#.*|((?! )[\p{Z}\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])/gu;
 
-/** Detail and remedy for the first character on the line of a mistake that looks like a space, or like nothing, and is none to YAML. */
+/**
+ * Returns the detail and remedy for the first misleading character on a line with a mistake. Such a character looks like a space
+ * or is invisible, but YAML does not treat it as white space.
+ */
 export function blankAt(span: Span): Pick<Diagnostic, "detail" | "remedies"> | undefined {
   const { text = "" } = rangeOf(span);
   for (const { index, 1: found } of text.matchAll(BLANK)) {
@@ -113,9 +116,9 @@ const PASSWORD_IN_URL = /(?<=:\/\/)[^/?#\s]+(?=@)/g;
 const PARAMETER_IN_URL = /(?<=[?&][\w.-]{0,50}(?:token|password|secret|key)[\w.-]{0,50}=)[^&\s"']+/gi;
 
 /**
- * A line with its secrets hidden: values of keys that name secrets (`password`, also misspelt), and whatever looks like a token,
- * become asterisks. A value that is only an expression is no secret. The length stays, so that the caret points at the right
- * column. An unquoted value is hidden to the end of the line.
+ * Replaces secrets in a line by asterisks: values of keys for secrets (`password`, also misspelt), and strings that look like a
+ * token. A value that is only an expression is no secret. The length stays the same, so that the caret shows the correct column.
+ * An unquoted value is hidden to the end of the line.
  */
 function hideSecrets(line: string): string {
   const hide = (secret: string) => "*".repeat(secret.length);
@@ -130,12 +133,12 @@ function hideSecrets(line: string): string {
 
 const SECRET_KEY = /^(?:.*[_-])?(?:token|bearer|password|secret|api_?key|apikey|authorization|credentials?)$/i;
 
-/** Returns true for a key that usually holds a secret. */
+/** Returns true if a key usually has a secret value. */
 export function namesSecret(key: string): boolean {
   return SECRET_KEY.test(key);
 }
 
-/** Top-level keys of a stack that other JSON hardly ever has. */
+/** Top-level keys of a stack that are rare in other JSON. */
 const STACK = ["terraform", "provider", "resource", "variable", "locals", "moved", "removed"];
 const SECTIONS = [
   "project",
@@ -151,8 +154,8 @@ const SECTIONS = [
 ];
 
 /**
- * Whether a text looks like a declaration in YAML: it has one of the keys at the beginning of a line, or in a map in JSON
- * notation. Messages show no line of any other text: `hosting.yaml` or `-f` may lead to a file of secrets.
+ * Returns true if a text looks like a YAML declaration: one of the keys is at the beginning of a line, or in a JSON map. Messages
+ * show no line of any other text, because `hosting.yaml` or `-f` may be a link to a file of secrets.
  */
 export function isDeclaration(text: string, kinds: Kinds): boolean {
   const sections = [...kinds.values()].flatMap(({ nested, section }) => (nested === undefined ? [section] : []));

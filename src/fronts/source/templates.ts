@@ -10,28 +10,28 @@ import type { Entry, Leaf } from "./tree.ts";
 
 /** The environment variables that a declaration may read. */
 interface EnvironmentReader {
-  /** Undefined when the variable is not set. */
+  /** Returns the value. Undefined if the variable is not set. */
   read(name: string): string | undefined;
-  /** Returns true for a variable that the declaration may not read, set or not. Default: it may read all. */
+  /** Returns true if the declaration may not read the variable, set or not. Default: all variables are allowed. */
   readonly refuses?: ((name: string) => boolean) | undefined;
 }
 
-/** Context of reading a value. */
+/** Context for reading a value. */
 export interface ReadContext {
   readonly env: EnvironmentReader;
   readonly diags: DiagnosticCollector;
 }
 
-/** A reference to a resource, with the place of its `${…}`. */
+/** A reference to a resource, with the location of its `${…}`. */
 export interface TemplateReference {
   readonly reference: Reference & { to: "resource" };
   readonly span: Span;
 }
 
 /**
- * The references to resources in one string; undefined when the template cannot be parsed or evaluated, which is reported at
- * its column. Environment variables are checked here (one that is not set is an error, an empty one is not); the callers
- * check the references.
+ * Returns the references to resources in one string. Undefined if the template cannot be parsed or evaluated, which is reported
+ * at its column. Checks environment variables: an unset variable is an error, an empty variable is valid. The callers check the
+ * references.
  */
 export function templateReferences(
   leaf: Leaf,
@@ -65,8 +65,10 @@ export function templateReferences(
 }
 
 /**
- * Returns the mistake of a reference to an existing attribute; undefined when there is none.
- * @param text the reference @param address of the resource @param exported whether it declares a `secret_output`
+ * Returns the mistake of a reference to an existing attribute. Undefined if the reference is valid.
+ * @param text of the reference
+ * @param address of the resource
+ * @param exported true if the resource declares a `secret_output`
  */
 export function unreferable(
   { fingerprint, writeOnly }: AttributeMeta,
@@ -81,8 +83,11 @@ export function unreferable(
 }
 
 /**
- * The value of a setting that is needed before anything can be planned: `${env.NAME}` is its only possible reference.
- * @param schema of all settings. @param owner `backend` or `provider`. @returns undefined after a reported error.
+ * Returns the value of a setting that a plan needs before it evaluates references. `${env.NAME}` is the only reference that such
+ * a setting may contain.
+ * @param schema of all settings.
+ * @param owner `backend` or `provider`.
+ * @returns undefined after a reported error.
  */
 export function settingValue(
   { key, keySpan, value: tree }: Entry,
@@ -100,9 +105,9 @@ export function settingValue(
 }
 
 /**
- * The places of the `${…}` of a string, by their offset in its value. The value and the source text differ (quotes, escapes,
- * folded lines), but `${` is the same in both: the nth of the value is the nth of the source. Where the two do not match, the
- * place is that of the whole string.
+ * Returns the location of each `${…}` in a string, by its offset in the value. The value and the source text differ in quotes,
+ * escapes and folded lines. The nth `${` of the value is the nth `${` of the source. If the two numbers of `${` differ, the
+ * location is the complete string.
  */
 export function templateSpans(leaf: Leaf): (offset: number) => Span {
   const { source, start, end } = leaf.span;

@@ -2,17 +2,17 @@ import type { AttributePath, Json } from "../../core/model/index.ts";
 import type { Span } from "./source.ts";
 
 /**
- * A declaration as values with their places, in whatever notation it was written. Aliases and merges are resolved: one branch
- * may be in several places, and its span is where it is written.
+ * A declaration as values with their locations, independent of its notation. Aliases and merges are resolved. One branch may
+ * occur several times, and its span is its position in the source.
  */
 export type Tree = Leaf | ListTree | MapTree;
 
 export interface Leaf {
   readonly form: "leaf";
   readonly value: null | boolean | number | string;
-  /** Source text of a word or number that its value does not keep: `1.10`, `0x10`, `True`, `Null`. */
+  /** Source text of a word or number that differs from its value: `1.10`, `0x10`, `True`, `Null`. */
   readonly written?: string;
-  /** The value cannot be used, and is reported. Null stands in its place. */
+  /** True if the value cannot be used and is already reported. The value is null in this case. */
   readonly isRefused?: true;
   readonly span: Span;
 }
@@ -35,52 +35,50 @@ export interface Entry {
   readonly value: Tree;
 }
 
-/** A name with its place. */
 export interface SpannedName {
   readonly name: string;
   readonly span: Span;
 }
 
-/** Returns true for an empty value or null: the CDKs write null for what is not given. */
+/** Returns true for an empty value or null. The CDKs write null for a missing value. */
 export function isNull(tree: Tree): boolean {
   return tree.form === "leaf" && tree.value === null;
 }
 
-/** Returns true if the entry has a value. */
 export function isGiven(entry: Entry | undefined): entry is Entry {
   return entry !== undefined && !isNull(entry.value);
 }
 
-/** The value if it is a string. */
+/** Returns the value if it is a string. */
 export function stringOf(tree: Tree | undefined): string | undefined {
   return tree?.form === "leaf" && typeof tree.value === "string" ? tree.value : undefined;
 }
 
-/** The text of a single value as it is written; undefined for null, a list and a map. */
+/** Returns the source text of a single value. Undefined for null, a list and a map. */
 export function textOf(tree: Tree | undefined): string | undefined {
   return tree?.form === "leaf" && tree.value !== null ? (tree.written ?? String(tree.value)) : undefined;
 }
 
-/** The place of an entry's value; of its key when the value is empty. */
+/** Returns the location of an entry's value, or of its key if the value is empty. */
 export function valueSpan(entry: Entry): Span {
   return entry.value.span.start === entry.value.span.end ? entry.keySpan : entry.value.span;
 }
 
-/** Returns true for a value that is reported as unusable, or that holds one. */
+/** Returns true if the value or a part of it is reported as unusable. */
 export function hasRefused(tree: Tree): boolean {
   if (tree.form === "leaf") return tree.isRefused === true;
   if (tree.form === "list") return tree.items.some(hasRefused);
   return [...tree.entries.values()].some(({ value }) => hasRefused(value));
 }
 
-/** The plain JSON value. */
+/** Returns the plain JSON value. */
 export function toJson(tree: Tree): Json {
   if (tree.form === "leaf") return tree.value;
   if (tree.form === "list") return tree.items.map(toJson);
   return Object.fromEntries([...tree.entries].map(([key, entry]) => [key, toJson(entry.value)]));
 }
 
-/** The value at a path; undefined when there is none. */
+/** Returns the value at a path. Undefined if no value exists. */
 export function treeAt(tree: Tree | undefined, path: AttributePath): Tree | undefined {
   let at = tree;
   for (const step of path) {
@@ -90,7 +88,7 @@ export function treeAt(tree: Tree | undefined, path: AttributePath): Tree | unde
   return at;
 }
 
-/** The place of the deepest existing part of a path. */
+/** Returns the location of the deepest existing part of a path. */
 export function locate(tree: Tree, path: AttributePath): Span {
   let { span } = tree;
   let at: Tree | undefined = tree;
@@ -110,7 +108,7 @@ export function locate(tree: Tree, path: AttributePath): Span {
   return span;
 }
 
-/** All strings in a tree; a branch that is in several places yields its strings for each. */
+/** Yields all strings in a tree. If a branch occurs several times, yields its strings each time. */
 export function* strings(
   tree: Tree,
   path: AttributePath = [],

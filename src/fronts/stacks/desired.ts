@@ -34,18 +34,17 @@ import { problem } from "./messages.ts";
 import { checkDependsOn, compileNamed } from "./references.ts";
 import { type Expansion, type Instance, instanceAddress, type Root, type StackContext } from "./stack-context.ts";
 
-/** The desired state of a stack: instances of resources and data sources, and outputs. */
+/** Builds the desired state of a stack: instances of resources and data sources, and outputs. */
 
-/** One attribute of an instance. */
 interface Part {
   readonly attribute: DraftAttribute;
-  /** The value without any resource, unknown in part. */
+  /** Value while no resource is known. Parts may be unknown. */
   readonly value: Value;
   readonly origin: Origin | undefined;
   readonly references: readonly PlacedReference[];
 }
 
-/** The instances of a resource or a data source, in what both have in common. */
+/** Returns the instances of a resource or a data source, with their common properties. */
 export function instancesOf(expansion: Expansion, context: StackContext): DesiredData[] {
   refuseReplaceOnChange(expansion.draft, context);
   return Array.from(expansion.keys, (key) =>
@@ -53,7 +52,7 @@ export function instancesOf(expansion: Expansion, context: StackContext): Desire
   );
 }
 
-/** `replace_on_change` permits Terraform to order again for a change. Here that needs a flag in each run. */
+/** Rejects `replace_on_change`, which permits Terraform to order again after a change. hostform requires a flag in each run. */
 function refuseReplaceOnChange({ base, replaceOnChange }: BlockDraft, context: StackContext): void {
   if (replaceOnChange?.compiled === undefined) return;
   const { compiled, schema, entry } = replaceOnChange;
@@ -97,7 +96,7 @@ function instanceOf(instance: Instance, context: StackContext): DesiredData {
         const typed = valueIn(part, scope);
         return typed && originOf(typed);
       };
-      // Without a value there is nothing to hide.
+      // Without a value, there is nothing to hide.
       return attempt(compute, () => part.origin);
     },
     dependsOn: draft.dependsOn.map((named) => named.name),
@@ -110,7 +109,7 @@ function locatorOf({ block, attributes }: BlockDraft): DesiredData["locate"] {
   const tree: MapTree = { form: "map", entries, span: block.keySpan };
   return (path) => {
     const type = attributes.get(String(path[0]))?.schema.type;
-    // A set is not in the order in which it is written.
+    // The order of a set differs from the order in the declaration.
     const ordered = typeof type !== "object" || !("set" in type);
     return rangeOf(locate(tree, ordered ? path : path.slice(0, 1)));
   };
@@ -134,7 +133,7 @@ function partOf(name: string, attribute: DraftAttribute, instance: Instance, con
   return { attribute, ...known, references: referencesIn(compiled, context, [name], instance) };
 }
 
-/** The references in a value. @param at the path of the value in what it belongs to. */
+/** Returns the references in a value. @param at path of the value in the resource or output. */
 function referencesIn(
   { traversals }: Compiled,
   context: StackContext,
@@ -150,7 +149,7 @@ function referenceTo({ address, path, text }: Root, offset: number, at: PlacedRe
   return { reference: { to: "resource", address, path, text, offset }, path: at };
 }
 
-/** The dependencies of an instance through its `count` or `for_each`. */
+/** Returns the dependencies of an instance through its `count` or `for_each`. */
 function ofRepetition({ expansion, key }: Instance, { expansions }: StackContext): PlacedReference[] {
   const { over, roots } = expansion;
   const one = over === undefined ? undefined : expansions.get(over);
@@ -158,7 +157,7 @@ function ofRepetition({ expansion, key }: Instance, { expansions }: StackContext
   return [referenceTo({ address: instanceAddress(one, key), path: [], text: over ?? "" }, 0, [])];
 }
 
-/** An attribute as people see it. A literal secret is shown only as declared. */
+/** Returns an attribute for display. A literal secret is shown only in its declared form. */
 function shownPart({ attribute, value, origin }: Part, instance: Instance, context: StackContext): Json {
   const { compiled, entry, schema } = attribute;
   if (compiled === undefined) return null;
@@ -169,8 +168,8 @@ function shownPart({ attribute, value, origin }: Part, instance: Instance, conte
 }
 
 /**
- * A declared value as people see it before the account is read: known parts by value, others as the text of the expression, with
- * the key of this instance filled in.
+ * Returns a declared value for display before the account is read. Known parts are values, and other parts are expression texts
+ * with the key of this instance inserted.
  */
 function shown(tree: Tree, instance: Instance, context: StackContext): Json {
   if (tree.form === "list") return tree.items.map((item) => shown(item, instance, context));
@@ -189,7 +188,7 @@ function shown(tree: Tree, instance: Instance, context: StackContext): Json {
   return value === undefined ? written(text, traversalsOf(expression), instance, context) : value;
 }
 
-/** The text with `each.key`, `each.value` and `count.index` of this instance filled in. */
+/** Returns the text with `each.key`, `each.value` and `count.index` replaced by the values of this instance. */
 function written(
   text: string,
   traversals: readonly PlacedTraversal[],
@@ -224,7 +223,7 @@ function nameFor(
   return { of, text: `${whole ?? "each.value"}[${JSON.stringify(key)}]` };
 }
 
-/** Reads the `output` blocks. Errors in values that are already known are reported here. */
+/** Reads the `output` blocks. Reports errors in values that are already known. */
 export function readOutputs(context: StackContext): DesiredOutput[] {
   return [...context.module.outputs].flatMap(([name, block]) => readOutput(name, block, context) ?? []);
 }
@@ -251,7 +250,7 @@ function readOutput(name: string, { body, keySpan }: Block, context: StackContex
   if (ephemeralName !== undefined) {
     diags.add(compiled.tree.span, problem("config.expression/ephemeral_output", { name, text: ephemeralName.text }));
   } else {
-    // Evaluated without any resource, for the errors that this already shows.
+    // Evaluate while no resource is known, to report the errors that are already detectable.
     const known = reporting<OutputValue>(compiled.tree, diags, remark, () => outputValue(compiled, context.names()));
     if (known?.origin !== undefined && !sensitive) {
       diags.add(compiled.tree.span, problem("config.secret/output", { name, text: known.origin.from.join(", ") }));

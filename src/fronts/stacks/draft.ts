@@ -16,51 +16,51 @@ import { type Compiled, compile } from "./expressions.ts";
 import { problem } from "./messages.ts";
 import { PROVIDER } from "./module.ts";
 
-/** Reads the blocks of resources and data sources, with `lifecycle`, before anything is evaluated. */
+/** Reads the blocks of resources and data sources, with `lifecycle`, before any evaluation. */
 
 /** A declared resource or data source, before its instances are known. */
 export interface BlockDraft {
-  /** `hosting_service.acme`, `data.hosting_plans.all`. */
+  /** Address without a key, such as `hosting_service.acme` or `data.hosting_plans.all`. */
   readonly base: string;
   readonly type: string;
-  /** Undefined for a data source. */
+  /** Kind of the resource. Undefined for a data source. */
   readonly kind: Kind | undefined;
   readonly schema: Schema;
   readonly block: Block;
   readonly attributes: ReadonlyMap<string, DraftAttribute>;
-  /** `replace_on_change`, which only Terraform's provider uses. */
+  /** `replace_on_change`, which only the Terraform provider uses. */
   readonly replaceOnChange: DraftAttribute | undefined;
   readonly count: Repetition | undefined;
   readonly forEach: Repetition | undefined;
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
-  /** `preventDestroy` applies to the block, even without instances. */
+  /** Settings of `lifecycle`. `preventDestroy` applies to the block, even without instances. */
   readonly lifecycle: (Lifecycle & { readonly preventDestroy?: boolean }) | undefined;
 }
 
 export interface DraftAttribute {
   readonly entry: Entry;
   readonly schema: Attribute;
-  /** Undefined after a reported error. */
+  /** Compiled value. Undefined after a reported error. */
   readonly compiled: Compiled | undefined;
 }
 
 /** `count` or `for_each`. */
 export interface Repetition {
   readonly entry: Entry;
-  /** Undefined after a reported error. */
+  /** Compiled value. Undefined after a reported error. */
   readonly compiled: Compiled | undefined;
 }
 
-/** Attributes that configure Terraform's provider and no object. */
+/** Attributes that configure the Terraform provider, not an object. */
 const FRONT = ["timeouts", "replace_on_change"] as const;
 
-/** Context of reading the block of a resource (with its kind) or of a data source. */
+/** Context for reading the block of a resource (with its kind) or of a data source. */
 interface DraftReading extends Pick<BlockDraft, "base" | "kind" | "schema"> {
   readonly diags: DiagnosticCollector;
 }
 
-/** Reads the block of a resource or of a data source. Errors are reported; the rest is kept. */
+/** Reads the block of a resource or a data source. Reports invalid arguments and keeps the valid ones. */
 export function readDraft(block: Block, reading: DraftReading): BlockDraft {
   const { base, kind, schema, diags } = reading;
   const { body, labels } = block;
@@ -79,7 +79,7 @@ export function readDraft(block: Block, reading: DraftReading): BlockDraft {
       const compiled = compile(entry.value, diags, remarkOf(key, attribute, base));
       const known = { entry, schema: attribute, compiled };
       if (key === "timeouts" && kind !== undefined) {
-        // One warning for all resources that have it.
+        // Report one warning for all resources with this block.
         diags.warnOnce(keySpan, problem("config.unsupported/timeouts"));
       } else if (key === "replace_on_change" && kind !== undefined) replaceOnChange = known;
       else attributes.set(key, known);
@@ -102,7 +102,7 @@ export function readDraft(block: Block, reading: DraftReading): BlockDraft {
   };
 }
 
-/** The remark of an error in an attribute's expression. The expression of a secret is not shown. */
+/** Returns the location of an error in an attribute's expression. Hides the expression of a secret. */
 export function remarkOf(name: string, { sensitive, writeOnly }: Attribute, address: string): Remark {
   return { address, attribute: [name], isHidden: sensitive === true || writeOnly === true };
 }
@@ -146,7 +146,7 @@ function repetitionsOf({ body }: Block, { base: address, diags }: DraftReading):
   return [count, forEach];
 }
 
-/** `hosting` -> `default`, `hosting.eu` -> `eu`. */
+/** Converts `hosting` to `default`, and `hosting.eu` to `eu`. */
 export function readProviderName(
   entry: Entry | undefined,
   address: string,
@@ -161,7 +161,10 @@ export function readProviderName(
   return diags.add(span, problem("config.structure/provider", { address }));
 }
 
-/** Reads the `lifecycle` of a resource, or of a data source, which supports none of its keys. */
+/**
+ * Reads the `lifecycle` of a resource. Reports each key in the `lifecycle` of a data source, because hostform supports none
+ * there.
+ */
 function readLifecycle(entry: Entry | undefined, reading: DraftReading): BlockDraft["lifecycle"] {
   const { base: address, kind, diags } = reading;
   const block = onlyBlock(entry, diags);

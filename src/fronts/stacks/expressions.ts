@@ -33,24 +33,23 @@ import { locate, stringOf, type Tree, toJson, treeAt } from "../source/tree.ts";
 import { problem } from "./messages.ts";
 
 /**
- * Compiles and evaluates the values of a stack, with every error at its place in the text, and types them by the schema of
- * their attribute or object.
+ * Compiles and evaluates the values of a stack. Reports every error at its location in the text. Converts values to the types of
+ * their schemas.
  */
 
-/** A declared value that has to be evaluated. */
+/** A declared value that must be evaluated. */
 export interface Compiled {
   readonly tree: Tree;
-  /** Declared value. */
   readonly json: Json;
   readonly expression: Expression;
-  /** The names in it. */
+  /** Names that the value refers to. */
   readonly traversals: readonly PlacedTraversal[];
 }
 
-/** The value after a reported error. */
+/** Value after a reported error. */
 export const MISSING: Typed = { type: "any", content: UNKNOWN };
 
-/** Parses the expressions of a value. @returns undefined after an error, reported at its place. */
+/** Parses the expressions of a value. @returns undefined after an error, which is reported at its location. */
 export function compile(tree: Tree, diags: DiagnosticCollector, remark: Remark = {}): Compiled | undefined {
   const json = toJson(tree);
   return reporting(tree, diags, remark, () => {
@@ -59,7 +58,7 @@ export function compile(tree: Tree, diags: DiagnosticCollector, remark: Remark =
   });
 }
 
-/** Evaluates a value. @returns undefined after an error, reported at its place. */
+/** Evaluates a value. @returns undefined after an error, which is reported at its location. */
 export function evaluated(
   { expression, tree }: Compiled,
   names: Names,
@@ -69,7 +68,9 @@ export function evaluated(
   return reporting(tree, diags, remark, () => evaluate(expression, names));
 }
 
-/** The result of a computation; undefined after an error in an expression, reported at its place in the tree. */
+/**
+ * Returns the result of a computation. Undefined after an error in an expression, which is reported at its location in the tree.
+ */
 export function reporting<T>(tree: Tree, diags: DiagnosticCollector, remark: Remark, compute: () => T): T | undefined {
   return attempt(compute, (error) => {
     reportExpression(error, tree, diags, remark);
@@ -77,7 +78,7 @@ export function reporting<T>(tree: Tree, diags: DiagnosticCollector, remark: Rem
   });
 }
 
-/** The plain value, converted to a type; null where it has none. */
+/** Returns the plain value after conversion to a type. Null if the value is null. */
 export function plainValue(typed: Typed, type: Type = typed.type): Value {
   return attempt(
     () => toValue(convert(typed, type)),
@@ -85,7 +86,7 @@ export function plainValue(typed: Typed, type: Type = typed.type): Value {
   );
 }
 
-/** Reports an error in an expression at its place. */
+/** Reports an error in an expression at its location. */
 export function reportExpression(
   { message, path, offset }: ExpressionError,
   tree: Tree,
@@ -105,7 +106,7 @@ export function reportExpression(
   diags.add(spanIn(tree, path, offset), problem("config.expression/stack", given));
 }
 
-/** The place of a part of a string in a value. @param length of the part, if known. */
+/** Returns the location of a part of a string in a value. @param length of the part, if known. */
 export function spanIn(tree: Tree, path: AttributePath, offset: number, length = 1): Span {
   const span = locate(tree, path);
   const { source, start, end } = span;
@@ -115,7 +116,7 @@ export function spanIn(tree: Tree, path: AttributePath, offset: number, length =
 }
 
 /**
- * The place of a character of a string in the source, where escapes are longer than what they mean.
+ * Returns the location of a character of a string in the source, where an escape is longer than its character.
  * @param offset in the value, in UTF-16 units.
  */
 function offsetInText({ source, start, end }: Span, offset: number): number {
@@ -127,7 +128,7 @@ function offsetInText({ source, start, end }: Span, offset: number): number {
   return at;
 }
 
-/** The type that a declared value is converted to; all attributes of a nested object are optional. */
+/** Returns the type to which a declared value is converted. All attributes of a nested object are optional. */
 function constraintOf(type: Attribute["type"]): Type {
   if (!isNested(type)) return typeOfAttribute(type);
   const parts = Object.entries(type.attributes).map(([name, part]) => [name, constraintOf(part.type)] as const);
@@ -139,9 +140,9 @@ function constraintOf(type: Attribute["type"]): Type {
 const constraints = new WeakMap<Attribute, Type>();
 
 /**
- * An evaluated value as an attribute takes it: converted to its type (`"11"` to 11 for a number), a set as a list, without the
- * null attributes of nested objects.
- * @throws ExpressionError when it cannot be converted.
+ * Converts an evaluated value for an attribute: to its type (`"11"` to 11 for a number), a set to a list, without the null
+ * attributes of nested objects.
+ * @throws ExpressionError if the value cannot be converted.
  */
 export function attributeValue(typed: Typed, attribute: Attribute): Value {
   const constraint = constraints.get(attribute) ?? constraintOf(attribute.type);
@@ -157,7 +158,7 @@ function withoutNulls(value: Value): Value {
   return Object.fromEntries(given.map(([name, part]) => [name, withoutNulls(part)]));
 }
 
-/** The unknown objects of one schema by address, and typed values by their plain ones. */
+/** Cache: the unknown objects of one schema by address, and typed values by their plain values. */
 interface SchemaMemory {
   readonly unknown: Map<string, Typed>;
   readonly known: WeakMap<object, Typed>;
@@ -166,11 +167,11 @@ interface SchemaMemory {
 const memories = new WeakMap<Schema, SchemaMemory>();
 
 /**
- * A resource or a data source as expressions see it: an object with every attribute of the schema, null where there is no
- * value. Attributes that are sensitive in the schema are secret.
+ * Returns a resource or a data source for expressions: an object with every attribute of the schema. Missing values are null.
+ * Attributes that are sensitive in the schema are secret.
  * @param base its address without a key, for the sources of secrets
- * @param origins further attributes that hold secrets
- * @throws ExpressionError for a value that does not have its attribute's type.
+ * @param origins further attributes with secrets
+ * @throws ExpressionError if a value does not have the type of its attribute.
  */
 export function schemaObject(schema: Schema, value: Value, base: string, origins: Origins = {}): Typed {
   const typed = ofSchema(schema, value, base);

@@ -13,24 +13,24 @@ import { type Entry, type MapTree, stringOf, type Tree, toJson, treeAt } from ".
 import { problem } from "./messages.ts";
 
 /**
- * Reads the JSON of a stack into trees with places: line and column, the construct, and the program's line. The parser is that
- * of the expression language; this adds limits, diagnostics and places.
+ * Reads the JSON of a stack into trees with locations: line and column, the construct, and the line of the program. Uses the
+ * parser of the expression language, and adds limits, diagnostics and locations.
  */
 
-/** Limits of a stack's file. A stack of five hundred services has a fiftieth of this. */
+/** Limits of a stack's file. A stack of five hundred services uses 2 % of these limits. */
 export const JSON_LIMITS = {
-  /** UTF-16 units of a file. */
+  /** Maximum length of a file, in UTF-16 units. */
   length: 64 * 1024 * 1024,
-  /** Nesting of objects and arrays. */
+  /** Maximum nesting of objects and arrays. */
   depth: 100,
-  /** Values of a file. */
+  /** Maximum number of values in a file. */
   values: 5_000_000,
 } as const;
 
 /**
- * Reads JSON into a tree with places. Duplicate keys, and numbers that JavaScript cannot represent exactly, are errors: they
- * would hide or change a declared value.
- * @returns undefined after a reported syntax error or a limit.
+ * Reads JSON into a tree with locations. Duplicate keys, and numbers that JavaScript cannot represent exactly, are errors,
+ * because they would hide or change a declared value.
+ * @returns undefined after a reported syntax error or an exceeded limit.
  */
 export function readTree(source: Source, diags: DiagnosticCollector): Tree | undefined {
   try {
@@ -47,7 +47,7 @@ export function readTree(source: Source, diags: DiagnosticCollector): Tree | und
   }
 }
 
-/** A file beyond the limits. */
+/** A file that exceeds the limits. */
 class TooLarge extends JsonError {}
 
 function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> {
@@ -89,13 +89,13 @@ function checkText(text: string, { start }: JsonPlace): void {
   if (!text.isWellFormed()) throw new JsonError("this string contains an unpaired surrogate", start);
 }
 
-/** Returns true if parsing kept the exact number. */
+/** Returns true if the parsed number is exactly the number in the text. */
 function isExact(text: string, value: number): boolean {
   const kept = String(value);
   return kept === text || (Number.isFinite(value) && canonicalDecimal(text) === canonicalDecimal(kept));
 }
 
-/** A line of the program that a block was synthesized from. */
+/** A line of the program from which a block was synthesized. */
 interface Frame {
   readonly file: string;
   readonly line: number;
@@ -111,18 +111,24 @@ interface Origin {
 }
 
 /**
- * A synthesized text. Its ranges name the construct that wrote the place and, where the synthesis recorded stack traces, the
- * line of the program instead of that of the JSON. Secrets are hidden in the lines that it shows.
+ * A synthesized text. Its ranges contain the construct that wrote the text. If the synthesis has stack traces, they show the line
+ * of the program instead of the line of the JSON. Secrets are hidden in the displayed lines.
  */
 export class SynthesizedSource extends Source {
-  /** In the order of the text; blocks are not nested. */
+  /** Origins in the order of the text. Blocks are not nested. */
   readonly #origins: Origin[] = [];
   readonly #starts: number[] = [];
   readonly #secrets = new Set<string>();
-  /** The secrets, the longest first: hiding a part of a longer one would show the rest. Undefined after a new one. */
+  /**
+   * Secrets, the longest first, because hiding a part of a longer secret would show the rest. Undefined after a new secret was
+   * added.
+   */
   #sorted: readonly string[] | undefined;
 
-  /** Records which construct wrote a block, from its `//`. Call it in the order of the text. @param start of the block's key. */
+  /**
+   * Stores which construct wrote a block, according to its `//`. Must be called in the order of the text.
+   * @param start of the block's key.
+   */
   credit(start: number, block: MapTree): void {
     if (start < (this.#origins.at(-1)?.end ?? 0)) return;
     const metadata = treeAt(block, ["//", "metadata"]);
@@ -134,7 +140,10 @@ export class SynthesizedSource extends Source {
     this.#starts.push(start);
   }
 
-  /** Hides a secret in all lines that ranges of this source show. @param span its place, with the escapes that it has there. */
+  /**
+   * Hides a secret in all displayed lines of this source.
+   * @param span location of the secret, where it may contain escapes.
+   */
   hide(secret: string, { start, end }: Span): void {
     const forms = [secret, JSON.stringify(secret).slice(1, -1), this.text.slice(start + 1, end - 1)];
     for (const form of forms) if (form !== "") this.#secrets.add(form);
@@ -167,7 +176,7 @@ export class SynthesizedSource extends Source {
 
 const FOREIGN = /[\\/]node_modules[\\/]|^node:|^internal[\\/]|<anonymous>/;
 
-/** The first frame outside of libraries and Node.js: `new Site (/app/main.ts:12:34)`, `/app/main.ts:12:34`. */
+/** Returns the first frame outside of libraries and Node.js: `new Site (/app/main.ts:12:34)`, `/app/main.ts:12:34`. */
 function frameOf(trace: readonly string[]): Frame | undefined {
   for (const line of trace.slice(0, 200)) {
     const [, inner, bare] = /\(([^()]+:\d+:\d+)\)\s*$|^\s*(?:at\s+)?(\S.*:\d+:\d+)\s*$/.exec(line.slice(0, 2000)) ?? [];
@@ -187,9 +196,10 @@ function pathOf(file: string): string {
 }
 
 /**
- * Reads a `*.tfvars.json` as Terraform does: its strings are literals. Messages show no line of it: it may hold secrets.
- * @returns the values by name, undefined when the file is no JSON object; the diagnostics of duplicate keys and of numbers that
- *   would be changed: then no value may be used.
+ * Reads a `*.tfvars.json` as Terraform does: its strings are literals. Messages show no line of the file, because it may contain
+ * secrets.
+ * @returns the values by name, or undefined if the file is no JSON object. Also returns the diagnostics of duplicate keys and
+ * inexact numbers. If there are any, no value may be used.
  */
 export function readValuesFile(file: SourceFile): {
   readonly values: JsonObject | undefined;

@@ -9,12 +9,12 @@ import { SynthesizedSource } from "./json.ts";
 import { problem } from "./messages.ts";
 import { REMOTE_STATE } from "./remote-states.ts";
 
-/** Sorts the blocks of a stack's files by type, and finds the secrets in clear text. */
+/** Sorts the blocks of a stack's files by type, and finds unencrypted secrets. */
 
 /** The types that can be declared. */
 export interface StackCatalogue {
   readonly kinds: Kinds;
-  /** The schemas of the Terraform provider that a stack is synthesized for. */
+  /** Schemas of the Terraform provider for which a stack is synthesized. */
   readonly schemas: {
     resource(type: string): Schema | undefined;
     data(type: string): Schema | undefined;
@@ -22,7 +22,7 @@ export interface StackCatalogue {
   };
 }
 
-/** The blocks of a stack's files by type; resources and data sources by their address without a key. */
+/** The blocks of a stack's files by type. Resources and data sources are listed by their address without a key. */
 export interface Module {
   readonly terraform: readonly Block[];
   readonly providers: readonly Block[];
@@ -36,10 +36,10 @@ export interface Module {
   readonly removed: readonly Block[];
 }
 
-/** The name of the provider in a stack. */
+/** Name of the provider in a stack. */
 export const PROVIDER = "hosting";
 
-/** Sorts the contents of a stack into blocks; duplicates, and blocks of other providers, are reported. */
+/** Sorts the contents of a stack into blocks. Reports duplicates and blocks of other providers. */
 export function readModule(
   trees: readonly Tree[],
   { kinds, schemas }: StackCatalogue,
@@ -90,7 +90,10 @@ function reportType(entry: Entry, diags: DiagnosticCollector): void {
   diags.add(keySpan, problem("config.unknown_key/stack", diags.unknown(key, known)));
 }
 
-/** Returns true if a block belongs to hosting. One of another provider is refused: only Terraform can create it. */
+/**
+ * Returns true if a block belongs to the provider `hosting`. Reports a block of another provider, because only Terraform can
+ * create its object.
+ */
 function isOurs(
   { labels, keySpan }: Block,
   type: "resource" | "data",
@@ -116,8 +119,9 @@ function named(blocks: readonly Block[], prefix: string, diags: DiagnosticCollec
 }
 
 /**
- * Finds the secrets in clear text in a stack, so that no message shows them. Each is a warning, because anyone with access to
- * the file can read it. @returns their texts.
+ * Finds the unencrypted secrets in a stack, so that no message shows them. Each secret is a warning, because anyone with access
+ * to the file can read it.
+ * @returns the secrets.
  */
 export function literalSecrets(
   { resources, data, variables, providers }: Module,
@@ -135,7 +139,7 @@ export function literalSecrets(
   };
   for (const { body } of providers) {
     const token = body.entries.get("token");
-    // Reading the providers refuses it.
+    // The reader of the providers reports the token.
     if (token !== undefined) learn(token);
   }
   for (const [name, { body }] of variables) {
@@ -156,7 +160,7 @@ export function literalSecrets(
         if (learn(entry)) diags.add(entry.keySpan, problem("config.secret/literal", remark));
         continue;
       }
-      learn(entry, 12); // shorter texts are common words (`cpanel`)
+      learn(entry, 12); // shorter strings are common words (`cpanel`)
       const parts = entry.value.form === "map" && !isNested(attribute.type) ? [...entry.value.entries.values()] : [];
       for (const part of parts) {
         const remark = { key: part.key, address, attribute: [key, part.key] };

@@ -12,13 +12,13 @@ import type { Expansion, Local, Root, StackContext } from "./stack-context.ts";
 
 /** Resolves the locals of a stack and the instances of `count` and `for_each`. */
 
-/** More than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
+/** Maximum number of instances. At 60 requests per minute, their apply takes most of a day. */
 const MOST_INSTANCES = 20_000;
 
-/** The parsed locals of a stack; undefined after a reported error. */
+/** The parsed locals of a stack. A local is undefined after a reported error. */
 type CompiledLocals = ReadonlyMap<string, Compiled | undefined>;
 
-/** Parses the locals and checks the names in them. */
+/** Parses the locals, and checks the names that they refer to. */
 export function compileLocals(declared: Declared): CompiledLocals {
   const { module, diags } = declared;
   return new Map(
@@ -30,8 +30,8 @@ export function compileLocals(declared: Declared): CompiledLocals {
 }
 
 /**
- * Resolves locals and instances in the order of their dependencies. Circles are reported, and their members stay unknown. As in
- * Terraform, dependencies are between whole resources: an instance that refers to another one of its resource is a circle.
+ * Resolves locals and instances in the order of their dependencies. Reports cycles, and leaves their members unknown. As in
+ * Terraform, dependencies connect complete resources: an instance that refers to another instance of its resource is a cycle.
  */
 export function resolveNames(locals: CompiledLocals, context: StackContext): void {
   const needs = needsOf(locals, context);
@@ -69,14 +69,14 @@ function needsOf(locals: CompiledLocals, { drafts }: StackContext): Map<string, 
   return needs;
 }
 
-/** Returns true for an unresolved name in a reported circle. */
+/** Returns true for an unresolved name in a reported cycle. */
 function isOpen(node: string | undefined, { locals, expansions, drafts, module }: StackContext): boolean {
   if (node === undefined) return false;
   if (node.startsWith("local.")) return module.locals.has(node.slice(6)) && !locals.has(node.slice(6));
   return drafts.has(node) && !expansions.has(node);
 }
 
-/** Above this, the dependencies of a local are whole resources instead of their attributes. */
+/** Maximum number of attributes that a local depends on. Above this number, the dependencies are complete resources. */
 const MOST_ROOTS = 1000;
 
 function readLocal(compiled: Compiled | undefined, context: StackContext): Local {
@@ -112,14 +112,14 @@ function checkNumber({ expansions, diags }: StackContext): void {
 interface Repeated {
   readonly entry: Entry;
   readonly draft: BlockDraft;
-  /** Its dependencies. */
+  /** Dependencies of the value. */
   readonly roots: readonly Root[];
   readonly context: StackContext;
 }
 
 /**
- * The instances of a resource or a data source. `count` and `for_each` must be known without reading the account: the number of
- * orders must not depend on earlier ones.
+ * Returns the instances of a resource or a data source. `count` and `for_each` must be known before the account is read, because
+ * the number of orders must not depend on earlier orders.
  */
 function expand(draft: BlockDraft, context: StackContext): Expansion {
   const { count, forEach, base } = draft;
@@ -139,7 +139,7 @@ function expand(draft: BlockDraft, context: StackContext): Expansion {
     return unclear;
   }
   const typed = evaluated(compiled, context.names(), diags, { address: base, attribute: [entry.key] });
-  // A value that is unknown because of an error elsewhere is no error here.
+  // Report no error if the value is unknown because of another error.
   if (typed === undefined || (diags.any && typed.content === UNKNOWN && isBroken(compiled, roots, context)))
     return unclear;
   if (form === "count") {
@@ -153,7 +153,7 @@ function expand(draft: BlockDraft, context: StackContext): Expansion {
   return { draft, form, keys, elements, ...(over !== undefined && { over }), roots, unclear: false };
 }
 
-/** Returns true if a reported error leaves a dependency of a value unknown. */
+/** Returns true if a reported error makes a dependency of a value unknown. */
 function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, expansions }: StackContext): boolean {
   const broken = traversals.some(({ root, steps: [name] }) => root === "local" && !locals.get(String(name))?.compiled);
   return broken || roots.some(({ address }) => expansions.get(address)?.unclear === true);
@@ -166,7 +166,7 @@ function refuse({ entry, draft, context }: Repeated, mistake: Mistake, text = ""
   context.diags.add(valueSpan(entry), problem(`config.expression/${mistake}`, given));
 }
 
-/** Reports what an unknown `count` or `for_each` depends on, unless another error is the cause. */
+/** Reports the dependencies of an unknown `count` or `for_each`, unless another error is the cause. */
 function refuseUnknown(repeated: Repeated): undefined {
   const [root] = repeated.roots;
   if (root !== undefined) return refuse(repeated, "unknown", root.text);
@@ -204,7 +204,10 @@ function elementsOf(typed: Typed, repeated: Repeated): ReadonlyMap<string, Typed
   return elements.size > MOST_INSTANCES ? refuseNumber(repeated) : elements;
 }
 
-/** The resource that `for_each` iterates over, if it is just that: then each instance depends only on the one with its key. */
+/**
+ * Returns the resource over which `for_each` iterates, if its value is only this resource. Each instance then depends only on the
+ * instance with the same key.
+ */
 function overOf({ json, traversals }: Compiled, { drafts }: StackContext): string | undefined {
   const [only, ...others] = traversals;
   if (only === undefined || others.length > 0 || typeof json !== "string") return undefined;

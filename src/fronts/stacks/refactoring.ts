@@ -27,9 +27,9 @@ import { problem } from "./messages.ts";
 import { compileNamed } from "./references.ts";
 import { instanceAddress, type StackContext } from "./stack-context.ts";
 
-/** Reads the blocks that change which address an object is recorded under: `import`, `moved` and `removed`. */
+/** Reads the blocks that change the address of a state entry: `import`, `moved` and `removed`. */
 
-/** Reads the `import` blocks. @returns the ids of the objects to adopt, by the addresses of the instances. */
+/** Reads the `import` blocks. @returns instance address -> id of the object to adopt. */
 export function readImports(context: StackContext): ReadonlyMap<string, string> {
   const ids = new Map<string, string>();
   const { diags, module } = context;
@@ -55,13 +55,15 @@ export function readImports(context: StackContext): ReadonlyMap<string, string> 
   return ids;
 }
 
-/** The value of `each` in one iteration of a block with `for_each`. */
+/** Value of `each` in one iteration of a block with `for_each`. */
 interface Each {
   readonly key: string;
   readonly value: Typed;
 }
 
-/** @returns one entry for each iteration; a single undefined one without `for_each`; undefined after a reported error. */
+/**
+ * @returns one entry for each iteration. Without `for_each`, returns a single undefined entry. Undefined after a reported error.
+ */
 function repetitionsOf({ body }: Block, context: StackContext): readonly (Each | undefined)[] | undefined {
   const entry = body.entries.get("for_each");
   if (entry === undefined) return [undefined];
@@ -75,7 +77,7 @@ function repetitionsOf({ body }: Block, context: StackContext): readonly (Each |
   return context.diags.add(valueSpan(entry), problem("config.expression/import_each"));
 }
 
-/** The address of the instance that adopts; its key may be an expression (`hosting_grant.g[each.key]`). */
+/** Returns the address of the instance to import. Its key may be an expression (`hosting_grant.g[each.key]`). */
 function targetOf(
   target: string,
   entry: Entry,
@@ -129,10 +131,13 @@ function idOf(entry: Entry, each: Each | undefined, context: StackContext): stri
   return context.diags.add(valueSpan(entry), problem("config.expression/import_id"));
 }
 
-/** The part of a `for_each` that its keys come from: of a map only its form. */
+/** Returns the part of a `for_each` that decides its keys. Drops the values of a map. */
 const keysOf = (typed: Typed): Typed => (typed.content instanceof Map ? { ...typed, content: new Map() } : typed);
 
-/** Refuses secrets, as Terraform does: URLs of requests and messages show ids and keys. @returns whether it was refused. */
+/**
+ * Rejects secrets, as Terraform does, because request URLs and messages show ids and keys.
+ * @returns true if the value was rejected.
+ */
 function isRefusedSecret(
   what: "for_each" | "key" | "id",
   typed: Typed,
@@ -173,7 +178,7 @@ export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: Diagnos
   });
 }
 
-/** Reads the `removed` blocks: without `lifecycle` the removed resource is destroyed, if the API can do that. */
+/** Reads the `removed` blocks. Without `lifecycle`, the resource is destroyed if the API supports its deletion. */
 export function readRemoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): RemovedBlock[] {
   return blocks.flatMap((block) => {
     checkKeys(block, "removed", diags);

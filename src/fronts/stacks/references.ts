@@ -12,17 +12,17 @@ import { REMOTE_STATE, type RemoteOutputs } from "./remote-states.ts";
 
 /** Checks and resolves the names in expressions and in `depends_on`. */
 
-/** The declarations of a stack, as the checks of names need them. */
+/** The declarations of a stack that the checks of names need. */
 export interface Declared {
   readonly module: Module;
-  /** Resources and data sources, by their address without a key. */
+  /** Address without a key -> resource or data source. */
   readonly drafts: ReadonlyMap<string, BlockDraft>;
-  /** The known outputs of remote states. */
+  /** Known outputs of remote states. */
   readonly remoteOutputs: RemoteOutputs;
   readonly diags: DiagnosticCollector;
 }
 
-/** `count` and `each` are available to an expression. */
+/** True if an expression may use `count` and `each`. */
 export interface RepetitionNames {
   readonly count?: boolean;
   readonly each?: boolean;
@@ -39,7 +39,7 @@ export function compileNamed(
   return compiled && checkNames(compiled, declared, names, remark) ? compiled : undefined;
 }
 
-/** Returns true if every name in a value exists. Others are reported at their places. */
+/** Returns true if every name in a value exists. Reports unknown names at their locations. */
 export function checkNames(
   compiled: Compiled,
   declared: Declared,
@@ -58,7 +58,7 @@ export function checkNames(
   return right;
 }
 
-/** The mistake of a name; undefined when there is none. */
+/** Returns the mistake of a name. Undefined if the name is valid. */
 function wrongIn(
   traversal: PlacedTraversal,
   declared: Declared,
@@ -162,8 +162,8 @@ function undeclared(name: string, { module, drafts, diags }: Declared, place: Re
 }
 
 /**
- * Checks the names in `depends_on`. @returns the existing ones, without the keys of instances: as in Terraform, each means the
- * whole resource.
+ * Checks the names in `depends_on`.
+ * @returns the existing names without instance keys. As in Terraform, each name selects the complete resource.
  */
 export function checkDependsOn(names: readonly SpannedName[], address: string, declared: Declared): SpannedName[] {
   return names.flatMap(({ name, span }) => {
@@ -175,7 +175,7 @@ export function checkDependsOn(names: readonly SpannedName[], address: string, d
       return [];
     }
     if (declared.drafts.has(base)) return [{ name: base, span }];
-    // This run does not change another state.
+    // This run does not change another state, so the dependency has no effect.
     if (declared.module.data.has(base)) return [];
     declared.diags.add(span, undeclared(base, declared, { address }));
     return [];
@@ -183,7 +183,7 @@ export function checkDependsOn(names: readonly SpannedName[], address: string, d
 }
 
 /**
- * What a name refers to, without keys: `local.sites`, `hosting_service.acme`, `data.hosting_plans.all`. Undefined for names
+ * Returns the target of a name without keys: `local.sites`, `hosting_service.acme`, `data.hosting_plans.all`. Undefined for names
  * without dependencies (variables, keys, paths, outputs of other stacks).
  */
 export function nodeOf({ root, steps }: Traversal): string | undefined {
@@ -198,5 +198,5 @@ export function nodeOf({ root, steps }: Traversal): string | undefined {
   return `${root}.${first}`;
 }
 
-/** Roots of names that are no resource types. */
+/** Roots of names that are not resource types. */
 const NO_RESOURCES = /^(?:var|local|each|count|path|terraform|self|module|data|ephemeral)$/;

@@ -4,16 +4,16 @@ import { commandLineRemedies, type Language } from "../source/remedies.ts";
 /** Commands that need the flags that select a stack. */
 const ON_STACKS =
   /`(hostform (?:validate|plan|apply|destroy|import|resolve|output|state|force-unlock|password|sso|plans|services)\b[^`]*)`/g;
-/** A command that already has them. */
+/** Matches a command that already has these flags. */
 const SELECTS_STACK = / --(?:stack|app)\b/;
 
-/** A value in synthesized JSON, with the beginnings of expressions escaped. */
+/** Formats a value as synthesized JSON. Escapes the beginnings of expressions. */
 const inJson = (value: Json): string => JSON.stringify(value).replace(/([$%])\{/g, "$1$1{");
 
 /**
- * Renders remedies for a stack: commands with the flags that select it, declarations in its JSON.
- * @param flags the stack and its variables as on the command line (`--stack cdktf.out --only acme`). Sentences of the command
- *   line name commands without them; they are added here.
+ * Renders remedies for a stack: commands with the flags that select the stack, and declarations in its JSON.
+ * @param flags the stack and its variables as on the command line (`--stack cdktf.out --only acme`). These flags are added to the
+ * commands in the sentences.
  */
 export function stackRemedies(flags: string): RemedyText {
   const language: Language = {
@@ -22,7 +22,7 @@ export function stackRemedies(flags: string): RemedyText {
     recover: "declare an `import` block (`importFrom` in the program) for each object.",
     adopt: () => "an `import` block (`importFrom` in the program)",
     moved: (from, to) => `\`"moved": [{"from": ${inJson(from)}, "to": ${inJson(to)}}]\``,
-    // It names a resource, and none of its instances.
+    // A `removed` block selects a complete resource, not an instance.
     removed: (address) =>
       parseAddress(address)?.key === undefined
         ? `\`"removed": [{"from": ${inJson(address)}, "lifecycle": [{"destroy": false}]}]\``

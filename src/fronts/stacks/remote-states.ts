@@ -15,26 +15,26 @@ import { toJson } from "../source/tree.ts";
 import { type Block, blocksOf, checkKeys } from "./blocks.ts";
 import { readTree, SynthesizedSource } from "./json.ts";
 
-/** The outputs of other states that a stack reads, and their values in its expressions. */
+/** Reads the outputs of other states that a stack refers to, and their values in its expressions. */
 
-/** The name of the data source by which a stack reads another one's outputs. */
+/** Type of the data source with which a stack reads the outputs of another stack. */
 export const REMOTE_STATE = "terraform_remote_state";
 
 /** A `data.terraform_remote_state`: the outputs of another state, as a stack refers to them. */
 export interface RemoteState {
   readonly name: string;
-  /** The type of the backend: `local`, `http`, `pg`, or an unsupported one. */
+  /** Type of the backend: `local`, `http`, `pg`, or an unsupported type. */
   readonly backend: string;
-  /** Its settings as written. */
+  /** Settings of the backend as written. */
   readonly config: JsonObject;
-  /** Declared workspace; a synthesized stack has `${terraform.workspace}`. */
+  /** Declared workspace. A synthesized stack has `${terraform.workspace}`. */
   readonly workspace?: Json;
-  /** Defaults of outputs that are not recorded. */
+  /** Defaults of outputs that are missing in the state. */
   readonly defaults?: JsonObject;
   readonly range?: SourceRange | undefined;
 }
 
-/** The remote states that a stack names. Errors are ignored here: `parseStack` reports them. */
+/** Returns the remote states in a stack. Ignores errors, because `parseStack` reports them. */
 export function remoteStatesOf(files: readonly SourceFile[]): RemoteState[] {
   const diags = new DiagnosticCollector();
   const trees = files.flatMap((file, index) => readTree(new SynthesizedSource(file, index), diags) ?? []);
@@ -57,7 +57,7 @@ function remoteState({ labels: [type, name], keySpan, body }: Block): RemoteStat
   };
 }
 
-/** Reports unknown settings of remote states. Reading the states checks the values. */
+/** Reports unknown settings of remote states. The reader of the states checks the values. */
 export function checkRemoteStates(data: ReadonlyMap<string, Block>, diags: DiagnosticCollector): void {
   for (const [address, { labels, body }] of data) {
     if (labels[0]?.text !== REMOTE_STATE) continue;
@@ -72,8 +72,8 @@ export class RemoteOutputs {
   readonly #values = new Map<string, Typed>();
 
   /**
-   * @param outputs by the name of the remote state; all or parts of them may be unknown
-   * @param types Terraform's types of the known ones
+   * @param outputs by the name of the remote state. All or parts of them may be unknown.
+   * @param types Terraform types of the known outputs
    */
   constructor(
     outputs: ReadonlyMap<string, Value>,
@@ -87,7 +87,7 @@ export class RemoteOutputs {
     return this.#outputs.has(name);
   }
 
-  /** @throws ExpressionError for outputs that are not known. */
+  /** @throws ExpressionError for unknown outputs. */
   resolve(name: string, text: string): { value: Typed; used: number } {
     const outputs = this.#outputs.get(name);
     if (outputs === undefined) throw new ExpressionError(`the outputs that ${text} refers to are not known`);

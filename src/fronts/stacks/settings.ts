@@ -28,14 +28,14 @@ import { tokenVariable } from "./variables.ts";
 
 /** Reads the `terraform` and `provider` blocks of a stack: the backend of its state, and its accounts. */
 
-/** Terraform's name of the state of a folder without a backend. */
+/** Terraform's state file name for a folder without a backend. */
 const DEFAULT_STATE = "terraform.tfstate";
 
 /**
- * Reads the `terraform` blocks: the required providers and the backend. A backend that hostform does not support is refused:
- * with a state at another place than Terraform's, everything would be ordered again.
+ * Reads the `terraform` blocks: the required providers and the backend. Rejects an unsupported backend: without Terraform's
+ * state, hostform would order everything again.
  * @param version this version of hostform, which the provider's version constraint must allow
- * @returns the backend; "unclear" after an error in it.
+ * @returns the backend, or "unclear" after an error in it.
  */
 export function readBackend(
   blocks: readonly Block[],
@@ -65,15 +65,15 @@ export function readBackend(
   return clear && backends.length < 2 && read !== undefined ? read : "unclear";
 }
 
-/** Minor versions of Terraform 1 that each language is tested against. */
+/** Minor versions of Terraform 1 with which each language is tested. */
 const MINORS: Readonly<Record<Language, readonly [least: number, most: number]>> = {
   "1.11": [0, 11],
   "1.12": [12, 17],
 };
 
 /**
- * The newest language among the versions of Terraform that `required_version` allows. None is an error.
- * @param chosen the only language that counts, if the command names one
+ * Returns the newest language among the Terraform versions that `required_version` allows. If it allows none, reports an error.
+ * @param chosen the only language to consider, if the command sets one
  */
 export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollector, chosen?: Language): Language {
   const entries = blocks.flatMap(({ body }) => argumentsOf(body)).filter(({ key }) => key === "required_version");
@@ -87,7 +87,8 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
   });
   const [least] = MINORS[chosen ?? "1.11"];
   const [, most] = MINORS[chosen ?? "1.12"];
-  // If a version fulfils all clauses, so does the first of a minor version, one that they name, or the next after it.
+  // If any version satisfies all clauses, one of the following does: the first version of a minor version, a version in a clause,
+  // or the version after it.
   const firsts = Array.from(
     { length: most - least + 1 },
     (_, i): Version => ({ numbers: [1, least + i, 0], prerelease: "" }),
@@ -120,7 +121,7 @@ function readSection(section: Entry, diags: DiagnosticCollector): Backend | unde
   return backendOfEntry(entry.key, withoutNulls(entry, diags), diags);
 }
 
-/** Reports expressions in the settings of a backend; Terraform does not evaluate them either. */
+/** Reports expressions in the settings of a backend. Terraform does not evaluate them either. */
 function hasTemplate(entry: Entry, diags: DiagnosticCollector): boolean {
   const found = [...strings(entry.value)].filter(({ text }) => isTemplate(text));
   for (const { leaf } of found) {
@@ -140,7 +141,7 @@ function localBackend(entry: Entry, diags: DiagnosticCollector): Backend | undef
   return stray.length > 0 ? undefined : { type: "local", settings: { path }, range: rangeOf(entry.keySpan) };
 }
 
-/** The settings without those that are null. */
+/** Returns the settings that are not null. */
 function withoutNulls(entry: Entry, diags: DiagnosticCollector): Entry {
   const block = onlyBlock(entry, diags);
   if (block === undefined) return entry;
@@ -150,7 +151,7 @@ function withoutNulls(entry: Entry, diags: DiagnosticCollector): Entry {
 
 const SOURCE = /^(?:[^/]+\/)?hostform\/hosting$/i;
 
-/** Checks the required providers of a stack: only hosting, under that name. */
+/** Checks the required providers of a stack: only `hosting` is allowed. */
 function checkRequiredProviders(entry: Entry, own: string, diags: DiagnosticCollector): void {
   const block = onlyBlock(entry, diags);
   for (const one of block === undefined ? [] : argumentsOf(block.body)) {
@@ -173,19 +174,18 @@ function checkRequiredProviders(entry: Entry, own: string, diags: DiagnosticColl
 /** The accounts of a stack, and the name of its project. */
 export interface StackProviders {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
-  /** Undefined: none is declared. "unclear" after an error. */
+  /** Name of the project. Undefined if none is declared. "unclear" after an error. */
   readonly project: string | undefined | "unclear";
 }
 
-/** An evaluated setting. */
 interface Setting {
   readonly entry: Entry;
   readonly value: Value;
 }
 
 /**
- * Reads the `provider` blocks. The default provider exists without a block, too; then the environment configures it.
- * @param folder where Terraform would run; relative paths begin there
+ * Reads the `provider` blocks. Without a block, the default provider exists and is configured by the environment.
+ * @param folder in which Terraform would run, for relative paths
  */
 export function readProviders(schema: Schema, folder: string, context: StackContext): StackProviders {
   const { diags, module } = context;
@@ -232,7 +232,7 @@ function aliasOf({ body }: Block, diags: DiagnosticCollector): string | undefine
   return diags.add(valueSpan(entry), problem("config.structure/alias", { alias }));
 }
 
-/** The declared settings with known values. Errors in the others are reported. */
+/** Returns the declared settings with known values. Reports errors in the other settings. */
 function settingsOf({ body }: Block, { attributes }: Schema, context: StackContext): Map<string, Setting> {
   const { diags } = context;
   const settings = new Map<string, Setting>();
@@ -259,7 +259,7 @@ function settingsOf({ body }: Block, { attributes }: Schema, context: StackConte
   return settings;
 }
 
-/** @returns undefined after an error here, or where an error elsewhere leaves it unknown. */
+/** @returns undefined after an error here, or if an error elsewhere makes the value unknown. */
 function settingOf(entry: Entry, attribute: Attribute, context: StackContext): Value | undefined {
   const { key, value: tree } = entry;
   const { diags } = context;
@@ -288,7 +288,7 @@ function configured(
 ): Omit<ProviderConfig, "alias" | "range"> {
   const right: ProviderSettings = {};
   for (const [key, { entry, value }] of settings) {
-    // A flag of the command line allows plain http; otherwise the client refuses it.
+    // A flag of the command line allows HTTP without TLS. Without this flag, the client rejects the URL.
     if (key === "insecure_http") continue;
     if (typeof value === "string" && holdsToken(key, value)) {
       diags.add(entry.keySpan, problem("config.secret/setting", { key }));

@@ -38,27 +38,27 @@ export interface Variable {
   readonly block: Block;
   readonly value: Typed;
   readonly sensitive: boolean;
-  /** May be used only in values that are not recorded. */
+  /** True if the variable may be used only in values that are not stored in the state. */
   readonly ephemeral: boolean;
-  /** The source of the value; undefined: the default. */
+  /** Source of the value. Undefined if the value is the default. */
   readonly from: string | undefined;
 }
 
-/** A local with its dependencies, including those through other locals. */
+/** A local with its dependencies, including dependencies through other locals. */
 export interface Local {
   readonly compiled: Compiled | undefined;
   readonly roots: readonly Root[];
-  /** Depends on an ephemeral variable: may be used only in values that are not recorded. */
+  /** True if the local depends on an ephemeral variable. It may be used only in values that are not stored in the state. */
   readonly ephemeral: boolean;
-  /** The value without any resource, unknown in part. */
+  /** Value while no resource is known. Parts may be unknown. */
   readonly value: Typed;
 }
 
 /** A part of a resource or a data source that a value depends on. */
 export interface Root {
-  /** Address with the key of an instance; without a key it means all instances. */
+  /** Address with the key of an instance. Without a key, it selects all instances. */
   readonly address: string;
-  /** Within the instance; empty for the whole, and for all instances. */
+  /** Path within the instance. Empty for the complete instance, and for all instances. */
   readonly path: readonly TraversalStep[];
   readonly text: string;
 }
@@ -67,26 +67,26 @@ export interface Root {
 export interface Expansion {
   readonly draft: BlockDraft;
   readonly form: "single" | "count" | "each";
-  /** Undefined is that of a single instance. */
+  /** Keys of the instances. A single instance has the key undefined. */
   readonly keys: ReadonlySet<string | number | undefined>;
-  /** `each.value` of `for_each` by key, without any resource, unknown in part. */
+  /** Key -> `each.value` of `for_each` while no resource is known. Parts may be unknown. */
   readonly elements?: ReadonlyMap<string, Typed>;
-  /** Address, without a key, of the resource that `for_each` iterates over. */
+  /** Address without a key of the resource over which `for_each` iterates. */
   readonly over?: string;
-  /** The dependencies of `for_each` or `count`. */
+  /** Dependencies of `for_each` or `count`. */
   readonly roots: readonly Root[];
-  /** A reported error leaves the instances unknown. */
+  /** True if a reported error makes the instances unknown. */
   readonly unclear: boolean;
 }
 
-/** One instance, as its own attributes see it. */
+/** One instance, as its own attributes refer to it. */
 export interface Instance {
   readonly expansion: Expansion;
   readonly key: string | number | undefined;
   readonly address: string;
 }
 
-/** The address of an instance. */
+/** Returns the address of an instance. */
 export function instanceAddress({ draft: { base } }: Expansion, key: string | number | undefined): string {
   if (key === undefined) return base;
   const data = base.startsWith("data.");
@@ -94,15 +94,15 @@ export function instanceAddress({ draft: { base } }: Expansion, key: string | nu
   return `${data ? "data." : ""}${formatAddress({ type, name, key })}`;
 }
 
-/** The scope before any resource is known. */
+/** Scope while no resource is known. */
 const NOTHING_KNOWN: EvalScope = { resource: () => UNKNOWN, env: () => undefined };
 
-/** Most locals to follow that are just parts of others. */
+/** Maximum number of locals to follow that only select a part of another local. */
 const MOST_STEPS = 100;
 
 interface Memo {
   readonly value: Typed;
-  /** The values of its resources in the scope. */
+  /** Values of its resources in the scope. */
   readonly read: ReadonlyMap<string, Value | undefined>;
 }
 
@@ -139,12 +139,12 @@ export class StackContext implements Declared {
     this.language = language;
   }
 
-  /** The names as an instance sees them. @param scope default: no resource is known. */
+  /** Returns the names that an instance can use. @param scope default: no resource is known. */
   names(instance?: Instance, scope: EvalScope = NOTHING_KNOWN): Names {
     return { language: this.language, resolve: (traversal) => this.#resolve(traversal, instance, scope) };
   }
 
-  /** The first ephemeral name in a value. */
+  /** Returns the first ephemeral name in a value. */
   ephemeralIn({ traversals }: Compiled): PlacedTraversal | undefined {
     return traversals.find(({ root, steps: [step] }) => {
       const known = root === "var" ? this.variables : root === "local" ? this.locals : undefined;
@@ -152,12 +152,12 @@ export class StackContext implements Declared {
     });
   }
 
-  /** The dependencies of a value. */
+  /** Returns the dependencies of a value. */
   rootsIn({ traversals }: Compiled): Root[] {
     return traversals.flatMap((traversal) => this.rootsOf(traversal));
   }
 
-  /** The dependencies of a name, through locals and `each`. */
+  /** Returns the dependencies of a name, through locals and `each`. */
   rootsOf({ root, steps, text }: Traversal, instance?: Instance): readonly Root[] {
     const [first, second] = steps;
     if (root === "local") return this.#rootsOfLocal(String(first), steps.slice(1), 0);
@@ -181,7 +181,7 @@ export class StackContext implements Declared {
     return this.#rootsAt(local.compiled, path, depth + 1);
   }
 
-  /** The dependencies of `each.value`. */
+  /** Returns the dependencies of `each.value`. */
   #rootsOfElement({ expansion, key }: Instance, path: readonly TraversalStep[], text: string): readonly Root[] {
     if (key === undefined) return [];
     if (expansion.over === undefined) {
@@ -193,7 +193,7 @@ export class StackContext implements Declared {
     return over === undefined ? [] : [{ address: instanceAddress(over, key), path, text }];
   }
 
-  /** The dependencies of the part of a declared value that a path leads to, as far as the value is written as objects. */
+  /** Returns the dependencies of the value at a path, if the declared value is written as nested objects. */
   #rootsAt(compiled: Compiled, path: readonly TraversalStep[], depth: number): readonly Root[] {
     let at: Json | undefined = compiled.json;
     let walked = 0;
@@ -247,7 +247,7 @@ export class StackContext implements Declared {
     return first === "value" ? { value: this.#element(instance.expansion, instance.key, scope), used: 1 } : undefined;
   }
 
-  /** `each.value` */
+  /** Returns `each.value`. */
   #element(expansion: Expansion, key: string, scope: EvalScope): Typed {
     if (expansion.over !== undefined) {
       const over = this.expansions.get(expansion.over);
@@ -274,8 +274,8 @@ export class StackContext implements Declared {
   }
 
   /**
-   * A local in a scope. The locals that it depends on are evaluated first, in a loop: a chain of locals may be long. A local is
-   * evaluated once in each scope, and again when the scope has another value for one of its resources.
+   * Returns a local in a scope. Evaluates its dependencies first, in a loop, because a chain of locals may be long. Evaluates a
+   * local once per scope, and again if the value of one of its resources changes.
    */
   #local(name: string, scope: EvalScope): Typed {
     const local = this.locals.get(name);
@@ -324,7 +324,7 @@ function holds(memo: Memo | undefined, scope: EvalScope): boolean {
 
 const elements = new WeakMap<Compiled, Map<string, Expression>>();
 
-/** The expression of one element, so that the others need not be evaluated, if `for_each` is written as an object. */
+/** Returns the expression of one element if `for_each` is written as an object. The other elements are then not evaluated. */
 function elementOf(compiled: Compiled, key: string): Expression | undefined {
   const { json } = compiled;
   if (!isObject(json) || !Object.hasOwn(json, key) || Object.keys(json).some(isTemplate)) return undefined;
@@ -335,7 +335,7 @@ function elementOf(compiled: Compiled, key: string): Expression | undefined {
   return own;
 }
 
-/** @throws ExpressionError when the scope has no such resource. */
+/** @throws ExpressionError if the scope does not contain the resource. */
 function instanceValue(expansion: Expansion, key: string | number | undefined, scope: EvalScope): Typed {
   const address = instanceAddress(expansion, key);
   const value = scope.resource(address);

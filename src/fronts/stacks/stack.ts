@@ -25,29 +25,29 @@ import { StackContext } from "./stack-context.ts";
 import { type GivenVariable, readVariables, validateVariables, valuesOf } from "./variables.ts";
 
 export interface StackOptions extends StackCatalogue {
-  /** Only HOSTFORM_PROJECT is read. */
+  /** Environment variables. Only HOSTFORM_PROJECT is read. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** By precedence: later ones win. */
+  /** Values of variables, sorted by precedence. Later values win. */
   readonly variables: readonly GivenVariable[];
-  /** The outputs of `data.terraform_remote_state.NAME`, by NAME; all or parts of them may be unknown. */
+  /** Outputs of `data.terraform_remote_state.NAME`, by NAME. All or parts of them may be unknown. */
   readonly siblings: ReadonlyMap<string, Value>;
-  /** Their types as in state files, by NAME and then by output. Default: inferred from the values. */
+  /** Types of these outputs in the format of state files, by NAME and output. Default: inferred from the values. */
   readonly siblingTypes?: ReadonlyMap<string, Readonly<Record<string, Json>>>;
-  /** Default: the newest that `required_version` allows. */
+  /** Language of expressions. Default: the newest language that `required_version` allows. */
   readonly language?: Language;
-  /** This version of hostform: the one that a stack's constraint on the provider must allow. */
+  /** This version of hostform. The stack's constraint on the provider must allow this version. */
   readonly version: string;
-  /** The stack's working folder, where Terraform would run; relative paths in the stack begin there. */
+  /** Working folder of the stack, in which Terraform would run. Relative paths in the stack begin in this folder. */
   readonly folder: string;
 }
 
 /**
  * Parses one stack in Terraform's JSON syntax, as the CDKs synthesize it: its `cdk.tf.json`, or the `*.tf.json` files of a
- * folder, merged as Terraform merges them. Returns the same as for YAML. Pure; never throws for the content.
+ * folder, merged as Terraform merges them. Returns the same result as for YAML. Pure. Never throws for the content of a file.
  *
- * 1. Parse the texts into trees with places, and the trees into blocks.
- * 2. Check every name, then resolve locals and instances in the order of their dependencies.
- * 3. Build instances, outputs and moves, with every error at its place: line, column, and the construct that wrote it.
+ * 1. Parses the texts into trees with locations, and the trees into blocks.
+ * 2. Checks every name, then resolves locals and instances in the order of their dependencies.
+ * 3. Builds instances, outputs and moves. Reports every error at its location: line, column, and the construct that wrote it.
  */
 export function parseStack(files: readonly SourceFile[], options: StackOptions): Declaration {
   const diags = new DiagnosticCollector();
@@ -86,7 +86,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   const imports = readImports(context);
   const resources: DesiredResource[] = [];
   const data: DesiredData[] = [];
-  // Names were resolved by their dependencies; the result keeps the order of the file.
+  // Names were resolved in the order of their dependencies. The result keeps the order of the file.
   for (const [base, draft] of drafts) {
     if (draft.provider !== undefined && !providers.has(draft.provider.name)) {
       const { name, span } = draft.provider;
@@ -150,7 +150,7 @@ function checkedDraft(draft: BlockDraft, declared: Declared): BlockDraft {
   };
 }
 
-/** Reports missing attributes of a data source; the lifecycle reports those of resources. */
+/** Reports missing attributes of a data source. The lifecycle reports missing attributes of resources. */
 function checkRequired({ base, schema, attributes, block }: BlockDraft, diags: DiagnosticCollector): void {
   for (const [name, { required, description }] of Object.entries(schema.attributes)) {
     if (required !== true || attributes.has(name)) continue;
@@ -168,7 +168,7 @@ function asResource(instance: DesiredData, { lifecycle }: BlockDraft, importId: 
   };
 }
 
-/** Empty without a name: then nothing can be ordered, and the plan reports that if needed. */
+/** Returns the name of the project. Empty if it has none: hostform then cannot order, and the plan reports this if necessary. */
 function projectName(project: StackProviders["project"], env: StackOptions["env"], diags: DiagnosticCollector): string {
   if (project !== undefined) return project === "unclear" ? "" : project;
   const name = env.HOSTFORM_PROJECT || "";

@@ -27,15 +27,17 @@ import type { StackContext, Variable } from "./stack-context.ts";
 /** A given value of a variable. */
 export interface GivenVariable {
   readonly name: string;
-  /** `-var`, `TF_VAR_name`, or the name of the file. */
+  /** Source of the value: `-var`, `TF_VAR_name`, or the name of the file. */
   readonly from: string;
-  /** A text, parsed by the variable's type; or a JSON value of a file, unknown where it is withheld. */
+  /**
+   * A string, which is parsed with the variable's type, or a JSON value of a file. The JSON value is unknown if it is withheld.
+   */
   readonly value: { readonly text: string } | { readonly json: Value };
 }
 
 /**
- * The variables of a stack with their values: the last given one, otherwise the default. No message shows a value. Their
- * `validation` comes later: it may use other names.
+ * Reads the variables of a stack with their values: the last given value, otherwise the default. No message shows a value.
+ * `validation` is checked later, because it may refer to other names.
  */
 export function readVariables(
   blocks: ReadonlyMap<string, Block>,
@@ -71,7 +73,7 @@ function readVariable(
   const secret = sensitive || ephemeral;
   const fallback = defaultOf(entry("default"), type?.type, { name, secret }, diags);
   const own = given && type && givenValue(given, type, block, diags);
-  // Null, where it is not allowed, means the default.
+  // If null is not allowed, null selects the default.
   const value = own === undefined || (own.content === null && !nullable) ? fallback : own;
   if (value === undefined && type !== undefined && entry("default") === undefined && (given === undefined || own)) {
     diags.add(keySpan, problem("config.variable/missing", { name }));
@@ -90,7 +92,7 @@ function readVariable(
 
 interface VariableType {
   readonly type: Type;
-  /** A given text is the value itself, not an expression. */
+  /** True if a given string is the value itself, not an expression. */
   readonly plain: boolean;
 }
 
@@ -108,7 +110,7 @@ function typeOf(entry: Entry | undefined, diags: DiagnosticCollector): VariableT
   return type && { type, plain: type === "string" || type === "number" || type === "bool" };
 }
 
-/** The default is a literal, as in Terraform: nothing in it is evaluated. */
+/** Returns the default. As in Terraform, the default is a literal and is not evaluated. */
 function defaultOf(
   entry: Entry | undefined,
   type: Type | undefined,
@@ -123,7 +125,7 @@ function defaultOf(
   });
 }
 
-/** A given text is evaluated, and may contain neither names nor calls: Terraform refuses them. */
+/** Evaluates a given string. As in Terraform, the string may contain neither names nor calls. */
 function literal(text: string): Typed {
   const expression = parseExpression(text);
   if (callIn(expression) !== undefined) throw new ExpressionError(VALUES.call);
@@ -141,11 +143,11 @@ function givenValue(
     const given = "json" in value ? fromValue(value.json) : plain ? fromValue(value.text) : literal(value.text);
     return stored(convert(given, type));
   };
-  // The message of the error may show the value, which may be a secret.
+  // The message of the original error may show the value, which may be a secret.
   return attempt(read, () => diags.add(block.keySpan, problem("config.variable/value", { name, from, plain })));
 }
 
-/** The known values of variables. That of a sensitive one stays here. */
+/** Returns the known values of variables. Omits sensitive values. */
 export function valuesOf(variables: ReadonlyMap<string, Variable>): VariableValue[] {
   return [...variables.values()].flatMap(({ name, block, value, sensitive }): VariableValue[] => {
     const isChecked = block.body.entries.has("validation");
@@ -160,7 +162,7 @@ export function valuesOf(variables: ReadonlyMap<string, Variable>): VariableValu
 export function validateVariables(context: StackContext): void {
   for (const variable of context.variables.values()) {
     const entry = variable.block.body.entries.get("validation");
-    // A missing value is reported already.
+    // A missing value is already reported.
     if (entry === undefined || typeof variable.value.content === "symbol") continue;
     for (const block of blocksOf(entry, [], context.diags)) validate(variable, block, context);
   }
@@ -198,16 +200,16 @@ function validationValue(entry: Entry, context: StackContext) {
     return { value: hasUnknown(value) ? null : value, secret: isSecret(typed) };
   };
   return attempt(compute, ({ offset, path }) => {
-    // Its message may show the value.
+    // The message of the original error may show the value.
     reportExpression(new ExpressionError(VALUES.unreadable, offset, path), entry.value, diags);
     return undefined;
   });
 }
 
 /**
- * The environment variable that holds the token of a provider. The token itself never becomes a part of the declaration:
- * `token` can only be a variable of the stack whose value comes from the environment.
- * @returns undefined where there is none, or after a reported error.
+ * Returns the environment variable that contains the token of a provider. The token never becomes a part of the declaration:
+ * `token` must be a variable of the stack whose value comes from the environment.
+ * @returns undefined if there is none, or after a reported error.
  */
 export function tokenVariable(entry: Entry, context: StackContext): string | undefined {
   if (!isGiven(entry)) return undefined;

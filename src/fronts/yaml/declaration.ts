@@ -47,23 +47,29 @@ import { type DeclarationLimits, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
 export interface DeclarationOptions {
   readonly kinds: Kinds;
-  /** The environment for `${env.NAME}`. */
+  /** Environment variables for `${env.NAME}`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Returns true for a variable that the declaration may not read: an untrusted one may read only some. Default: it may read all. */
+  /**
+   * Returns true if the declaration may not read the variable. An untrusted declaration may read only allowed variables. Default:
+   * all variables are allowed.
+   */
   readonly refusesVariable?: ((name: string) => boolean) | undefined;
-  /** Returns true for a variable of the environment that anyone may see. Default: none. A trusted declaration may declare others. */
+  /**
+   * Returns true if everybody may see the environment variable. By default, no variable is open. A trusted declaration may
+   * declare further open variables.
+   */
   readonly isOpenVariable?: ((name: string) => boolean) | undefined;
   /** Default: {@link STRICT_LIMITS}. */
   readonly limits?: DeclarationLimits;
-  /** True when further files could not be read: they may declare what seems undeclared. */
+  /** True if further files could not be read. They may declare resources that seem undeclared. */
   readonly incomplete?: boolean;
-  /** The file of the environment: its settings replace those of the declaration. */
+  /** File of the environment. Its settings replace the settings of the declaration. */
   readonly environment?: SourceFile | undefined;
-  /** This version of hostform, for `required_version`. Default: none is checked. */
+  /** This version of hostform, for `required_version`. By default, the version is not checked. */
   readonly version?: string;
 }
 
-/** Parses a declaration from the texts of its YAML files. Pure; never throws for their content. */
+/** Parses a declaration from the texts of its YAML files. Pure. Never throws for the content of a file. */
 export function parseDeclaration(given: readonly SourceFile[], options: DeclarationOptions): Declaration {
   const { kinds, env, refusesVariable, limits = STRICT_LIMITS, incomplete = false, version } = options;
   const diags = new DiagnosticCollector();
@@ -88,7 +94,7 @@ export function parseDeclaration(given: readonly SourceFile[], options: Declarat
   if (environment !== undefined) checkShared(environment, expansion.documents, diags);
   const backend = mergeBackend(backendsOf(sections, environment), complete, context);
   const declaredOpen = refusesVariable === undefined ? variables?.fromEnvironment : undefined;
-  // A variable without a value here has an error of its own.
+  // A variable without a value has its own error here.
   const isHidden = (name: string) =>
     reader.read(name) !== undefined &&
     refusesVariable?.(name) !== true &&
@@ -98,12 +104,15 @@ export function parseDeclaration(given: readonly SourceFile[], options: Declarat
   const values = variables?.values() ?? [];
   const valued = values.length > 0 && { variables: values };
   const partial = merged && { ...merged, ...valued, ...(typeof backend === "object" && { backend }) };
-  // A mistake in the declaration's own settings is reported with the environment.
+  // A mistake in the declaration's own settings is already reported with the environment.
   const own = environment && ownSettings(fragments, sections, { ...context, diags: new DiagnosticCollector() });
   return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list(), ...(own && { own }) };
 }
 
-/** Errors of `required_version`. They come before all others: a later version may write what this one cannot read. */
+/**
+ * Returns the errors of `required_version`. They come before all other errors, because a later version may use syntax that this
+ * version cannot read.
+ */
 function unmetVersions(trees: readonly Tree[], version: string): readonly Diagnostic[] {
   const diags = new DiagnosticCollector();
   for (const tree of trees) {
@@ -118,7 +127,7 @@ function unmetVersions(trees: readonly Tree[], version: string): readonly Diagno
   return diags.list();
 }
 
-/** Undefined for a declaration without variables: nothing is to be replaced. */
+/** Returns the variables. Undefined if the declaration has no variables to replace. */
 function variablesOf(
   trees: readonly Tree[],
   files: readonly SourceFile[],
@@ -132,7 +141,7 @@ function variablesOf(
   return isUsed ? new Variables(declared, given, diags) : undefined;
 }
 
-/** A backend that all environments share would be one state for several accounts. */
+/** Reports a backend that all environments share, because several accounts would use one state. */
 function checkShared(
   { backend, state }: EnvironmentSections,
   documents: readonly Tree[],
@@ -151,7 +160,7 @@ const backendsOf = (sections: readonly Entry[], environment: EnvironmentSections
   return environment?.state === undefined ? sections : [];
 };
 
-/** The providers and the backend of the declaration alone. */
+/** Returns the providers and the backend of the declaration alone. */
 function ownSettings(
   fragments: readonly Fragment[],
   backends: readonly Entry[],
@@ -160,7 +169,7 @@ function ownSettings(
   return { providers: mergeProviders(fragments, context), backend: mergeBackend(backends, context.complete, context) };
 }
 
-/** Finds the sensitive references of YAML: variables that are not open, and secret attributes. */
+/** Finds the sensitive references in YAML: variables that are not open, and secret attributes. */
 function sourcesIn(kinds: Kinds, isHidden: (name: string) => boolean): SourceOf {
   return (reference) => {
     if (reference.to === "env") return isHidden(reference.name) ? { from: [`env.${reference.name}`] } : undefined;
@@ -170,18 +179,18 @@ function sourcesIn(kinds: Kinds, isHidden: (name: string) => boolean): SourceOf 
     const { shape = {} } = kind?.attributes ?? {};
     const type = typeof name === "string" && Object.hasOwn(shape, name) ? shape[name] : undefined;
     const { sensitive = false, writeOnly = false } = type === undefined ? {} : metaOf(type);
-    // The check of references refuses one to a write-only attribute.
+    // The check of references rejects a reference to a write-only attribute.
     return sensitive && !writeOnly ? { from: [`${address}.${name}`] } : undefined;
   };
 }
 
 interface MergeContext extends Omit<ReferenceContext, "drafts" | "instances"> {
-  /** Returns true for a variable of the environment whose value is sensitive. */
+  /** Returns true if the value of an environment variable is sensitive. */
   isHidden(name: string): boolean;
   readonly environment?: EnvironmentSections | undefined;
 }
 
-/** Merges the documents and checks what concerns more than one of them. */
+/** Merges the documents, and checks rules that concern several documents. */
 function merge(
   fragments: readonly Fragment[],
   files: readonly SourceFile[],
@@ -227,7 +236,7 @@ function merge(
   };
 }
 
-/** The line that names the project, in a text that may have mistakes elsewhere. */
+/** Matches the line with the project's name, in a text that may have mistakes in other lines. */
 const NAME = /^project:[ \t]*(["']?)([A-Za-z0-9][\w.-]*)\1[ \t]*(?:#.*)?$/m;
 
 function mergeProject(
@@ -239,7 +248,7 @@ function mergeProject(
   const [first] = named;
   const [file] = files;
   if (first === undefined) {
-    // A report names the project even if a file cannot be parsed.
+    // A report shows the project's name even if a file cannot be parsed.
     if (!complete || file === undefined) return files.flatMap(({ text }) => NAME.exec(text)?.[2] ?? [])[0];
     return diags.add(new Source(file).span(0, 0), problem("config.missing_attribute/project"));
   }
@@ -271,7 +280,7 @@ function mergeProviders(
   return providers;
 }
 
-/** The limits of the project. With two sections it would be unclear which one applies. */
+/** Returns the guards of the project. Two sections are an error, because it would be unclear which section applies. */
 function mergeGuards(
   fragments: readonly Fragment[],
   { diags, environment }: Pick<MergeContext, "diags" | "environment">,
@@ -321,7 +330,7 @@ function desiredResource(
     provider: provider?.name ?? "default",
     config,
     ...expressions,
-    // A value that is reported already is not missing.
+    // A value that is already reported is not missing.
     ...(refused.size > 0 && {
       isConstant: false,
       evaluate: (name, scope) => (refused.has(name) ? UNKNOWN : expressions.evaluate(name, scope)),

@@ -12,25 +12,26 @@ import { reportToken } from "./settings.ts";
 
 /** Splits a document of a declaration into its sections. */
 
-/** Keys that were read before, and `provider`. */
+/** Keys that are read before, and `provider`. */
 const SETTLED: readonly string[] = ["provider", "include", "required_version", "variables"];
 
-/** The content of one document, before it is merged with the others. */
+/** Content of one document before it is merged with the other documents. */
 export interface Fragment {
   project?: SpannedName;
   readonly providers: Entry[];
   readonly guards: Entry[];
   readonly backends: Entry[];
-  /** The sections `moved`, `removed` and `import`. */
+  /** Entries of the sections `moved`, `removed` and `import`. */
   readonly refactoring: Entry[];
-  /** Undefined without a section `outputs`: then the recorded outputs stay. */
+  /** Undefined if the document has no section `outputs`. The outputs in the state are then kept. */
   outputs?: readonly Entry[];
   readonly drafts: ResourceDraft[];
 }
 
 /**
- * Reads a document, whose `include` was read before: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend`, `outputs`,
- * `moved`, `removed`, `import`, and a section for each kind that is not nested in another. Keys that begin with `x-` are ignored; they hold anchors.
+ * Reads the sections of a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend`,
+ * `outputs`, `moved`, `removed`, `import`, and one section per top-level kind. `include` is read before. Ignores keys with the
+ * prefix `x-`, which contain anchors.
  */
 export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollector): Fragment {
   const fragment: Fragment = { providers: [], guards: [], backends: [], refactoring: [], drafts: [] };
@@ -71,7 +72,7 @@ function readProject(entry: Entry, diags: DiagnosticCollector): SpannedName {
   return { name: name ?? String(toJson(entry.value)), span };
 }
 
-/** The entries of a section, if any. */
+/** Returns the entries of a section, if any. */
 function blocksOf(section: Entry, diags: DiagnosticCollector, noun: string): Entry[] {
   const { value: tree, key } = section;
   if (tree.form === "map") return [...tree.entries.values()];

@@ -6,8 +6,8 @@ import { problem } from "./messages.ts";
 import { type DeclarationLimits, OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
- * The file of an environment, `environments/production.yaml`: the account, the place of the state, the limits and the values of
- * variables that replace those of the declaration.
+ * File of an environment, `environments/production.yaml`. Its account, state location, guards and variable values replace the
+ * values in the declaration.
  */
 export interface EnvironmentSections {
   readonly providers: readonly Entry[];
@@ -18,10 +18,13 @@ export interface EnvironmentSections {
   readonly variables: readonly Entry[];
 }
 
-/** Keys of the file. */
+/** Valid keys of the file. */
 const ENVIRONMENT_KEYS = ["providers", "backend", "state", "guards", "variables"] as const;
 
-/** Reads the file. Its settings are checked with those of the declaration. @param index of the file among the sources. */
+/**
+ * Reads the file. Its settings are checked together with the settings of the declaration.
+ * @param index of the file among the sources.
+ */
 export function readEnvironment(
   file: SourceFile,
   index: number,
@@ -53,7 +56,7 @@ export function readEnvironment(
   };
 }
 
-/** The path of the state file that the file of an environment names; its mistakes are reported with the declaration. */
+/** Returns the path of the state file in the file of an environment. Mistakes are reported with the declaration. */
 export const environmentState = (file: SourceFile): string | undefined =>
   readEnvironment(file, 0, OWN_LIMITS, new DiagnosticCollector()).state?.name;
 
@@ -69,7 +72,7 @@ function stateOf(entry: Entry, diags: DiagnosticCollector): SpannedName | undefi
   return diags.add(valueSpan(entry), problem("config.structure/state"));
 }
 
-/** An entry of the declaration with what an environment says of it. Maps merge; null removes a setting. */
+/** Merges an entry of an environment into an entry of the declaration. Maps merge. Null removes a setting. */
 export function overlaid(base: Entry | undefined, over: Entry | undefined): Entry | undefined {
   if (base === undefined || over === undefined || isNull(over.value)) return base ?? over;
   const [below, above] = [base.value, over.value];

@@ -9,25 +9,25 @@ import { Templates, without } from "./template.ts";
 import type { DeclarationLimits } from "./yaml.ts";
 
 /**
- * Expands `templates` and `defaults`: trees in, trees without them out, before anything is validated. A block is folded from the
- * general to the special: the defaults of its kind, the templates of its template, its template, the block itself.
+ * Expands `templates` and `defaults` before the validation. In: trees. Out: trees without these sections. A block is merged in
+ * the following order: the defaults of its kind, the templates of its template, its template, the block itself. Later values win.
  */
 
-/** Sections that are gone when a document is read. */
+/** Sections that the expansion removes from a document. */
 export const EXPANDED: readonly string[] = ["templates", "defaults"];
 
-/** Keys of a block that are gone as well. */
+/** Keys that the expansion removes from a block. */
 export const TEMPLATE_KEYS = ["template", "with", "replace"] as const;
 
 interface Expansion {
   readonly documents: readonly Tree[];
-  /** False when a block had to be left out. */
+  /** False if a block had to be left out. */
   readonly complete: boolean;
 }
 
 /**
- * Expands all documents of a declaration; `templates` and `defaults` of one apply to every document. What they do not concern comes
- * back as it is. The result is bounded by `limits`, whatever templates and defaults multiply.
+ * Expands all documents of a declaration. The `templates` and `defaults` of one document apply to every document. Unaffected
+ * trees are returned unchanged. `limits` bounds the size of the result.
  */
 export function expand(
   documents: readonly Tree[],
@@ -49,9 +49,9 @@ export function expand(
 }
 
 /**
- * A map upon another. Maps merge deeply; any other value replaces what is below it, and null removes it. `Null` removes nothing: a text
- * may be meant.
- * @param replace keys whose maps do not merge: what is below is removed.
+ * Merges one map into another. Maps merge deeply. Any other value replaces the base value, and null removes it. `Null` removes
+ * nothing, because it may be meant as a string.
+ * @param replace keys whose maps replace the base map instead of merging.
  */
 export function merge(base: MapTree, over: MapTree, replace: readonly string[] = []): MapTree {
   const entries = new Map(without(base, replace).entries);
@@ -69,7 +69,7 @@ const removes = (tree: Tree) => tree.form === "leaf" && tree.value === null && t
 
 const emptyAt = (span: Span): MapTree => ({ form: "map", entries: new Map(), span });
 
-/** One of the maps that a block is made of. */
+/** One of the maps that are merged into a block. */
 interface Layer {
   readonly body: MapTree;
   readonly replace: readonly Leaf[];
@@ -127,7 +127,7 @@ class Expander {
     return defaults;
   }
 
-  /** @returns undefined after a reported error: a block cannot be read without its template. */
+  /** @returns undefined after a reported error, because a block cannot be read without its template. */
   #block(entry: Entry, kind: Kind, hasProvider: boolean): Entry | undefined {
     const base = this.#defaults.get(kind.section);
     const body = isNull(entry.value) && base !== undefined ? emptyAt(entry.keySpan) : entry.value;
@@ -138,7 +138,7 @@ class Expander {
     if (base === undefined && inner.length === 0 && !TEMPLATE_KEYS.some((key) => body.entries.has(key))) return entry;
     const layers = this.#layers(body, entry, []);
     if (layers === undefined) return undefined;
-    // The provider of the document is closer to the block than that of the defaults.
+    // The provider of the document takes precedence over the provider of the defaults.
     const below = base && this.#copies.at(hasProvider ? without(base, ["provider"]) : base, entry.keySpan);
     const folded = layers.reduce((block, layer) => this.#fold(block, layer, kind), below ?? emptyAt(body.span));
     const value = inner.reduce((block, { section, shorthand }) => this.#nested(block, section, shorthand), folded);
@@ -152,7 +152,7 @@ class Expander {
       const known = this.#diags.unknown(name, [...block.entries.keys()]);
       this.#diags.add(replace[i]?.span ?? body.span, problem("config.template/replace_unknown", known));
     }
-    // A secret has one source, so there is nothing to merge.
+    // A secret has only one source, so its maps do not merge.
     const isSecret = (name: string) => {
       const type = Object.hasOwn(kind.attributes.shape, name) ? kind.attributes.shape[name] : undefined;
       return type !== undefined && metaOf(type).writeOnly === true;
@@ -160,7 +160,7 @@ class Expander {
     return merge(block, body, [...names, ...[...body.entries.keys()].filter(isSecret)]);
   }
 
-  /** The defaults of what is nested in a block, below each of its entries. */
+  /** Merges the defaults of nested kinds below each entry of a nested section. */
   #nested(block: MapTree, section: string, shorthand: string | undefined): MapTree {
     const nested = block.entries.get(section);
     const defaults = this.#defaults.get(section);
@@ -175,7 +175,10 @@ class Expander {
     return { ...block, entries: new Map(block.entries).set(section, { ...nested, value }) };
   }
 
-  /** The maps that a block is made of: those of its template, then its own. @param chain the templates that lead here. */
+  /**
+   * Returns the maps that are merged into a block: the maps of its template, then its own map.
+   * @param chain the templates that lead to this use.
+   */
   #layers(body: MapTree, block: Entry, chain: readonly string[]): Layer[] | undefined {
     const [template, given, replaced] = TEMPLATE_KEYS.map((key) => body.entries.get(key));
     const own = { body: without(body, TEMPLATE_KEYS), replace: this.#namesOf(replaced) };
@@ -197,7 +200,7 @@ class Expander {
   }
 }
 
-/** A map with its entries changed, or removed by undefined. */
+/** Returns a map with changed entries. An entry is removed if `change` returns undefined. */
 function mapped(tree: MapTree, change: (entry: Entry) => Entry | undefined): MapTree {
   const entries = [...tree.entries.values()].flatMap((entry) => change(entry) ?? []);
   return { ...tree, entries: new Map(entries.map((entry) => [entry.key, entry])) };

@@ -10,31 +10,34 @@ import { includedBy, nestedIncludes } from "./include.ts";
 import { problem } from "./messages.ts";
 import { type DeclarationLimits, mebibytes, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
-/** The file system as reading a declaration needs it. Both functions reject with Node's errors. */
+/** The file system functions that reading a declaration needs. Each function rejects with Node's errors. */
 export interface DeclarationFiles {
-  /** The names in a folder. @param named as of `read`. */
+  /** Returns the names in a folder. @param named as in `read`. */
   list(folder: string, named?: boolean): Promise<readonly string[]>;
-  /** The first `limit` bytes of a file. @param named whether the user named it (default) or it was found. */
+  /**
+   * Returns the first `limit` bytes of a file.
+   * @param named true (default) if the user named the file, false if hostform found it.
+   */
   read(path: string, limit: number, named?: boolean): Promise<Uint8Array>;
 }
 
 export interface ReadOptions extends DeclarationOptions {
-  /** The project's folder. */
+  /** Folder of the project. */
   readonly dir: string;
-  /** Files to read instead of those found in `dir`, relative to it. */
+  /** Files to read, relative to `dir`. If undefined, the files in `dir` are found by name. */
   readonly files?: readonly string[];
   readonly fs: DeclarationFiles;
 }
 
 /**
- * Finds and reads the declaration of a folder: `hosting.yaml`, then `*.hosting.yaml` by name, then what these include. Unreadable
- * files become diagnostics; the promise never rejects for what is on the disk.
+ * Finds and reads the declaration of a folder: `hosting.yaml`, then `*.hosting.yaml` sorted by name, then the included files.
+ * File errors become diagnostics, and the promise does not reject for them.
  */
 export async function readDeclaration(options: ReadOptions): Promise<Declaration> {
   const { dir, fs, files: given = [], limits = STRICT_LIMITS } = options;
   const found = given.length === 0 ? await find(dir, fs) : named(dir, given);
   if ("severity" in found) {
-    // `adopt` begins without a declaration; the account and the state are those of the environment.
+    // `adopt` starts without a declaration. Its account and state come from the environment.
     if (options.environment !== undefined && found.code === "config.missing") {
       const { diagnostics, ...alone } = parseDeclaration([], options);
       return { ...alone, desired: undefined, diagnostics: [found, ...diagnostics] };
@@ -104,7 +107,11 @@ async function readSource(
   }
 }
 
-/** @param path for messages. @returns the text of a file, with its byte order mark. @throws HostformError for bytes that are not UTF-8. */
+/**
+ * Decodes the text of a file and keeps its byte order mark.
+ * @param path for messages.
+ * @throws HostformError for bytes that are not UTF-8.
+ */
 export function declarationText(path: string, bytes: Uint8Array): string {
   try {
     return utf8(bytes);
@@ -120,15 +127,17 @@ function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
   return problem("config.unreadable", { path, why: fileFailure(error) });
 }
 
-/** Beside a declaration, hostform looks into at most this many files, and only into files up to this size. */
+/** Limits of the check for unread files: number of files, and bytes of a file. */
 const LOOKED_AT = { files: 100, bytes: 256 * 1024 };
 
-/** A name that was meant to be read: `hosting.yml`, `shop.hosting.yml`, `Hosting.yaml`. */
+/** Matches a name that was probably meant to be read: `hosting.yml`, `shop.hosting.yml`, `Hosting.yaml`. */
 const MEANT = /^(?:[^.].*\.)?hosting\.ya?ml$/i;
 
 /**
- * Finds files beside a declaration that look like a part of it, and that nothing reads: what they hold would not exist.
- * @param names of the folder. @param read the paths that are read. @returns a warning for each file with its remedy.
+ * Finds files beside a declaration that look like a part of it but are not read. Their resources would be missing.
+ * @param names of the files in the folder.
+ * @param read paths of the files that are read.
+ * @returns one warning with a remedy for each file.
  */
 async function unreadWarnings(
   names: readonly string[],
@@ -146,13 +155,16 @@ async function unreadWarnings(
   return found;
 }
 
-/** Empty for what cannot be read: nobody asked for it. */
+/** Returns an empty string for an unreadable file, because the user did not name the file. */
 async function textOf(path: string, fs: DeclarationFiles): Promise<string> {
   const bytes = await fs.read(path, LOOKED_AT.bytes + 1, false).catch(() => new Uint8Array());
   return bytes.length > LOOKED_AT.bytes ? "" : new TextDecoder().decode(bytes);
 }
 
-/** Returns true if a text declares something of hostform: `services:` alone is also what a file of Docker Compose begins with. */
+/**
+ * Returns true if a text declares resources of hostform. `services:` alone is not sufficient, because a file of Docker Compose
+ * begins with the same key.
+ */
 function looksDeclared(text: string, kinds: Kinds): boolean {
   if (!isDeclaration(text, kinds)) return false;
   const diags = new DiagnosticCollector();

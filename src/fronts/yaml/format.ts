@@ -24,11 +24,11 @@ import { printYaml, visibleQuoted } from "./print.ts";
 import { OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
- * Writes a declaration in its one form: two spaces, sections and attributes in the order of the schema, an empty line between
- * blocks of several lines. Comments, anchors, quotes and what stands in braces stay as they are.
+ * Formats a declaration: two spaces, sections and attributes in the order of the schema, an empty line between blocks of several
+ * lines. Keeps comments, anchors, quotes and flow collections.
  */
 
-/** Keys at the top, in their order; the sections of the kinds stand where it is empty, and unknown ones after all others. */
+/** Order of top-level keys. The empty entry marks the position of the kinds' sections. Unknown keys come last. */
 const TOP = [
   ...[
     "project",
@@ -48,14 +48,15 @@ const FIRST = ["<<", "parameters", ...TEMPLATE_KEYS];
 const LAST = ["provider", "client", "depends_on", "import"];
 
 /**
- * @returns the text in its one form. @throws HostformError the mistakes of its syntax; `internal` where the form would change
- *   what it says or lose a comment: that is checked by reading both.
+ * @returns the formatted text.
+ * @throws HostformError for syntax errors. Throws `internal` if the formatted text differs in meaning or lacks a comment. Both
+ * texts are parsed and compared.
  */
 export function formatYaml(file: SourceFile, kinds: Kinds): string {
   const meaning = meaningOf(file);
   const comments = commentsOf(file.text);
   const { head, rest } = parted(file.text);
-  // Without the order where it would set an alias before its anchor.
+  // Try without sorting if sorting would move an alias before its anchor.
   for (const sorts of [true, false]) {
     const body = settled(rest, kinds, sorts);
     const text = body === undefined ? undefined : head + body;
@@ -67,9 +68,11 @@ export function formatYaml(file: SourceFile, kinds: Kinds): string {
 }
 
 /**
- * A declaration without templates, defaults and `include`: what every block comes to, in the one form. A document for each that the
- * files have, so that its `provider` still applies, with the name of its file. Read in place of the files, it declares the same.
- * @param files all of the declaration. @throws HostformError the mistakes of their syntax and of their templates.
+ * Returns a declaration with templates, defaults and `include` expanded, in canonical format. Each document stays a separate
+ * document, so that its `provider` still applies, and begins with the name of its file. The result declares the same resources as
+ * the files.
+ * @param files all files of the declaration.
+ * @throws HostformError for errors in syntax and templates.
  */
 export function expandedYaml(files: readonly SourceFile[], kinds: Kinds): string {
   const diags = new DiagnosticCollector();
@@ -93,7 +96,7 @@ export function expandedYaml(files: readonly SourceFile[], kinds: Kinds): string
   return texts.join("---\n");
 }
 
-/** A scalar as it is written. */
+/** A scalar with its source text. */
 class Written {
   readonly text: string;
   constructor(text: string) {
@@ -109,7 +112,7 @@ const WRITTEN: ScalarTag = {
   stringify: ({ value }) => (value as Written).text,
 };
 
-/** A tree as YAML that reads as the same tree. */
+/** Prints a tree as YAML that parses to the same tree. */
 function printTree(tree: Tree): string {
   const plainOf = (part: Tree): unknown => {
     if (part.form === "list") return part.items.map(plainOf);
@@ -119,10 +122,10 @@ function printTree(tree: Tree): string {
   return printYaml(plainOf(tree), [WRITTEN]);
 }
 
-/** The beginning of a file: a first line for editors, or the first comment if an empty line follows. */
+/** Matches the head of a file: a first line for editors, or the first comment if an empty line follows. */
 const HEAD = /^(?:# ?(?:yaml-language-server:|\$schema)[^\n]*\n|(?:#[^\n]*\n)+(?=\s*\n))(?:[ \t\r]*\n)*/;
 
-/** The comments that stay at the beginning, in their one form, and the text below them. */
+/** Returns the formatted comments of the head, and the text below them. */
 function parted(given: string): { head: string; rest: string } {
   const text = given.replace(/^\uFEFF/, "");
   const isEmpty = text.split("\n").every((line) => /^(?:(?:---|\.\.\.)(?=\s|$))?\s*(?:#|$)/.test(line));
@@ -134,7 +137,9 @@ function parted(given: string): { head: string; rest: string } {
 
 const ROUNDS = 4;
 
-/** The text that is printed as itself; undefined where there is none, or an alias would stand before its anchor. */
+/**
+ * Formats a text until another pass changes nothing. Undefined if no such text exists, or if an alias would precede its anchor.
+ */
 function settled(before: string, kinds: Kinds, sorts: boolean): string | undefined {
   let text = before;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -158,14 +163,14 @@ function meaningOf(file: SourceFile): unknown {
   return documents.map(toJson);
 }
 
-/** The comments and the anchors, in no order. */
+/** Returns the comments and the anchors, in no defined order. */
 const commentsOf = (text: string): readonly string[] =>
   [...new Lexer().lex(text)]
     .filter((token) => /^[#&*]/.test(token))
     .map((token) => token.trimEnd())
     .sort();
 
-/** Every word and every quoted text of one line is kept as it is written: `007`, `1e3`, `~`, `"a\u00a0b"`. */
+/** Keeps every word and every one-line quoted string as written: `007`, `1e3`, `~`, `"a\u00a0b"`. */
 const AS_WRITTEN: ScalarTag = {
   tag: "tag:yaml.org,2002:str",
   default: true,
@@ -191,7 +196,7 @@ function parsed(text: string): Document.Parsed[] {
   for (const document of documents) {
     visit(document, {
       Scalar: (_, scalar) => {
-        // The parser keeps the value of a quoted text as its source.
+        // The parser stores the value of a quoted string as its source, so restore the source text.
         if (scalar.type?.startsWith("QUOTE") && scalar.range) scalar.source = text.slice(...scalar.range.slice(0, 2));
       },
     });
@@ -199,7 +204,10 @@ function parsed(text: string): Document.Parsed[] {
   return documents;
 }
 
-/** The text with a word for each value that is not there: the parser takes the comments below such a key for a part of it. */
+/**
+ * Returns the text with a placeholder word for each missing value. Otherwise the parser attaches the comments below such a key to
+ * the key.
+ */
 function filled(text: string, word: string): string {
   const places: number[] = [];
   for (const document of parsed(text)) {
@@ -257,7 +265,7 @@ const keysOf = (kind: Kind, kinds: Kinds): readonly string[] => [
   ...innerOf(kind, kinds).map(sectionOf),
 ];
 
-/** A template does not say of which kind it is: the first that has most of its keys. */
+/** Returns the probable kind of a template, which does not declare a kind: the first kind with most of its keys. */
 function likeliest(block: unknown, outer: readonly Kind[], kinds: Kinds): Kind | undefined {
   const names = isMap(block) ? block.items.map(({ key }) => keyOf(key)) : [];
   const known = (kind: Kind) => keysOf(kind, kinds).filter((key) => names.includes(key)).length;
@@ -273,7 +281,7 @@ function sortBlock(block: unknown, kind: Kind, kinds: Kinds): void {
   }
 }
 
-/** Known keys in their order; an unknown one stays behind the known one that it follows. */
+/** Sorts known keys in the given order. An unknown key stays after the known key before it. */
 function sort(map: YAMLMap, order: readonly string[]): void {
   let rank = -1;
   const ranked = map.items.map((pair) => {
@@ -287,7 +295,7 @@ function sort(map: YAMLMap, order: readonly string[]): void {
   if (top !== first && isNode(first?.key) && isNode(top?.key)) top.key.spaceBefore = false;
 }
 
-/** An empty line before and after each wide entry; others keep theirs. */
+/** Adds an empty line before and after each wide entry. Keeps the empty lines of other entries. */
 function spread(map: YAMLMap, wide: (pair: Pair) => boolean): void {
   for (const [index, pair] of map.items.entries()) {
     const before = map.items[index - 1];

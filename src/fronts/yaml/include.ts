@@ -8,30 +8,30 @@ import { problem } from "./messages.ts";
 import { type DeclarationLimits, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
 /**
- * `include: clients/*.yaml`: which further files a declaration has. A path is relative to the file that includes; `*` is any part of a
- * name, but not of a hidden one. What is included includes nothing, so there are no circles.
+ * Resolves `include: clients/*.yaml` to the further files of a declaration. A path is relative to the file that includes it. `*`
+ * matches any part of a name, but no hidden file. Included files must not include other files, so no cycle is possible.
  */
 
-/** Paths that one declaration may match, folders on the way among them. */
+/** Maximum number of paths that a declaration may match, including folders on the path. */
 const MOST = 10_000;
 const YAML_NAME = /\.ya?ml$/i;
 
 interface Reading {
-  /** The project's folder. */
+  /** Folder of the project. */
   readonly dir: string;
-  /** The names in a folder that nobody named. Rejects with Node's errors. */
+  /** Returns the names in a folder that the user did not name. Rejects with Node's errors. */
   readonly fs: { list(folder: string, named?: boolean): Promise<readonly string[]> };
   readonly kinds: Kinds;
   readonly limits?: DeclarationLimits;
 }
 
 interface Included {
-  /** Each once, without the files that include them. */
+  /** Paths without duplicates and without the files that include them. */
   readonly paths: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** The files that these include. Never rejects for what is on the disk. */
+/** Returns the files that the given files include. File errors do not reject the promise. */
 export async function includedBy(files: readonly SourceFile[], options: Reading): Promise<Included> {
   const paths = new Set(files.map(({ path }) => path));
   const search = new Search(options);
@@ -45,7 +45,7 @@ export async function includedBy(files: readonly SourceFile[], options: Reading)
   return { paths: [...paths].slice(files.length), diagnostics: search.problems() };
 }
 
-/** Errors of included files that include others. */
+/** Returns an error for each included file that includes other files. */
 export function nestedIncludes(files: readonly SourceFile[], options: Reading): Diagnostic[] {
   const diags = new DiagnosticCollector();
   for (const [index, file] of files.entries()) {
@@ -56,9 +56,9 @@ export function nestedIncludes(files: readonly SourceFile[], options: Reading): 
   return diags.list();
 }
 
-/** The sections `include` of a file. Its mistakes are reported when it is read as a whole. */
+/** Returns the sections `include` of a file. Its mistakes are reported when the complete file is read. */
 function includesOf(file: SourceFile, index: number, { kinds, limits = STRICT_LIMITS }: Reading): Entry[] {
-  // Without the word the file has none, unless the key is written with escapes.
+  // A file without the word has no such section, unless the key is written with escapes.
   if (!/include|\\/.test(file.text)) return [];
   const source = { ...file, quotable: isDeclaration(file.text, kinds) };
   const { documents } = readYaml(source, index, new DiagnosticCollector(), limits);
@@ -93,7 +93,7 @@ class Search {
     return [];
   }
 
-  /** The paths that a pattern matches; none after a reported mistake. */
+  /** Returns the paths that match a pattern. Returns none after a reported mistake. */
   async matches(pattern: string, span: Span, from: string): Promise<readonly string[]> {
     const { dir } = this.#options;
     const near = relative(dir, join(dirname(from), pattern));
@@ -129,7 +129,9 @@ class Search {
     return found;
   }
 
-  /** Sorted; empty for what is no folder, undefined after a reported refusal. */
+  /**
+   * Returns the sorted names in a folder. Empty if the path is not a folder. Undefined if the folder was rejected and reported.
+   */
   async #names(folder: string, span: Span): Promise<readonly string[] | undefined> {
     try {
       const names = this.#known.get(folder) ?? (await this.#options.fs.list(folder, false)).toSorted();
@@ -146,7 +148,10 @@ class Search {
   }
 }
 
-/** Returns true if a name matches one step of a pattern, in linear time: a pattern may come from an untrusted project. */
+/**
+ * Returns true if a name matches one segment of a pattern. Needs linear time, because a pattern may come from an untrusted
+ * project.
+ */
 function matchesName(step: string, name: string): boolean {
   const [first = "", ...rest] = step.split("*");
   if (rest.length === 0) return name === step;

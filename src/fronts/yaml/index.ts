@@ -1,10 +1,10 @@
 /**
- * YAML -> desired state, in four steps: source texts (`files`), trees of values with their places (`yaml`), documents with
- * resources and settings (`document`, `resource`, `settings`), and the merged declaration with its references and outputs
- * (`declaration`, `references`, `outputs`, with the settings and values of an `environment`). Only `yaml` knows about YAML.
- * In: files, the kinds (as a parameter), the environment. Out: `Desired`, and every error with line and column.
- * Must not: check the values of attributes (the lifecycle does, and asks `locate` for the place), evaluate the templates of
- * resources, show a token, or throw for the content of a file.
+ * Converts YAML to the desired state in four steps: source texts (`files`), trees of values with their locations (`yaml`),
+ * documents with resources and settings (`document`, `resource`, `settings`), and the merged declaration with its references and
+ * outputs (`declaration`, `references`, `outputs`, with the settings and values of an `environment`). Only `yaml` knows about
+ * YAML. In: files, the kinds (as a parameter), the environment. Out: `Desired`, and every error with line and column. Must not:
+ * check the values of attributes (the lifecycle does, and gets locations from `locate`), evaluate the templates of resources,
+ * show a token, or throw for the content of a file.
  */
 export { providerSettings } from "../../core/kinds/provider-settings.ts";
 export { parseDeclaration } from "./declaration.ts";

@@ -36,9 +36,8 @@ import { problem } from "./messages.ts";
 import { checkValue, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 
-/** The section `outputs`: its values, which of them are secret, and the types that Terraform would record. */
+/** Reads the section `outputs`: its values, their sensitivity, and the types that Terraform would write to the state. */
 
-/** Context of the checks of outputs. */
 interface OutputContext extends ReferenceContext, Pick<Desired, "providers" | "resources"> {
   readonly sourceOf: SourceOf;
 }
@@ -55,8 +54,8 @@ interface OutputDraft {
 const SETTINGS = ["value", "description", "sensitive"];
 
 /**
- * The outputs of all documents, merged: `NAME: VALUE`, or `NAME: {value: …, description: …, sensitive: true}`. Checks names,
- * structure and references, and that only sensitive outputs hold secrets.
+ * Reads the merged outputs of all documents: `NAME: VALUE`, or `NAME: {value: …, description: …, sensitive: true}`. Checks names,
+ * structure and references. Only sensitive outputs may contain secrets.
  */
 export function readOutputs(entries: readonly Entry[], context: OutputContext): DesiredOutput[] {
   return unique(entries, ({ key }) => `The output "${key}"`, context.diags)
@@ -124,7 +123,7 @@ function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutpu
   };
 }
 
-/** Refuses the variables of tokens, keys and passwords: even a sensitive output is recorded in clear text. */
+/** Rejects variables that contain tokens, keys or passwords, because even a sensitive output is unencrypted in the state. */
 function refuseSecretVariables({ name, value }: OutputDraft, { providers, resources, diags }: OutputContext): void {
   const tokens = [...providers.values()].map(({ tokenEnv }) => tokenEnv);
   const sources = resources.flatMap(({ sources: own }) => [...(own?.values() ?? [])]);
@@ -140,7 +139,10 @@ function refuseSecretVariables({ name, value }: OutputDraft, { providers, resour
   }
 }
 
-/** The sources of a sensitive reference: itself, by its kind, or what the declared value of its attribute refers to. */
+/**
+ * Returns the sources of a sensitive reference: the attribute itself if its kind marks it as sensitive, or the sensitive
+ * references in its declared value.
+ */
 function originOf(reference: Reference, context: OutputContext, seen: Set<string>): Origin | undefined {
   const own = context.sourceOf(reference);
   if (own !== undefined || reference.to === "env") return own;
@@ -164,8 +166,8 @@ function ownAttribute({ kind: { attributes } }: ResourceDraft, name: string) {
 }
 
 /**
- * Terraform's type of a declared value, so that Terraform finds in the state what it would have written itself: a value that
- * is a single reference has the type of its attribute; others are inferred.
+ * Returns the Terraform type of a declared value, so that the state equals a state written by Terraform. A value with only one
+ * reference has the type of the referenced attribute. Other types are inferred.
  */
 function declaredType(tree: Tree, context: OutputContext): Json {
   if (tree.form === "list") return ["tuple", tree.items.map((item) => declaredType(item, context))];
@@ -178,8 +180,8 @@ function declaredType(tree: Tree, context: OutputContext): Json {
 }
 
 /**
- * A value in the form that its type has in a state: a set in Terraform's order, an object with every attribute. Where the
- * value does not fit the type, the state could not be read again; then the type is inferred from the value.
+ * Converts a value to the state format of its type: a set in Terraform's order, an object with every attribute. If the value does
+ * not match the type, infers the type from the value, because the state would otherwise be unreadable.
  */
 function conforming(value: Value, type: Json): Pick<OutputValue, "value" | "type"> {
   if (hasUnknown(value)) return { value, type };
@@ -187,7 +189,7 @@ function conforming(value: Value, type: Json): Pick<OutputValue, "value" | "type
   return formed === undefined ? { value, type: inferredType(value as Json) } : { value: formed, type };
 }
 
-/** The type of the attribute that a text refers to, if the text is a single reference. */
+/** Returns the type of the referenced attribute if the text is a single reference. */
 function referredType(text: string, { drafts }: OutputContext): Json | undefined {
   const [only, ...more] = partsOf(text);
   if (only === undefined || typeof only === "string" || more.length > 0 || only.to === "env") return undefined;
@@ -209,7 +211,7 @@ function typeAt(type: Attribute["type"], [step, ...rest]: AttributePath): Attrib
   return typeAt("list" in type ? type.list : "set" in type ? type.set : type.map, rest);
 }
 
-/** The value in the form of a type; undefined when it is not of that type. */
+/** Converts a value to the format of a type. Undefined if the value does not have this type. */
 function inForm(value: Json, type: Json): Json | undefined {
   if (value === null) return null;
   if (!Array.isArray(type)) return inferredType(value) === type ? value : undefined;
@@ -233,7 +235,7 @@ function inForm(value: Json, type: Json): Json | undefined {
   return parts.every((part): part is [string, Json] => part[1] !== undefined) ? Object.fromEntries(parts) : undefined;
 }
 
-/** Terraform's order of a set: strings by their bytes, numbers by size. */
+/** Sorts a set as Terraform does: strings by bytes, numbers by value. */
 function sortedSet(items: readonly Json[]): Json {
   const unique = [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
   return unique.sort((a, b) =>

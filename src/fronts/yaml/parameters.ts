@@ -4,19 +4,22 @@ import { type Entry, type Leaf, type MapTree, type Tree, textOf } from "../sourc
 import { problem } from "./messages.ts";
 import type { DeclarationLimits } from "./yaml.ts";
 
-/** `${param}`: finds it in the texts of a template, and writes values in its place. */
+/** Finds `${param}` in the strings of a template, and replaces it by a value. */
 
-/** A literal `${`, or a parameter: a bare name. References to resources and to the environment have a dot. */
+/**
+ * Matches an escaped `${`, or a parameter, which is a name without a dot. References to resources and environment variables
+ * contain a dot.
+ */
 const PARAMETER = /\$\$\{|\$\{\s*([A-Za-z_][A-Za-z0-9_-]*)\s*\}/g;
 
-/** The values of a template's parameters at one use. */
+/** The parameter values of one use of a template. */
 interface Arguments {
   readonly given: ReadonlyMap<string, Tree>;
-  /** The name of the template in the block that uses it. */
+  /** Location of the template's name in the block that uses the template. */
   readonly use: Span;
 }
 
-/** The declaration multiplies beyond its limits, at this use. */
+/** The declaration exceeds its limits at this use of a template. */
 export class TooMuch extends Error {
   readonly span: Span;
   constructor(span: Span) {
@@ -25,7 +28,7 @@ export class TooMuch extends Error {
   }
 }
 
-/** The parameters in the texts of a tree, keys included, each with the text that it is in. */
+/** Yields the parameters in the strings of a tree, including keys, each with the string that contains it. */
 export function* parametersIn(tree: Tree): Generator<{ readonly name: string; readonly span: Span }> {
   if (tree.form === "leaf") {
     for (const [, name] of String(tree.value).matchAll(PARAMETER))
@@ -40,8 +43,9 @@ export function* parametersIn(tree: Tree): Generator<{ readonly name: string; re
 }
 
 /**
- * Copies trees to where they are used. All copies of a declaration together have at most `limits.values` values; a long text counts
- * as several. @throws TooMuch
+ * Copies trees to the positions where they are used. All copies of a declaration together have at most `limits.values` values. A
+ * long string counts as several values.
+ * @throws TooMuch
  */
 export class Copies {
   readonly #diags: DiagnosticCollector;
@@ -54,12 +58,12 @@ export class Copies {
     this.#left = limits.values;
   }
 
-  /** A copy that knows where it is used. */
+  /** Returns a copy with the location of its use. */
   at<T extends Tree>(tree: T, usedAt: Span): T {
     return this.#copy(tree, usedAt, undefined) as T;
   }
 
-  /** A template's body with the values of its parameters. */
+  /** Returns the body of a template with its parameters replaced by values. */
   filled(body: MapTree, values: Arguments): MapTree {
     return this.#copy(body, values.use, values) as MapTree;
   }
@@ -94,7 +98,7 @@ export class Copies {
     return key;
   }
 
-  /** A text with its parameters; one that is a parameter and nothing else becomes the value itself. */
+  /** Replaces the parameters in a string. If the string is only a parameter, returns the value itself. */
   #text(leaf: Leaf, { given }: Arguments): Tree {
     const { value: text, span } = leaf;
     if (typeof text !== "string" || !text.includes("${")) return leaf;
@@ -119,7 +123,7 @@ export class Copies {
     return result;
   }
 
-  /** Two texts in one. Together they form no `${` that neither of them has: a `$` before a `{` stays one. */
+  /** Joins two strings. The joint must not form a new `${`, so a `$` before a `{` is escaped. */
   #joined(left: string, right: string, span: Span): string {
     if (left.length + right.length > this.#longest) throw new TooMuch(span.usedAt ?? span);
     const isOpen = left.endsWith("$");
@@ -132,7 +136,7 @@ export class Copies {
   }
 }
 
-/** The place of a parameter's value, used at a place of the template. */
+/** Returns the location of a parameter's value, with the location of its use in the template. */
 const argumentAt = ({ span }: Tree, { source, start, end }: Span): Span => ({
   ...span,
   usedAt: { source, start, end, usedAt: span.usedAt },

@@ -2,26 +2,26 @@ import type { Source, Span } from "../source/source.ts";
 import type { Entry, Leaf, Tree } from "../source/tree.ts";
 
 /**
- * Reads plain YAML: maps, lists, and scalars of one line. A declaration of thousands of services is hardly anything else, and is read
- * ten times as fast as by the YAML parser. It reports no error: it refuses whatever is outside its subset, and the YAML parser reads
- * the whole text. A property test holds both to the same trees (decision 0043).
+ * Reads plain YAML: maps, lists, and one-line scalars. Large declarations consist almost entirely of plain YAML, and this reader
+ * is ten times as fast as the YAML parser. It reports no errors. If it meets unsupported syntax, it gives up, and the YAML parser
+ * reads the complete text. A property test checks that the two readers return the same trees (decision 0043).
  */
 
-/** Bounds of what is read; beyond them the YAML parser decides. */
+/** Limits of this reader. A larger text goes to the YAML parser. */
 interface PlainLimits {
   readonly tokens: number;
   readonly depth: number;
   readonly values: number;
 }
 
-/** More tokens of the YAML parser than an entry can have: key, colon, spaces, value, comma, brackets, a comment, a line feed. */
+/** Upper bound of the YAML parser's tokens for one entry: key, colon, spaces, value, comma, brackets, comment, line feed. */
 const TOKENS_OF_A_VALUE = 14;
 
-/** Printable characters and line feeds; no tab, no other line end, no mark of the byte order. */
+/** Matches printable characters and line feeds. Excludes tabs, other line ends and byte order marks. */
 const READABLE = /^[\n\x20-\x7E\u00A0-\u1FFF\u3000-\uD7FF]*$/;
 const BLANK_LINES = /(?:[ ]*(?:#[^\n]*)?\n)*/y;
 const SPACES = /[ ]*/y;
-/** Text that may follow a value on its line. */
+/** Matches text that may follow a value on its line. */
 const END_OF_LINE = /[ ]*(?:[ ]#[^\n]*)?(?:\n|$)/y;
 const KEY = /(?:[A-Za-z0-9_][\w.@/+-]{0,999}|"[^"\\\n]{1,999}"|'[^'\n]{1,999}')(?=:[ \n])/y;
 const QUOTED = /"[^"\\\n]*"|'[^'\n]*'(?!')/y;
@@ -38,7 +38,7 @@ const CONSTANTS: ReadonlyMap<string, null | boolean> = new Map([
   ...["false", "False", "FALSE"].map((word) => [word, false] as const),
 ]);
 
-/** @returns the only document of a text; undefined when it is for the YAML parser. */
+/** @returns the single document of a text. Undefined if the YAML parser must read the text. */
 export function readPlain(source: Source, limits: PlainLimits): Tree | undefined {
   if (!READABLE.test(source.text)) return undefined;
   const reader = new PlainReader(source);
@@ -46,16 +46,16 @@ export function readPlain(source: Source, limits: PlainLimits): Tree | undefined
   return reader.values <= Math.min(limits.values, limits.tokens / TOKENS_OF_A_VALUE) ? tree : undefined;
 }
 
-/** A method reads at the current offset, and returns undefined (or false) where it finds what it does not read. */
+/** Reads from the current offset. Each method returns undefined (or false) for unsupported syntax. */
 class PlainReader {
   values = 0;
   readonly #source: Source;
   readonly #text: string;
   #at = 0;
   #lineStart = 0;
-  /** The column of what comes first on the current line, from 0; -1 at the end of the text. */
+  /** Column of the first character on the current line, from 0. -1 at the end of the text. */
   #indent = -1;
-  /** End of the last line with content. */
+  /** Offset of the end of the last line with content. */
   #end = 0;
 
   constructor(source: Source) {
@@ -63,7 +63,7 @@ class PlainReader {
     this.#text = source.text;
   }
 
-  /** @param depth how many levels of maps and lists it may have. */
+  /** @param depth maximum number of nested maps and lists. */
   document(depth: number): Tree | undefined {
     if (!this.#nextLine() || this.#indent < 0) return undefined;
     const tree = this.#block(depth);
@@ -88,11 +88,14 @@ class PlainReader {
       if (value === undefined || key === "__proto__" || entries.has(key)) return undefined;
       entries.set(key, { key, keySpan, value });
     } while (this.#indent === column);
-    // A line that is indented further belongs to the last scalar, or nowhere.
+    // A line with a deeper indentation continues the last scalar, or is an error.
     return this.#indent < column ? { form: "map", entries, span: this.#source.span(start, this.#end) } : undefined;
   }
 
-  /** Reads the value of a key in this column: on its line, or indented below; a list may begin in the column of the key. */
+  /**
+   * Reads the value of a key in this column. The value is on the same line, or indented below. A list may begin in the column of
+   * the key.
+   */
   #valueOfKey(column: number, depth: number): Tree | undefined {
     const colon = this.#at;
     this.#at++;
@@ -119,7 +122,7 @@ class PlainReader {
     return this.#indent <= column ? { form: "list", items, span: this.#source.span(start, this.#end) } : undefined;
   }
 
-  /** A value with the rest of its line. */
+  /** Reads a value and the rest of its line. */
   #valueOnLine(depth: number): Tree | undefined {
     this.#skip(SPACES);
     const value = this.#value(depth, WORD);
@@ -131,7 +134,7 @@ class PlainReader {
     return first === "{" || first === "[" ? this.#flow(first, depth) : this.#scalar(first, word);
   }
 
-  /** `{…}` or `[…]` in one line. */
+  /** Reads `{…}` or `[…]` on one line. */
   #flow(open: "{" | "[", depth: number): Tree | undefined {
     const start = this.#at++;
     this.values++;
@@ -196,14 +199,16 @@ class PlainReader {
     return this.#text[this.#at] === "-" && this.#text[this.#at + 1] === " ";
   }
 
-  /** Returns true at the end of the line. */
   #endsLine(): boolean {
     if (!this.#skip(END_OF_LINE)) return false;
     this.#end = this.#at;
     return true;
   }
 
-  /** Goes to the next line with content. @returns false where a comment is not aligned with what it precedes. */
+  /**
+   * Moves to the next line with content.
+   * @returns false if a comment has a different indentation than the content after it.
+   */
   #nextLine(): boolean {
     const from = this.#at;
     this.#skip(BLANK_LINES);
@@ -214,7 +219,7 @@ class PlainReader {
     this.#indent = isLast ? -1 : column;
     if (this.#text[this.#at] === "#" || (isLast && column > 0)) return false;
     if (this.#lineStart === from) return true;
-    // The YAML parser counts some comments as a part of the block before them.
+    // The YAML parser attaches some comments to the block before them.
     const lines = this.#text.slice(from, this.#lineStart).split("\n");
     return lines.every((line) => !line.includes("#") || line.indexOf("#") === column);
   }
@@ -231,11 +236,11 @@ class PlainReader {
   }
 }
 
-/** Returns true if a value keeps the text that it is read from. Null keeps the three forms in which it means "no value". */
+/** Returns true if the value can be written as the same text. Null has three such texts. */
 export const keepsText = (value: null | boolean | number, text: string): boolean =>
   value === null ? ["", "~", "null"].includes(text) : String(value) === text;
 
-/** The value of a scalar without quotes; undefined for numbers that have several notations. */
+/** Returns the value of a scalar without quotes. Undefined for numbers with several notations. */
 function plainValue(text: string): Leaf["value"] | undefined {
   if (INTEGER.test(text)) return Number(text);
   if (NUMBER.test(text)) return undefined;

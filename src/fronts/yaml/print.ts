@@ -1,4 +1,4 @@
-/** Writes declarations in YAML: new blocks, and lines in a block that is there. What a person wrote stays byte for byte. */
+/** Writes declarations in YAML: new blocks, and lines in an existing block. Existing text stays byte for byte. */
 import {
   isMap,
   isScalar,
@@ -16,19 +16,19 @@ import { escapeLine, INVISIBLE, type JsonObject } from "../../core/model/index.t
 export interface Block {
   readonly section: string;
   readonly name: string;
-  /** Body with its nested sections. Texts are written as they are: `${` in them is an expression. */
+  /** Body with its nested sections. Strings are written unescaped, so `${` begins an expression. */
   readonly body: JsonObject;
-  /** Why it is written as a comment, a line each; absent: it is not. */
+  /** Reasons to write the block as a comment, one per line. Undefined if the block is not a comment. */
   readonly commented?: readonly string[];
-  /** Comments above it, a line each. */
+  /** Comments above the block, one per line. */
   readonly notes?: readonly string[];
 }
 
-/** A text that means itself, whatever is in it: no part of it is an expression. */
-// By a function: in a text that replaces, `$$` is one sign.
+/** Escapes a string, so that no part of it is an expression. */
+// Use a function, because `$$` in a replacement string means a single `$`.
 export const literal = (text: string): string => text.replaceAll("${", () => "$${");
 
-/** A text "<<" needs quotes: without them it is a merge key. */
+/** The string "<<" needs quotes. Without quotes it is a merge key. */
 const MERGE: ScalarTag = {
   tag: "tag:yaml.org,2002:merge",
   default: true,
@@ -37,14 +37,14 @@ const MERGE: ScalarTag = {
   resolve: (text) => text,
 };
 
-/** A quoted text whose characters are all visible: those that are not are written as escapes. */
+/** Returns a quoted string in which invisible characters are escaped. */
 export const visibleQuoted = (quoted: string): string =>
   quoted.replace(INVISIBLE, (character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16);
     return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
   });
 
-/** A text with invisible characters stands in double quotes, as escapes. */
+/** Strings with invisible characters are written in double quotes with escapes. */
 const WITH_INVISIBLE: ScalarTag = {
   tag: "tag:yaml.org,2002:str",
   default: true,
@@ -55,20 +55,23 @@ const WITH_INVISIBLE: ScalarTag = {
     visibleQuoted(stringifyString({ value: String(value), type: "QUOTE_DOUBLE" } as Scalar<string>, ...rest)),
 };
 
-/** A value as YAML that reads as the same value. */
+/** Returns a value as YAML that parses to the same value. */
 export const printYaml = (value: unknown, tags: readonly ScalarTag[] = []): string =>
   stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, customTags: [MERGE, WITH_INVISIBLE, ...tags] });
-/** Lines end with a line feed only: to a pattern, U+2028 inside a text would be the end of a line as well. */
+/** Only line feeds end lines here. In a pattern with the flag `m`, U+2028 inside a string would also end a line. */
 const indented = (text: string, by: string) => text.replace(/(?<![^\n])(?=[^\n])/g, by);
 
-/** A document with these blocks, sections and blocks in the order given. @param provider the account of them, if not the default one. */
+/**
+ * Returns a document with these blocks. Keeps the order of sections and blocks.
+ * @param provider account of the blocks.
+ */
 export function printDocument(blocks: readonly Block[], provider = "default"): string {
   const sections = [...Map.groupBy(blocks, ({ section }) => section)];
   const head = provider === "default" ? "" : printYaml({ provider });
   return [...(head === "" ? [] : [head]), ...sections.map(([section, of]) => printSection(section, of))].join("\n");
 }
 
-/** The section `templates`, for the end of a document that has none; empty where there are none. */
+/** Returns the section `templates` for the end of a document. Empty if there are no templates. */
 export const printTemplates = (templates: JsonObject): string =>
   Object.keys(templates).length === 0 ? "" : `\n${printYaml({ templates })}`;
 
@@ -81,12 +84,12 @@ function printSection(section: string, blocks: readonly Block[]): string {
   return `${section}:\n${texts.join("")}`;
 }
 
-/** The text with a document added at its end. */
+/** Returns the text with a document added at its end. */
 export function appendDocument(text: string, document: string): string {
   return `${text === "" || text.endsWith("\n") ? text : `${text}\n`}---\n${document}`;
 }
 
-/** Place of added lines in a block: `grants` of `www` in `services`. */
+/** Position of added lines in a block, such as `grants` of `www` in `services`. */
 export interface NestedPlace {
   readonly section: string;
   readonly name: string;
@@ -94,8 +97,8 @@ export interface NestedPlace {
 }
 
 /**
- * The text with entries added at the end of a nested section, or with that section at the end of its block.
- * @returns undefined where the block is not written in lines of its own (in braces, or by an anchor): it stays as it is.
+ * Returns the text with entries added at the end of a nested section. If the section is missing, adds it at the end of its block.
+ * @returns undefined if the block is not written on its own lines (flow style or an anchor). The text then stays unchanged.
  */
 export function insertNested(
   text: string,
@@ -114,7 +117,7 @@ export function insertNested(
 
 const isBlock = (node: unknown): node is YAMLMap => isMap(node) && node.flow !== true && node.items.length > 0;
 
-/** Puts lines behind the last one of a map, with the indentation of its keys. */
+/** Inserts lines after the last line of a map, with the indentation of its keys. */
 function insertAfter(text: string, map: YAMLMap, lines: string): string | undefined {
   const [first] = map.items;
   const from = (first?.key as Node | undefined)?.range?.[0];
@@ -128,7 +131,7 @@ function insertAfter(text: string, map: YAMLMap, lines: string): string | undefi
   return `${before}${indented(lines, indent)}${newline < 0 ? "" : text.slice(newline + 1)}`;
 }
 
-/** Behind the last character of a value that is written out. */
+/** Returns the offset after the last character of a value in the text. */
 function endOf(node: unknown): number | undefined {
   if (isMap(node) && node.flow !== true) {
     const { key, value } = node.items.at(-1) ?? {};

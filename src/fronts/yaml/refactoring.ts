@@ -8,9 +8,9 @@ import { problem } from "./messages.ts";
 import { type ReferenceContext, reportUndeclared } from "./references.ts";
 import { readImport } from "./resource.ts";
 
-/** Reads the sections that change which address an object is recorded under: `moved`, `removed` and `import`. */
+/** Reads the sections that change the address of a state entry: `moved`, `removed` and `import`. */
 
-/** The sections, and the keys of their items: all of them are needed. */
+/** The sections with the required keys of their items. */
 const SECTIONS = { moved: ["from", "to"], removed: ["from", "destroy"], import: ["to", "id"] } as const;
 type Section = keyof typeof SECTIONS;
 
@@ -19,7 +19,7 @@ export const REFACTORING: readonly string[] = Object.keys(SECTIONS);
 interface Refactoring {
   readonly moved: readonly MovedBlock[];
   readonly removed: readonly RemovedBlock[];
-  /** The ids of the objects to adopt, by address. */
+  /** Address -> id of the object to adopt. */
   readonly importIds: ReadonlyMap<string, string>;
 }
 
@@ -27,7 +27,7 @@ interface RefactoringContext extends ReferenceContext {
   readonly kinds: Kinds;
 }
 
-/** Reads the sections of all documents. What needs no state is checked here and by the core; the plan does the rest. */
+/** Reads the sections of all documents. Checks everything that needs no state. The plan does the other checks. */
 export function readRefactoring(sections: readonly Entry[], context: RefactoringContext): Refactoring {
   const items = (section: Section) =>
     sections.filter(({ key }) => key === section).flatMap((entry) => itemsOf(entry, section, context));
@@ -45,7 +45,7 @@ function readMoved(
     const [from, to] = [addressIn(item, "moved", "from", context), addressIn(item, "moved", "to", context)];
     return from === undefined || to === undefined ? [] : [{ from, to, range: rangeOf(item.span), item }];
   });
-  // An address that something moved to may be left again by a later step.
+  // A later `moved` entry may move the resource away from this address.
   const left = new Set([...read, ...removed].map(({ from }) => from));
   return read.map(({ item, ...block }) => {
     const { from, to } = block;
@@ -90,7 +90,7 @@ function readImports(items: readonly MapTree[], context: RefactoringContext): Ma
   return ids;
 }
 
-/** The items of a section that are maps; other mistakes of their form are reported. */
+/** Returns the items of a section that are maps. Reports other items. */
 function itemsOf(section: Entry, name: Section, { diags }: RefactoringContext): MapTree[] {
   const { value } = section;
   const keys: readonly string[] = SECTIONS[name];
@@ -112,7 +112,7 @@ function itemsOf(section: Entry, name: Section, { diags }: RefactoringContext): 
   });
 }
 
-/** The address under a key, in its one spelling; undefined after a reported error. */
+/** Returns the address at a key in canonical spelling. Undefined after a reported error. */
 function addressIn(
   item: MapTree,
   section: Section,
@@ -130,7 +130,10 @@ function addressIn(
   return diags.add(valueSpan(entry), problem("config.reference/address", { near }));
 }
 
-/** Returns true if an address is declared, and reports any other at the `to` of the item. @param all the address may mean all instances. */
+/**
+ * Returns true if an address is declared. Reports an undeclared address at the `to` of the item.
+ * @param all true if the address may select all instances.
+ */
 function checkDeclared(item: MapTree, to: string, context: RefactoringContext, all: boolean): boolean {
   if (context.drafts.has(to) || (all && context.instances.has(to))) return true;
   const entry = item.entries.get("to");
@@ -140,8 +143,9 @@ function checkDeclared(item: MapTree, to: string, context: RefactoringContext, a
 }
 
 /**
- * Adds to the blocks of resources what they mean for those that are nested in them, which are called after them: the grants of a
- * service go where it goes, and are left alone with it. What has a block of its own is left to that.
+ * Adds the nested resources to each block, because their addresses contain the name of the outer resource. The grants of a
+ * service move together with the service, or are removed from the state together with it. Skips nested resources that have their
+ * own entry.
  */
 function withNested<Block extends { readonly from: string; readonly to?: string }>(
   blocks: readonly Block[],

@@ -9,24 +9,23 @@ import { type SpannedName, strings, type Tree } from "../source/tree.ts";
 import { problem } from "./messages.ts";
 import type { ResourceDraft } from "./resource.ts";
 
-/** Checks references between resources: their targets exist, and they form no circle. */
+/** Checks references between resources: their targets exist, and the references form no cycle. */
 
-/** Context of the checks of references. */
 export interface ReferenceContext extends ReadContext {
   readonly drafts: ReadonlyMap<string, ResourceDraft>;
-  /** The addresses of a resource's instances, by its address without a key. */
+  /** Address without a key -> addresses of the instances. */
   readonly instances: ReadonlyMap<string, readonly string[]>;
-  /** False when a part of the declaration could not be read: it may declare what seems undeclared. */
+  /** False if a part of the declaration could not be read. This part may declare resources that seem undeclared. */
   readonly complete: boolean;
 }
 
 /**
- * Checks every template and every `depends_on`: the syntax, that the targets exist, and that the references form no circle.
+ * Checks every template and every `depends_on`: the syntax, that the targets exist, and that the references form no cycle.
  * @returns for each resource the addresses in its `depends_on`.
  */
 export function checkReferences(context: ReferenceContext): ReadonlyMap<string, readonly string[]> {
   const { drafts, diags } = context;
-  /** Resources that refer to others: a declaration of thousands of resources has few references. */
+  /** Resources that refer to others. The map is small, because few resources have references. */
   const needs = new Map<string, Map<string, Span>>();
   const dependsOn = new Map<string, readonly string[]>();
   for (const [address, draft] of drafts) {
@@ -62,8 +61,8 @@ const isWithout = (tree: Tree) =>
   tree.form === "leaf" && !(typeof tree.value === "string" && hasReferences(tree.value));
 
 /**
- * Checks the references of a value that belongs to no resource.
- * @returns those to resources, including undeclared ones; none of a template that cannot be parsed.
+ * Checks the references in a value that belongs to no resource.
+ * @returns the references to resources, including undeclared resources. Returns none if the template cannot be parsed.
  */
 export function checkValue(value: Tree, context: ReferenceContext): readonly TemplateReference[] {
   const found = [...strings(value)].flatMap(({ leaf }) => templateReferences(leaf, context) ?? []);
@@ -101,7 +100,7 @@ function checkReference(
   if (wrong !== undefined) context.diags.add(span, wrong);
 }
 
-/** The addresses that an item of `depends_on` means: one resource, or all of its instances. */
+/** Returns the addresses that an item of `depends_on` selects: one resource, or all its instances. */
 function resolveDependsOn({ name, span }: SpannedName, address: string, context: ReferenceContext): readonly string[] {
   if (hasReferences(name) || parseAddress(name) === undefined) {
     context.diags.add(span, problem("config.reference/depends_on", { address }));
@@ -113,7 +112,10 @@ function resolveDependsOn({ name, span }: SpannedName, address: string, context:
   return all ?? [];
 }
 
-/** Reports an address that is not declared, with the nearest one that is. @param isTarget true for the target of a `moved` or `import`. */
+/**
+ * Reports an undeclared address with the most similar declared address.
+ * @param isTarget true for the target of a `moved` or `import`.
+ */
 export function reportUndeclared(
   target: string,
   span: Span,

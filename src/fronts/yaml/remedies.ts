@@ -1,11 +1,11 @@
 import type { Json, RemedyText } from "../../core/model/index.ts";
 import { commandLineRemedies, type Language } from "../source/remedies.ts";
 
-/** A value in YAML on one line: a plain word, otherwise JSON, which is valid YAML. */
+/** Formats a value as YAML on one line: a plain word, otherwise JSON, which is valid YAML. */
 const inYaml = (value: Json): string =>
   typeof value === "string" && /^[a-z][\w.-]*$/i.test(value) && !WORDS.test(value) ? value : flow(value);
 
-/** `${` begins a reference in a declaration; `$${` is its escape. */
+/** `${` begins a reference in a declaration. Its escape is `$${`. */
 const flow = (value: Json): string => JSON.stringify(value).replaceAll("${", "$$${");
 
 /** Words that YAML does not read as strings. */
@@ -24,5 +24,5 @@ const LANGUAGE: Language = {
   lastingLimits: "; `max_removals` and `max_removals_percent` under `guards` change the limits permanently",
 };
 
-/** Renders remedies for a project in YAML. */
+/** Renders remedies for a YAML project. */
 export const yamlRemedies: RemedyText = commandLineRemedies(LANGUAGE);

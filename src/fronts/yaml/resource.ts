@@ -9,36 +9,36 @@ import { TEMPLATE_KEYS } from "./expand.ts";
 import { problem } from "./messages.ts";
 import { isSecretSource } from "./settings.ts";
 
-/** Reads the blocks of resources, and the resources that are nested in them. */
+/** Reads the blocks of resources and their nested resources. */
 
 /** A declared resource, before its references are checked. */
 export interface ResourceDraft {
   readonly address: string;
   readonly kind: Kind;
-  /** The key under which it is declared. */
+  /** Key of the resource in the declaration. */
   readonly keySpan: Span;
-  /** Without the reserved keys. */
+  /** Attributes without the reserved keys. */
   readonly attributes: ReadonlyMap<string, Entry>;
-  /** Attributes that declare where their value is read. */
+  /** Attributes whose value is read from a declared source. */
   readonly sources: ReadonlyMap<string, Entry>;
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
   readonly importId: string | undefined;
-  /** Client of the resource; a nested resource has the client of the resource around it. */
+  /** Client of the resource. A nested resource has the client of its outer resource. */
   readonly client: string | undefined;
-  /** False when only the address could be read. */
+  /** False if only the address could be read. */
   readonly readable: boolean;
 }
 
-/** The document around a resource's block. */
+/** The document that contains a resource's block. */
 interface DocumentContext {
   readonly nested: NestedKinds;
   readonly diags: DiagnosticCollector;
-  /** The provider for blocks that name none (`provider:` at the top of the document). */
+  /** Provider of blocks without `provider` (`provider:` at the top of the document). */
   readonly provider: SpannedName | undefined;
 }
 
-/** The kinds that are nested in one, by their section: `grants` in a service. */
+/** Section -> nested kind, such as `grants` in a service. */
 type NestedKinds = ReadonlyMap<string, Kind>;
 
 export const nestedIn = ({ type }: Kind, kinds: Kinds): NestedKinds =>
@@ -47,10 +47,10 @@ export const nestedIn = ({ type }: Kind, kinds: Kinds): NestedKinds =>
 /** Keys of a block that are not attributes. */
 const RESERVED: readonly string[] = ["provider", "client", "depends_on", "import", ...TEMPLATE_KEYS];
 
-/** Keys of a nested block that are not attributes; its provider and its client are those of the block around it. */
+/** Keys of a nested block that are not attributes. Its provider and client are those of the outer block. */
 const RESERVED_IN_NESTED: readonly string[] = ["depends_on", "import"];
 
-/** Reads `NAME: {…}` of a section: the resource and those nested in it. Checks names and structure, not values. */
+/** Reads `NAME: {…}` of a section: the resource and its nested resources. Checks names and structure, not values. */
 export function readResource(entry: Entry, kind: Kind, context: DocumentContext): ResourceDraft[] {
   const { nested, diags, provider } = context;
   const { key: name, keySpan, value: body } = entry;
@@ -67,7 +67,7 @@ export function readResource(entry: Entry, kind: Kind, context: DocumentContext)
   return [draft, ...inner];
 }
 
-/** A resource of which only the address is known, so that references to it are no further errors. */
+/** Returns a resource with only an address, so that references to this resource cause no further errors. */
 function emptyDraft(address: string, kind: Kind, keySpan: Span, provider: SpannedName | undefined): ResourceDraft {
   return {
     address,
@@ -83,7 +83,10 @@ function emptyDraft(address: string, kind: Kind, keySpan: Span, provider: Spanne
   };
 }
 
-/** Reads the attributes and reserved keys of a block. @param sections keys of nested sections, read elsewhere. */
+/**
+ * Reads the attributes and reserved keys of a block.
+ * @param sections keys of nested sections, which are read elsewhere.
+ */
 function readBody(
   empty: ResourceDraft,
   body: MapTree,
@@ -106,7 +109,7 @@ function readBody(
     } else if (isComputed(kind, key)) reportComputed(key, entry.keySpan, declarable(), address, diags);
     else attributes.set(key, entry);
   }
-  // A misspelt attribute counts as the suggested one, so that it is not reported as missing as well.
+  // Treat a misspelt attribute as the suggested attribute, so that the attribute is not also reported as missing.
   for (const [meant, entry] of misspelt) {
     if (!attributes.has(meant) && declarable().includes(meant)) attributes.set(meant, entry);
   }
@@ -126,7 +129,7 @@ function readBody(
   };
 }
 
-/** Returns true for an attribute that only the API sets. */
+/** Returns true if only the API sets the attribute. */
 function isComputed(kind: Kind, name: string): boolean {
   const type = kind.attributes.shape[name];
   return type !== undefined && metaOf(type).change === undefined;
@@ -154,7 +157,7 @@ function readDependsOn(entry: Entry | undefined, address: string, diags: Diagnos
   });
 }
 
-/** The id of an object to adopt; undefined without one and after a reported error. */
+/** Returns the id of an object to adopt. Undefined without an id and after a reported error. */
 export function readImport(
   entry: Entry | undefined,
   address: string | undefined,
@@ -182,7 +185,7 @@ function readClient(entry: Entry | undefined, address: string, diags: Diagnostic
 
 /**
  * Reads a nested section (`grants:` of a service). Each entry becomes an instance of the inner kind,
- * `hosting_grant.acme["dev@acme.example"]`, with the entry's key and a reference to the parent among its attributes.
+ * `hosting_grant.acme["dev@acme.example"]`. Its attributes include the entry's key and a reference to the parent.
  */
 function readNested(
   section: Entry | undefined,
@@ -241,7 +244,7 @@ function readInstance(
   return { ...draft, attributes: new Map([...implied, ...[...draft.attributes].filter(([key]) => !implied.has(key))]) };
 }
 
-/** The map of a nested block; a single word is short for one attribute of the kind. */
+/** Returns the map of a nested block. A single word is short for one attribute of the kind. */
 function blockOf({ keySpan, value: tree }: Entry, shorthand: string | undefined): MapTree | undefined {
   if (tree.form === "map") return tree;
   if (shorthand === undefined || stringOf(tree) === undefined) return undefined;

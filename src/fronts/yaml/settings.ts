@@ -21,15 +21,15 @@ import { type Entry, isNull, type Leaf, type MapTree, strings, type Tree, valueS
 import { problem } from "./messages.ts";
 
 /**
- * The parts of a declaration that have a schema of their own: `providers`, `guards`, and the sources of secrets. The editor's
- * schema is generated from the same schemas.
+ * Reads the parts of a declaration that have their own schema: `providers`, `guards`, and the sources of secrets. The schema for
+ * editors is generated from the same schemas.
  */
 
 const PROVIDER_SETTINGS: readonly string[] = Object.keys(providerSettings.shape);
 
 /**
- * Reads one entry of `providers`. Settings may refer to the environment (`${env.NAME}`); they are evaluated here, because a
- * provider is needed before anything can be planned. A setting with an error is left out.
+ * Reads one entry of `providers`. Settings may refer to the environment (`${env.NAME}`). They are evaluated here, because a plan
+ * needs the provider. A setting with an error is left out.
  */
 export function readProvider(entry: Entry, context: ReadContext): ProviderConfig | undefined {
   const { diags } = context;
@@ -69,12 +69,12 @@ function readSettings(tree: MapTree, context: ReadContext): Omit<ProviderConfig,
   return tokenFile === undefined ? config : { ...config, tokenFile: besideDeclaration(tokenFile, place) };
 }
 
-/** A path in a declaration is relative to the file that declares it. */
+/** Returns a path relative to the file that declares it. */
 function besideDeclaration(path: string, { source }: Span): string {
   return isAbsolute(path) ? path : join(dirname(source.path), path);
 }
 
-/** Refuses a token in a declaration; the message points at the key and does not show the value. */
+/** Rejects a token in a declaration. The message shows the position of the key and not the value. */
 export function reportToken({ key, keySpan }: Entry, diags: DiagnosticCollector): void {
   diags.add(keySpan, problem("config.secret/token", { key }));
 }
@@ -84,7 +84,7 @@ const wholeNumber = (of: string) => z.int(`expected a whole number of ${of}`).mi
 const amount = () =>
   z.int("expected a whole number, in the unit of the API (`hostform plans` shows amounts in it)").min(0, "at least 0");
 
-/** The section `guards`. The editor's schema is generated from this. */
+/** Schema of the section `guards`. The schema for editors is generated from this schema. */
 export const guardSettings = z.strictObject({
   max_orders: wholeNumber("orders").optional().describe("Most services and domains that one run may order."),
   max_spend: z
@@ -105,7 +105,7 @@ export const guardSettings = z.strictObject({
     .describe("Most resources that one run may remove, as a percentage of those recorded."),
 });
 
-/** The name of each limit in the model. */
+/** Name of each limit in the model. */
 const GUARD_NAMES = {
   max_orders: "maxOrders",
   max_spend: "maxSpend",
@@ -113,7 +113,7 @@ const GUARD_NAMES = {
   max_removals_percent: "maxRemovalsPercent",
 } as const satisfies Record<keyof typeof guardSettings.shape, keyof Guards>;
 
-/** Reads the section `guards`. A setting with an error is left out; a section without limits is a warning. */
+/** Reads the section `guards`. A setting with an error is left out. A section without limits is a warning. */
 export function readGuards(section: Entry, diags: DiagnosticCollector): Guards {
   const { value: tree } = section;
   if (limitsNothing(tree)) {
@@ -139,7 +139,7 @@ export function readGuards(section: Entry, diags: DiagnosticCollector): Guards {
   return { ...settings, ranges } as Guards;
 }
 
-/** An empty section, or one that holds nothing but empty limits (`max_spend: {}`). */
+/** Returns true if the section is empty, or contains only empty limits (`max_spend: {}`). */
 function limitsNothing(tree: Entry["value"]): boolean {
   if (tree.form === "leaf") return isNull(tree);
   const isEmpty = ({ key, value }: Entry) => key === "max_spend" && value.form !== "list" && limitsNothing(value);
@@ -149,7 +149,7 @@ function limitsNothing(tree: Entry["value"]): boolean {
 const limitOf = ({ key, keySpan, value }: Entry, diags: DiagnosticCollector): Json =>
   typedValue(value, (guardSettings.shape as Readonly<Record<string, z.ZodType>>)[key], { path: [key], diags, keySpan });
 
-/** Checks one limit; each error is reported at its place. */
+/** Checks one limit. Reports each error at its location. */
 function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
   const { key, value: tree } = entry;
   if (key !== "max_spend" || tree.form !== "map")
@@ -166,7 +166,7 @@ function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
 
 const VARIABLE_NAME = "expected the name of an environment variable, such as ACME_PASSWORD";
 
-/** The sources of a secret, of which one is declared. The editor's schema is generated from this. */
+/** Sources of a secret. Exactly one is declared. The schema for editors is generated from this schema. */
 export const secretSourceForms = z.strictObject({
   env: z
     .string(VARIABLE_NAME)
@@ -185,7 +185,7 @@ export const secretSourceForms = z.strictObject({
 
 const FORMS: readonly string[] = Object.keys(secretSourceForms.shape);
 
-/** Returns true if an attribute declares a source: it is write-only, and its value is no expression that refers to a resource. */
+/** Returns true if an attribute declares a source: the attribute is write-only, and its value is no reference to a resource. */
 export function isSecretSource(kind: Kind, name: string, tree: Tree): boolean {
   const type = kind.attributes.shape[name];
   if (type === undefined || metaOf(type).writeOnly !== true) return false;
@@ -194,8 +194,8 @@ export function isSecretSource(kind: Kind, name: string, tree: Tree): boolean {
 }
 
 /**
- * Reads the source of a secret. The secret itself is refused, because a declaration is shared and kept. No message shows the
- * value; all point at the key, whose line is shown without it.
+ * Reads the source of a secret. Rejects a literal secret, because a declaration is shared and archived. No message shows the
+ * value. Each message shows the position of the key, with the value hidden.
  * @returns undefined after a reported error.
  */
 export function readSecretSource(
@@ -229,7 +229,7 @@ export function readSecretSource(
   return diags.add(keySpan, problem("config.invalid_value/source", { ...remark, source: entry.key, message }));
 }
 
-/** Checks paths and arguments: `${env.NAME}` is the only expression that they may have. */
+/** Checks paths and arguments. They may contain no expression except `${env.NAME}`. */
 function checkTemplates(tree: MapTree, address: string, context: ReadContext): boolean {
   let readable = true;
   for (const { leaf } of strings(tree)) {
@@ -241,13 +241,15 @@ function checkTemplates(tree: MapTree, address: string, context: ReadContext): b
   return readable;
 }
 
-/** The NAME of a string that is only `${env.NAME}`. */
+/** Returns NAME if the string is only `${env.NAME}`. */
 function soleVariable({ value }: Leaf): string | undefined {
   const [only, ...more] = partsOf(String(value));
   return typeof only === "object" && only.to === "env" && more.length === 0 ? only.name : undefined;
 }
 
-/** Returns true if a value consists of references only, one of them to a resource: then the file does not show the secret. */
+/**
+ * Returns true if a value consists only of references, and one of them refers to a resource. The file then contains no secret.
+ */
 function refersToResource({ value }: Leaf): boolean {
   const parts = partsOf(String(value));
   return parts.every((part) => typeof part === "object") && parts.some((part) => part.to === "resource");

@@ -4,22 +4,22 @@ import { type Entry, isNull, type MapTree, stringOf, type Tree, valueSpan } from
 import { problem } from "./messages.ts";
 import { type Copies, parametersIn } from "./parameters.ts";
 
-/** The section `templates`: what is declared there, and the body of a template at a block that uses it. */
+/** Reads the section `templates`, and returns the body of a template for a block that uses it. */
 
-/** The parameter that every template has: the name of the block that uses it. */
+/** Parameter that every template has: the name of the block that uses the template. */
 const BLOCK_NAME = "name";
 
 interface Template {
   readonly name: string;
   readonly keySpan: Span;
-  /** By name; the value is the default, null where there is none. */
+  /** Name -> default value. The value is null if the parameter has no default. */
   readonly parameters: ReadonlyMap<string, Entry>;
   readonly body: MapTree;
-  /** Its texts use its own parameters alone; undefined before the check. */
+  /** True if its strings use only its own parameters. Undefined before the check. */
   usable?: boolean;
 }
 
-/** The map without some of its keys; the same one where it has none of them. */
+/** Returns the map without these keys. Returns the same map if it has none of them. */
 export const without = (tree: MapTree, keys: readonly string[]): MapTree =>
   keys.some((key) => tree.entries.has(key))
     ? { ...tree, entries: new Map([...tree.entries].filter(([key]) => !keys.includes(key))) }
@@ -31,7 +31,7 @@ export class Templates {
   readonly #deepest: number;
   readonly #templates = new Map<string, Template>();
 
-  /** @param deepest how many templates may use each other in turn. */
+  /** @param deepest maximum depth of templates that use other templates. */
   constructor(entries: readonly Entry[], copies: Copies, deepest: number, diags: DiagnosticCollector) {
     this.#diags = diags;
     this.#copies = copies;
@@ -66,7 +66,8 @@ export class Templates {
   }
 
   /**
-   * The body of the template that a block names, with the values of its parameters. @param chain the templates that lead here.
+   * Returns the body of the template that a block uses, with the values of its parameters.
+   * @param chain the templates that lead to this use.
    * @returns undefined after a reported error.
    */
   use(named: Entry, given: Entry | undefined, block: Entry, chain: readonly string[]) {
@@ -80,7 +81,7 @@ export class Templates {
     return this.#diags.errors === before ? { name: template.name, body } : undefined;
   }
 
-  /** Checks also the templates that no block uses. */
+  /** Also checks the templates that no block uses. */
   checkAll(): void {
     for (const template of this.#templates.values()) this.#isUsable(template, undefined);
   }
@@ -103,7 +104,7 @@ export class Templates {
     return this.#diags.add(span, problem("config.template/depth", { most: this.#deepest }));
   }
 
-  /** The value of each parameter; undefined after a reported error. */
+  /** Returns the value of each parameter. Undefined after a reported error. */
   #arguments(template: Template, given: Entry | undefined, use: Span, block: Entry): Map<string, Tree> | undefined {
     const { name, parameters, keySpan } = template;
     const known = [...parameters.keys()];
@@ -135,7 +136,10 @@ export class Templates {
     return unknown.length === 0 && values.size === parameters.size + 1 ? values : undefined;
   }
 
-  /** Checks that the texts of a template use only its parameters; an unused parameter is a warning. @param use the first one, for messages. */
+  /**
+   * Checks that the strings of a template use only its parameters. An unused parameter is a warning.
+   * @param use first use of the template, for messages.
+   */
   #isUsable(template: Template, use: Span | undefined): boolean {
     if (template.usable !== undefined) return template.usable;
     const { name, parameters, body } = template;
@@ -155,6 +159,6 @@ export class Templates {
   }
 }
 
-/** Returns true if a value has the form of a default; an expression can have any. */
+/** Returns true if a value has the same type as a default. An expression matches any type. */
 const hasFormOf = (value: Tree, like: Tree): boolean =>
   value.form === like.form || (stringOf(value)?.includes("${") ?? false);

@@ -8,18 +8,18 @@ import { type Entry, isNull, type Leaf, type Tree, textOf, valueSpan } from "../
 import { problem } from "./messages.ts";
 
 /**
- * `variables`: values that differ between environments. `${var.NAME}` in a value is replaced before anything is checked; a value that
- * is one reference and nothing else keeps the type of the variable.
+ * Replaces `variables`, which are values that differ between environments. `${var.NAME}` is replaced before any other check. A
+ * value with only one reference keeps the type of the variable.
  */
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const REFERENCE = /\$\$\{|\$\{\s*var\.([A-Za-z_][A-Za-z0-9_-]*)\s*\}/g;
-/** Most characters of a value: a declaration may repeat it in each block. */
+/** Maximum number of characters of a value, because a declaration may repeat the value in each block. */
 const LONGEST = 1000;
 
 const TYPES = ["string", "number", "boolean"] as const;
 
-/** One entry of `variables`. The editor's schema is generated from this. */
+/** Schema of one entry of `variables`. The schema for editors is generated from this schema. */
 export const variableForm = z.strictObject({
   type: z
     .enum(TYPES, "expected string, number or boolean")
@@ -36,13 +36,13 @@ export const variableForm = z.strictObject({
 
 const KEYS: readonly string[] = Object.keys(variableForm.shape);
 
-/** The environment of a run, as messages name it. */
+/** The environment of a run, with its name for messages. */
 interface VariableValues {
   readonly file: string;
   readonly entries: readonly Entry[];
 }
 
-/** Entries of the sections `variables` of all documents. */
+/** Returns the entries of the sections `variables` of all documents. */
 export function variablesIn(documents: readonly Tree[], diags: DiagnosticCollector): Entry[] {
   return documents.flatMap((tree) => {
     const section = tree.form === "map" ? tree.entries.get("variables") : undefined;
@@ -52,17 +52,20 @@ export function variablesIn(documents: readonly Tree[], diags: DiagnosticCollect
   });
 }
 
-/** Returns true for a text with a reference to a variable. */
+/** Returns true if a text contains a reference to a variable. */
 export const hasVariable = (text: string): boolean =>
   [...text.matchAll(REFERENCE)].some(([, name]) => name !== undefined);
 
 /** The variables of a declaration with their values. */
 export class Variables {
   readonly #diags: DiagnosticCollector;
-  /** Undefined: a mistake is reported already. */
+  /** Values by name. A value is undefined if a mistake is already reported. */
   readonly #values = new Map<string, Leaf | undefined>();
 
-  /** The variables of the environment that a declared variable takes its value from: who declares them says that anyone may see them. */
+  /**
+   * Environment variables that supply the value of a declared variable. They are open: the author of the declaration has made
+   * them visible to everybody.
+   */
   get fromEnvironment(): ReadonlySet<string> {
     const found = [...this.#values.values()].flatMap((leaf) => referencesIn(leaf?.value ?? null));
     return new Set(
@@ -85,14 +88,13 @@ export class Variables {
     }
   }
 
-  /** Their values. */
   values(): VariableValue[] {
     return [...this.#values].flatMap(([name, leaf]) =>
       leaf === undefined ? [] : [{ name, value: leaf.value, sensitive: false, isChecked: false }],
     );
   }
 
-  /** A document with the values of variables. */
+  /** Returns the document with all variable references replaced by their values. */
   document(tree: Tree): Tree {
     if (tree.form !== "map") return tree;
     const entries = [...tree.entries].map(
@@ -102,7 +104,7 @@ export class Variables {
     return { ...tree, entries: new Map(entries) };
   }
 
-  /** A value with the values of variables. */
+  /** Returns the value with all variable references replaced by their values. */
   fill(tree: Tree): Tree {
     if (tree.form === "leaf") return this.#filled(tree);
     if (tree.form === "list") return { ...tree, items: tree.items.map((item) => this.fill(item)) };
@@ -173,6 +175,6 @@ export class Variables {
   }
 }
 
-/** Two texts that together form no `${` that neither of them has. */
+/** Joins two strings. The joint must not form a new `${`. */
 const joined = (left: string, right: string) =>
   left.endsWith("$") && right.startsWith("{") ? `${left}$${right}` : left + right;

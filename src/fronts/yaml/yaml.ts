@@ -21,36 +21,39 @@ import { type Limit, problem } from "./messages.ts";
 import { keepsText, readPlain } from "./plain.ts";
 
 /**
- * Parses YAML into trees with places. A file is parsed step by step within limits, then each document is converted: aliases and
- * merge keys are resolved, duplicate keys and values that JSON does not have are reported.
+ * Parses YAML into trees with locations. A file is parsed incrementally within limits. Then each document is converted: aliases
+ * and merge keys are resolved, and duplicate keys and values without a JSON equivalent are reported.
  */
 
 /**
- * Limits of a file and of a declaration, for one that may come from a stranger. A declaration of a thousand services has a
- * tenth of this.
+ * Limits of a file and of a declaration that may come from untrusted people. A declaration of a thousand services uses a tenth of
+ * these limits.
  */
 export const STRICT_LIMITS = {
-  /** Bytes of a file. */
+  /** Maximum bytes of a file. */
   bytes: 1024 * 1024,
-  /** Tokens (words, punctuation, blanks): the parser's time grows with them. */
+  /** Maximum number of tokens (words, punctuation, blanks), because the parser's time depends on them. */
   tokens: 500_000,
-  /** Anchors and tags: expensive when piled up where only one is allowed. */
+  /** Maximum number of anchors and tags. They are expensive if they accumulate at a single node. */
   marks: 10_000,
-  /** Nesting of maps and lists, with aliases expanded. */
+  /** Maximum nesting of maps and lists, with aliases expanded. */
   depth: 50,
-  /** Values of a document, with aliases expanded. */
+  /** Maximum number of values in a document, with aliases expanded. */
   values: 250_000,
-  /** Documents of a file. */
+  /** Maximum number of documents in a file. */
   documents: 1000,
-  /** Syntax errors; after these the rest of a file is not read. */
+  /** Maximum number of syntax errors. The rest of the file is then not read. */
   errors: 100,
-  /** Resources of a declaration: at 60 requests a minute, applying them takes most of a day. */
+  /** Maximum number of resources. At 60 requests per minute, their apply takes most of a day. */
   resources: 20_000,
 };
 
 export type DeclarationLimits = Readonly<typeof STRICT_LIMITS>;
 
-/** For the user's own declaration: a hundred thousand services in one file. A mistake is still reported before memory is full. */
+/**
+ * Limits of the user's own declaration: a hundred thousand services in one file. A mistake is still reported before the memory is
+ * full.
+ */
 export const OWN_LIMITS: DeclarationLimits = {
   ...STRICT_LIMITS,
   bytes: 16 * 1024 * 1024,
@@ -59,19 +62,19 @@ export const OWN_LIMITS: DeclarationLimits = {
   resources: 200_000,
 };
 
-/** `1 MiB` */
+/** Formats a limit as `1 MiB`. */
 export const mebibytes = ({ bytes }: DeclarationLimits): string => `${bytes / 1024 / 1024} MiB`;
 
-/** The valid documents of a YAML file, without empty ones. */
+/** The valid documents of a YAML file, without empty documents. */
 export interface Read {
   readonly documents: readonly Tree[];
-  /** False when a part of the file could not be read. */
+  /** False if a part of the file could not be read. */
   readonly complete: boolean;
 }
 
 /**
- * Reads a YAML file (1.2, core schema, with merge keys) of one or several documents. A document with a syntax error is left out
- * as a whole: what follows the error would only cause further, false errors.
+ * Reads a YAML file (1.2, core schema, with merge keys) with one or several documents. Leaves out a complete document with a
+ * syntax error, because the text after the error would cause further false errors.
  */
 export function readYaml(
   file: SourceFile,
@@ -84,7 +87,7 @@ export function readYaml(
   return plain === undefined ? parseYaml(source, diags, limits) : { documents: [plain], complete: true };
 }
 
-/** Reads any YAML, with the YAML parser. */
+/** Reads any YAML with the YAML parser. */
 export function parseYaml(source: Source, diags: DiagnosticCollector, limits: DeclarationLimits): Read {
   try {
     const composed = compose(source, limits);
@@ -111,7 +114,7 @@ export function parseYaml(source: Source, diags: DiagnosticCollector, limits: De
   }
 }
 
-/** Parses step by step, so that a hostile file is refused before it costs time or stack. */
+/** Parses incrementally, so that a hostile file is rejected before it uses much time or stack. */
 function compose(source: Source, limits: DeclarationLimits): Document.Parsed[] {
   const { text } = source;
   const here = (offset: number) => source.span(offset, offset + 1);
@@ -120,7 +123,7 @@ function compose(source: Source, limits: DeclarationLimits): Document.Parsed[] {
   const composer = new Composer({
     schema: "core",
     resolveKnownTags: false,
-    uniqueKeys: false, // compares every key with every other; the conversion does it with a set
+    uniqueKeys: false, // this option compares every pair of keys; the conversion uses a set instead
     prettyErrors: false,
     logLevel: "silent",
   });
@@ -152,9 +155,12 @@ function compose(source: Source, limits: DeclarationLimits): Document.Parsed[] {
   return documents;
 }
 
-/** Reports the first error of each line; others on the line follow from it. @returns whether there was any. */
+/**
+ * Reports the first error of each line. Other errors of the line are consequences.
+ * @returns true if the document has an error.
+ */
 function reportSyntax(document: Document.Parsed, source: Source, diags: DiagnosticCollector): boolean {
-  // For the parser an unknown tag is a warning. In a declaration it would change the meaning of a value.
+  // The parser only warns about an unknown tag. In a declaration, the tag would change the meaning of a value.
   const errors: YAMLError[] = [...document.errors, ...document.warnings.filter((w) => w.code === "TAG_RESOLVE_FAILED")];
   const lines = new Set<number>();
   for (const { code, message, pos } of errors.toSorted((a, b) => a.pos[0] - b.pos[0])) {
@@ -165,7 +171,7 @@ function reportSyntax(document: Document.Parsed, source: Source, diags: Diagnost
     const template = templateAt(source.text, pos[0]);
     if (template !== undefined) {
       diags.add(span, problem("config.syntax/template", { template }));
-      // The brackets do not match from here on, so further errors would be false.
+      // The brackets do not match after this position, so further errors would be false.
       break;
     }
     const words = message.replace(/: ".*$/s, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
@@ -174,11 +180,11 @@ function reportSyntax(document: Document.Parsed, source: Source, diags: Diagnost
   return errors.length > 0;
 }
 
-/** A line that Git writes where a merge has a conflict. Seven equal signs alone may be a text. */
+/** Matches a conflict marker of git. Seven equal signs alone may be a string. */
 const CONFLICT = /^(?:<{7}|>{7}|\|{7})(?= |\r?$)/m;
 const MARKER = /^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r]|$)/;
 
-/** Reports the markers of an unfinished merge. @returns whether there are any. */
+/** Reports the markers of an unfinished merge. @returns true if the file has markers. */
 function reportConflict(source: Source, diags: DiagnosticCollector): boolean {
   const first = source.text.search(CONFLICT);
   if (first < 0) return false;
@@ -187,14 +193,14 @@ function reportConflict(source: Source, diags: DiagnosticCollector): boolean {
   return true;
 }
 
-/** The template whose `{` the parser reads as the beginning of a map, as it does inside brackets without quotes. */
+/** Returns the template whose `{` the parser reads as the beginning of a map. This happens inside brackets without quotes. */
 function templateAt(text: string, brace: number): string | undefined {
   if (text.slice(brace - 1, brace + 1) !== "${") return undefined;
   const [template] = /^\$\{[^{}\n]{1,200}\}/.exec(text.slice(brace - 1, brace + 300)) ?? [];
   return template ?? "${…}";
 }
 
-/** A file beyond a limit. */
+/** A file that exceeds a limit. */
 class Excess extends Error {
   readonly limit: Limit;
   readonly span: Span;
@@ -205,7 +211,7 @@ class Excess extends Error {
   }
 }
 
-/** A tree with its size when every alias is expanded. */
+/** A tree with its size after every alias is expanded. */
 interface Weighed {
   readonly tree: Tree;
   readonly values: number;
@@ -213,18 +219,21 @@ interface Weighed {
 }
 
 /**
- * Turns the nodes of a document into a {@link Tree}. Aliased branches are shared, never copied, so that an alias bomb is refused
- * by its size before it costs anything. `complete` is false when a part had to be left out.
- * Throws {@link Excess} when the document with expanded aliases is larger or deeper than the limits.
+ * Converts the nodes of a document to a {@link Tree}. Shares aliased branches and never copies them, so that a huge alias
+ * expansion is rejected by its size at no cost. `complete` is false if a part had to be left out. Throws {@link Excess} if the
+ * document with expanded aliases is larger or deeper than the limits.
  */
 class Conversion {
   complete = true;
   readonly #source: Source;
   readonly #diags: DiagnosticCollector;
   readonly #limits: DeclarationLimits;
-  /** By name; `undefined` while the anchored node is being read. A later anchor of the same name replaces it. */
+  /**
+   * Values by anchor name. `undefined` while the anchored node is being read. A later anchor with the same name replaces the
+   * value.
+   */
   readonly #anchors = new Map<string, Weighed | undefined>();
-  /** Entries that merge keys have copied so far. */
+  /** Number of entries that merge keys have copied. */
   #merged = 0;
 
   constructor(source: Source, diags: DiagnosticCollector, limits: DeclarationLimits) {
@@ -300,7 +309,7 @@ class Conversion {
     return undefined;
   }
 
-  /** https://yaml.org/type/merge.html: the map's own keys win over merged ones, earlier sources over later ones. */
+  /** https://yaml.org/type/merge.html: the map's own keys win over merged keys, and earlier sources win over later sources. */
   #merge(entries: Map<string, Entry>, from: Tree, at: Node): void {
     for (const tree of from.form === "list" ? from.items : [from]) {
       if (tree.form !== "map") {
@@ -347,8 +356,8 @@ function weigh(parts: readonly Weighed[], merged: readonly Weighed[]): { values:
 }
 
 /**
- * The value of a scalar, `undefined` for those that JSON does not have (`.inf`, `.nan`). A decimal integer that a number would
- * change stays a string: ids above 2^53, postcodes with leading zeros, phone numbers with a `+`.
+ * Returns the value of a scalar. `undefined` for values without a JSON equivalent (`.inf`, `.nan`). A decimal integer stays a
+ * string if a number would change it: ids above 2^53, postcodes with leading zeros, phone numbers with a `+`.
  */
 function plainValue({ value, source = "" }: Scalar): Leaf["value"] | undefined {
   if (typeof value !== "number") return value === null || typeof value === "boolean" ? value : String(value);

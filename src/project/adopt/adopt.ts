@@ -1,4 +1,4 @@
-/** The adoption of an existing account. Sends GETs only. */
+/** Adopts an existing account into the state. Sends GET requests only. */
 import path from "node:path";
 import { resolveConfig, scopeOf } from "../../core/engine/index.ts";
 import { exists, type Reading, read } from "../../core/files/index.ts";
@@ -38,13 +38,14 @@ import { type FileChange, writeFiles } from "./write.ts";
 /**
  * Brings an account under management.
  *
- * 1. Lists each collection, passes the forecast to `approve`, and reads the grants with a request for each service. The lists are kept
- *    beside the state until the end, for a retry within an hour.
- * 2. Declares objects that are neither declared nor recorded.
- * 3. Records them as an import does, and plans from the same lists. Objects with planned changes are left out.
- * 4. Writes files and state, or neither.
+ * 1. Lists each collection, passes the forecast to `approve`, and reads the grants with one request per service.
+ * Keeps the lists in a file beside the state until the end, so that a retry within an hour can reuse them.
+ * 2. Declares objects that are neither in the declaration nor in the state.
+ * 3. Adds these objects to the state, and plans from the same lists. Leaves out objects with planned changes.
+ * 4. Writes all files and the state, or nothing.
  *
- * @throws HostformError for mistakes in the declaration, and when the account cannot be read. No file is written then.
+ * @throws HostformError for mistakes in the declaration, or if the account cannot be read. Writes no file in these
+ * cases.
  */
 export async function adoptAccount(
   parts: Project,
@@ -175,7 +176,7 @@ async function languageOf(format: AdoptFormat): Promise<Language> {
   return (await import("./program.ts")).programFor(format);
 }
 
-/** Refuses pending creates: an adoption would declare their objects a second time. */
+/** Rejects pending creations, because an adoption would declare their objects a second time. */
 function refusePending({ resources }: State): void {
   const pending = [...resources.values()].filter(isPendingCreate).map(({ address }) => address);
   if (pending.length === 0) return;
@@ -185,7 +186,10 @@ function refusePending({ resources }: State): void {
 
 const UNIT = "The unit of amounts. If the API counts in cents, set `money_scale: 2` in the provider's settings.";
 
-/** Resolves the ids and domains of the file of clients. @returns id of a service -> client, and a sentence for each other key. */
+/**
+ * Resolves the ids and domains in the file of clients. @returns service id -> client, and one sentence for each unknown
+ * key.
+ */
 function clientsOf(given: ReadonlyMap<string, string>, listed: ReadonlyMap<string, Remote>, file = "") {
   const byDomain = Map.groupBy(listed.values(), ({ attributes }) => foldedDomain(attributes.domain));
   const clients = new Map<string, string>();
@@ -206,13 +210,13 @@ async function pairsOf(cwd: string, file: string | undefined) {
   return readPairs(await textOf(path.resolve(cwd, file), file, fix, { streams: true }), file);
 }
 
-/** @throws HostformError `usage` with the reason, such as the place of a byte that is not UTF-8. */
+/** @throws HostformError `usage` with the reason, such as the position of an invalid UTF-8 byte. */
 const textOf = (file: string, shown: string, fix: string, reading: Reading): Promise<string> =>
   read(file, reading)
     .then(utf8)
     .catch((error: unknown) => fail("usage", `${shown} cannot be read: ${fileFailure(error)}`, { remedies: [fix] }));
 
-/** Reads the existing declaration. @throws HostformError its mistakes. */
+/** Reads the existing declaration. @throws HostformError for mistakes in the declaration. */
 async function standingAt({ source, declaration, log }: Project): Promise<Standing> {
   const { desired, diagnostics } = await declaration.check();
   const ignoring = path.join(source.dir, ".gitignore");
@@ -229,7 +233,7 @@ async function standingAt({ source, declaration, log }: Project): Promise<Standi
   return { desired, texts: new Map(texts), ignored };
 }
 
-/** Returns the services that the declaration or the state may have. Only their grants are read. */
+/** Returns the services that may be in the declaration or in the state. Only their grants are read. */
 function declaredAmong(services: readonly Remote[], { declared, recorded }: Known): readonly Remote[] {
   const own = declared.filter(({ type }) => type === service.type);
   return services.filter(
@@ -267,7 +271,7 @@ const countOf = (types: readonly string[]) =>
     [...Map.groupBy(types, (type) => type)].map(([type, { length }]) => [kinds.get(type)?.noun ?? type, length]),
   );
 
-/** Returns the parts of the account that declaration and state have. */
+/** Returns the objects of the account that are in the declaration or in the state. */
 function knownOf(
   { desired, texts }: Standing,
   state: State,
@@ -312,7 +316,7 @@ function fileChanges(
   return isNew ? [...changed, ignoring] : changed;
 }
 
-/** Returns sentences about values that no answer of the API shows (§2 Gaps). */
+/** Returns sentences about values that no API response contains (§2 Gaps). */
 function unknownOf({
   webhook = 0,
   service = 0,

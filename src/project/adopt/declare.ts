@@ -1,4 +1,4 @@
-/** The content of an account as a declaration. Pure. */
+/** Converts the content of an account to a declaration. Pure. */
 import { isPortableName } from "../../core/files/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { importIdOf, type Kind, matches, type Remote } from "../../core/kinds/kind.ts";
@@ -10,39 +10,38 @@ import { freeName, preferredName, slug } from "./names.ts";
 import { choiceOf, declaredOf, shown } from "./object.ts";
 import { type AccountContents, nestedKind } from "./read.ts";
 
-/** An object that comes under management. */
+/** An object to bring under management. */
 export interface Adoptable {
   readonly kind: Kind;
   readonly address: string;
-  /** Id for an import. */
+  /** Import id of the object. */
   readonly importId: string;
   /** Client of the object. */
   readonly client: string | undefined;
 }
 
-/** The object of a declared resource. */
+/** The live object of a declared resource. */
 interface Found extends Adoptable {
   /** Live attributes. */
   readonly live: JsonObject;
 }
 
-/** A new block, with its objects. */
+/** A new block with its objects. */
 export interface NewBlock extends Block {
-  /** The name of its file, without an ending. */
+  /** File name without extension. */
   readonly file: string;
-  /** Empty for a block that is a comment. */
+  /** Objects of the block. Empty if the block is a comment. */
   readonly adopts: readonly Adoptable[];
 }
 
-/** New entries of the block of a declared resource. */
+/** New entries for the block of a declared resource. */
 export interface NewEntries {
-  /** `hosting_service.www`. */
+  /** Address of the outer resource, such as `hosting_service.www`. */
   readonly parent: string;
   readonly entries: JsonObject;
   readonly adopts: readonly Adoptable[];
 }
 
-/** A declared resource. */
 export interface DeclaredResource {
   readonly address: string;
   readonly type: string;
@@ -51,62 +50,68 @@ export interface DeclaredResource {
   readonly isRecorded: boolean;
 }
 
-/** Start of an adoption. */
+/** Declaration and state before an adoption. */
 export interface Known {
-  /** Kind and import id -> recorded address. */
+  /** Kind and import id -> address in the state. */
   readonly recorded: ReadonlyMap<string, string>;
   /** Declared resources of the same account. */
   readonly declared: readonly DeclaredResource[];
-  /** Declared address -> live attributes of the object that this adoption records there. Other resources may refer to it. */
+  /**
+   * Declared address -> live attributes of the object that this adoption adds to the state. Other resources may refer
+   * to the object.
+   */
   readonly found: ReadonlyMap<string, JsonObject>;
-  /** Declared and recorded addresses, without keys. */
+  /** Addresses in the declaration and in the state, without keys. */
   readonly addresses: ReadonlySet<string>;
-  /** Ids of services whose block is a comment until a person chooses a plan. */
+  /** Ids of services whose block is a comment until a person chooses a hosting plan. */
   readonly waiting: ReadonlySet<string>;
-  /** Kind and id -> name, from the file of names. */
+  /** Kind and id -> name from the file of names. */
   readonly names: ReadonlyMap<string, string>;
-  /** Id of a service -> client, from the file of clients. */
+  /** Service id -> client from the file of clients. */
   readonly clients: ReadonlyMap<string, string>;
   readonly language: Notation;
-  /** Adds no block to the declaration. */
+  /** True if the adoption adds no block to the declaration. */
   readonly isDeclaredOnly?: boolean;
 }
 
-/** Features of the language of a declaration. */
+/** Features of a declaration language. */
 export interface Notation {
-  /** Writes blocks with an open choice as comments. If not, they are left out. */
+  /** True if blocks with an open choice are written as comments. Otherwise they are left out. */
   readonly commentsOut: boolean;
-  /** Names that no resource can have. */
+  /** Reserved names that no resource can use. */
   readonly reserved: readonly string[];
-  /** Names are unique across kinds. */
+  /** True if names are unique across kinds. */
   readonly namesShared: boolean;
 }
 
-/** Result of an adoption: blocks to write, objects to record, and objects left out. */
+/** Result of an adoption: blocks to write, objects to add to the state, and skipped objects. */
 export interface Declared {
   readonly blocks: readonly NewBlock[];
   readonly entries: readonly NewEntries[];
-  /** Declared objects that are only recorded. */
+  /** Declared objects that only need a state entry. */
   readonly records: readonly Found[];
-  /** Unmanaged objects with their reasons, as sentences. */
+  /** One sentence with the reason for each unmanaged object. */
   readonly left: readonly string[];
 }
 
-/** Note of a suspended service. */
+/** Comment above a suspended service. */
 const SUSPENDED = "Suspended in the account. Without `suspended`, the suspension stays.";
 
 const keyOf = (kind: Kind, id: string) => `${kind.type} ${id}`;
 const sectionOrder = ["client_accounts", "services", "webhooks", "migration_requests"];
 
-/** Line of a comment by which a later run recognizes the service. */
+/** Comment line that identifies the service in a later run. */
 export const CHOOSE = /^\s*# choose: .*\(service ([^\s)]+)\)/gm;
 
-/** @param skip kind and import id -> reason for which the object stays out, found in the plan of the result. */
+/** @param skip kind and import id -> reason to leave the object out, from the plan of the result. */
 export function declare(contents: AccountContents, known: Known, skip: ReadonlyMap<string, string>): Declared {
   return new Declaring(contents, known, skip).result();
 }
 
-/** Finds the objects of declared resources until no further reference resolves: `order_id: ${hosting_service.www.id}` needs the service. */
+/**
+ * Finds the objects of declared resources. Repeats until no further reference resolves, because
+ * `order_id: ${hosting_service.www.id}` needs the service first.
+ */
 export function settled(contents: AccountContents, knownOf: (found: Known["found"]) => Known): Known {
   for (let known = knownOf(new Map()); ; ) {
     if (known.declared.every(({ isRecorded }) => isRecorded)) return known;
@@ -121,7 +126,7 @@ class Declaring {
   readonly #known: Known;
   readonly #skip: ReadonlyMap<string, string>;
   readonly #taken = new Map<string, Set<string>>();
-  /** Id of a service -> declared address. */
+  /** Service id -> declared address. */
   readonly #services = new Map<string, { readonly address: string; readonly client: string | undefined }>();
   readonly #left: string[] = [];
   readonly #blocks: NewBlock[] = [];
@@ -144,7 +149,7 @@ class Declaring {
       const own = names.filter((one) => one.type === type).map(({ name }) => name);
       this.#taken.set(type, namesShared ? all : new Set([...reserved, ...own]));
     }
-    // Given names are reserved.
+    // Names from the file are reserved.
     for (const [key, name] of known.names) this.#taken.get(key.slice(0, key.indexOf(" ")))?.add(name);
   }
 
@@ -152,7 +157,7 @@ class Declaring {
     const grants = Map.groupBy(this.#contents.objects.get(nestedKind.type) ?? [], ({ attributes }) =>
       String(attributes.service_id),
     );
-    // Services before what refers to them.
+    // Handle services before the objects that refer to them.
     for (const [type, objects] of [...this.#contents.objects].toSorted(
       ([a], [b]) => Number(b === "hosting_service") - Number(a === "hosting_service"),
     )) {
@@ -175,7 +180,7 @@ class Declaring {
     };
   }
 
-  /** @param same objects with the same natural key, in the order of ids. */
+  /** @param same objects with the same natural key, sorted by id. */
   #add(kind: Kind, object: Remote, same: readonly Remote[], grants: readonly Remote[]): void {
     const { id, attributes } = object;
     const [named = "domain"] = kind.identity ?? [];
@@ -252,7 +257,9 @@ class Declaring {
     if (isOpen) this.#leave(kind, id, `choose its plan in ${this.#fileOf(kind, object, client)}.hosting.yaml.`);
   }
 
-  /** Records the object of a declared resource, unless they differ. @returns true for a recorded object. */
+  /**
+   * Adds the object of a declared resource to the state unless the two differ. @returns true if the object was added.
+   */
   #record(
     kind: Kind,
     address: string,
@@ -322,11 +329,11 @@ class Declaring {
     return { entries, adopts };
   }
 
-  /** Finds the unrecorded resource that declares this object, for example after a killed run. */
+  /** Finds the declared resource of this object that has no state entry, for example after a killed run. */
   #declaredAs(kind: Kind, object: Remote, importId: string): DeclaredResource | undefined {
     const { attributes } = object;
     const isNamed = kind.naturalKey(attributes) !== undefined;
-    // An object without a natural key has a name with its id.
+    // If an object has no natural key, its name contains its id.
     const own = formatAddress({
       type: kind.type,
       name: this.#known.names.get(keyOf(kind, importId)) ?? preferredName(kind, object),
@@ -338,7 +345,7 @@ class Declaring {
     });
   }
 
-  /** Does the same for a nested object. The id of its parent may be unknown. */
+  /** Does the same for a nested object. The id of the outer object may be unknown. */
   #declaredIn(parent: string, { attributes }: Remote, importId: string): DeclaredResource | undefined {
     const instances = `${nestedKind.type}.${parent.slice(parent.indexOf(".") + 1)}[`;
     const isSame = ({ config, importId: given }: DeclaredResource) =>
@@ -354,13 +361,13 @@ class Declaring {
 
   #fileOf(kind: Kind, object: Remote, client: string | undefined): string {
     const owner = kind.section === "client_accounts" ? preferredName(kind, object) : client;
-    // Some names are devices on Windows.
+    // Windows reserves some names for devices.
     const isFree = owner !== undefined && !["webhooks", "unassigned"].includes(owner) && isPortableName(owner);
     if (owner !== undefined) return isFree ? owner : `client-${owner}`;
     return kind.section === "webhooks" ? "webhooks" : "unassigned";
   }
 
-  /** @param grants of the service, which are left out with it. */
+  /** @param grants of the service. They are left out together with the service. */
   #leave(kind: Kind, id: string, why: string, grants: readonly Remote[] = []): void {
     const open = grants.filter(
       (one) => !this.#known.recorded.has(keyOf(nestedKind, importIdOf(nestedKind, one.id, one.attributes))),

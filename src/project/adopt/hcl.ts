@@ -1,4 +1,4 @@
-/** An adoption in HCL: the proved declaration as a configuration of Terraform with the same state. */
+/** Writes an adoption in HCL: the proved declaration as a Terraform configuration with the same state. */
 import path from "node:path";
 import { resourceOf } from "../../core/model/index.ts";
 import { terraformOf } from "../export.ts";
@@ -23,8 +23,8 @@ function addressesIn(texts: Texts): string[] {
 }
 
 /**
- * Writes the resources with their import blocks at the end of their files, and `hosting.tf` with provider and backend for a new
- * configuration. Terraform ignores import blocks of recorded resources.
+ * Writes the resources. Their import blocks are at the end of each file. A new configuration also gets `hosting.tf`
+ * with provider and backend. Terraform ignores import blocks of resources that are in the state.
  */
 async function hclTexts({ desired, blocks, before, state, source }: Written): Promise<Texts> {
   const adopts = blocks.flatMap((block) => block.adopts);
@@ -46,7 +46,7 @@ async function hclTexts({ desired, blocks, before, state, source }: Written): Pr
     const [type, name] = one.labels ?? [];
     const notes = one.block === "resource" ? (notesOf.get(`${type}.${name}`) ?? []) : [];
     const block = { ...one, comments: [...(one.comments ?? []), ...notes] };
-    // Import blocks follow their resource.
+    // An import block is in the file of its resource.
     if (block.block === "resource") file = fileOf.get(`${type}.${name}`) ?? "unassigned";
     return { file: block.block === "resource" || block.block === "import" ? file : "hosting", block };
   });

@@ -1,4 +1,4 @@
-/** The lists of an interrupted adoption, in a file beside the state, for a retry. */
+/** Stores the lists of an interrupted adoption in a file beside the state, for a retry. */
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import type { ApiRecord } from "../../core/api/index.ts";
@@ -7,7 +7,7 @@ import { attempt, ifErrno, ifExplained, parsedJson } from "../../core/model/inde
 import type { Encryption, Seal } from "../../core/record/index.ts";
 import { refuse } from "../messages.ts";
 
-/** Older lists are read again. */
+/** Maximum age of stored lists, in milliseconds. Older lists are read again. */
 const FRESH_MS = 3_600_000;
 
 const FORM = "hostform adopt";
@@ -23,30 +23,29 @@ const headerForm = z.object({
 const lineForm = z.object({ list: z.string(), records: z.array(z.looseObject({ id: z.string() })) });
 
 interface KeptOptions {
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
-  /** The account of the lists. */
+  /** Account that the lists belong to. */
   readonly account: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly encryption: Encryption;
 }
 
-/** An open file with its content. */
 interface Kept {
   readonly handle: OpenFile;
   readonly since: number;
   readonly lists: Map<string, readonly ApiRecord[]>;
-  /** Seals the line of this number. */
+  /** Encrypts the line with this number. */
   readonly seal: ((text: string, at: number) => string) | undefined;
 }
 
 export type KeptLists = Awaited<ReturnType<typeof openKept>>;
 
 /**
- * Opens the lists by name. Each list is a line of the file, on disk when `add` resolves. Only the owner can read the file, and the key
- * of the state seals each line at its place. Begins a new file unless the old one has unchanged lists of this account, at most an hour
- * old.
+ * Opens the stored lists by name. Each list is one line of the file, and is on disk when `add` resolves. Only the owner
+ * can read the file. The key of the state encrypts each line together with its position. Reuses the old file only if
+ * its lists are of this account, unchanged and at most one hour old.
  * @throws HostformError `state.key`, `file.refused`.
  */
 export async function openKept(options: KeptOptions) {
@@ -56,12 +55,12 @@ export async function openKept(options: KeptOptions) {
   let writing: Promise<void> = Promise.resolve();
   let lines = lists.size;
   return {
-    /** Number of lists of an earlier run. */
+    /** Number of lists from an earlier run. */
     found: lists.size,
     /** Time of the first list, in milliseconds since the epoch. */
     since,
     get: (name: string) => lists.get(name),
-    /** Keeps a list. Writes lists one after the other. */
+    /** Stores a list. Writes one list at a time. */
     add: async (name: string, records: readonly ApiRecord[]) => {
       lists.set(name, records);
       const line = JSON.stringify({ list: name, records });
@@ -92,16 +91,16 @@ async function begun({ file, account, now, encryption }: KeptOptions): Promise<K
   return { handle, since: now, lists: new Map(), seal: sealing(seal, id) };
 }
 
-/** Opens the file of an earlier run; undefined without usable lists. */
+/** Opens the file of an earlier run. Returns undefined if it has no usable lists. */
 async function resumed({ file, account, now, encryption }: KeptOptions): Promise<Kept | undefined> {
-  // A file of another user or of another form is replaced.
+  // Replace a file of another user or with another format.
   const handle = attempt(
     () => requirePrivate(file) && openPrivate(file, "append"),
     ifErrno(() => undefined),
   );
   if (handle === undefined) return undefined;
   const kept = await read(handle.text(), { account, now, encryption });
-  // A killed run may end with half a line.
+  // A killed run may end with an incomplete line.
   if (kept === undefined) handle.close();
   else handle.cut(kept.bytes);
   return kept && { handle, ...kept };
@@ -115,7 +114,7 @@ async function read(text: string, { account, now, encryption }: Omit<KeptOptions
   if (header === undefined || header.account !== account) return undefined;
   if (now - header.since > FRESH_MS || header.since > now) return undefined;
   if ((header.key === null) !== (encryption.key === undefined)) return undefined;
-  // Lists under another key are read again from the account.
+  // If the lists are encrypted with another key, read them again from the account.
   const seal = header.key === null ? undefined : await encryption.from(header.key).catch(nothing);
   if (header.key !== null && seal === undefined) return undefined;
   const lists = new Map<string, readonly ApiRecord[]>();

@@ -6,12 +6,12 @@ import type { ProjectSource } from "../source.ts";
 import type { NewBlock, Notation } from "./declare.ts";
 import type { Texts } from "./proof.ts";
 
-/** Input of the files in a language. */
+/** Input for the files in one language. */
 export interface Written {
   /** The proved declaration. */
   readonly desired: Desired;
   readonly blocks: readonly NewBlock[];
-  /** Files of the declaration in YAML. */
+  /** Files of the YAML declaration. */
   readonly texts: Texts;
   /** Existing files in this language. */
   readonly before: Texts;
@@ -21,19 +21,19 @@ export interface Written {
 }
 
 export interface Language extends Notation {
-  /** Returns true for a path of the folder with `/` in this language. */
+  /** Returns true if a path in the folder, with `/`, is a file of this language. */
   isOwn(file: string): boolean;
-  /** Returns the addresses without keys that these files visibly declare. */
+  /** Returns the addresses that these files declare, without keys. Finds only literal declarations. */
   addressesIn(texts: Texts): readonly string[];
   /** Returns the address of a resource in this language. */
   addressOf(address: string): string;
-  /** Returns the order reference of a service without a domain, if the program declares one. */
+  /** Returns the order reference of a service without a domain. Undefined if the language does not declare one. */
   referenceOf?(address: string): string;
-  /** Returns the files with the adopted objects after their present text, by absolute path. */
+  /** Returns the files by absolute path. The adopted objects follow the present text of each file. */
   textsOf(written: Written): Promise<Texts>;
 }
 
-/** hostform's own language, whose declaration is read as such. */
+/** hostform's own language. Its declaration is parsed. */
 export const yaml: Language = {
   commentsOut: true,
   namesShared: false,
@@ -55,7 +55,7 @@ export async function filesIn(language: Language, dir: string): Promise<Texts> {
   );
 }
 
-/** Refuses a configuration without its state: with an empty one, its objects would be created twice. */
+/** Rejects a configuration without its state. With an empty state, its objects would be created twice. */
 export function refuseForeign(texts: Texts, state: State): void {
   if (texts.size === 0 || state.resources.size > 0) return;
   fail("usage", "A configuration is here already, and the state that hostform would write is empty", {
@@ -64,7 +64,7 @@ export function refuseForeign(texts: Texts, state: State): void {
   });
 }
 
-/** Moves a record to its address in a language. */
+/** Changes the address of a state entry to the address in a language. */
 export function recordIn(language: Language, record: ResourceState): ResourceState {
   const { address, attributes } = record;
   const isUnnamed = address.startsWith("hosting_service.") && attributes.domain === null;

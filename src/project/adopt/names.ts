@@ -1,11 +1,14 @@
-/** The names of adopted objects, from domains. They do not depend on the order of lists. */
+/** Names adopted objects after their domains. The names do not depend on the order of lists. */
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { fail, foldedDomain, isName } from "../../core/model/index.ts";
 
 /** Maximum length of a name. */
 const LONGEST = 100;
 
-/** `www.acme.example` -> `www-acme-example`; empty if no character can be in a name. */
+/**
+ * Converts `www.acme.example` to `www-acme-example`. Returns an empty string if a name can contain none of the
+ * characters.
+ */
 export function slug(text: string): string {
   const plain = text
     .normalize("NFKD")
@@ -14,24 +17,30 @@ export function slug(text: string): string {
     .replace(/[^a-z0-9_-]+/g, "-")
     .replace(/-{2,}/g, "-")
     .slice(0, LONGEST)
-    // `__proto__` is no key of a declaration.
+    // A declaration cannot have the key `__proto__`.
     .replace(/^[-_]+|[-_]+$/g, "");
   return plain === "" || isName(plain) ? plain : `site-${plain}`;
 }
 
 const text = (value: unknown) => (typeof value === "string" ? value : "");
 
-/** Returns the first choice for a name: of the domain, the URL's host or the object's name; for others, of the plan's name and the id. */
+/**
+ * Returns the preferred name: the domain, the host of the URL, or the name of the object. Without these, returns the
+ * name of the hosting plan with the id.
+ */
 export function preferredName(kind: Kind, { id, attributes }: Remote): string {
   const { domain, url, name, plan } = attributes;
-  // A domain in another script has an A-label.
+  // An internationalized domain name is used as its A-label.
   const host = text(domain) || (URL.canParse(text(url)) ? new URL(text(url)).hostname : "");
   const own = host === "" ? slug(text(name)) : slug(foldedDomain(host) ?? host);
   if (own !== "") return own;
   return [slug(text(plan)) || slug(kind.noun), slug(id).replace(/^site-/, "")].filter((part) => part !== "").join("-");
 }
 
-/** Returns a free name: the preferred one, or one with `-2` and so on. @param taken names in use; gets the returned name. */
+/**
+ * Returns the preferred name, or the name with `-2`, `-3` and so on if it is in use. @param taken names in use. The
+ * returned name is added.
+ */
 export function freeName(preferred: string, taken: Set<string>): string {
   let name = preferred;
   for (let count = 2; taken.has(name); count++) name = `${preferred}-${count}`;
@@ -43,13 +52,13 @@ export function freeName(preferred: string, taken: Set<string>): string {
 export interface Pair {
   readonly key: string;
   readonly value: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number;
 }
 
 /**
- * Reads two columns of a CSV file (RFC 4180). A first line that begins with a word of letters is the header.
- * @param shown the file's name, for messages. @throws HostformError `usage` with the line.
+ * Reads two columns of a CSV file (RFC 4180). If the first field of the first line is a word, the line is the header.
+ * @param shown file name for messages. @throws HostformError `usage` with the line.
  */
 export function readPairs(csv: string, shown: string): Pair[] {
   const pairs = rowsOf(csv.replace(/^\uFEFF/, "")).flatMap(({ cells: [key = "", value = ""], line }): Pair[] => {
@@ -92,7 +101,10 @@ function rowsOf(csv: string): { readonly cells: readonly string[]; readonly line
   return rows;
 }
 
-/** Returns the names of a file, by kind and id: `1001` is a service, `webhook/201` another kind. @throws HostformError `usage`. */
+/**
+ * Returns the names in a file by kind and id. `1001` is a service, `webhook/201` an object of another kind. @throws
+ * HostformError `usage`.
+ */
 export function givenNames(pairs: readonly Pair[], kinds: Iterable<Kind>, shown: string): ReadonlyMap<string, string> {
   const nouns = new Map([...kinds].map((kind) => [slug(kind.noun), kind.type]));
   const names = new Map<string, string>();

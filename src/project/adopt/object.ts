@@ -1,4 +1,4 @@
-/** One object of the account in the words of a declaration, and the reasons for missing attributes. */
+/** Converts one object of the account to declared attributes, with the reasons for missing attributes. */
 import type { PlanRecord } from "../../core/api/index.ts";
 import type { AttributeMeta } from "../../core/kinds/attribute.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
@@ -6,13 +6,13 @@ import { attributesOf } from "../../core/lifecycle/index.ts";
 import { equal, escapeLine, foldedDomain, foldedEmail, type Json, type JsonObject } from "../../core/model/index.ts";
 import { literal } from "../../fronts/yaml/index.ts";
 
-/** Shows a text of the account inside a sentence. */
+/** Escapes and shortens a string of the account for a sentence. */
 export const shown = (text: unknown) => escapeLine(String(text)).slice(0, 200);
 
 /**
- * Declares a live object with all attributes that the API shows, except defaults and `suspended`: a suspension by the host stays.
- * Prevents its removal.
- * @returns also the reasons as sentences: for each `missing` required attribute, and for `omitted` ones.
+ * Declares a live object with all attributes that the API returns. Omits defaults, and `suspended`, so that a
+ * suspension by the host stays. Sets the deletion policy to prevent.
+ * @returns also one sentence for each `missing` required attribute and for each of the `omitted` attributes.
  */
 export function declaredOf(kind: Kind, live: JsonObject) {
   const config: Record<string, Json> = {};
@@ -40,7 +40,7 @@ export function declaredOf(kind: Kind, live: JsonObject) {
     const text = shown(JSON.stringify(value));
     const reason = `${text} (${issue?.message ?? "another type"})`;
     const why = `Its ${name} cannot be declared: ${shown(reason)}.`;
-    // Without its natural key, the block would declare another object.
+    // Without its natural key, the block would declare a different object.
     const isKey = kind.naturalKey(live) !== kind.naturalKey({ ...live, [name]: null });
     if (isRequired || isKey) missing.set(name, why);
     else omitted.push(why);
@@ -49,7 +49,7 @@ export function declaredOf(kind: Kind, live: JsonObject) {
   return { config, missing, omitted };
 }
 
-/** Returns a value and equal forms of a text: without the root's dot, folded. */
+/** Returns a value and its equivalent strings: without the final dot, and case-folded. */
 function formsOf(value: Json): readonly Json[] {
   if (typeof value !== "string") return [value];
   return [value.replace(/\.$/, ""), value, value.trim(), foldedDomain(value) ?? value, foldedEmail(value) ?? value];
@@ -65,7 +65,7 @@ function escaped(value: Json): Json {
 
 const MOST_CANDIDATES = 10;
 
-/** Returns the comment above a block whose plan a person has to choose. */
+/** Returns the comment above a block for which a person must choose the hosting plan. */
 export function choiceOf({ id, attributes }: Remote, candidates: readonly PlanRecord[]): string[] {
   const { plan, price, currency, billing_cycle: cycle } = attributes;
   const about = [plan, price, currency, cycle].filter((part) => part != null).map(shown);

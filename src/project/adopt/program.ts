@@ -1,4 +1,4 @@
-/** An adoption in TypeScript: a program with the constructs of hostform, whose stack has the same state. */
+/** Writes an adoption in TypeScript: a program with hostform's constructs. Its stack uses the same state. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { exists } from "../../core/files/index.ts";
@@ -8,15 +8,14 @@ import type { Language, Written } from "./language.ts";
 import type { Texts } from "./proof.ts";
 import { nestedKind } from "./read.ts";
 
-/** Name of the stack. */
 const STACK = "hosting";
 
-/** Writes TypeScript for one of the two libraries, which have the same classes. */
+/** Writes TypeScript for `cdktf` or `cdktn`. The libraries have the same classes. */
 export const programFor = (library: "cdktf" | "cdktn"): Language => ({
   commentsOut: false,
-  // A stack has one construct of a name.
+  // Construct names are unique within a stack.
   namesShared: true,
-  // Names of the constructs of provider and backend.
+  // The provider and the backend use these construct names.
   reserved: [STACK, "backend"],
   isOwn: (file) => file === "main.ts" || /^sites\/[^/]+\.ts$/.test(file),
   addressesIn: (texts) =>
@@ -28,7 +27,10 @@ export const programFor = (library: "cdktf" | "cdktn"): Language => ({
   textsOf: async (of) => programTexts(library, of),
 });
 
-/** Returns the address in the stack. Both libraries name a nested construct by the words of its path, and eight digits of its MD5. */
+/**
+ * Returns the address in the stack. `cdktf` and `cdktn` name a nested construct by the words of its path, plus eight
+ * digits of an MD5 hash.
+ */
 function stackAddress(address: string): string {
   const { type = "", name = "", key } = parseAddress(address) ?? {};
   if (typeof key !== "string") return address;
@@ -48,12 +50,12 @@ function programTexts(library: string, { desired, blocks, before, source }: Writ
       "package.json": { private: true, type: "module" },
     };
     for (const [name, value] of Object.entries(own)) {
-      // An existing file is the user's.
+      // Keep an existing file, because it belongs to the user.
       if (!exists(path.join(source.dir, name))) add(name, `${JSON.stringify(value, null, 2)}\n`);
     }
   }
   for (const [name, of] of Map.groupBy(blocks, ({ file }) => file)) {
-    // A person may have edited an existing file, so new sites get another one.
+    // A person may have edited an existing file, so write new sites to another file.
     let file = `sites/${name}.ts`;
     for (let count = 2; texts.has(path.join(source.dir, file)); count++) file = `sites/${name}-${count}.ts`;
     add(file, siteFile(library, of));
@@ -84,13 +86,13 @@ for (const file of readdirSync(sites).sort()) {
 app.synth();
 `;
 
-/** Section -> construct, and its properties in the API's names. Constructs prevent a removal by default. */
+/** Section -> construct and its properties, with API names. The constructs prevent a deletion by default. */
 const CONSTRUCTS: Readonly<Record<string, { readonly construct: string; propsOf(block: NewBlock): JsonObject }>> = {
   services: {
     construct: "HostedSite",
     propsOf: ({ name, body: { client: _, deletion_policy: __, grants, ...site } }) => ({
       ...site,
-      // A service without a domain has a recorded order reference.
+      // The state entry of a service without a domain has an order reference.
       ...(site.domain === undefined && { reference: `hosting_service.${name}` }),
       ...(grants !== undefined && { grants }),
     }),
@@ -118,7 +120,7 @@ ${lines.join("")}}
 `;
 }
 
-/** Returns a value as TypeScript, with attributes in camel case. Keys of grants are addresses. */
+/** Returns a value as TypeScript with attributes in camel case. The keys of grants are e-mail addresses. */
 function typeScriptOf(value: Json, indent: string, isOfAttributes = true): string {
   if (typeof value === "string") return textOf(value);
   if (Array.isArray(value))
@@ -132,5 +134,5 @@ function typeScriptOf(value: Json, indent: string, isOfAttributes = true): strin
   return `{\n${entries.join("")}${indent}}`;
 }
 
-/** Escapes `%{`, which begins an expression in a stack. `${` is already escaped as in YAML. */
+/** Escapes `%{`, which begins a template directive in a stack. `${` is already escaped, as in YAML. */
 const textOf = (value: string) => jsonText(value.replaceAll("%{", "%%{"));

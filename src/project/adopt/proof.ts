@@ -1,4 +1,4 @@
-/** The proof of an adoption: declaration and records whose plan has no changes. Sends no further request. */
+/** Proves an adoption: the plan of its declaration and state has no changes. Sends no further request. */
 import path from "node:path";
 import { observe, plan, resolveConfig, scopeOf, validateDesired } from "../../core/engine/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
@@ -31,24 +31,23 @@ import { type Adoptable, type Declared, declare, type Known } from "./declare.ts
 import { type AccountContents, nestedKind } from "./read.ts";
 import { templated } from "./templates.ts";
 
-/** Texts of a declaration, by absolute path. */
+/** Texts of the declaration files by absolute path. */
 export type Texts = ReadonlyMap<string, string>;
 
 /** The existing declaration. */
 export interface Standing {
-  /** Undefined without a declaration. */
+  /** Undefined if no declaration exists. */
   readonly desired: Desired | undefined;
   readonly texts: Texts;
-  /** The whole of .gitignore. */
+  /** Complete text of .gitignore. */
   readonly ignored: string | undefined;
 }
 
-/** Input of a proof. */
 export interface ProofParts {
   readonly contents: AccountContents;
   readonly known: Known;
   readonly standing: Standing;
-  /** Writes common settings of sites as templates. */
+  /** True if common settings of sites are written as templates. */
   readonly hasTemplates: boolean;
   readonly project: string;
   readonly alias: string;
@@ -58,26 +57,25 @@ export interface ProofParts {
   readonly source: ProjectSource;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Returns true for a text with a secret of this run, such as the API token in the URL of a webhook. */
+  /** Returns true if a text contains a secret of this run, such as the API token in a webhook URL. */
   hides(text: string): boolean;
 }
 
-/** A proved adoption. */
 export interface Proof {
   readonly declared: Declared;
   readonly adopts: readonly Adoptable[];
   readonly texts: Texts;
-  /** The whole declaration. */
+  /** The complete declaration. */
   readonly desired: Desired;
   readonly records: readonly ResourceState[];
   readonly left: readonly string[];
   readonly otherChanges: number;
 }
 
-/** Maximum number of plans that find further changes. */
+/** Maximum number of plans to compute until no change is left. */
 const MOST_TRIES = 10;
 
-/** Returns a declaration and records whose plan has no changes. Leaves out objects that would change. */
+/** Returns a declaration and state entries whose plan has no changes. Leaves out objects that would change. */
 export async function proved(of: ProofParts): Promise<Proof> {
   const { contents, known, standing, project, alias, source } = of;
   const skip = new Map<string, string>();
@@ -88,7 +86,7 @@ export async function proved(of: ProofParts): Promise<Proof> {
     const secret = "it holds a secret of this machine, such as the API token, which no file may hold.";
     for (const { kind, importId } of hiding) skip.set(`${kind.type} ${importId}`, secret);
     if (hiding.length > 0) continue;
-    // An existing declaration keeps its form. Other languages have constructs and modules.
+    // An existing declaration keeps its style. Other languages use constructs and modules instead of templates.
     const isNew = standing.desired === undefined && of.hasTemplates;
     const { blocks, templates } = isNew
       ? templated(declared.blocks, contents.plans)
@@ -111,7 +109,7 @@ export async function proved(of: ProofParts): Promise<Proof> {
   });
 }
 
-/** Formats the texts, except files that had another form before. */
+/** Formats the texts, except files that were formatted differently before. */
 const inForm = (texts: Texts, before: Texts): Texts =>
   new Map(
     [...texts].map(([file, text]) => {
@@ -121,7 +119,7 @@ const inForm = (texts: Texts, before: Texts): Texts =>
     }),
   );
 
-/** @returns the texts of the whole declaration, and the entries that fit into no block: parent -> a sentence. */
+/** @returns the texts of the complete declaration, and the entries that fit into no block, as parent -> sentence. */
 function textsWith(
   standing: Standing,
   { blocks, entries }: Declared,
@@ -153,7 +151,10 @@ function textsWith(
   return { texts, left };
 }
 
-/** Plans the account with the adopted objects, without a request. @returns also the reasons against objects, by kind and import id. */
+/**
+ * Plans the account with the adopted objects. Sends no request. @returns also the reasons to leave objects out, by kind
+ * and import id.
+ */
 async function planOf(
   { alias, account, known: { found }, state: recorded, source, now }: ProofParts,
   texts: Texts,
@@ -210,7 +211,7 @@ async function planOf(
   };
 }
 
-/** Returns the addresses that a plan would change or refuses, each with a sentence. */
+/** Returns the addresses that a plan would change or reject, each with a sentence. */
 function changesOf({ changes, diagnostics, drift }: Plan): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const { address } of drift) found.set(address, "what the API shows of it cannot be recorded as it is.");

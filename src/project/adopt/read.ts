@@ -1,4 +1,4 @@
-/** Reads an account for an adoption: each collection once, and the grants by a request for each service. */
+/** Reads an account for an adoption: each collection once, and the grants with one request per service. */
 import type { ApiRecord, Listing, PlanRecord, Reader } from "../../core/api/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
@@ -12,23 +12,23 @@ import type { AdoptOptions } from "./types.ts";
 
 /** The content of an account. */
 export interface AccountContents {
-  /** Objects by kind, in the order of ids. `service_id` names the service of a grant. */
+  /** Objects by kind, sorted by id. The `service_id` of a grant is the id of its service. */
   readonly objects: ReadonlyMap<string, readonly Remote[]>;
   readonly plans: readonly PlanRecord[];
-  /** Sentences about unreadable parts. */
+  /** One sentence for each unreadable part. */
   readonly unread: readonly string[];
-  /** Sentences about ended objects, which cannot be managed. */
+  /** One sentence for each deleted object, which cannot be managed. */
   readonly ended?: readonly string[];
 }
 
-/** Number of lists that are read at the same time. */
+/** Number of lists that are read in parallel. */
 const AT_ONCE = 10;
 
 export const nestedKind =
   [...kinds.values()].find(({ nested }) => nested !== undefined) ?? fail("internal", "No kind is nested");
 const flatKinds = [...kinds.values()].filter((kind) => kind.list !== undefined && kind.parent === undefined);
 
-/** Returns a reader that keeps its lists, and prefers kept lists to requests. */
+/** Returns a reader that stores its lists, and uses stored lists instead of requests. */
 export function keepingReader(client: Reader, kept: KeptLists): Reader {
   const keep = <T extends ApiRecord>(name: string, listing: () => Listing<T>): Listing<T> => {
     const all = async (): Promise<T[]> => {
@@ -45,7 +45,7 @@ export function keepingReader(client: Reader, kept: KeptLists): Reader {
       },
     };
   };
-  /** Gets one object from its list if possible. */
+  /** Gets one object from its list if the list is stored. */
   const one = async <T extends ApiRecord>(name: string, id: string, get: () => Promise<T>): Promise<T> =>
     (kept.get(name)?.find((record) => record.id === id) as T | undefined) ?? get();
   return {
@@ -69,7 +69,7 @@ export function keepingReader(client: Reader, kept: KeptLists): Reader {
 
 /**
  * Selects a part of an account.
- * @param clients id of a service -> client. @throws HostformError `usage` for a client without a file of clients.
+ * @param clients service id -> client. @throws HostformError `usage` if a client is selected without a file of clients.
  */
 export function selectionOf(
   { select = [], client, clients: file }: Pick<AdoptOptions, "select" | "client" | "clients">,
@@ -86,11 +86,11 @@ export function selectionOf(
     client_accounts: (kind, object) => preferredName(kind, object) === owner,
   };
   return {
-    /** Returns true for a kind that may have selected objects. */
+    /** Returns true if the kind may have selected objects. */
     lists: ({ section, attributes }: Kind) =>
       (owner === undefined || Object.hasOwn(isOwned, section)) &&
       (globs.length === 0 || Object.hasOwn(attributes.shape, "domain")),
-    /** Returns true for a selected top-level object. */
+    /** Returns true if the top-level object is selected. */
     wants(kind: Kind, object: Remote) {
       const { domain } = object.attributes;
       const names = [domain, foldedDomain(domain)].flatMap((name) => (typeof name === "string" ? [name] : []));
@@ -99,7 +99,7 @@ export function selectionOf(
       const isSelected = globs.length === 0 || hits.length > 0;
       return isSelected && (owner === undefined || (isOwned[kind.section]?.(kind, object) ?? false));
     },
-    /** @throws HostformError `usage` for a pattern that no domain has matched. */
+    /** @throws HostformError `usage` if a pattern has matched no domain. */
     refuseUnmatched() {
       const [pattern] = unmatched;
       if (pattern !== undefined) refuse("usage/unmatched", { pattern: JSON.stringify(pattern) });
@@ -107,7 +107,7 @@ export function selectionOf(
   };
 }
 
-/** `*.acme.example`: `*` matches any text, `?` one character. */
+/** Converts a pattern such as `*.acme.example`. `*` matches any text, `?` one character. */
 function globOf(glob: string): RegExp {
   const source = glob
     .replace(/[.+^${}()|[\]\\]/g, "\\$&")
@@ -116,7 +116,7 @@ function globOf(glob: string): RegExp {
   return new RegExp(`^${source}$`, "i");
 }
 
-/** Reads the collections of all top-level kinds, with a request for each page. */
+/** Reads the collections of all top-level kinds with one request per page. */
 export async function readCollections(
   account: Account,
   selection: Pick<ReturnType<typeof selectionOf>, "lists" | "wants">,
@@ -131,12 +131,12 @@ export async function readCollections(
       .map(async (kind) => {
         account.proveAbsence(kind);
         const found = await account.list(kind).catch((error: unknown) => {
-          // An adoption creates no object, so it can leave out an unreadable collection, except the services.
+          // An adoption creates no object, so it can skip an unreadable collection. Only services are required.
           if (kind.section !== "services" && provesNothing(error)) {
             unread.push(`The ${kind.noun}s: the host answered with something that is no list.`);
             return new Map<string, Remote>();
           }
-          // §4: only the Manage track has client accounts.
+          // Only the Manage track has client accounts (§4).
           if (kind.section !== "client_accounts" || !isRefusal(error)) throw error;
           unread.push("Client accounts: the token may not list them (they are of the Manage track only).");
           return new Map<string, Remote>();
@@ -171,7 +171,10 @@ const provesNothing = (error: unknown) =>
 
 const isRefusal = (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404);
 
-/** Reads the grants of services, with a request for each. A service may refuse its grants before it is live (§3). @param onOpen gets the number of unread lists. */
+/**
+ * Reads the grants with one request per service. The API may reject the request before the service is live (§3). @param
+ * onOpen receives the number of unread lists.
+ */
 export async function readGrants(
   account: Account,
   services: readonly Remote[],
@@ -202,7 +205,7 @@ export async function readGrants(
   return { objects: new Map([[nestedKind.type, grants]]), unread: unread.toSorted() };
 }
 
-/** Sorts by number, because names depend on the order and §4 does not specify the order of lists. */
+/** Sorts ids as numbers. Names depend on the order, and §4 does not specify the order of lists. */
 const byId = (objects: readonly Remote[]) => objects.toSorted((a, b) => compareIds(a.id, b.id));
 
 function compareIds(a: string, b: string): number {

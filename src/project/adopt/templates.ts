@@ -1,4 +1,4 @@
-/** Common settings of adopted sites, as templates. Pure. */
+/** Extracts common settings of adopted sites into templates. Pure. */
 import type { PlanRecord } from "../../core/api/index.ts";
 import { equal, isObject, type Json, type JsonObject } from "../../core/model/index.ts";
 import type { NewBlock } from "./declare.ts";
@@ -7,17 +7,17 @@ import { nestedKind } from "./read.ts";
 
 /** Minimum number of sites for a template. */
 const FEWEST = 5;
-/** Share of the sites that adds a grant to their template. The other sites remove it. */
+/** Minimum share of the sites that have a grant before it moves to the template. The other sites remove the grant. */
 const NEARLY_ALL = 0.8;
 
 const GRANTS = nestedKind.nested?.section ?? "";
-/** Settings that stay with the site. */
+/** Settings that stay in the block of the site. */
 const OWN = ["domain", "client", GRANTS];
 
 /**
- * Folds common settings of at least five services into a template, named after the plan. Skips comments and services without a domain.
- * The templates do not depend on the order of lists.
- * @returns the blocks of the declaration, and their section `templates`.
+ * Extracts the common settings of at least five services into a template named after the hosting plan. Skips comments
+ * and services without a domain. The templates do not depend on the order of lists.
+ * @returns the blocks of the declaration, and the section `templates`.
  */
 export function templated(blocks: readonly NewBlock[], plans: readonly PlanRecord[]) {
   const sites = blocks.filter(
@@ -45,7 +45,7 @@ const sharedOf = (body: JsonObject): JsonObject =>
 
 const grantsOf = ({ [GRANTS]: grants }: JsonObject): JsonObject => (isObject(grants) ? grants : {});
 
-/** Returns the grants that nearly all sites have with the same value. */
+/** Returns the grants that at least 80 % of the sites have with the same value. */
 function commonGrants(group: readonly NewBlock[]): JsonObject {
   const all = group.flatMap(({ body }) => Object.entries(grantsOf(body)));
   const common = [...Map.groupBy(all, (entry) => JSON.stringify(entry)).values()]
@@ -54,7 +54,10 @@ function commonGrants(group: readonly NewBlock[]): JsonObject {
   return Object.fromEntries(common.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns the settings beside the template. Null removes a grant. Maps merge, so a grant with fewer keys replaces all of them. */
+/**
+ * Returns the settings that the site adds to the template. Null removes a grant. Maps merge, so a grant with fewer keys
+ * needs `replace`.
+ */
 function ownOf(body: JsonObject, template: string, common: JsonObject): JsonObject {
   const own = grantsOf(body);
   const others = Object.entries(own).filter(([email, grant]) => !equal(grant, common[email] ?? null));

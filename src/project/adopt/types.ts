@@ -1,37 +1,37 @@
-// The options and results of an adoption, published with the library.
+// The options and results of an adoption. The library exports these types.
 
-/** hostform's YAML; Terraform's language; TypeScript for either of the two libraries of constructs. */
+/** Language of the declaration: hostform's YAML, HCL, or TypeScript for `cdktf` or `cdktn`. */
 export type AdoptFormat = "yaml" | "hcl" | "cdktf" | "cdktn";
 
 /** Options of an adoption. Paths are relative to the working folder. */
 export interface AdoptOptions {
-  /** The account, by its name under `providers`. Default: `default`. */
+  /** Name of the account under `providers`. Default: `default`. */
   readonly provider?: string;
   /** Name of a new project. Default: the name of the folder. */
   readonly project?: string;
   /** A CSV file `id,name` with names of resources. Default: names from domains. */
   readonly names?: string;
-  /** A CSV file `service id or domain,client`: the client of each service. */
+  /** A CSV file `service id or domain,client` with the client of each service. */
   readonly clients?: string;
-  /** Only services and migration requests with such a domain; `*` stands for any text. */
+  /** Patterns of domains. Selects only matching services and migration requests. `*` matches any text. */
   readonly select?: readonly string[];
-  /** Only objects of this client. */
+  /** Selects only objects of this client. */
   readonly client?: string;
-  /** Only declared objects: adds no block to the declaration. Default: false. */
+  /** True to adopt only declared objects: no block is added to the declaration. Default: false. */
   readonly declared?: boolean;
-  /** The language of the declaration: hostform's YAML, Terraform's, or TypeScript. Default: `yaml`. */
+  /** Language of the declaration. Default: `yaml`. */
   readonly format?: AdoptFormat;
-  /** Writes neither files nor state. Default: false. */
+  /** True to write neither files nor state. Default: false. */
   readonly dryRun?: boolean;
 }
 
 /** Cost of the remaining reads. */
 export interface Forecast {
-  /** Noun -> number of objects: `service`, `webhook`. The number of grants is unknown. */
+  /** Noun, such as `service` or `webhook` -> number of objects. The number of grants is unknown. */
   readonly objects: Readonly<Record<string, number>>;
-  /** Requests in all, with the earlier ones. */
+  /** Total number of requests, including earlier ones. */
   readonly requests: number;
-  /** Remaining requests: one for the grants of each service. */
+  /** Number of remaining requests. The grants of each service need one request. */
   readonly open: number;
   /** Estimated time of the remaining requests. */
   readonly seconds: number;
@@ -39,19 +39,19 @@ export interface Forecast {
 
 /** Result of an adoption. */
 export interface Adopted {
-  /** False: declined, and no file was written. */
+  /** False if the adoption was declined. No file was written in this case. */
   readonly approved: boolean;
   /** Noun -> number of adopted objects. */
   readonly objects: Readonly<Record<string, number>>;
-  /** Files, relative to the working folder. */
+  /** Written files, relative to the working folder. */
   readonly files: readonly { readonly file: string; readonly isNew: boolean; readonly text: string }[];
-  /** Sentences about unmanaged objects, with the reasons. */
+  /** One sentence with the reason for each unmanaged object. */
   readonly left: readonly string[];
-  /** Sentences about attributes that the API does not show. */
+  /** One sentence for each attribute that the API does not return. */
   readonly unknown: readonly string[];
-  /** Requests of this run. */
+  /** Number of requests of this run. */
   readonly requests: number;
-  /** Number of other addresses with planned changes. Adopted ones have none. */
+  /** Number of other addresses with planned changes. Adopted objects have none. */
   readonly otherChanges: number;
   /** True if the folder had neither a state nor a declaration. */
   readonly isFirst: boolean;

@@ -1,4 +1,4 @@
-/** Writes the files of a declaration, all or none. */
+/** Writes all files of a declaration, or none. */
 import path from "node:path";
 import {
   beside,
@@ -18,9 +18,9 @@ import { fail, ifErrno } from "../../core/model/index.ts";
 
 /** A new or changed file. */
 export interface FileChange {
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
-  /** Present text; undefined for a new file. */
+  /** Present text. Undefined if the file is new. */
   readonly before: string | undefined;
   readonly text: string;
 }
@@ -30,15 +30,15 @@ interface Prepared extends FileChange {
 }
 
 /**
- * Writes all files, and then does `then`. After a failure every file has its earlier text, and no new file is left. Refuses a file that
- * has changed since it was read.
- * @throws HostformError `usage` with the file in the way, and the errors of `then`.
+ * Writes all files, and then calls `then`. After a failure, restores the earlier text of every file and removes new
+ * files. Rejects a file that has changed since it was read.
+ * @throws HostformError `usage` with the conflicting file, and the errors of `then`.
  */
 export async function writeFiles(changes: readonly FileChange[], then: () => Promise<void>): Promise<void> {
   const prepared: Prepared[] = [];
   const done: Prepared[] = [];
   try {
-    // Finds most failures first: a full disk, a read-only folder.
+    // Detect most failures before the first replacement, such as a full disk or a read-only folder.
     for (const change of changes) prepared.push(await prepare(change));
     for (const change of prepared) {
       await put(change);
@@ -67,14 +67,14 @@ async function prepare(change: FileChange): Promise<Prepared> {
 
 async function put({ file, before, temporary }: Prepared): Promise<void> {
   await orRefuse(file, async () => {
-    // The system refuses a link to a name in use, so a file that appeared meanwhile stays.
+    // The system rejects a hard link to an existing name, so a file that was created meanwhile is kept.
     if (before === undefined) {
-      // The usual mode of a new file.
+      // Default mode of a new file.
       setMode(temporary, 0o666 & ~process.umask());
       return link(temporary, file);
     }
     if ((await read(file)).toString() !== before) refuse(file, "it has changed since it was read");
-    // A link stays a link: its target is replaced.
+    // Replace the target of a symbolic link, and keep the link.
     const target = realPath(file);
     setMode(temporary, look(target)?.mode ?? 0o666);
     rename(temporary, target);

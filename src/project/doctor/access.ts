@@ -1,4 +1,7 @@
-/** Rights of a token, as far as answers to GETs show them. Nothing is guessed: the rest is unknown. */
+/**
+ * Determines the permissions of a token from responses to GET requests. Permissions that no response proves are
+ * unknown.
+ */
 import { namesAbility } from "../../core/api/chain.ts";
 import { isOfTrack } from "../../core/api/classify.ts";
 import { type Ability, type EndpointName, endpoints } from "../../core/api/endpoints.ts";

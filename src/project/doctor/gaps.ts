@@ -1,4 +1,7 @@
-/** The parts of the host's answers that hostform cannot read. The specification leaves their words and forms open. */
+/**
+ * Finds the parts of the API's responses that hostform cannot read. The specification does not define their words and
+ * formats.
+ */
 import { type DomainAvailability, readAvailability } from "../../core/api/domain-check.ts";
 import { phaseOfWord } from "../../core/kinds/life.ts";
 import { readingSettings } from "../../core/kinds/provider-settings.ts";
@@ -9,7 +12,7 @@ import { recordsOf, type Survey } from "./survey.ts";
 type Fields = Readonly<Record<string, unknown>>;
 const text = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** A field of a collection, and what hostform does where it cannot read a value. */
+/** A field of a collection, and the behaviour of hostform if it cannot read the value. */
 interface Reading extends Pick<UnreadableGap, "gap" | "effect" | "setting"> {
   readonly of: Parameters<typeof recordsOf>[1];
   readonly field: string;
@@ -99,7 +102,7 @@ const READINGS: readonly Reading[] = [
   },
 ];
 
-/** Most values that are shown of one gap. */
+/** Maximum number of values to show for one gap. */
 const MOST_SHOWN = 4;
 
 export function gapsIn(survey: Survey, config: ProviderConfig): UnreadableGap[] {
@@ -131,7 +134,7 @@ export function gapsIn(survey: Survey, config: ProviderConfig): UnreadableGap[] 
   return gaps;
 }
 
-/** Settings whose value no GET shows, unless they are declared. */
+/** Returns the undeclared settings whose value no GET request shows. */
 export const undetermined = ({ keyLifetimeMs, listLagMs }: ProviderConfig): string[] => [
   ...(keyLifetimeMs === undefined ? ["idempotency_key_retention"] : []),
   ...(listLagMs === undefined ? ["list_lag"] : []),

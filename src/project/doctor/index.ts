@@ -1,6 +1,7 @@
 /**
- * Examination of the accounts of a project, its state and its machine. In: a project, or the address and token of an account.
- * Out: a plain report. Must not: send anything but GETs, write a declaration or a state, or let one failure hide another.
+ * Examines the accounts of a project, its state and its machine. In: a project, or the URL and token of an account.
+ * Out: a plain report. Must not: send requests other than GET, write a declaration or a state, or let one failure hide
+ * another.
  */
 import { routeTo } from "../../core/api/proxy.ts";
 import { kinds } from "../../core/kinds/index.ts";
@@ -28,14 +29,17 @@ import { profileOf } from "./profile.ts";
 import { asker, recordsOf, type Survey, takeSurvey } from "./survey.ts";
 
 export interface DoctorOptions {
-  /** Examines this account of the declaration alone. */
+  /** Examines only this account of the declaration. */
   readonly provider?: string | undefined;
-  /** Examines an account apart from the project: its address, and the variable of its token. */
+  /** URL of an account outside the project, and the variable with its token. */
   readonly baseUrl?: string | undefined;
   readonly tokenEnv?: string | undefined;
 }
 
-/** Examines everything that hostform depends on. A failure is a part of the report. @throws the reason of an interruption. */
+/**
+ * Examines everything that hostform depends on. Failures are part of the report. @throws the abort reason if the run is
+ * interrupted.
+ */
 export function examine(project: Project, { provider, baseUrl, tokenEnv }: DoctorOptions): Promise<DoctorReport> {
   return interruptible(project.host, async (signal) => {
     const problems: Diagnostic[] = [];
@@ -61,7 +65,7 @@ export function examine(project: Project, { provider, baseUrl, tokenEnv }: Docto
   });
 }
 
-/** Accounts that are declared or used: the default one is there without a declaration, too. */
+/** Returns the accounts that are declared or used. Without a declaration, the default account also counts. */
 async function aliasesIn({ declaration }: Project, configs: ReadonlyMap<string, ProviderConfig>) {
   const { desired, partial } = await declaration.read();
   const used = new Set((desired ?? partial)?.resources.map(({ provider }) => provider));
@@ -128,7 +132,7 @@ async function examineAccount(
   }
 }
 
-/** The proxy on the way to an address. A wrong variable is an error of the account. */
+/** Returns the proxy for a URL. An invalid proxy variable is an error of the account. */
 function proxyTo(address: string, env: ProjectSource["env"]): AccountReport["proxy"] {
   const { proxy } = attempt(
     () => routeTo(new URL(address), env),
@@ -137,7 +141,7 @@ function proxyTo(address: string, env: ProjectSource["env"]): AccountReport["pro
   return proxy === undefined ? null : { address: `${proxy.host}:${proxy.port}`, variable: proxy.variable };
 }
 
-/** Errors of answers. A 403 concerns the token, which the rights show. */
+/** Returns the errors of the responses. A 403 response concerns the token and is part of its permissions. */
 const failuresIn = ({ sights }: Survey): Diagnostic[] =>
   sights.flatMap(({ problem, status }) => (problem === undefined || status === 403 ? [] : problem.diagnostics));
 
@@ -145,7 +149,7 @@ const distinct = (diagnostics: readonly Diagnostic[]): Diagnostic[] => [
   ...new Map(diagnostics.map((one) => [`${one.code} ${one.summary}`, one])).values(),
 ];
 
-/** Compares an account with the recorded one, as each plan does. */
+/** Compares an account with its mark in the state, as each plan does. */
 async function identify({ alias, account }: Provider, { resources }: State) {
   const records = [...resources.values()].filter(({ provider }) => provider === alias);
   if (records.length === 0) return { verdict: "new" as const, problems: [] };
@@ -153,7 +157,7 @@ async function identify({ alias, account }: Provider, { resources }: State) {
   const foreign = originProblem(of, account, records);
   if (foreign.length > 0) return { verdict: "other" as const, problems: foreign };
   const isSame = accountGate(of, account, kinds, records);
-  // The gate reads more lists only if this one lacks every recorded object.
+  // The check reads more lists only if this list lacks every object of the state.
   const recorded = [...kinds.values()].filter(({ type }) =>
     records.some(({ address }) => address.startsWith(`${type}.`)),
   );

@@ -1,11 +1,14 @@
-/** The profile by which a sandbox imitates the host: how the host fills the gaps of the specification, as far as GETs show it. */
+/**
+ * Derives the profile with which a sandbox imitates the host. The profile describes how the host fills the gaps of the
+ * specification, as far as GET requests show.
+ */
 import { htmlPage } from "../../core/api/classify.ts";
 import { isObject } from "../../core/model/index.ts";
 import type { Sight, Survey } from "./survey.ts";
 
 type Forms = Readonly<Record<string, RegExp>>;
 
-/** Forms of scalar values, as JSON, by switch and value. The first form that fits counts. */
+/** Patterns of scalar values, as JSON, by switch and value. The first match counts. */
 const FORMS = {
   status: {
     lower: /^"(?:pending|active|suspended|terminated|cancelled|fraud|draft)"$/,
@@ -49,7 +52,7 @@ const FORMS = {
   webhook_events: { list: /^\["/, text: /^"/, objects: /^\[\{"/, map: /^\{/ },
 } as const satisfies Readonly<Record<string, Forms>>;
 
-/** Values of a sandbox without a profile. */
+/** Defaults of a sandbox without a profile. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   ...{ envelope: "laravel", pages: "from_one", past_end: "empty", empty_list: "array", items: "bare", order: "newest" },
   ...{ error_bodies: "json", rate_headers: "full", field_errors: "lists", status: "lower", provisioning: "words" },
@@ -58,7 +61,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   ...{ domain_name: "domain", domain_check: "list", migration: "flat", timestamps: "offset" },
 };
 
-/** The value that all samples have; undefined for none, or several. */
+/** Returns the value that all samples share. Undefined if the samples differ or no sample exists. */
 function agreed(values: readonly (string | undefined)[]): string | undefined {
   const [value, ...others] = new Set(values);
   return others.length === 0 ? value : undefined;
@@ -80,7 +83,7 @@ function envelopeOf(json: unknown): string | undefined {
   return Object.keys(json).length === 1 ? "data_only" : undefined;
 }
 
-/** Form of an empty list. */
+/** Returns the format of an empty list. */
 function emptyIn(lists: readonly Sight[]): string | undefined {
   const json = lists.find(({ items, problem }) => problem === undefined && items.length === 0)?.json;
   if (json === undefined) return undefined;
@@ -89,7 +92,7 @@ function emptyIn(lists: readonly Sight[]): string | undefined {
   return held.some(Array.isArray) ? "array" : held.includes(null) ? "null" : "map";
 }
 
-/** Fewer ids have an order by chance. */
+/** Minimum number of ids that proves an order. */
 const CONCLUSIVE = 3;
 
 function orderOf({ records }: Sight): string | undefined {
@@ -142,7 +145,7 @@ function domainCheckOf(json: unknown): string | undefined {
       : undefined;
 }
 
-/** Fields that every migration request has; all others are answers to the questions. */
+/** Fields that every migration request has. All other fields are answers to the questions. */
 const COMMON = new Set(["id", "domain", "domain_name", "hostname", "order_id", "status", "created_at", "updated_at"]);
 
 const migrationOf = (request: Raw): string[] =>
@@ -155,7 +158,10 @@ function domainNameOf(request: Raw): string | undefined {
   return ["domain", "domain_name", "hostname"].find((name) => typeof request[name] === "string");
 }
 
-/** `envelope=data_meta,status=upper_snake`: the switches that differ from the sandbox's defaults. Empty: none does. */
+/**
+ * Returns the switches that differ from the sandbox's defaults, such as `envelope=data_meta,status=upper_snake`. Empty
+ * if all are equal.
+ */
 export function profileOf({ sights, beyond, firstPage, missing, invalid }: Survey): string {
   const accepted = sights.filter(({ problem }) => problem === undefined);
   const lists = accepted.filter(({ endpoint }) => endpoint.startsWith("list"));

@@ -1,4 +1,4 @@
-/** The requests of an examination, GETs alone, and the records that the client reads in the answers. */
+/** Sends the GET requests of an examination, and reads the records in the responses as the client does. */
 import { readOne } from "../../core/api/answers.ts";
 import type { RecordEndpoint } from "../../core/api/endpoints.ts";
 import { nextOf, nextSigns, readItem, readPage } from "../../core/api/envelope.ts";
@@ -8,27 +8,27 @@ import type { ApiRecord } from "../../core/api/index.ts";
 import type { RawAnswer, RawReader, ReadingEndpoint } from "../../core/api/raw.ts";
 import { ApiError, HostformError } from "../../core/model/index.ts";
 
-/** One answer as hostform reads it. */
+/** One response as hostform reads it. */
 export interface Sight extends RawAnswer {
-  /** The items of a list, as they came, and the records of a list or of a single object. */
+  /** Raw items of a list, and the parsed records of a list or a single object. */
   readonly items: readonly unknown[];
   readonly records: readonly ApiRecord[];
-  /** The list has further pages. */
+  /** True if the list has further pages. */
   readonly more: boolean;
-  /** Error that the client reports. Status 0: no answer came. */
+  /** Error that the client reports. Status 0 if no response arrived. */
   readonly problem?: HostformError;
 }
 
 export interface Survey {
-  /** Answers to the requests that hostform sends in its daily work. */
+  /** Responses to the requests that hostform sends in normal work. */
   readonly sights: readonly Sight[];
-  /** A page far beyond the last one; the number of the first page. */
+  /** Response for a page far beyond the last page, and the number of the first page. */
   readonly beyond?: Sight | undefined;
   readonly firstPage?: 0 | 1 | undefined;
-  /** A service that does not exist; a check of no domain. */
+  /** Response for a service that does not exist, and for a check without a domain. */
   readonly missing?: Sight;
   readonly invalid?: Sight;
-  /** A service that an invoice names and no list shows. */
+  /** Response for a service that an invoice mentions and no list contains. */
   readonly unlisted?: Sight | undefined;
 }
 
@@ -44,7 +44,7 @@ const SINGLE = [
   ["listMigrationRequests", "getMigrationRequest"],
 ] as const;
 
-/** Failures that each further request would repeat. */
+/** Codes of failures that every further request would repeat. */
 const FATAL: ReadonlySet<string> = new Set([
   "api.unauthenticated",
   "api.unreachable",
@@ -54,22 +54,22 @@ const FATAL: ReadonlySet<string> = new Set([
   "api.rate_limited",
 ]);
 
-/** Services whose grants are listed, until one has any. */
+/** Maximum number of services whose grants are listed until one service has a grant. */
 const GRANTS_TRIED = 3;
-/** A page after the last one of every account, and an id that no service has. */
+/** Number beyond the last page of every account. Also an id that no service has. */
 const FAR = "999999";
 const NOBODY = "999999999";
-/** Names that are reserved for examples (RFC 2606). */
+/** Domain names reserved for examples (RFC 2606). */
 const NAMES = ["example.com", "hostform.example"];
 
-/** Sends at most 20 GETs. The first failure that every request would repeat is the last request. */
+/** Sends at most 20 GET requests. Stops after the first failure that every request would repeat. */
 export async function takeSurvey(ask: Ask): Promise<Survey> {
   const sights: Sight[] = [];
   const see = async (sight: Promise<Sight>) => {
     sights.push(await sight);
     return sight;
   };
-  // A host that counts pages from 0 has another page under the number 1.
+  // If a host counts pages from 0, its page 1 differs from the first page.
   for (const endpoint of LISTS) {
     const { problem: failure } = await see(ask(endpoint, { query: [["per_page", "100"]] }));
     if (failure?.diagnostics.some(({ code }) => FATAL.has(code))) return { sights };
@@ -94,7 +94,7 @@ export async function takeSurvey(ask: Ask): Promise<Survey> {
   };
 }
 
-/** Compares page 1 with the list that names no page. */
+/** Compares page 1 with the list without a page number. */
 async function pagesOf(sights: readonly Sight[], ask: Ask): Promise<Pick<Survey, "beyond" | "firstPage">> {
   const list = LISTS.find((one) => recordsOf(sights, one).length > 0);
   if (list === undefined) return {};
@@ -116,7 +116,7 @@ async function unlisted(sights: readonly Sight[], ask: Ask): Promise<Sight | und
 export const recordsOf = (sights: readonly Sight[], endpoint: ReadingEndpoint): readonly ApiRecord[] =>
   sights.flatMap((sight) => (sight.endpoint === endpoint ? sight.records : []));
 
-/** Reads answers as the client does. Only an interruption is thrown: every other failure is a part of the sight. */
+/** Reads responses as the client does. Throws only on an interruption. Every other failure is part of the result. */
 export function asker(raw: RawReader, signal: AbortSignal): Ask {
   const nothing = { items: [], records: [], more: false };
   return async (endpoint, parts = {}) => {

@@ -1,4 +1,4 @@
-/** The files of stacks: at a path, of a manifest, and the outline of each stack. */
+/** Reads the files of stacks: the stacks at a path, the stacks of a manifest, and the outline of each stack. */
 import path from "node:path";
 import * as z from "zod";
 import { compareText } from "../../core/expression/typed-value.ts";
@@ -23,16 +23,18 @@ import type { Annotation, LoadedStack, Outline, Stack } from "./stack.ts";
 /** The stacks at a path. */
 interface Opened {
   readonly stacks: readonly Stack[];
-  /** The stack that the path names, among others. */
+  /** Stack that the path selects among several stacks. */
   readonly meant?: Stack;
 }
 
 const MANIFEST = "manifest.json";
 
 /**
- * Finds the stacks at a path: the output folder of an app, the folder of one of its stacks, any folder of `*.tf.json`,
- * or one such file.
- * @param at absolute. @param near shortens a path for messages. @param links allows links.
+ * Finds the stacks at a path. The path is the output folder of an app, the folder of one of its stacks, any folder with
+ * `*.tf.json`, or one such file.
+ * @param at absolute.
+ * @param near shortens a path for messages.
+ * @param links allows links.
  * @throws HostformError `stack.files`, `stack.manifest`, `trust.file`.
  */
 export async function stacksAt(at: string, near: (file: string) => string, links = true): Promise<Opened> {
@@ -47,7 +49,7 @@ export async function stacksAt(at: string, near: (file: string) => string, links
   if (exists(manifest) && (file === undefined || file === manifest)) {
     return { stacks: await manifestAt(manifest, near, links) };
   }
-  // A stack of an app lies in `stacks/NAME` of the output folder. The manifest leads to its dependencies.
+  // A stack of an app is in `stacks/NAME` of the output folder. The manifest contains its dependencies.
   const above = path.join(folder, "..", "..", MANIFEST);
   if (exists(above)) {
     const stacks = await manifestAt(above, near, links);
@@ -82,21 +84,21 @@ export async function load(stack: Stack, near: (file: string) => string): Promis
   return { ...stack, files, outline: outlineOf(files) };
 }
 
-/** Returns undefined for mistakes, which another run reports. */
+/** Returns undefined if the read fails with mistakes, because another run reports them. */
 export function unlessMistaken<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch(ifExplained(() => undefined));
 }
 
-/** Size limit of a stack. A thousand services take a hundredth of it. */
+/** Maximum size of a stack in bytes. A thousand services need 1 % of this size. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Names that Terraform ignores: hidden files, and backups of editors. */
+/** Names that Terraform ignores: hidden files and editor backups. */
 const PASSED_OVER = /^\.|~$|^#.*#$/;
 const OTHER_LANGUAGE = /\.tf$|\.tofu$|\.tofu\.json$/;
 const OVERRIDING = /^(?:.*_)?override\.tf\.json$/;
 
 /**
- * Returns the files of a stack in Terraform's order. Refuses a folder with files that only Terraform would read.
+ * Returns the files of a stack in Terraform's order. Rejects a folder with files that only Terraform would read.
  * @param folder absolute.
  * @returns absolute paths.
  */
@@ -118,15 +120,19 @@ export async function stackFiles(folder: string, own: OwnPath): Promise<string[]
   return names.filter((name) => name.endsWith(".tf.json")).map((name) => path.join(folder, name));
 }
 
-/** Returns the names of all files of a folder in Terraform's order: by their bytes. @throws HostformError `stack.files`, `trust.file`. */
+/**
+ * Returns the names of all files in a folder in Terraform's order, sorted by bytes.
+ * @throws HostformError `stack.files`, `trust.file`.
+ */
 export async function allNamesIn(folder: string, own: OwnPath): Promise<string[]> {
   const files = await onOwn(own, (bounds) => listFiles(folder, bounds)).catch(unreadable(own.shown));
   return files.sort(compareText);
 }
 
 /**
- * Reads a text of the user. @param own bounds of the file; absent: the user has named it.
- * @throws HostformError `stack.files` for an unreadable or too large file, or one that is not UTF-8; `trust.file`.
+ * Reads a text file.
+ * @param own bounds of the file. Undefined if the user named the file.
+ * @throws HostformError `stack.files` if the file is unreadable, too large or not UTF-8; `trust.file`.
  */
 export async function readText(file: string, shown: string, own?: Bounds): Promise<SourceFile> {
   const reading = { shown, limit: MOST_BYTES + 1, ...(own ?? { streams: true }) };
@@ -172,12 +178,13 @@ const shape = z.looseObject({ stacks: z.record(z.string(), stack) });
 
 /**
  * Reads a `manifest.json` of cdktf or cdktn.
- * @param folder of the manifest, absolute. @param shown its path for messages.
- * @throws HostformError `stack.manifest` for another form, for paths out of the folder and for unknown dependencies.
+ * @param folder of the manifest, absolute.
+ * @param shown its path for messages.
+ * @throws HostformError `stack.manifest` for another format, for paths outside the folder and for unknown dependencies.
  */
 export function readManifest(text: string, folder: string, shown: string): readonly Stack[] {
   const json = parsedJson(text);
-  // An error of the parser would show the text, which may be no manifest.
+  // An error of the JSON parser would show the text, which may not be a manifest.
   if (json === undefined) return refuseManifest(`${shown} is not JSON`);
   const { data, error } = shape.safeParse(json);
   const [issue] = error?.issues ?? [];
@@ -222,9 +229,9 @@ export function readManifest(text: string, folder: string, shown: string): reado
   });
 }
 
-/** Refuses paths out of the folder: another machine may have written the manifest. */
+/** Rejects paths outside the folder, because another machine may have written the manifest. */
 function within(folder: string, named: string, where: string): string {
-  // A manifest that was written on Windows has backslashes.
+  // A manifest written on Windows contains backslashes.
   const at = named.replaceAll("\\", "/");
   const found = path.resolve(folder, at);
   const way = path.relative(folder, found);
@@ -237,16 +244,19 @@ function within(folder: string, named: string, where: string): string {
 /** Drops `Default`, the inner path of a construct. */
 export const programPath = (constructPath: string) => constructPath.replace(/(?<=.)(?:\/Default)+$/, "");
 
-/** The code and the attribute at the end of the warning of `src/constructs/binding-checks.ts`. */
+/** Matches the code and the attribute at the end of a warning from `src/constructs/binding-checks.ts`. */
 const CLEAR_TEXT = / \[config\.secret (\w+)\]$/;
 
-/** Returns a report of a construct, at the line of its creation if the manifest has the line. */
+/**
+ * Converts a report of a construct to a diagnostic. Its location is the line that creates the construct, if the manifest contains
+ * this line.
+ */
 function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof annotation>): Annotation {
   const construct = programPath(constructPath);
   const attribute = CLEAR_TEXT.exec(message)?.[1];
   const [first = "", ...rest] = message.replace(CLEAR_TEXT, "").split(/\r?\n/);
   const severity = (LEVELS as Readonly<Record<string, "error" | "warning">>)[level] ?? "warning";
-  // The indent keeps its lines apart from lines of the report.
+  // The indent separates the stack trace from the lines of the report.
   const detail = rest.map((line) => `  ${line}`).join("\n");
   const range = stacktrace.map(frame).find((one) => one !== undefined);
   return {
@@ -260,7 +270,7 @@ function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof
   };
 }
 
-/** Returns the place of a line of a stack trace, unless it is in a library. */
+/** Returns the location of a line of a stack trace. Undefined if the line is in a library. */
 function frame(line: string): SourceRange | undefined {
   const [, file = "", row, column] = /(?:^|\()\s*(?:at )?(?:file:\/\/)?([^()]+):(\d+):(\d+)\)?\s*$/.exec(line) ?? [];
   if (row === undefined || column === undefined || /[\\/]node_modules[\\/]|^node:/.test(file)) return undefined;
@@ -275,7 +285,8 @@ function refuseManifest(summary: string, detail?: string, fix = FIX): never {
 type Body = Readonly<Record<string, Json>>;
 
 /**
- * Returns the outline of a stack: its backend, variables and outputs. Ignores mistakes, which the read of the stack reports.
+ * Returns the outline of a stack: its backend, variables and outputs. Ignores mistakes, because the reader of the stack reports
+ * them.
  */
 export function outlineOf(files: readonly SourceFile[]): Outline {
   const roots = files.flatMap(({ text }) => bodies(parsedJson(text.replace(/^\uFEFF/, "")) as Json | undefined));

@@ -1,4 +1,4 @@
-/** Reads a stack as a declaration, with the outputs of other states. */
+/** Reads a stack as a declaration, including the outputs of other states. */
 import { VERSION } from "../../core/api/version.ts";
 import { isTemplate } from "../../core/expression/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
@@ -33,9 +33,9 @@ import {
 import { learnVariables, openVariables } from "./variables.ts";
 
 /**
- * Reads a stack: its files, the values of its variables, and the outputs of earlier stacks. The redaction learns their secrets before
- * any output.
- * @returns the declaration with its errors; throws none.
+ * Reads a stack: its files, the values of its variables, and the outputs of earlier stacks. Registers their secrets before any
+ * output.
+ * @returns the declaration with its errors. Throws no error.
  */
 export async function readStack(
   source: ProjectSource,
@@ -64,13 +64,16 @@ export async function readStack(
     ...declaration,
     desired: found.some(isError) ? undefined : desired,
     partial,
-    // The run may name another file as the local state.
+    // If the backend is local, the run may name another state file.
     backend: typeof backend === "object" && backend.type === "local" ? undefined : backend,
     diagnostics: [...found, ...diagnostics.filter((one) => !isReportedByConstruct(one, stack.annotations))],
   };
 }
 
-/** Terraform's schemas of resources, data sources and the provider. Loaded lazily: a YAML project does not need them. */
+/**
+ * Loads Terraform's schemas of resources, data sources and the provider. The import is lazy, because a YAML project does not need
+ * them.
+ */
 async function schemas() {
   const [{ schemaOf }, { dataSources }, { providerSchema }] = await Promise.all([
     import("../../fronts/terraform/schema/of-kind.ts"),
@@ -88,7 +91,7 @@ async function schemas() {
   };
 }
 
-/** Returns true if a construct already warns of the same secret in clear text, with the line of the program. */
+/** Returns true if a construct already warns about the same unencrypted secret, with the line of the program. */
 function isReportedByConstruct(
   { code, severity, attribute, range }: Diagnostic,
   annotations: readonly Annotation[],
@@ -104,12 +107,15 @@ function isReportedByConstruct(
 interface Siblings {
   /** Name of the `terraform_remote_state` -> outputs, or UNKNOWN. */
   readonly outputs: ReadonlyMap<string, Value>;
-  /** The same name -> Terraform's types of known outputs. */
+  /** The same name -> Terraform types of the known outputs. */
   readonly types: ReadonlyMap<string, SiblingOutputs["types"]>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Reads the outputs of the states that a stack refers to: planned in this run, or recorded. Reports unreadable outputs, which are then unknown. */
+/**
+ * Reads the outputs of the states that a stack refers to. The outputs are planned in this run or stored in a state. Reports
+ * unreadable outputs, and treats them as unknown.
+ */
 export async function readSiblings(
   source: ProjectSource,
   stack: ActiveStack,
@@ -127,7 +133,7 @@ export async function readSiblings(
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       outputs.set(state.name, UNKNOWN);
-      // Inspection of a state or an account hardly needs outputs.
+      // Commands that inspect a state or an account need no outputs.
       if (stack.run.purpose === "other") continue;
       diagnostics.push(...error.diagnostics.map((one) => located(one, state.range)));
     }
@@ -136,7 +142,7 @@ export async function readSiblings(
 }
 
 interface Found {
-  /** UNKNOWN if even the names are unknown. */
+  /** Values of the outputs. UNKNOWN if even their names are unknown. */
   readonly values: Value;
   readonly types: SiblingOutputs["types"];
 }
@@ -159,10 +165,10 @@ async function outputsOf(
   if (made !== undefined) return over(defaults, made);
   const recorded = await outputsAt(backend);
   if (recorded !== undefined) return over(defaults, recorded);
-  // A removal does not depend on values.
+  // A destroy does not depend on values.
   if (purpose === "destroy") return unknownOutputs(sibling);
   if (purpose === "other" && state.defaults !== undefined) return { values: defaults, types: {} };
-  // Terraform's `defaults` replace missing outputs, not a missing state, which may have been moved.
+  // Terraform's `defaults` replace missing outputs. They do not replace a missing state, because the state may have been moved.
   if (sibling === undefined) {
     return refuseState(`The state of data.terraform_remote_state.${state.name} does not exist`, {
       ...(state.defaults && { detail: "Its `defaults` replace missing outputs of a state, not the state itself." }),
@@ -185,7 +191,7 @@ const WORKSPACES: readonly unknown[] = [undefined, null, "default", "${terraform
 /** Settings without effect in the default workspace. */
 const WITHOUT_EFFECT: readonly string[] = ["workspace_dir"];
 
-/** Returns the place of a remote state. @throws HostformError for a state that hostform cannot read. */
+/** Returns the backend of a remote state. @throws HostformError for a state that hostform cannot read. */
 function backendOf({ name, backend: type, config, workspace, defaults }: RemoteState): Backend {
   const what = `data.terraform_remote_state.${name}`;
   if (type !== "local" && type !== "http" && type !== "pg") {

@@ -23,8 +23,8 @@ interface Holder {
 }
 
 /**
- * Refuses stacks of one run that declare the same order: each would order it, or adopt that of the other. Sends no request. A stack with
- * mistakes is reported in its turn.
+ * Rejects stacks of one run that declare the same order. Each stack would order the product, or adopt the order of the other
+ * stack. Sends no request. Mistakes in a stack are reported later, when the stack is read.
  * @throws HostformError `config.duplicate` for each order.
  */
 export async function refuseSharedOrders(
@@ -35,7 +35,7 @@ export async function refuseSharedOrders(
   const holders = new Map<string, Holder>();
   const twice: Diagnostic[] = [];
   for (const stack of stacks) {
-    // Reads the stack without the outputs of earlier stacks.
+    // Read the stack without the outputs of earlier stacks.
     const source = await unlessMistaken(sourceOn(project.source, stack, { ...run, purpose: "validate" }));
     const { desired } = (source && (await unlessMistaken(project.on(source).declaration.read()))) ?? {};
     if (desired === undefined) continue;
@@ -55,7 +55,7 @@ function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) 
   const scope = scopeOf(() => UNKNOWN, env);
   for (const resource of desired.resources) {
     const kind = known.get(resource.type);
-    // Free objects can be corrected later: the plan of the second stack reports them.
+    // Objects without a price can be corrected later. The plan of the second stack reports duplicates.
     if (kind === undefined || kind.creation === "listable") continue;
     const { config } = resolveConfig(kind, resource, scope);
     const account = accountOf(desired, resource.provider, folder, env);
@@ -78,7 +78,7 @@ function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) 
   }
 }
 
-/** Identifies the account of a provider by its address and its token, or the place of the token. */
+/** Identifies the account of a provider by its URL and its token, or by the source of the token. */
 function accountOf(
   { providers }: Desired,
   alias: string,

@@ -1,4 +1,4 @@
-/** Stacks: their parts, their selection and order, and the places of their states. */
+/** Stacks: their parts, their selection and order, and the locations of their states. */
 import path from "node:path";
 import type { Language } from "../../core/expression/index.ts";
 import { walk } from "../../core/model/graph.ts";
@@ -16,15 +16,15 @@ import { refuse } from "../messages.ts";
 
 /** The source of stacks, with its options. */
 export interface StackSource {
-  /** The command that synthesizes, in the project's folder. */
+  /** Command that synthesizes the stacks. It runs in the project's folder. */
   readonly app?: string;
-  /** A folder or a file, absolute. Default: the output of the app. */
+  /** Absolute path of a folder or a file. Default: the output of the app. */
   readonly path?: string;
-  /** Names or construct paths. */
+  /** Names or construct paths of the selected stacks. */
   readonly only: readonly string[];
-  /** Variables and files of variables, in the given order. */
+  /** Variables and variable files, in the given order. */
   readonly variables: readonly VariableOption[];
-  /** Language of expressions. Default: by the stack's `required_version`. */
+  /** Language of expressions. Default: determined by `required_version` of the stack. */
   readonly language?: Language;
 }
 
@@ -34,22 +34,24 @@ export type VariableOption = { readonly name: string; readonly text: string } | 
 export interface Stack {
   readonly name: string;
   readonly constructPath: string;
-  /** The folder in which Terraform would run, absolute. */
+  /** Absolute path of the folder in which Terraform would run. */
   readonly folder: string;
-  /** The folder that must contain the real paths of the files, absolute: of the manifest. Default: of the stack. */
+  /**
+   * Absolute path of the folder that must contain the real paths of the files. It is the folder of the manifest. Default: the
+   * folder of the stack.
+   */
   readonly root?: string;
   /** Allows links. Default: true. */
   readonly links?: boolean;
-  /** The required file, absolute. Default: any `*.tf.json`. */
+  /** Absolute path of the required file. Default: any `*.tf.json`. */
   readonly file?: string;
   /** Names of earlier stacks. */
   readonly dependencies: readonly string[];
   readonly annotations: readonly Annotation[];
 }
 
-/** A report of a construct. */
 export interface Annotation extends Diagnostic {
-  /** The secret in clear text that it reports, by Terraform's name of the attribute. */
+  /** The unencrypted secret that the annotation reports. The attribute has Terraform's name. */
   readonly clearText?: { readonly construct: string; readonly attribute: string };
 }
 
@@ -59,32 +61,32 @@ export interface LoadedStack extends Stack {
   readonly outline: Outline;
 }
 
-/** The parts of a stack that its read needs, without checks. */
+/** The parts of a stack that its reader needs. They are not validated. */
 export interface Outline {
   readonly backend?: { readonly type: string; readonly settings: Readonly<Record<string, Json>> };
   readonly variables: ReadonlyMap<string, { readonly sensitive: boolean; readonly default?: Json }>;
   readonly outputs: readonly string[];
 }
 
-/** A value of a variable. The last one of a name holds. */
+/** A value of a variable. If a variable has several values, the last value counts. */
 export interface Given {
   readonly name: string;
-  /** `-var`, `TF_VAR_plan`, or the path of a file. */
+  /** Source of the value: `-var`, `TF_VAR_plan`, or the path of a file. */
   readonly from: string;
   readonly value: { readonly text: string } | { readonly json: Json };
-  /** Given by the user or the environment, not by a file of the project. */
+  /** True if the user or the environment supplied the value, not a file of the project. */
   readonly outside?: true;
 }
 
-/** The purpose of a run. It decides which outputs of earlier stacks are known. */
+/** Purpose of a run. The purpose decides which outputs of earlier stacks are known. */
 export type Purpose = "validate" | "plan" | "apply" | "destroy" | "other";
 
-/** The common parts of the stacks of one run. */
+/** Common data of the stacks of one run. */
 export interface StackRun {
   readonly purpose: Purpose;
-  /** The source of the stacks: a folder or a file, absolute. */
+  /** Absolute path of the folder or file with the stacks. */
   readonly source: string;
-  /** The project's folder, absolute. */
+  /** Absolute path of the project's folder. */
   readonly project: string;
   /** All readable stacks of the manifest. */
   readonly all: readonly LoadedStack[];
@@ -92,22 +94,21 @@ export interface StackRun {
   readonly selected: number;
   readonly options: readonly VariableOption[];
   readonly language?: Language;
-  /** Name of a stack -> planned outputs. */
+  /** Stack name -> planned outputs. */
   readonly planned: Map<string, SiblingOutputs>;
 }
 
-/** The outputs of another stack. */
 export interface SiblingOutputs {
-  /** Values by name. Parts may be unknown. */
+  /** Values by name. Parts of a value may be unknown. */
   readonly values: ValueObject;
-  /** Terraform's types of wholly known outputs. */
+  /** Terraform types of completely known outputs. */
   readonly types: Readonly<Record<string, Json>>;
 }
 
-/** Reads the recorded outputs at a backend; undefined without a state. */
+/** Reads the outputs in the state of a backend. Returns undefined if no state exists. */
 export type OutputsAt = (backend: Backend) => Promise<SiblingOutputs | undefined>;
 
-/** @param openOnly drops sensitive outputs, which an untrusted stack must not see. */
+/** @param openOnly drops sensitive outputs, because an untrusted stack must not get them. */
 export function siblingOutputs(outputs: ReadonlyMap<string, OutputState>, openOnly: boolean): SiblingOutputs {
   const isWithheld = (sensitive: boolean) => openOnly && sensitive;
   const values = [...outputs].map(([name, { value, sensitive }]) => [name, isWithheld(sensitive) ? UNKNOWN : value]);
@@ -118,17 +119,17 @@ export function siblingOutputs(outputs: ReadonlyMap<string, OutputState>, openOn
   };
 }
 
-/** The stack in place of a declaration in YAML. */
+/** The stack that replaces a YAML declaration. */
 export interface ActiveStack extends LoadedStack {
   readonly run: StackRun;
   readonly given: readonly Given[];
-  /** Mistakes of the given values. */
+  /** Mistakes in the given values. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
  * Sorts stacks by their dependencies, and then in the order of the manifest.
- * @throws HostformError `stack.manifest` for a circle.
+ * @throws HostformError `stack.manifest` for a cycle.
  */
 export function inOrder<T extends Stack>(stacks: readonly T[]): T[] {
   const known = new Map(stacks.map((stack) => [stack.name, stack]));
@@ -140,7 +141,7 @@ export function inOrder<T extends Stack>(stacks: readonly T[]): T[] {
   return order.flatMap((name) => known.get(name) ?? []);
 }
 
-/** Returns the named stacks, or all. @throws HostformError `usage` for an unknown name. */
+/** Returns the selected stacks, or all. @throws HostformError `usage` for an unknown name. */
 export function selected<T extends Stack>(stacks: readonly T[], only: readonly string[]): T[] {
   const names = stacks.map(({ name }) => name);
   const named = only.map(
@@ -152,7 +153,7 @@ export function selected<T extends Stack>(stacks: readonly T[], only: readonly s
   return named.length === 0 ? [...stacks] : stacks.filter((stack) => named.includes(stack));
 }
 
-/** Terraform's name of the state of a folder without a backend. */
+/** Terraform's state file name for a folder without a backend. */
 const DEFAULT_STATE = "terraform.tfstate";
 
 /** Returns the local state file of a stack. @param folder of the stack, absolute. @returns absolute. */
@@ -161,9 +162,7 @@ export function stateFile(folder: string, settings: Backend["settings"] = {}): s
   return path.resolve(folder, typeof named === "string" && named !== "" ? named : DEFAULT_STATE);
 }
 
-/**
- * Returns a word that identifies the state of a backend. Missing settings come from the environment.
- */
+/** Returns a string that identifies the state of a backend. Takes missing settings from the environment. */
 export function placeName(
   folder: string,
   backend: Outline["backend"],

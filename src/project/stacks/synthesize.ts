@@ -6,13 +6,13 @@ import { childEnvironment, fail, ifErrno, isObject, type JsonObject, parsedJson 
 import { interruptible } from "../interrupt.ts";
 import type { Host, Log, ProjectSource } from "../source.ts";
 
-/** Number of last lines of a failed app in a message. */
+/** Number of final output lines that a message shows if the app fails. */
 const LAST_LINES = 20;
 const MOST_KEPT = 16 * 1024;
 
 /**
- * Runs an app in the project's folder, as the CLI of cdktf does. Passes its output to the log.
- * @returns the output folder, absolute.
+ * Runs an app in the project's folder, as the cdktf CLI does. Passes its output to the log.
+ * @returns the absolute path of the output folder.
  * @throws HostformError `stack.app` for a failed app and for a missing manifest, `interrupted`.
  */
 export async function synthesize(source: ProjectSource, host: Host, log: Log, app: string): Promise<string> {
@@ -28,7 +28,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
       env: {
         ...childEnvironment(source.env),
         CDKTF_OUTDIR: output,
-        // The manifest then has the errors of constructs, with their places.
+        // With this variable, the manifest contains the errors of constructs with their locations.
         CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS: "true",
         ...(settings.context && { CDKTF_CONTEXT_JSON: JSON.stringify(settings.context) }),
       },
@@ -40,7 +40,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
     }),
   );
   if (failure !== undefined) {
-    // Repeats only the error of an output that people have just seen.
+    // If the output was visible, repeat only its error.
     const detail = log.showsOutput ? complaintIn(last) : endOf(last);
     fail("stack.app", `The app ${failure}: ${app}`, {
       ...(detail !== undefined && { detail }),
@@ -61,7 +61,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
 
 function endOf(text: string): string {
   const lines = plain(text).trimEnd().split("\n");
-  // Drops frames of libraries, which would push out the message.
+  // Drop stack frames of libraries, because they would displace the message.
   const shown = lines.filter((line) => !(FRAME.test(line) && /[\\/]node_modules[\\/]|\(node:|at node:/.test(line)));
   const end = shown.slice(-LAST_LINES).join("\n");
   return end.trim() === "" ? "It wrote nothing." : `The end of its output:\n${end}`;
@@ -71,7 +71,7 @@ const FRAME = /^\s+at /;
 /** First line of an uncaught error of Node.js. */
 const THROWN = /^(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?: /;
 
-/** Returns the error that ended the app: for a failed validation a line for each construct. */
+/** Returns the error that ended the app. A failed validation has one line per construct. */
 function complaintIn(text: string): string | undefined {
   const lines = plain(text).split("\n");
   const first = lines.findLastIndex((line) => THROWN.test(line));
@@ -83,7 +83,7 @@ function complaintIn(text: string): string | undefined {
 
 const plain = (text: string) => stripVTControlCharacters(text).replaceAll("\r\n", "\n");
 
-/** Returns the exact time of the last write; undefined without a file. */
+/** Returns the exact time of the last write. Undefined if the file does not exist. */
 const writtenAt = (file: string) => look(file)?.changedAt;
 
 /** Reads the settings of the app in `cdktf.json`. @throws HostformError `stack.app` for an unreadable file. */

@@ -12,9 +12,9 @@ interface VariableSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Shortens a path for messages. */
   near(file: string): string;
-  /** Returns true for a variable that is kept from the stack. Default: none. */
+  /** Returns true if the variable is withheld from the stack. By default, no variable is withheld. */
   readonly refuses?: ((name: string) => boolean) | undefined;
-  /** Bounds of named files. Default: any readable file. */
+  /** Bounds of files that the user names. Default: any readable file. */
   readonly named?: Bounds | undefined;
 }
 
@@ -22,8 +22,9 @@ const PREFIX = "TF_VAR_";
 
 /**
  * Collects the values of variables in Terraform's order of precedence: the environment (`TF_VAR_…` of declared variables),
- * `terraform.tfvars.json`, `*.auto.tfvars.json` by name, then the given options.
- * @returns the values, of which the last one of a name holds; and an error for each unreadable or unsupported file.
+ * `terraform.tfvars.json`, `*.auto.tfvars.json` sorted by name, then the given options.
+ * @returns the values, and one error for each unreadable or unsupported file. If a variable has several values, the last value
+ * counts.
  */
 export async function givenVariables(
   { folder, root = folder, links = true, outline }: Pick<LoadedStack, "folder" | "root" | "links" | "outline">,
@@ -46,7 +47,7 @@ export async function givenVariables(
     const found = await variablesFile(file, near(file), own).catch(mistaken);
     given.push(...found.map((one) => ({ ...one, ...place })));
   };
-  // Terraform ignores only hidden files of the configuration, not of variables.
+  // For variable files, Terraform does not ignore hidden files. It ignores only hidden configuration files.
   const names = await allNamesIn(folder, { shown: near(folder) });
   const main = names.filter((name) => /^terraform\.tfvars(?:\.json)?$/.test(name));
   const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
@@ -79,7 +80,7 @@ function refuse(summary: string, fix: string): never {
   fail("stack.variables", summary, { remedies: [fix] });
 }
 
-/** Returns the values for an untrusted stack, without outside values of sensitive variables. */
+/** Returns the values for an untrusted stack. Withholds values from outside the project for sensitive variables. */
 export function openVariables(
   { variables }: LoadedStack["outline"],
   given: readonly Given[],
@@ -88,7 +89,7 @@ export function openVariables(
   return given.map((one) => (withheld(one) ? { ...one, value: { json: UNKNOWN } } : one));
 }
 
-/** Announces the values and defaults of sensitive variables. */
+/** Registers the values and defaults of sensitive variables for redaction. */
 export function learnVariables(
   redaction: Redaction,
   { variables }: LoadedStack["outline"],
@@ -99,7 +100,7 @@ export function learnVariables(
     const values = given.flatMap(({ name: of, value }) =>
       of !== name ? [] : ["json" in value ? value.json : value.text],
     );
-    // A text may be a list or a map with secret parts.
+    // A string may be a list or a map with secret parts.
     const parts = values.flatMap((text) =>
       typeof text === "string" ? [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner) : [],
     );

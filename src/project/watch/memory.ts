@@ -1,25 +1,25 @@
-/** The memory of a watch: reported facts, and repeated corrections. */
+/** Stores what a watch has reported, and counts repeated corrections. */
 import type { Change, Diagnostic, Plan } from "../../core/model/index.ts";
 import { type WatchNote, watchNotes } from "../../report/index.ts";
 
 /** New facts of a check. */
 export interface News {
-  /** A line for each object with new facts. */
+  /** One line for each object with new facts. */
   readonly notes: readonly string[];
-  /** Addresses without further facts. */
+  /** Addresses that no longer differ. */
   readonly settled: readonly string[];
   readonly problems: readonly Diagnostic[];
 }
 
-/** Remembers reported facts, so that a check reports only new ones. */
+/** Stores reported facts, so that a check reports only new facts. */
 export class Memory {
-  /** Address -> note about a planned change or a moved object. */
+  /** Address -> entry about a planned change or a moved object. */
   readonly #notes = new Map<string, WatchNote>();
   readonly #problems = new Map<string, Diagnostic>();
-  /** The last failure of a check, and the last outcome of an apply. */
+  /** Last failure of a check, and last result of an apply. */
   readonly #last = { failure: "", outcome: "" };
 
-  /** @param targets of a partial check: it has no news about other addresses. */
+  /** @param targets of a partial check. The check has no news about other addresses. */
   compare(plan: Plan, targets: readonly string[]): News {
     const notes = watchNotes(plan);
     const planned = plan.changes.map(({ address }) => address);
@@ -44,14 +44,14 @@ export class Memory {
     };
   }
 
-  /** Drops the notes about reported changes. */
+  /** Drops the entries for applied changes. */
   made(addresses: readonly string[]): void {
     for (const address of addresses) this.#notes.delete(address);
   }
 
   /**
-   * Returns true for a failure or an outcome that differs from the last one.
-   * @param diagnostics errors; none: complete.
+   * Returns true if a failure or a result differs from the last one.
+   * @param diagnostics errors. Empty if the apply is complete.
    */
   isNew(what: "failure" | "outcome", diagnostics: readonly Diagnostic[]): boolean {
     const before = this.#last[what];
@@ -60,7 +60,7 @@ export class Memory {
   }
 }
 
-/** Returns a key without durations, which differ at each check. */
+/** Returns a comparison key without durations, because durations differ at each check. */
 function keyOf({ code, summary, address, detail }: Diagnostic): string {
   const timeless = (text = "") => text.replaceAll(TIMES, "");
   return JSON.stringify([code, timeless(summary), address ?? null, timeless(detail)]);
@@ -68,23 +68,27 @@ function keyOf({ code, summary, address, detail }: Diagnostic): string {
 
 const TIMES = /\b\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?|days?)\b/g;
 
-/** Period of counted corrections. */
+/** Period in which corrections are counted, in milliseconds. */
 const WITHIN_MS = 3_600_000;
-/** Number of corrections that is no accident. */
+/** Number of corrections that counts as a conflict. */
 const OFTEN = 3;
 
-/** Objects that others repeatedly change back: a host that suspends for non-payment, or another declaration. */
+/** Objects that other programs repeatedly change back, such as a host that suspends for non-payment, or another declaration. */
 export interface Contended {
   readonly addresses: readonly string[];
   /** Highest number of corrections of one object within the last hour. */
   readonly times: number;
 }
 
-/** Finds repeated corrections, so that two programs do not take turns at full speed. */
+/** Finds repeated corrections, so that two programs do not continuously undo each other's changes. */
 export class Contention {
   readonly #made = new Map<string, readonly number[]>();
 
-  /** @param addresses that were changed. @param now monotonic, in milliseconds. @returns undefined without contended objects. */
+  /**
+   * @param addresses of changed objects.
+   * @param now monotonic, in milliseconds.
+   * @returns undefined if no object is contended.
+   */
   note(addresses: readonly string[], now: number): Contended | undefined {
     const contended = addresses.flatMap((address) => {
       const recent = (this.#made.get(address) ?? []).filter((at) => now - at < WITHIN_MS);
@@ -100,7 +104,7 @@ export class Contention {
   }
 }
 
-/** Returns the cause of repeated corrections: a visible change outside of hostform, or an unknown one. */
+/** Returns the cause of repeated corrections: a visible change outside hostform, or an unknown cause. */
 export function conclusion(changes: readonly Pick<Change, "reasons">[]): string {
   const isUndone = changes.every(({ reasons }) => reasons.some(({ why }) => why === "drift" || why === "gone"));
   return isUndone

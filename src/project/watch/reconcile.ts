@@ -21,15 +21,15 @@ import type { Project } from "../project.ts";
 export interface Reconciliation {
   readonly plan: Plan;
   /**
-   * `as_declared`: no changes. `differs`: reported changes. `refused`: a plan with errors. `applied`: all changes are done.
-   * `incomplete`: some are not. `widened`: the changes need a check of everything.
+   * Result. `as_declared`: no changes. `differs`: changes were reported. `refused`: the plan has errors. `applied`: all changes
+   * are applied. `incomplete`: some changes are not applied. `widened`: the changes need a complete check.
    */
   readonly end: "as_declared" | "differs" | "refused" | "applied" | "incomplete" | "widened";
   /** Result of the apply. */
   readonly result?: ApplyResult;
   /** Number of API requests. */
   readonly requests: number;
-  /** Smallest request budget of the accounts. */
+  /** Smallest request budget of the accounts, in requests per minute. */
   readonly perMinute: number;
   readonly moneyScale: MoneyScale;
 }
@@ -39,9 +39,9 @@ export interface ReconcileOptions {
   readonly targets: readonly string[];
   readonly autoApprove: boolean;
   readonly guards: GuardFlags;
-  /** Gets the plan before the apply. */
+  /** Receives the plan before the apply. */
   onPlan(plan: Plan, moneyScale: MoneyScale): void;
-  /** Runs an apply with its progress. */
+  /** Runs an apply and shows its progress. */
   applying(
     plan: Plan,
     stop: AbortSignal,
@@ -50,9 +50,9 @@ export interface ReconcileOptions {
 }
 
 /**
- * Checks once: plans, and with `autoApprove` applies, while the state is locked. Applies the changes that errors of single resources do
- * not hold back.
- * @throws HostformError of a plan and an apply.
+ * Checks once while the state is locked: plans, and applies if `autoApprove` is set. Skips the changes that errors of single
+ * resources affect.
+ * @throws HostformError of the plan and the apply.
  */
 export function reconcileOnce(project: Project, options: ReconcileOptions): Promise<Reconciliation> {
   const { targets, autoApprove, guards } = options;
@@ -73,7 +73,7 @@ export function reconcileOnce(project: Project, options: ReconcileOptions): Prom
     if (plan.diagnostics.some(isError) && !isPartial) return looked("refused");
     const differs = changing || unfulfilledIn(plan).length > 0 || heldIn(plan).length > 0;
     if (!autoApprove) return looked(differs ? "differs" : "as_declared");
-    // Limits count the changes of the whole project, so a partial plan makes no counted change.
+    // The limits count changes of the complete project, so a partial plan must not apply a counted change.
     if (targets.length > 0 && !plan.changes.every(isHarmless)) return looked("widened");
     const result = await options.applying(plan, run.interrupts.stop, (onEvent) => carryOut(run, {}, onEvent));
     if (isFulfilled(result)) return looked(changing ? "applied" : "as_declared", result);
@@ -81,7 +81,7 @@ export function reconcileOnce(project: Project, options: ReconcileOptions): Prom
   });
 }
 
-/** Returns true for an update in place: it orders and removes nothing. */
+/** Returns true for an in-place update. It orders and destroys nothing. */
 function isHarmless(change: Change): boolean {
   return isNoOp(change) || (change.actions[0] === "update" && change.importing === undefined);
 }

@@ -1,38 +1,41 @@
-/** The schedule of checks, by the interval and by events. */
+/** Schedules checks by the interval and by events. */
 import type { EventSubject, Kinds } from "../../core/kinds/kind.ts";
 import type { State } from "../../core/model/index.ts";
 
 export type { EventSubject };
 
-/** Events within this time after the first one share a check. */
+/** Time in milliseconds after the first event in which further events join its check. */
 export const COALESCE_MS = 2_000;
-/** Minimum time between a check and a later one for events. */
+/** Minimum time between a check and a later check for events, in milliseconds. */
 const LEAST_GAP_MS = 10_000;
-/** Delay of the first early check after a failure. */
+/** Delay of the first retry after a failure, in milliseconds. */
 const RETRY_MS = 60_000;
-/** Maximum wait after failures and contention, unless the interval is longer. */
+/** Maximum delay after failures and contention, in milliseconds. A longer interval takes precedence. */
 const MOST_BACKOFF_MS = 3_600_000;
-/** Share of the request budget for checks of events. */
+/** Share of the request budget that checks for events may use. */
 const SHARE = 0.5;
 
-/** `whole`: a check of everything; `hinted`: of objects that events have named. */
+/** `whole`: a check of all resources. `hinted`: a check of the objects in events. */
 export type LookKind = "whole" | "hinted";
 
-/** The end of a check. Times are monotonic, in milliseconds. */
+/** Result of a check. Times are monotonic, in milliseconds. */
 interface LookEnd {
   readonly kind: LookKind;
   readonly at: number;
   /** Number of API requests. */
   readonly requests: number;
-  /** The smallest request budget of the accounts, per minute. */
+  /** Smallest request budget of the accounts, in requests per minute. */
   readonly perMinute: number;
-  /** `ended`: a success, or an error that a person has to correct; `troubled`: another try costs requests and may fail again. */
+  /**
+   * `ended`: a success, or an error that a person must correct. `troubled`: a retry costs requests and may fail again. `failed`:
+   * the check failed, and a complete check follows soon.
+   */
   readonly outcome: "ended" | "troubled" | "failed";
 }
 
 /**
- * Times of the next checks. Checks of everything follow the interval, and suffice without events. Checks for events leave half of the
- * request budget to others.
+ * Times of the next checks. Complete checks follow the interval, and are sufficient without events. Checks for events leave half
+ * of the request budget to other programs.
  */
 export class Schedule {
   readonly #intervalMs: number;
@@ -40,7 +43,7 @@ export class Schedule {
   /** Time of the first waiting event. */
   #hintedSince: number | undefined;
   #hintedNotBefore = 0;
-  /** Number of successive failures. */
+  /** Number of consecutive failures. */
   #troubles = 0;
 
   constructor(intervalMs: number, now: number) {
@@ -53,12 +56,12 @@ export class Schedule {
     this.#hintedSince ??= now;
   }
 
-  /** Drops waiting events: a check covers them, or they need none. */
+  /** Drops waiting events, because a check covers them or they need no check. */
   covered(): void {
     this.#hintedSince = undefined;
   }
 
-  /** Makes a check of everything due now. */
+  /** Makes a complete check due now. */
   widen(now: number): void {
     this.#wholeAt = Math.min(this.#wholeAt, now);
   }
@@ -70,7 +73,7 @@ export class Schedule {
       const most = Math.max(this.#intervalMs, MOST_BACKOFF_MS);
       this.#wholeAt = at + Math.min(most, this.#intervalMs * backoff);
     } else if (outcome === "failed") {
-      // A check of everything covers the failed events.
+      // The complete check also covers the events of the failed check.
       this.#wholeAt = Math.min(this.#wholeAt, at + RETRY_MS * backoff);
     }
     this.#holdHints(at, (requests * 60_000) / (perMinute * SHARE));
@@ -83,7 +86,8 @@ export class Schedule {
   }
 
   /**
-   * Delays checks for events after repeated corrections. @param times number of corrections within the hour.
+   * Delays checks for events after repeated corrections.
+   * @param times number of corrections within the hour.
    * @returns the delay in milliseconds.
    */
   contended(now: number, times: number): number {
@@ -96,7 +100,7 @@ export class Schedule {
     this.#hintedNotBefore = Math.max(this.#hintedNotBefore, now + Math.max(LEAST_GAP_MS, ms));
   }
 
-  /** Returns the next check. A check of everything covers all events, so it is preferred. */
+  /** Returns the next check. Prefers a complete check, because it covers all events. */
   next(): { readonly kind: LookKind; readonly at: number } {
     const since = this.#hintedSince ?? Number.POSITIVE_INFINITY;
     const at = Math.max(since + COALESCE_MS, this.#hintedNotBefore);
@@ -104,12 +108,12 @@ export class Schedule {
   }
 }
 
-/** Maximum number of waiting events. More lead to a check of everything. */
+/** Maximum number of waiting events. More events cause a complete check. */
 const MOST_HINTS = 100;
-/** Maximum number of addresses of a partial check. More cost as much as a check of everything. */
+/** Maximum number of addresses of a partial check. More addresses cost as many requests as a complete check. */
 const MOST_TARGETS = 10;
 
-/** The events that wait for a check, bounded in number. */
+/** Queue of events that wait for a check. Its length is limited. */
 export class Hints {
   readonly #waiting = new Map<string, EventSubject>();
   #overflown = false;
@@ -121,7 +125,7 @@ export class Hints {
     else this.#overflown = true;
   }
 
-  /** Returns and drops the waiting events. */
+  /** Returns the waiting events and empties the queue. */
   take(): { readonly hints: readonly EventSubject[]; readonly overflown: boolean } {
     const taken = { hints: [...this.#waiting.values()], overflown: this.#overflown };
     this.#waiting.clear();
@@ -130,19 +134,19 @@ export class Hints {
   }
 }
 
-/** The subjects of events in this project. */
+/** The objects of this project that events refer to. */
 interface Named {
   /** Addresses for a partial check. */
   readonly targets: readonly string[];
-  /** Everything must be checked. */
+  /** True if a complete check is necessary. */
   readonly everything: boolean;
   /** Events about unknown objects. */
   readonly strangers: readonly EventSubject[];
 }
 
 /**
- * Finds the addresses that events name, by the rule of each kind. An event without a subject may mean any object.
- * @param open a declared resource has no object yet, or a pending create: an unknown id may belong to it.
+ * Finds the addresses that events refer to. Each kind defines the rule. An event without a subject may concern any object.
+ * @param open true if a declared resource has no object yet or a pending creation. An unknown id may belong to that resource.
  */
 export function namedBy(hints: readonly EventSubject[], state: State, kinds: Kinds, open: boolean): Named {
   const resources = [...state.resources.values()];

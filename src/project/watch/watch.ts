@@ -1,4 +1,4 @@
-/** The loop of a watch: reconcile at the interval or after an event, report news, wait. */
+/** Runs a watch: reconciles at the interval or after an event, reports news, and waits. */
 import { hash } from "node:crypto";
 import { type EventSubject, kinds } from "../../core/kinds/index.ts";
 import {
@@ -24,11 +24,11 @@ import { errorsOf, type ReconcileOptions, type Reconciliation, reconcileOnce } f
 import { Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
 
 interface WatchOptions {
-  /** Milliseconds between checks of everything. */
+  /** Interval between complete checks, in milliseconds. */
   readonly intervalMs: number;
   readonly autoApprove: boolean;
   readonly guards: GuardFlags;
-  /** Maximum number of checks. Default: until Ctrl-C. */
+  /** Maximum number of checks. Default: no limit (until Ctrl-C). */
   readonly maxRuns?: number;
 }
 
@@ -40,25 +40,25 @@ export interface WatchReport {
   readonly targets: readonly string[];
 }
 
-/** Reports a watch to people or programs. Times are milliseconds. */
+/** Reports a watch to a person or a program. Times are in milliseconds. */
 export interface WatchReporter {
   /** Reports a verified event. */
   event(hint: EventSubject): void;
   /** Reports events about unknown objects. */
   strangers(hints: readonly EventSubject[]): void;
   reloading(): void;
-  /** Reports a step of the wall clock. @param ms negative: a step back. */
+  /** Reports a step of the wall clock. @param ms negative for a step back. */
   stepped(ms: number): void;
   settling(): void;
-  /** @param why the end of a sentence with the cause. */
+  /** @param why end of a sentence with the cause. */
   contended(contended: Contended, heldMs: number, why: string): void;
   began(report: WatchReport): void;
-  /** Reports the news of a plan before its apply. @returns true for news. */
+  /** Reports the news of a plan before its apply. @returns true if the plan has news. */
   plan(plan: Plan, news: News, report: WatchReport, moneyScale: MoneyScale): boolean;
-  /** Runs an apply with its progress. */
+  /** Runs an apply and shows its progress. */
   applying: ReconcileOptions["applying"];
   applied(plan: Plan, result: ApplyResult, moneyScale: MoneyScale): void;
-  /** @param news the check had news. @param nextMs undefined: the last check. */
+  /** @param news true if the check had news. @param nextMs undefined after the last check. */
   ended(report: WatchReport, look: Reconciliation, news: boolean, nextMs: number | undefined): void;
   /** Reports a failed check. */
   failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void;
@@ -74,9 +74,9 @@ const PASSING: ReadonlySet<string> = new Set([
   "state.locked",
 ]);
 
-/** Difference between wall clock and elapsed time that shows a step or a sleep of the machine. */
+/** Difference between wall clock and monotonic clock, in milliseconds, that proves a clock step or a sleep of the machine. */
 const STEP_MS = 5_000;
-/** Maximum delay until a step is found. */
+/** Maximum sleep in milliseconds, so that a clock step is detected. */
 const MOST_SLEEP_MS = 60_000;
 
 export class Watch {
@@ -89,27 +89,29 @@ export class Watch {
   readonly #hints = new Hints();
   readonly #memory = new Memory();
   readonly #contention = new Contention();
-  /** Ends the current wait. */
+  /** Ends the current sleep. */
   #wake = new AbortController();
-  /** A check of everything is due after the current one. */
+  /** True if a complete check is due after the current check. */
   #reloading = false;
   #looks = 0;
-  /** A declared resource has no object yet, or a pending create. An event with an unknown id may mean it. */
+  /**
+   * True if a declared resource has no object yet or a pending creation. An event with an unknown id may belong to that resource.
+   */
   #open = true;
-  /** Invoices exceeded the spending limit: no later check orders. */
+  /** True if invoices exceeded the spending limit. Later checks then place no order. */
   #spent = false;
-  /** The last check ended like a successful apply. */
+  /** True if the last check ended like a successful apply. */
   #good = true;
 
-  /** Conditions of the last check of everything and of later ones. */
+  /** Conditions of the last complete check and of later checks. */
   #holds: ReadonlySet<FailOn> = new Set();
 
-  /** Last difference between the wall clock and the monotonic clock, in milliseconds. */
+  /** Last difference between wall clock and monotonic clock, in milliseconds. */
   #ahead: number | undefined;
-  /** Ctrl-C has stopped an apply before its end. */
+  /** True if Ctrl-C stopped an apply before its end. */
   #cut = false;
 
-  /** @param stop aborted by Ctrl-C. */
+  /** @param stop aborts at Ctrl-C. */
   constructor(project: Project, options: WatchOptions, reporter: WatchReporter, stop: AbortSignal) {
     this.#project = project;
     this.#options = options;
@@ -127,7 +129,7 @@ export class Watch {
     this.#wake.abort();
   }
 
-  /** Requests a check of everything, because the declaration was deployed. */
+  /** Requests a complete check, because a new declaration was deployed. */
   reload(): void {
     this.#reporter.reloading();
     this.#reloading = true;
@@ -139,9 +141,9 @@ export class Watch {
   }
 
   /**
-   * Checks until it is stopped.
+   * Runs checks until the watch is stopped.
    * @returns the exit code.
-   * @throws HostformError a lasting failure of the first check.
+   * @throws HostformError if the first check fails permanently.
    */
   async run(): Promise<number> {
     const { maxRuns = Number.POSITIVE_INFINITY } = this.#options;
@@ -166,14 +168,14 @@ export class Watch {
     });
   }
 
-  /** Checks, unless all events are irrelevant. */
+  /** Runs one check, unless all events are irrelevant. */
   async #turn(kind: LookKind): Promise<void> {
     this.#schedule.covered();
     const { hints, overflown } = this.#hints.take();
     const report = { look: this.#looks + 1, events: [...new Set(hints.map(({ event }) => event))], targets: [] };
     try {
       if (kind === "whole" || overflown) return await this.#look(report);
-      // Another process may have recorded the subject of an event.
+      // Another process may have added the object of an event to the state.
       const recorded = await (await this.#readAgain()).state.read(false);
       const { targets, everything, strangers } = namedBy(hints, recorded, kinds, this.#open);
       this.#reporter.strangers(strangers);
@@ -206,7 +208,7 @@ export class Watch {
     this.#reporter.ended(report, look, news, this.#untilNext());
   }
 
-  /** Reports an outcome that differs from the last one. @returns true for a report. */
+  /** Reports a result that differs from the last result. @returns true if a result was reported. */
   #reportOutcome({ plan, result, end, moneyScale }: Reconciliation): boolean {
     if (result === undefined || end === "as_declared") return false;
     const done = doneChanges(plan, result).map(({ address }) => address);
@@ -225,7 +227,7 @@ export class Watch {
     this.#cut = end === "incomplete" && result?.interrupted === true;
     this.#good = ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;
     const kind = targets.length === 0 ? "whole" : "hinted";
-    // A wait does not help against an unknown status word.
+    // A delay does not help if the status word is unknown.
     const failed = end === "incomplete" && !(result && isFulfilled({ ...result, unfulfilled: [], held: [] }));
     const outcome = failed ? "troubled" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests, perMinute, outcome });
@@ -250,26 +252,26 @@ export class Watch {
   }
 
   #failed(kind: LookKind, report: WatchReport, error: unknown): void {
-    // Ctrl-C needs no report.
+    // An interruption by Ctrl-C needs no report.
     if (this.#stop.aborted) return;
     if (!(error instanceof HostformError)) throw error;
     if (report.look === 1 && !error.diagnostics.every(({ code }) => PASSING.has(code))) throw error;
     const diagnostics = forStack(this.#project.source, error.diagnostics);
     this.#looks = report.look;
     this.#good = false;
-    // Only failures of the API delay the next check.
+    // Only API failures delay the next check.
     const outcome = kind === "hinted" || diagnostics.some(({ code }) => code.startsWith("api.")) ? "failed" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests: 0, perMinute: 60, outcome });
     this.#reporter.failed(report, diagnostics, this.#memory.isNew("failure", diagnostics), this.#untilNext());
   }
 
-  /** Returns a new project, which reads the present declaration. */
+  /** Returns a new project, which reads the current declaration. */
   async #readAgain(): Promise<Project> {
     const project = this.#project;
     const { stack } = project.source;
     if (stack === undefined) return project.on(project.source);
     const { purpose, options, source: at, language } = stack.run;
-    // Secrets of a stack may be written anywhere in the project's folder.
+    // A stack may write its secrets anywhere in the project's folder.
     const source = { ...project.source, dir: stack.run.project };
     const wanted = { only: [stack.name], variables: options, language };
     const { stacks, run } = await chooseStacks(source, at, wanted, purpose);
@@ -277,14 +279,14 @@ export class Watch {
     return project.on(only === undefined ? project.source : await sourceOn(source, only, run));
   }
 
-  /** Returns the milliseconds until the next check; undefined after the last one. */
+  /** Returns the milliseconds until the next check. Undefined after the last check. */
   #untilNext(): number | undefined {
     const { maxRuns } = this.#options;
     if (this.#stop.aborted || this.#looks === maxRuns) return undefined;
     return Math.max(0, this.#schedule.next().at - this.#now);
   }
 
-  /** Reports a step of the wall clock. After a step forward, which may be a sleep, a check of everything is due. */
+  /** Reports a step of the wall clock. A step forward may be a sleep, so a complete check is then due. */
   #noticeStep(): void {
     const { clock } = this.#project.host;
     const ahead = clock.now() - clock.monotonic();
@@ -295,21 +297,21 @@ export class Watch {
     if (stepMs > 0) this.#schedule.widen(this.#now);
   }
 
-  /** Monotonic time in milliseconds, without steps of the wall clock. */
+  /** Monotonic time in milliseconds. Steps of the wall clock do not affect it. */
   get #now(): number {
     return this.#project.host.clock.monotonic();
   }
 }
 
-/** Time without changes before a declaration is applied. */
+/** Time without changes before a declaration is applied, in milliseconds. */
 const SETTLE_MS = 3_000;
-/** Maximum number of successive changes. */
+/** Maximum number of consecutive changes. */
 const MOST_READINGS = 12;
 
 /**
- * Waits for the end of writes to the declaration: half of a valid file would remove the resources of the other half.
- * @returns a function that returns the declaration after {@link SETTLE_MS} without a change. It throws the mistakes of the declaration,
- *   and `config.unreadable` for one that keeps changing.
+ * Waits until the declaration is completely written, because half of a valid file would destroy the resources in the other half.
+ * @returns a function that returns the declaration after {@link SETTLE_MS} without a change. It throws the mistakes of the
+ * declaration, and `config.unreadable` if the declaration keeps changing.
  */
 function settledDeclaration(again: () => Promise<Project>, clock: Clock) {
   let known = "";
@@ -338,7 +340,6 @@ function settledDeclaration(again: () => Promise<Project>, clock: Clock) {
   };
 }
 
-/** Returns the same digest for equal declarations. */
 function digestOf(parts: readonly unknown[]): string {
   const text = JSON.stringify(parts, (_, value: unknown) => (value instanceof Map ? [...value] : value));
   return hash("sha256", text);
