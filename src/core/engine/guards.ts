@@ -154,9 +154,9 @@ function removalGuards(
 
 const exceeds = (number: number, recorded: number, percent: number) => number * 100 > percent * recorded;
 
-/** `2 of 4 recorded resources (50%)`; rounded up to a tenth, so that more than a limit never reads as the limit itself. */
+/** Returns `2 of 4 resources in the state (50%)`. The percentage is rounded up to a tenth, so that it never equals a limit that it exceeds. */
 const shareOf = (number: number, recorded: number) =>
-  `${number} of ${counted(recorded, "recorded resource")} (${recorded === 0 ? 100 : Math.ceil((number * 1000) / recorded) / 10}%)`;
+  `${number} of ${counted(recorded, "resource")} in the state (${recorded === 0 ? 100 : Math.ceil((number * 1000) / recorded) / 10}%)`;
 
 /** The limits that hold for one run: the declared ones, with what the command line says instead. */
 export interface Limits extends Guards {
