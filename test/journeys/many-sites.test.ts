@@ -111,7 +111,7 @@ describe("a plan within the budget of requests", () => {
     const ran = await project.run("plan", "--refresh=changed", "--refresh-budget", "3");
     expect([ran.code, ran.err]).toEqual([
       1,
-      expect.stringContaining("A budget for reads needs a refresh of everything"),
+      expect.stringContaining("A budget for reads requires a refresh of all objects"),
     ]);
     await project.declare(sites({ "beta-www": { suspended: true } }));
     await project.run("plan", "--refresh=changed", "--out", "a.plan");

@@ -161,7 +161,7 @@ describe("a password", () => {
     const project = await startProject({ declare: www({ env: "WWW_PASSWORD" }, null) });
     const ran = await project.run("validate");
     expect(ran.code).toBe(1);
-    expect(ran.text).toContain("password needs password_version");
+    expect(ran.text).toContain('"password" requires "password_version"');
   });
 
   it("may not stand in the declaration", async () => {

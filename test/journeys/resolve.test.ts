@@ -150,7 +150,7 @@ describe("resolve", () => {
 
   it.each([
     ["two ways at once", [ADDRESS, "--absent", "--wait"], "cannot be combined"],
-    ["a way without an address", ["--absent"], "No address is given"],
+    ["a way without an address", ["--absent"], "The address is missing"],
     ["an unknown address", ["hosting_domain.acne", "--absent"], "Did you mean"],
     ["waiting for what cannot be seen", [ADDRESS, "--wait"], "nothing to wait for"],
   ])("refuses %s", async (_, args, words) => {

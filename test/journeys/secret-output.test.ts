@@ -210,7 +210,11 @@ describe("a new webhook with a secret_output", () => {
     ["a text", "x", "secret_output: expected exactly one of `file`"],
     ["two forms", { file: "a", command: ["b"] }, "secret_output: expected exactly one of `file`"],
     ["a command line", { command: "vault put x" }, "secret_output.command: expected a list: [PROGRAM, ARGUMENT, …]"],
-    ["a command outside", { command: ["x"], outside_project: true }, "outside_project goes with a file or an env_file"],
+    [
+      "a command outside",
+      { command: ["x"], outside_project: true },
+      "outside_project can be used only with file or env_file",
+    ],
     ["a path alone", { env_file: "x" }, "secret_output.env_file: expected {path: PATH, name: NAME}"],
   ])("cannot be %s: validate shows the forms, once", async (_, output, words) => {
     const project = await startProject({ declare: hook({ secret_output: output }) });

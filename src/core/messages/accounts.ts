@@ -43,10 +43,10 @@ export const accounts = {
   })),
   "account.foreign/objects": error(
     ({ of, origin, recorded, objects }: Account & Words<"recorded"> & { readonly objects: readonly string[] }) => ({
-      summary: `${of} leads to another account than the account of the state`,
+      summary: `${of} leads to another account than the state`,
       detail:
         objects.length === 1
-          ? `In the state (${recorded}): ${objects[0]}. The account at ${origin} has other objects, but not this one.`
+          ? `In the state (${recorded}): ${objects[0]}. The account at ${origin} has only other objects.`
           : `In the state (${recorded}): ${objects[0]} and ${objects.length - 1} more. The account at ${origin} has none of them.`,
       remedies: [
         CORRECT,
@@ -93,7 +93,7 @@ export const accounts = {
   })),
   "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
     summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages${more > 0 ? `, as ${more} more object${more === 1 ? "" : "s"}` : ""}`,
-    detail: `The other state was last used at ${lastSeen}. This state is ${here}.`,
+    detail: `Last used there at ${lastSeen}. Here: ${here}.`,
     remedies: [
       "Keep each object in one state only. Otherwise each run reverts the values of the other state.",
       { do: "forget", when: "the other state must manage it" },

@@ -146,7 +146,7 @@ export const conditions = {
   })),
   "condition.offline/invoice": warning((given: Recorded & Since & Unpaid) => ({
     summary: `${objectOf(given)} is suspended for unpaid ${unpaid(given)}`,
-    detail: sentences(...seen(given), "It stays suspended until the invoice is paid."),
+    detail: sentences(...seen(given), "It is suspended until the payment."),
     remedies: [PAY],
   })),
   "condition.offline/withdrawn": warning((given: Recorded) => ({
@@ -183,7 +183,7 @@ export const conditions = {
   })),
   "condition.handed_over": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)} was probably transferred to another account`,
-    detail: `No list shows the ${given.noun}, and the API rejects requests for it: ${given.why}. It is not changed.`,
+    detail: `No list shows it, and the API rejects requests for it: ${given.why}.`,
     remedies: [
       "If another account owns it now, stop declaring it. The next apply removes it from the state.",
       "If it is still yours, use a token of the account that owns it.",
@@ -191,7 +191,7 @@ export const conditions = {
   })),
   "condition.outside": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)}: the token has no access to the ${given.noun}`,
-    detail: `No list shows the ${given.noun}, and the API rejects requests for it: ${given.why}.`,
+    detail: `No list shows it, and the API rejects requests for it: ${given.why}.`,
     remedies: ["Use a token of the whole account, or add the service to the scope of this token."],
   })),
   // The same detail for each resource with the same reason, so that a report can fold them.
@@ -280,7 +280,7 @@ export const conditions = {
 
   "plan.unread": error(({ address, noun, said }: Words<"address" | "noun" | "said">) => ({
     summary: `${address} cannot be planned: the token has no access to the parent of this ${noun}`,
-    detail: `No list shows the parent, and the API rejects requests for it: ${said}.`,
+    detail: `No list shows the parent, and the API rejects it: ${said}.`,
     remedies: [
       "If another account owns the parent now, stop declaring both resources.",
       "Otherwise use a token with access to the parent.",
@@ -307,8 +307,8 @@ export const conditions = {
     remedies: [`Use a token with the ability "${ability}".`],
   })),
   "plan.restricted/order": either(({ said }: Words<"address" | "said">) => ({
-    summary: "The token's scope is limited to certain services, so a new service is outside the scope",
-    detail: `The host rejects the order, or does not list the new service. The API's message: ${said}.`,
+    summary: "The token's scope does not include new services",
+    detail: `The host rejects the order, or does not list the service. The API's message: ${said}.`,
     remedies: ["Order with a token of the whole account."],
   })),
   "plan.restricted": warning(({ address, noun, id, said }: Words<"address" | "noun" | "id" | "said">) => ({

@@ -22,7 +22,7 @@ function doubtOf({ ids, otherPlan, form, hidden, created, since }: Doubt & Pick<
     return `but of another hosting plan${otherPlan === null ? "" : ` (${openJson(otherPlan)})`}`;
   if (form) return `but its ${form[0]} is ${openJson(form[1])} and the request had ${openJson(form[2])}`;
   if (hidden !== "") return `and the API shows no readable ${hidden}`;
-  if (created) return `but ${created.id} was created at ${created.at}; the request was sent at ${since}`;
+  if (created) return `but ${created.id} was created at ${created.at}; the request is from ${since}`;
   return `and nothing shows who created ${ids.length === 1 ? "it" : "them"}`;
 }
 
@@ -62,7 +62,7 @@ export interface Replayed extends Resource {
 const replayed = ({ address, noun, object }: Replayed) =>
   `The API returned the response of an earlier order for ${address}: ${noun} ${object}`;
 
-const UNORDERED = "No new order was placed.";
+const UNORDERED = "Nothing was ordered.";
 
 export const creates = {
   "plan.pending/blind": either(({ address, noun }: Resource) => ({
@@ -72,15 +72,13 @@ export const creates = {
   })),
   "plan.pending/accepted": either(({ address, noun }: Resource) => ({
     summary: `The API accepted the request for ${address}, but no list shows the ${noun} yet`,
-    detail: `The response has no id; a job may create the ${noun} later. Each run checks the lists, and no run sends the request again.`,
+    detail: `A job may create the ${noun} later. Each run checks the lists, and none sends the request again.`,
     remedies: ["Apply again later.", { do: "resolve", as: "absent", when: "it was not created" }],
   })),
   "plan.pending/undecided": either((given: Objects & Doubt & { isAccepted: boolean }) => {
     const { address, noun, ids, object, isAccepted } = given;
     const one = ids.length === 1;
-    const outcome = isAccepted
-      ? "the response to its create request has no id"
-      : "the response to its create request was lost";
+    const outcome = isAccepted ? "the response to its request has no id" : "the response to its request was lost";
     return {
       summary: `${address} may be ${which(given)}: ${outcome}`,
       detail: `The ${noun}${one ? " is" : "s are"} new, ${doubtOf(given)}.`,
@@ -94,7 +92,7 @@ export const creates = {
   })),
   "plan.pending/repeated": error(({ address, since, sent }: Words<"address" | "since"> & { sent: JsonObject }) => ({
     summary: `The API rejected the repeated request for ${address}`,
-    detail: `The response to the request of ${since} was lost. This run sent the same values again. New values apply after you resolve ${address}.`,
+    detail: `The response to the request of ${since} was lost. This run sent it again unchanged; new values apply after you resolve it.`,
     remedies: [{ do: "resolve", as: "absent", when: "the first request created nothing", sent }],
   })),
   "plan.pending/turns": error(({ address, turns }: Words<"address"> & { turns: number }) => ({
@@ -115,7 +113,7 @@ export const creates = {
   })),
   "apply.replayed/held": error(({ address, noun, object, owner }: Replayed & Words<"owner">) => ({
     summary: `The API returned ${noun} ${object} for the order of ${address}, but ${owner} manages it`,
-    detail: `${UNORDERED} Both resources have the same reference, or ${owner} adopted the wrong ${noun}.`,
+    detail: `${UNORDERED} They have the same reference, or ${owner} adopted the wrong ${noun}.`,
     remedies: [`Correct the reference of ${address}.`, { do: "forget", address: owner, why: "import" }],
   })),
   "apply.replayed/older": error((given: Replayed) => ({

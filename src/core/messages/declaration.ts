@@ -184,8 +184,8 @@ export const declaration = {
     remedies: ONE_ENTRY("moved"),
   })),
   "config.reference/occupied": error(({ from, to }: Move) => ({
-    summary: `${from} cannot move to ${to}: the state already has an object at ${to}`,
-    detail: `${from} is no longer declared. Without the move, an apply removes it as its deletion_policy says.`,
+    summary: `${from} cannot move to ${to}: the state already has an object there`,
+    detail: `${from} is no longer declared. Without the move, its deletion_policy applies.`,
     remedies: [{ do: "see", what: "recorded" }],
   })),
   "config.circle/moves": error(({ from, to }: Move) => ({
@@ -252,7 +252,7 @@ export const declaration = {
         recorded === undefined
           ? `${place} already holds a secret, and the state has no ${name} of ${address}`
           : `The secret in ${place} differs from the ${name} of ${address} in the state`,
-      detail: `${recorded === undefined ? "" : `In the state: ${recorded}. `}In ${place}: ${other}. The secret in ${place} may have no other copy, so it is not overwritten.`,
+      detail: `${recorded === undefined ? "" : `In the state: ${recorded}. `}There: ${other}. It may be the only copy, so it is not overwritten.`,
       remedies: [`Move the secret from ${place}, or set another place in secret_output of ${address}.`],
     }),
   ),

@@ -185,7 +185,7 @@ export const objects = {
   })),
   "plan.exists/twin": error((given: Objects & Words<"id">) => ({
     summary: `${given.address} would replace ${given.noun} ${given.id}, but ${which(given)} exists already`,
-    detail: `${given.ids.length === 1 ? `The existing ${given.noun} is` : `The existing ${given.noun}s are`} not in the state. The host would reject the new ${given.noun}, or create a duplicate.`,
+    detail: `${given.ids.length === 1 ? `The existing ${given.noun} is` : `The existing ${given.noun}s are`} not in the state. The host would reject the new ${given.noun}, or have two.`,
     remedies: [{ do: "import", id: given.object, forgetFirst: true }, ANOTHERS],
   })),
   "plan.exists": error((given: Objects) => {
@@ -266,11 +266,11 @@ export const objects = {
         readonly pending?: string | undefined;
       },
     ) => {
-      const { address, noun, ids, object, other, shown, pending } = given;
+      const { address, ids, object, other, shown, pending } = given;
       const one = ids.length === 1;
       const facts = shown.map(([plan, domain]) => {
         const parts = [
-          plan === null ? "no hosting plan" : `the hosting plan ${openJson(plan)}`,
+          plan === null ? "no hosting plan" : `hosting plan ${openJson(plan)}`,
           domain === null ? "no domain" : openJson(domain),
         ];
         return parts.join(" and ");
@@ -278,8 +278,8 @@ export const objects = {
       return {
         summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
         detail: other
-          ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. The host may rewrite or shorten the value.`
-          : `The API shows ${some([...new Set(facts)], 3)}. ${pending === undefined ? "The state may have been lost." : `The response to the create request of ${pending} was lost; it may have created ${one ? `this ${noun}` : `one of them`}.`}`,
+          ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. A host may shorten it.`
+          : `The API shows ${some([...new Set(facts)], 3)}. ${pending === undefined ? "The state may have been lost." : `The request for ${pending} got no response and may have created ${one ? "it" : "one"}.`}`,
         remedies: [
           { do: "import", id: one ? object : undefined, when: `${which(given)} is ${address}` },
           { do: "order_anyway" },
@@ -303,7 +303,7 @@ export const objects = {
   })),
   "api.form": warning((given: Form) => ({
     summary: inOwnForm(given),
-    detail: `The API created the ${given.noun} and returns the value in another format. The two values are treated as equal.`,
+    detail: `The API created the ${given.noun} and returns the value in another format. This is not a difference.`,
     remedies: [
       given.isMasked
         ? "No action is needed: the API keeps the whole value."

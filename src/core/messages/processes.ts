@@ -62,8 +62,8 @@ export const processes = {
     ],
   })),
   "provider.ledger/refused": warning(({ place, reason }: Failure) => ({
-    summary: "The rate limit is not shared with other processes, and this process cannot create objects",
-    detail: `${place}: ${reason}. Each create request must be recorded in this file, so that it is not sent twice.`,
+    summary: "This process does not share the rate limit, and cannot create objects",
+    detail: `${place}: ${reason}. Without it, a request could be sent twice.`,
     remedies: ["End the process that holds the file, or use the newer version that wrote the file."],
   })),
   "provider.ledger/creates": warning(({ place, reason }: Failure) => ({
@@ -85,7 +85,7 @@ export const processes = {
   })),
   "store.busy": error((of: Partial<Words<"project">> & Words<"place"> & { pid: number; seconds: number }) => ({
     summary: `${processIn(of)} holds ${of.place}`,
-    detail: `The process has not released the file for ${of.seconds} s. Each create request must be recorded in this file, so that it is not sent twice.`,
+    detail: `The process has not released the file for ${of.seconds} s. Without it, a request could be sent twice.`,
     remedies: [{ do: "wake", pid: of.pid }, { do: "apply_again" }],
   })),
   "store.turn": error((of: Turn & { seconds: number }) => ({
@@ -95,7 +95,7 @@ export const processes = {
   })),
   "store.taken_over": warning((of: Turn) => ({
     summary: `This run took over the create lock of ${processIn(of, "p")}`,
-    detail: `That process held the lock since ${of.since}, and sent no heartbeat for a minute. If that process resumes, it reads the lists again.`,
+    detail: `It held the lock since ${of.since}, and sent no heartbeat for a minute. If it resumes, it reads the lists again.`,
     remedies: [{ do: "wake", pid: of.pid }],
   })),
   "store.newer": error(({ place }: Words<"place">) => ({
@@ -105,7 +105,7 @@ export const processes = {
   })),
   "store.damaged": warning(({ place }: Words<"place">) => ({
     summary: `${place} is corrupted, and this run started a new file`,
-    detail: `The corrupted file is ${place}.damaged. The new file does not list earlier create requests whose response was lost.`,
+    detail: `The old file is ${place}.damaged. The new file lacks create requests that got no response.`,
     remedies: ["Check the account for objects of an interrupted apply. Import these objects."],
   })),
   "store.turn_lost": error(() => ({

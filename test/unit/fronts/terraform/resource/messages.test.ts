@@ -64,7 +64,7 @@ describe("what is to be done", () => {
     ["plan.exists", "hosting_grant", "", "terraform import hosting_grant.NAME '7/1'"],
     ["plan.exists", "hosting_domain", "another state ordered", "once with HOSTFORM_STATE_HOME set to an empty folder"],
     ["plan.immutable", "hosting_service", "", "a new `reference`"],
-    ["plan.immutable", "hosting_domain", "", "Set the old value back."],
+    ["plan.immutable", "hosting_domain", "", "Restore the earlier value."],
     ["condition.gone", "hosting_service", "", "terraform apply -replace=ADDRESS"],
     [
       "plan.prevented",
@@ -84,7 +84,7 @@ describe("what is to be done", () => {
       "refused the repeated request",
       "If the first request created nothing: `hostform resolve ADDRESS --absent` in this folder",
     ],
-    ["apply.replayed", "hosting_service", "no longer exists", "Set another `reference` to order it."],
+    ["apply.replayed", "hosting_service", "no longer exists", "Set another `reference` to order a new service."],
     ["plan.unknown_status", "hosting_service", "", 'status_words = { "a \\"word\\"" = "live" }'],
     ["plan.catalogue", "hosting_service", "", "`hosting_plans`"],
     ["api.validation", "hosting_service", "coupon_code", "Correct coupon_code."],

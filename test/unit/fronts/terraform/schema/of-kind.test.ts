@@ -79,7 +79,7 @@ describe("the schema of a kind", () => {
       "One of `1`, `3`, `6`, `12`, `24`, `36`. Default: `1`. A change is refused, unless `replace_on_change` is set.",
     );
     expect(of("hosting_grant", "permission").description).toBe(
-      "What they may do: `view` or `manage`. A change recreates the object.",
+      "Permission of the user: `view` or `manage`. A change recreates the object.",
     );
     expect(of("hosting_grant", "expires_at").description).toContain('Example: `"2027-01-31T00:00:00Z"`.');
     expect(of("hosting_migration_request", "questions").description).toContain('Example: `{ source = "cpanel" }`.');
