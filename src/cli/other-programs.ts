@@ -1,6 +1,6 @@
-/** Commands and options of Terraform, Pulumi and octoDNS that hostform spells differently, each with a hint. */
+/** Remedies for commands and options of Terraform, Pulumi and octoDNS that have another name in hostform. */
 
-const PLAN = "`hostform plan` reads the account at each run.";
+const PLAN = "`hostform plan` reads the account in each run.";
 const APPROVE = "Pass `--auto-approve` to apply without approval.";
 const REPLACE = "Use `hostform apply --replace ADDRESS`.";
 const BACKEND = "Declare the backend in hosting.yaml, or in environments/NAME.yaml.";
@@ -8,11 +8,11 @@ const ENVIRONMENTS = "Declare environments in environments/NAME.yaml, and choose
 const ADOPT = "Use `hostform adopt`.";
 const APPLY = "Use `hostform apply`.";
 
-/** Hints by the full name of a command. */
+/** Remedies by the full name of a command. */
 export const OTHER_COMMANDS: Readonly<Record<string, string>> = {
-  refresh: `${PLAN} \`hostform apply\` records what changed.`,
+  refresh: `${PLAN} \`hostform apply\` updates the state.`,
   taint: REPLACE,
-  untaint: "`--replace` applies to one run: there is no mark to remove.",
+  untaint: "`--replace` applies to one run only, so no mark must be removed.",
   graph: "`hostform plan` lists the changes in their order.",
   console: "Use `hostform validate --expanded`, or `hostform output`.",
   get: "Use `hostform services`, or `hostform state show ADDRESS`.",
@@ -35,11 +35,11 @@ export const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   lint: "Use `hostform validate`.",
 };
 
-/** Hints by the name of an option, or by a command and the name. */
+/** Remedies by the name of an option, or by a command and an option. */
 export const OTHER_OPTIONS: Readonly<Record<string, string>> = {
-  input: "hostform asks only at a terminal. `--auto-approve` asks nothing.",
-  lock: "hostform always locks the state. `--lock-timeout 5m` waits for the lock.",
-  "refresh-only": `${PLAN} \`hostform apply\` records what changed.`,
+  input: "hostform asks only at a terminal. `--auto-approve` skips the question.",
+  lock: "hostform always locks the state. To wait for the lock, use `--lock-timeout 5m`.",
+  "refresh-only": `${PLAN} \`hostform apply\` updates the state.`,
   "state-out": "Use `--state FILE`.",
   backup: "hostform keeps a backup beside the state.",
   backend: BACKEND,
@@ -47,7 +47,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, string>> = {
   reconfigure: BACKEND,
   "migrate-state": "Use `hostform state pull` and `hostform state push`.",
   "generate-config-out": ADOPT,
-  recursive: "`hostform fmt` formats every file of the declaration.",
+  recursive: "`hostform fmt` formats each file of the declaration.",
   write: "Use `--check`, which writes nothing.",
   "force-unlock force": "Use `--yes`.",
   force: APPROVE,

@@ -118,8 +118,8 @@ describe.each([...kinds.values()])("$type", (kind) => {
       expect(outcome.errors[0]?.detail).toMatch(
         // A registered domain is not ordered again.
         kind.creation === "blind" && name !== "domain"
-          ? /Set the old value back. Only the host can change it/
-          : /Set the old value back.*separate resource.*replace_on_change = true/s,
+          ? /Restore the earlier value. Only the host can change it/
+          : /Restore the earlier value.*separate resource.*replace_on_change = true/s,
       );
       expect(subject.changesSent()).toEqual([]);
       expect(subject.core.state).toEqual(before);

@@ -32,6 +32,9 @@ const MOST_WORDS = 25;
 const BEGINNINGS = /^(?:What|Whether|Which|Where|How|Of)\b/m;
 const VERBS = /\b(?:made|noted|said|shown|seen)\b/;
 const TAILS = /, (?:too|as well|either)\b|\b(?:it is not known|a few|there is|there are)\b/i;
+/** Words that readers of hostform did not understand, because the field has others. */
+const OTHER_WORDS =
+  /\b(?:turns? to create|sign of life|circle|(?<!\.)damaged|switched off|held back|handed over|has no answer|as recorded|declared so|one of the two\.)(?!\w)/i;
 
 describe.each(all)("$name, sample $at", ({ name, said }) => {
   const words = wordsOf(said);
@@ -66,7 +69,9 @@ describe.each(all)("$name, sample $at", ({ name, said }) => {
   });
 
   it("follows the rules of the language", () => {
-    expect(sentences.filter((one) => BEGINNINGS.test(one) || VERBS.test(one) || TAILS.test(one))).toEqual([]);
+    expect(sentences.filter((one) => [BEGINNINGS, VERBS, TAILS, OTHER_WORDS].some((rule) => rule.test(one)))).toEqual(
+      [],
+    );
   });
 });
 

@@ -171,7 +171,7 @@ describe("adopt", () => {
     expect(ran.code, ran.text).toBe(0);
     expect(ran.out).toContain("Adopted 1 service, 1 grant.");
     expect(ran.out).toMatch(
-      /Not adopted:\n {2}service 1003: hosting_service\.ours is declared\. The API cannot change plan_id of hosting_service\.ours/,
+      /Not adopted:\n {2}service 1003: hosting_service\.ours is declared\. The API cannot change "plan_id" of hosting_service\.ours/,
     );
     expect((await declared(project))["hosting.yaml"]).toBe(before["hosting.yaml"]);
   });

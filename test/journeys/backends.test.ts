@@ -61,7 +61,7 @@ for (const [name, make, ...programs] of backends) {
       await arrived;
       const refused = await project.hostform(...APPLY);
       expect(refused.code, refused.text).toBe(1);
-      expect(refused.err).toContain("Another process holds the state [state.locked]");
+      expect(refused.err).toContain("Another process has locked the state [state.locked]");
       const waiting = project.start("hostform", ...APPLY, "--lock-timeout", "50s");
       open();
       const [one, two] = [await first.ended, await waiting.ended];
@@ -180,7 +180,7 @@ describe("an order", () => {
     const ended = await slow.ended;
     expect(ended.code, ended.text).toBe(1);
     expect(backend.server.state).toBe(others);
-    expect(ended.err).toContain("The records of this run are kept in errored.tfstate [state.unwritable]");
+    expect(ended.err).toContain("The state of this run is in errored.tfstate [state.unwritable]");
     expect(orders(project), "nothing more was ordered").toHaveLength(1);
     const file = path.join(project.dir, "errored.tfstate");
     expect(statSync(file).mode & 0o777).toBe(0o600);

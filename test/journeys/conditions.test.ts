@@ -71,8 +71,8 @@ describe("a declared site that the host has suspended", () => {
     const { conditions } = await conditionsOf(project);
     expect(conditions[0]).toMatchObject({ condition: "offline", domain: "a.example" });
     expect(conditions[0].since).toMatch(/^2026-11-21T/);
-    expect(conditions[0].detail).toContain("First recorded on 2026-11-21.");
-    const sentence = "is suspended, but not declared so. First recorded on 2026-11-21.";
+    expect(conditions[0].detail).toContain("Suspended since 2026-11-21 or earlier.");
+    const sentence = "is suspended, but not declared as suspended. Suspended since 2026-11-21 or earlier.";
     for (const format of ["text", "html", "markdown"])
       expect((await project.run("show", "--format", format)).out, format).toContain(sentence);
     await project.run("plan", "--out", "a.plan", "--target", "hosting_service.a");
@@ -98,7 +98,7 @@ describe("a declared site that the host has suspended", () => {
     await project.declare(AB);
     const ran = await project.run("plan", "--fail-on", "offline");
     expect(ran.code).toBe(4);
-    expect(ran.text.replace(/\s+/g, " ")).toContain("stays suspended, but is no longer declared so");
+    expect(ran.text.replace(/\s+/g, " ")).toContain("stays suspended, but is no longer declared as suspended");
     expect(ran.text).toContain("suspended: false");
     await project.declare(sites({ a: { suspended: false }, b: {} }));
     await project.apply("--fail-on", "offline,drift");

@@ -40,7 +40,7 @@ describe("a registered domain", () => {
     project.sent();
     await project.declare(declared("acme", { [name]: value }));
     const text = await refused(project);
-    expect(text).toContain(`The API cannot change ${name} of hosting_domain.acme`);
+    expect(text).toContain(`The API cannot change "${name}" of hosting_domain.acme`);
     expect(text).toContain("back.");
     expect(text).not.toMatch(/new order|invoice|under a new name|state (?:rm|mv)|order(?:s|ed)? (?:it )?again/);
 

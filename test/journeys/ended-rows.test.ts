@@ -50,7 +50,7 @@ it("what ended in the dashboard and is listed as before is destroyed, with a war
   const { project } = await ended({});
   const destroyed = await project.run("destroy", "--auto-approve");
   expect(destroyed.code, destroyed.text).toBe(0);
-  expect(flat(destroyed.text)).toMatch(/webhook \S+ counts as ended: the API lists it, but does not find it/);
+  expect(flat(destroyed.text)).toMatch(/webhook \S+ is treated as deleted: the API lists it, but returns 404 for it/);
   expect(flat(destroyed.text)).toMatch(/grant \S+ counts as ended/);
   expect([...(await project.state()).resources.keys()]).toEqual(["hosting_service.www"]);
   project.clock.advance(300_000);
@@ -108,13 +108,11 @@ it("a webhook that the host has switched off stays as it is, and the plan says w
   const plan = await project.run("plan", "--detailed-exitcode");
   expect(plan.code, plan.text).toBe(0);
   expect(flat(plan.out)).toMatch(
-    /Needs attention: ! hosting_webhook\.billing: the host shows webhook \S+ \(https:\/\/hooks\.acme\.example\/\) as switched off: is_active is false/,
+    /Needs attention: ! hosting_webhook\.billing: the host shows webhook \S+ \(https:\/\/hooks\.acme\.example\/\) as disabled: is_active is false/,
   );
   expect(plan.out).toContain("1 object is switched off.");
-  expect((await project.run("webhooks")).out).toContain("switched off: is_active is false");
+  expect((await project.run("webhooks")).out).toContain("disabled: is_active is false");
   await project.run("state", "rm", "hosting_webhook.billing");
   await project.declare({ project: "acme" });
-  expect(flat((await project.run("adopt", "--dry-run")).text)).toMatch(
-    /webhook \S+ is switched off: is_active is false/,
-  );
+  expect(flat((await project.run("adopt", "--dry-run")).text)).toMatch(/webhook \S+ is disabled: is_active is false/);
 });

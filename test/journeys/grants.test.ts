@@ -48,7 +48,7 @@ describe("a grant that has expired", () => {
       }),
     });
     const ran = await project.apply();
-    expect(ran.text).toContain("it expired at 2020-01-01");
+    expect(ran.text).toContain("its expires_at (2020-01-01) is in the past");
     expect(project.control.list("grants").map(({ email }) => email)).toEqual(["dev@acme.example"]);
   });
 });

@@ -94,7 +94,7 @@ describe("max_spend", () => {
       pinned: PRICED,
     });
     const text = await expectRefused(project, "guard.spend");
-    expect(text).toContain("max_spend of 2000 USD cannot be kept: 1 order of unknown amount");
+    expect(text).toContain("max_spend of 2000 USD cannot be checked: the amount of 1 order is unknown");
     // The domain goes first and costs 2000: nothing is left for the two services.
     project.sent();
     const ran = await project.run("apply", "--auto-approve", "--allow-unknown-prices");
@@ -186,7 +186,7 @@ describe("removals", () => {
     await project.apply();
     await project.declare({ project: "guarded", webhooks: hooks(6) });
     const text = await expectRefused(project, "guard.removals");
-    expect(text).toContain("The plan removes 4 of 10 recorded resources (40%); more than 30% has to be allowed");
+    expect(text).toContain("The plan removes 4 of 10 recorded resources (40%); the default limit is 30%");
     await project.declare({ project: "guarded", webhooks: hooks(7) });
     await project.apply();
     expect(project.control.list("webhooks")).toHaveLength(7);
@@ -207,7 +207,7 @@ describe("removals", () => {
     await project.apply();
     await project.declare({ project: "guarded" });
     const text = await expectRefused(project, "guard.removals");
-    expect(text).toContain("No resource is declared, and the plan removes 1 of 1 recorded resource (100%)");
+    expect(text).toContain("The plan removes 1; no resource is declared of 1 recorded resource (100%)");
     // Nor by naming it: the declaration is as empty.
     await expectRefused(project, "guard.removals", "--target", "hosting_webhook.w0");
     await project.apply("--allow-removals");

@@ -119,7 +119,7 @@ describe("a stack whose list or map of people changes", () => {
     await stack(project, byRole({ lead: B, dev: A }));
     const one = await project.run("apply", "--auto-approve", ...STACK, "--target", 'hosting_grant.role["lead"]');
     expect(one.code).toBe(1);
-    expect(one.text.replaceAll(/\s+/g, " ")).toContain('This run leaves out hosting_grant.role["dev"]');
+    expect(one.text.replaceAll(/\s+/g, " ")).toContain('This run does not include hosting_grant.role["dev"]');
     expect(one.text).not.toContain("state mv");
     expect(one.text.match(/^Error:/gm)).toHaveLength(1);
     expect(project.changesSent()).toEqual([]);

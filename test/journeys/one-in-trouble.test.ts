@@ -72,11 +72,11 @@ describe("a service that a client has taken over", () => {
       services: { ...SERVICES, a: { ...SERVICES.a, grants: { ...GRANTS, "ops@acme.example": "view" } } },
     });
     const refused = (await project.run("plan")).text;
-    expect(refused).toContain("the token does not see what this grant belongs to");
+    expect(refused).toContain("the token has no access to the parent of this grant");
     expect(refused).not.toContain("The token may not do this");
     await project.declare({ ...DECLARED, services: WITHOUT_A });
     const { text } = await project.run("plan", "--format", "markdown");
-    expect(text).toContain("`a.acme.example` is no longer managed. The API did not show it.");
+    expect(text).toContain("`a.acme.example` is no longer managed. The API did not return it.");
     expect(text).toContain("had `view` access to `a.acme.example`, as recorded");
     expect(text).not.toMatch(/stays in the account|still bills/);
   });

@@ -111,7 +111,7 @@ it("is reported for a stack as well, with what to declare in its language", asyn
   await project.apply("--stack", "cdk.tf.json", "--state", "stack.tfstate");
   const text = await attention(project, "--stack", "cdk.tf.json", "--state", "stack.tfstate");
   expect(text).toContain('has the plan "Shared Plus" (12); the plan "Shared Start" (11) was ordered');
-  expect(text).toContain('If the plan was changed on purpose: declare `"plan_id": 12`');
+  expect(text).toContain('If the hosting plan was changed on purpose: declare `"plan_id": 12`');
 });
 
 describe("a plan that is changed after the order", () => {

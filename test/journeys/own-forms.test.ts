@@ -304,7 +304,7 @@ describe("a value that no call changes", () => {
       );
       expect(changed?.detail).toContain(`has ${name} ${is}; `);
       expect(fixOf(changed)).not.toContain("put");
-      expect(fixOf(changed)).toContain("If the account is right: declare `");
+      expect(fixOf(changed)).toContain("If the value in the account is correct: declare `");
       expect(project.changesSent().filter((line) => !line.startsWith("POST"))).toEqual([]);
     },
   );
@@ -314,7 +314,7 @@ describe("a value that no call changes", () => {
     await project.apply();
     for (const address of ["hosting_client_account.acme", "hosting_service.www"]) {
       const [kept] = await refusalsOf(project, address);
-      expect(kept?.summary).toBe(`The host keeps another currency of ${address} than was sent`);
+      expect(kept?.summary).toBe(`The host returns another "currency" of ${address} than the request had`);
     }
     await project.declare(all({ client: { currency: "EUR" }, service: { currency: "EUR" } }));
     await project.expectNoChanges();
@@ -355,7 +355,7 @@ describe("a change that the host does not keep", () => {
       project.clock.advance(60_000);
     }
     const planned = await project.run("plan", "--detailed-exitcode");
-    expect(planned.text).toContain("suspended of hosting_service.www stays false; true is declared");
+    expect(planned.text).toContain('"suspended" of hosting_service.www is still false; true is declared');
     rewrite.now = {};
     await project.apply();
     await project.expectNoChanges();

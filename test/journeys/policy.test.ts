@@ -36,7 +36,7 @@ describe("a policy", () => {
     const project = await ruled(HOSTS);
     const unruled = await project.run("plan", "--out", "acme.plan");
     expect(unruled.code, unruled.text).toBe(0);
-    const said = "The policy refuses this: hosting_webhook.audit sends events to hooks.evil.example";
+    const said = "The policy rejects this plan: hosting_webhook.audit sends events to hooks.evil.example";
     for (const args of [["plan"], ["apply", "--auto-approve"], ["apply", "acme.plan"]]) {
       const text = await refused(project, "policy.denied", ...args, "--policy", "policy.yaml");
       expect(text).toContain(said);
@@ -222,7 +222,7 @@ describe("a function of a policy", () => {
   const friday = `export default (effects, conditions, plan) =>
     effects.filter(({ kind }) => kind === "order").map(({ address }) => ({ deny: true, address, sentence: plan.hostform.project + " orders nothing." }));`;
   it.each([
-    ["denies", friday, "policy.denied", "The policy refuses this: ruled orders nothing"],
+    ["denies", friday, "policy.denied", "The policy rejects this plan: ruled orders nothing"],
     ["that throws denies", "export default () => { throw new Error('broken') }", "policy.failed", "failed: broken"],
     ["without an export denies", "export const judge = 1", "policy.failed", "its default export is no function"],
     ["that ends its thread denies", "process.exit(0)", "policy.failed", "it ended without a result"],

@@ -378,7 +378,7 @@ describe("one plan for many readers", () => {
   });
 
   it.each([
-    ["an extension that is not known", "plan.pdf", "The format of the report plan.pdf is not known"],
+    ["an extension that is not known", "plan.pdf", "The format of the report plan.pdf is unknown"],
     ["a folder that is not there", "none/plan.html", "cannot be written to none/plan.html"],
   ])("refuses %s before anything is read", async (_, file, message) => {
     const project = await startProject({ declare: declaration({ www }) });

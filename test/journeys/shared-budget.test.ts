@@ -65,7 +65,9 @@ describe("the request budget", () => {
     project.env.HOSTFORM_STATE_HOME = path.join(file, "hostform");
     const { code, err } = await project.run("plan");
     expect(code).toBe(0);
-    expect(err.match(/Warning: This process counts its requests alone \[provider\.ledger\]/g)).toHaveLength(1);
+    expect(err.match(/Warning: The rate limit is not shared with other processes \[provider\.ledger\]/g)).toHaveLength(
+      1,
+    );
     expect(err).toContain("HOSTFORM_STORE=memory");
     const asJson = await project.run("plan", "--json");
     expect(() => JSON.parse(asJson.out)).not.toThrow();

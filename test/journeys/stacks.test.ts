@@ -130,7 +130,7 @@ describe("stacks", () => {
     await synthesize(project);
     const early = await project.run("apply", "--auto-approve", "--only", "a_team", ...STACK);
     expect(early.code).toBe(1);
-    expect(flat(early.err)).toContain("Stack sites, which a_team refers to, has not been applied yet");
+    expect(flat(early.err)).toContain("Stack a_team refers to stack sites, which has not been applied yet");
     expect(project.sent()).toEqual([]);
 
     await project.apply("--only", "sites", ...STACK);
@@ -231,7 +231,7 @@ describe("stacks", () => {
     expect(older.code).toBe(1);
     expect(flat(older.err)).toContain("tobool");
     expect((await validate("--language", "1.10")).err).toContain("Allowed choices are 1.11, 1.12");
-    expect((await project.run("validate", "--language", "1.11")).err).toContain("--language needs a stack");
+    expect((await project.run("validate", "--language", "1.11")).err).toContain("--language requires a stack");
 
     const sites = ["--stack", "cdktf.out", "--only", "sites"];
     expect((await project.run("plan", ...sites, "--out", "older.plan", "--language", "1.11")).code).toBe(0);

@@ -51,7 +51,7 @@ ${DOMAIN}      phone: +1.7035551230
       const ran = await project.run(...command);
       expect(ran.code).toBe(1);
       expect(ran.err).toContain(
-        'registrant_contact.last_name: expected a text, but Null without quotes means "no value"',
+        'registrant_contact.last_name: expected a string, but Null without quotes means "no value"',
       );
       expect(ran.err).toMatch(/hosting\.yaml:13:18 [\s\S]*hosting\.yaml:14:7 [\s\S]*hosting\.yaml:15:16 /);
       expect(ran.err).toContain('Write it in quotes (`"Null"`)');

@@ -113,7 +113,7 @@ async function meet(row: Row, create: Create, later: number): Promise<Outcome> {
       expect(await place.run("resolve", address, ...answer)).toMatchObject({ code: 0 });
       await place.apply();
     }
-    if (!known) expect(first.text).toContain("Error: The API's answer holds no signing secret");
+    if (!known) expect(first.text).toContain("Error: The API's response has no signing secret");
     await expectOne(place, create, known);
     if (!known && since.length === 0) return "without";
     if (asked) return "asks";

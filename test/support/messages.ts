@@ -180,7 +180,7 @@ export const samples: {
     isOwn: !isLost,
   })),
   "api.malformed/other": [{ noun: "service", id: "1001", other: "1002" }],
-  "api.malformed/listed": [{ noun: "webhook", id: "201", said: "The API does not know the object (404)." }],
+  "api.malformed/listed": [{ noun: "webhook", id: "201", said: "The object does not exist in the API (404)." }],
   "plan.gone/ended": [{ ...one, how: "was deleted on 2026-11-20" }],
   "plan.gone/listed": [one],
   "plan.gone/import": [{ ...one, how: "no longer exists" }],
@@ -298,7 +298,7 @@ export const samples: {
     isOccupied: other !== undefined,
   })),
   "apply.skipped/output": [{ name: "url", reason: { summary: "The API is down", detail: "It answered 503." } }],
-  "plan.expired": [{ address: "hosting_grant.dev", expired: "it expired at 2026-11-01T00:00:00Z" }],
+  "plan.expired": [{ address: "hosting_grant.dev", expired: "its expires_at (2026-11-01T00:00:00Z) is in the past" }],
   "usage/held": [{ ...rejected, owner: "hosting_service.shop" }],
   "usage/sibling": [{ ...rejected, sibling: "hosting_service.shop" }],
   "usage/created": [

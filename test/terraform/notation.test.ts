@@ -168,7 +168,7 @@ resource "hosting_migration_request" "move" {
     const { changes: none, diagnostics } = await terraform.plan();
     expect(none).toEqual({});
     expect(diagnostics.map(({ summary }) => summary)).toEqual([
-      expect.stringContaining(`service ${held} is suspended, but not declared so`),
+      expect.stringContaining(`service ${held} is suspended, but not declared as suspended`),
     ]);
     control.change("services", live, { status: "suspended" });
     control.change("services", held, { status: "active" });

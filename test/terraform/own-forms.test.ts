@@ -74,7 +74,7 @@ resource "hosting_client_account" "acme" {
       const refused = await terraform.run("plan", "-no-color");
       expect(refused.code).toBe(1);
       expect(flat(refused.text)).toContain(
-        "currency of client account Acme was changed in the account; the declared value is the earlier one",
+        '"currency" of client account Acme was changed in the account; the earlier value is declared',
       );
       expect(flat(refused.text)).toContain("declare the `currency` that it has");
       expect(flat(refused.text)).not.toContain("Set the old value back");

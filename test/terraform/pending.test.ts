@@ -297,7 +297,7 @@ describeWith(TERRAFORM)("a store that cannot be written", { timeout: 120_000 }, 
     if (store === undefined) {
       const refused = await terraform.refused();
       expect(refused.errors).toMatchObject([
-        { address: `${sample.type}.many["two"]`, summary: "This run cannot write the store of this machine" },
+        { address: `${sample.type}.many["two"]`, summary: "This run cannot write to the store of this machine" },
       ]);
       expect(objects(terraform, sample)).toHaveLength(1);
     } else {

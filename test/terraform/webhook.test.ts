@@ -90,7 +90,7 @@ output "secret" {
     terraform.control.addFault({ method: "POST", path: "/webhooks", phase: "after", status: 201, body: "", times: 2 });
     const failed = await terraform.apply();
     expect(failed.code).toBe(1);
-    expect(failed.errors).toMatchObject([{ address: HOOK, summary: "The API's answer holds no signing secret" }]);
+    expect(failed.errors).toMatchObject([{ address: HOOK, summary: "The API's response has no signing secret" }]);
     expect(terraform.attributes(HOOK)).toMatchObject({ id: "202", secret: null });
 
     await terraform.well("untaint", HOOK);

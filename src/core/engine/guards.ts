@@ -157,11 +157,9 @@ function removalGuards(
 
 const exceeds = (number: number, recorded: number, percent: number) => number * 100 > percent * recorded;
 
-/**
- * Returns text like `2 of 4 recorded resources (50%)`. Rounds up to one decimal, so that an excess never reads as the limit.
- */
+/** Returns `2 of 4 resources in the state (50%)`. The percentage is rounded up to a tenth, so that it never equals a limit that it exceeds. */
 const shareOf = (number: number, recorded: number) =>
-  `${number} of ${counted(recorded, "recorded resource")} (${recorded === 0 ? 100 : Math.ceil((number * 1000) / recorded) / 10}%)`;
+  `${number} of ${counted(recorded, "resource")} in the state (${recorded === 0 ? 100 : Math.ceil((number * 1000) / recorded) / 10}%)`;
 
 /** Limits of one run: declared limits, overridden by command-line options. */
 export interface Limits extends Guards {

@@ -10,94 +10,94 @@ import {
   sameMoment,
 } from "../model/index.ts";
 
-/** Meaning of an attribute, beside its type. Terraform, YAML, the editor's schema and the docs read it. */
+/** Metadata of an attribute. Terraform, YAML, the editor's schema and the docs use it. */
 export interface AttributeMeta {
   /** One or two sentences, shown in editors and reference pages. */
   readonly description: string;
-  /** The description for Terraform, where the one for YAML would mislead. */
+  /** Description for Terraform. Undefined if the description for YAML is also correct in Terraform. */
   readonly hcl?: string;
   /**
-   * What a change of a declared attribute means. Absent: the attribute cannot be declared, the API gives it.
-   * `in-place`: requests change it. `replace`: the object is recreated. `immutable`: no call changes it and the object
-   * is not recreated automatically. `recorded`: only the state changes.
+   * Effect of a change of the declared value. Undefined if only the API sets the attribute.
+   * `in-place`: a request changes the value. `replace`: the object is recreated. `immutable`: the API cannot change the value,
+   * and the object is not recreated automatically. `recorded`: only the state changes.
    */
   readonly change?: "in-place" | "replace" | "immutable" | "recorded";
-  /** The API (or a default) gives a value when none is declared. */
+  /** True if the API or a default sets a value that is not declared. */
   readonly computed?: boolean;
-  /** The value when none is declared. */
+  /** Value of an attribute that is not declared. */
   readonly default?: Json;
-  /** Never shown. */
+  /** True if the value is never shown. */
   readonly sensitive?: boolean;
-  /** Approvers decide by it, so a sensitive value is refused; of a URL, in its host (`host`). */
+  /** True if approvers must see the value, so a sensitive value is an error. `host`: only the host of a URL. */
   readonly decisive?: boolean | "host";
-  /** Sent, never stored: null in plan and state. */
+  /** True if the value is sent but never stored. The plan and the state have null. */
   readonly writeOnly?: boolean;
-  /** The API never returns it: only the state has it. */
+  /** True if the API never returns the value. Only the state has it. */
   readonly unreadable?: boolean;
   /**
-   * Of a one-time secret, which the API returns in one response only: the attribute that holds its fingerprint once
-   * `secret_output` has taken it out of the state.
+   * Attribute with the fingerprint of a one-time secret. It is set when `secret_output` removes the secret from the state. The API
+   * returns such a secret in one response only.
    */
   readonly fingerprint?: string;
-  /** A list whose order means nothing. */
+  /** True if the order of the list has no meaning. */
   readonly set?: boolean;
-  /** Equality of a declared and a live value that may differ in form (case of an e-mail address, an instant). */
+  /** Returns true if a declared and a live value are equal after normalization, such as the case of an e-mail address. */
   readonly same?: (declared: Json, live: Json) => boolean;
   /**
-   * Returns true for a shown value that counts as the sent one: another notation of it that neither costs nor exposes more. Absent: no
-   * other value does. `isAnswer`: it is in the answer to the request. Elsewhere somebody may have changed it since.
+   * Returns true if a returned value is equal to the sent value in another format, without more cost or access. Undefined if no
+   * other value is equal. `isAnswer`: true for the response to the request; a later value may be another person's change.
    */
   readonly ownForm?: (sent: Json, shown: Json, isAnswer: boolean) => boolean;
-  /** A live value in a form that can be declared, where its own form is refused. */
+  /** Returns a live value in a format that can be declared, if the host's format is invalid in a declaration. */
   readonly declarable?: (live: Json) => Json | undefined;
-  /** Returns true for a live value that cannot be read: nothing is planned on it. */
+  /** Returns true if a live value is unreadable. No change is then planned for it. */
   readonly unclear?: (live: Json) => boolean;
   /** An example for the reference pages. */
   readonly example?: Json;
 }
 
-/** Typed by hand: zod's own type follows the recursive Json type without end. */
+/** Metadata by type. The type is written by hand, because zod's type recurses endlessly into Json. */
 const registry: {
   add(type: z.ZodType, meta: AttributeMeta): unknown;
   get(type: z.ZodType): AttributeMeta | undefined;
 } = z.registry<object>() as never;
 
-/** A zod type with its metadata: the only way in which attributes of kinds are written. */
+/** Adds metadata to a zod type. Each attribute of a kind is made with this function. */
 export function attribute<T extends z.ZodType>(type: T, meta: AttributeMeta): T {
   registry.add(type, meta);
   return type;
 }
 
-/** The metadata of an attribute of a kind. @throws when the attribute was not written with {@link attribute}. */
+/** Returns the metadata of an attribute. @throws Error if the attribute was not made with {@link attribute}. */
 export function metaOf(type: z.ZodType): AttributeMeta {
   const meta = registry.get(type);
   if (meta === undefined) throw new Error("an attribute without metadata: wrap it in attribute(…)");
   return meta;
 }
 
-/** An identifier of the API: a string; an integer in YAML becomes one. */
+/** Returns the type of an API identifier. An integer in YAML becomes a string. */
 export const identifier = () =>
   z.pipe(
     z.transform((value: unknown) => (Number.isSafeInteger(value) ? String(value) : value)),
     z.string().min(1),
   );
 
-/** A text that a form can hold: line breaks and tabs are its only control characters. */
+/** A string without control characters, except line breaks and tabs. */
 const formText = z.string().superRefine((text, context) => {
   const [control] = /(?![\t\n\r])\p{Cc}/u.exec(text) ?? [];
   if (control === undefined) return;
   const code = control.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
-  context.addIssue(`the text holds the control character U+${code}`);
+  context.addIssue(`the string contains the control character U+${code}`);
 });
 
-/** A free map of texts. Numbers and booleans become texts. A list or a map is refused. */
+/** Returns the type of a map of strings. Numbers and booleans become strings. A list or a map is an error. */
 export const textMap = () =>
   z.pipe(
     z.transform((value: unknown) => texts(value, (part) => part)),
     z.record(z.string(), formText),
   );
 
-/** A free map whose values may be lists and maps: these become JSON text, as Terraform would have them. */
+/** Returns the type of a map whose values may be lists and maps. These become JSON strings, as in Terraform. */
 export const freeMap = () =>
   z.pipe(
     z.transform((value: unknown) => texts(value, (part) => JSON.stringify(part))),
@@ -124,10 +124,10 @@ export function isFreeMap(type: z.ZodType): boolean {
   return type instanceof z.ZodPipe && type.out instanceof z.ZodRecord;
 }
 
-/** Returns true for a text that a free map sends as a list or an object. */
+/** Returns true if a free map sends a string as a list or an object. */
 export const isJsonText = (text: string): boolean => typeof structured(text) !== "string";
 
-/** The body form of a {@link freeMap}: JSON text of a list or an object is sent as such, everything else as a string. */
+/** Returns the request body of a {@link freeMap}. JSON strings become lists or objects. Other strings stay strings. */
 export function freeMapBody(map: Readonly<Record<string, string>>): Record<string, Json> {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, structured(value)]));
 }
@@ -141,7 +141,7 @@ function structured(text: string): Json {
   }
 }
 
-/** Equality of two lists as sets. */
+/** Returns true if two lists are equal as sets. */
 export function sameSet(a: Json, b: Json): boolean {
   if (!Array.isArray(a) || !Array.isArray(b)) return false;
   const left = new Set(a.map((item) => JSON.stringify(item)));
@@ -150,9 +150,9 @@ export function sameSet(a: Json, b: Json): boolean {
 }
 
 /**
- * Terraform's type of an attribute.
- * @param set whether the order of a list means nothing.
- * @throws for a form that Terraform has no type for: no kind may have it.
+ * Returns the Terraform type of an attribute.
+ * @param set true if the order of a list has no meaning.
+ * @throws Error for a zod type without a Terraform type. No kind may have such a type.
  */
 export function typeOf(type: z.ZodType, set = false): SchemaType | Nested {
   const { def } = coreOf(type);
@@ -193,13 +193,13 @@ function partsOf(shape: z.core.$ZodLooseShape): Attributes {
   );
 }
 
-/** Within a list, a set or a map: objects there would need a nested attribute of their own. */
+/** Returns an element type of a list, a set or a map. @throws Error for an object, which would require a nested attribute. */
 function plain(type: SchemaType | Nested): SchemaType {
   if (typeof type === "object" && "nesting" in type) throw new Error("no kind has objects within a list or a map");
   return type;
 }
 
-/** The type that decides the form: of a pipe (which normalizes) its end. */
+/** Returns the type without `optional`. For a pipe, which normalizes, returns its output type. */
 export function coreOf(type: z.ZodType): z.ZodType {
   const { def } = type;
   if (def.type === "optional") return coreOf((def as z.core.$ZodOptionalDef).innerType as z.ZodType);
@@ -207,27 +207,27 @@ export function coreOf(type: z.ZodType): z.ZodType {
   return type;
 }
 
-/** Returns true if a declaration may leave the attribute out. */
+/** Returns true if a declaration may omit the attribute. */
 export const mayBeOmitted = (type: z.ZodType) => type.safeParse(undefined).success;
 
-/** The id that the API gives to every object. */
+/** Returns the attribute with the id that the API gives to each object. */
 export const idAttribute = (of: string) =>
   attribute(z.string(), { description: `Identifier of the ${of}, given by the API.`, computed: true });
 
 export const createdAtAttribute = () =>
   attribute(z.string(), {
-    description: "When it was created (ISO 8601), as the API shows it.",
+    description: "Creation time (ISO 8601), as the API returns it.",
     computed: true,
     same: sameMoment,
   });
 
-/** Policy for an object without a DELETE endpoint whose block is removed. */
+/** Returns the deletion_policy of a kind without a DELETE endpoint. */
 export const deletionPolicy = (...more: readonly "suspend"[]) => {
-  const suspend = more.length > 0 ? ", `suspend` suspends it first and then forgets it" : "";
-  const meanings = `since the API cannot delete it: \`prevent\` refuses the plan, \`forget\` removes it from the state and leaves it running${suspend}.`;
+  const suspend = more.length > 0 ? ", `suspend` suspends the object and then removes it from the state" : "";
+  const meanings = `because the API cannot delete the object: \`prevent\` stops the plan with an error, \`forget\` removes the object from the state and leaves it running${suspend}.`;
   return attribute(z.enum(["prevent", "forget", ...more]).optional(), {
-    description: `What removing the block does, ${meanings} Kept in the state, so that it still applies when the block is gone.`,
-    hcl: `What destroying it does, ${meanings} The policy in the state counts: apply a changed one before you destroy the resource.`,
+    description: `Effect of removing the block, ${meanings} The policy is in the state, so it still applies after the block is removed.`,
+    hcl: `Effect of a destroy, ${meanings} The policy in the state applies: apply a changed policy before you destroy the resource.`,
     change: "recorded",
     computed: true,
     default: "prevent",
@@ -240,18 +240,18 @@ const LABELS = String.raw`(?:${LABEL}?[.\u3002\uff0e\uff61])+(?!\d+\.?$)${LABEL}
 const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
 const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
 
-/** The message holds no part of the value: that may be a secret. */
+/** Returns a message without any part of the value, which may be a secret. */
 const notDomain = ({ input }: { readonly input?: unknown }) =>
-  `expected a domain name such as www.acme.example, and ${domainProblem(String(input)) ?? "it has a form that no host name has"}`;
+  `expected a domain name such as www.acme.example, and ${domainProblem(String(input)) ?? "this value is not a valid host name"}`;
 
-/** A domain name: at least two labels, letters of any script. A request carries its A-labels. */
+/** Returns the type of a domain name: at least two labels, with letters of any script. Requests contain the A-labels. */
 export const domainName = () =>
   z
     .string()
     .regex(DOMAIN, { error: notDomain, abort: true })
     .refine((text) => domainProblem(text) === undefined, { error: notDomain });
 
-/** An e-mail address, whose domain may be in any script. */
+/** Returns the type of an e-mail address, whose domain may be in any script. */
 export const emailAddress = () =>
   z
     .string()

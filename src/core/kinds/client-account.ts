@@ -5,7 +5,7 @@ import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./at
 import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
 import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 
-/** Whatever a host makes of a name or a number costs and exposes nothing. A cut one, or one without its country, is the same text. */
+/** Returns true for any value in the response, and later for a shortened value. A reformatted name or number costs and exposes nothing. */
 const anyForm = (sent: Json, shown: Json, isAnswer: boolean) => isAnswer || isPart(sent, shown);
 
 const text = (description: string, example: string) =>
@@ -31,7 +31,7 @@ const attributes = z.strictObject({
   company_number: text("Registration number of the company.", "405123456"),
   vat_number: text("VAT number.", "GE405123456"),
   currency: attribute(z.enum(CURRENCIES).optional(), {
-    description: "Currency that the client is billed in.",
+    description: "Billing currency of the client.",
     change: "immutable",
     decisive: true,
     same: sameFolded,
@@ -56,17 +56,16 @@ export const clientAccount: Kind<"createAccount"> = {
   changeAbility: "billing",
   words: { name: "name" },
   summary: "A client account of an agency (Manage track).",
-  description: `A client account owned by the agency. Manage track only; creating one requires the Growth partner tier or above and the
+  description: `A client account owned by the agency. Manage track only; creating one requires the Growth partner tier or above, and the
 billing ability.
 
-The API can neither change nor delete an account: a change is an error of the plan that says so, and removing the block
-follows \`deletion_policy\`. An account of the same name that exists already is not created again: adopt it with \`import\`.`,
-  hcl: `A client account owned by the agency. Manage track only; creating one requires the Growth partner tier or above and the
+The API can neither change nor delete an account. A plan with a change fails, and removing the block follows
+\`deletion_policy\`. If an account with the same name exists, hostform does not create a second one: adopt it with \`import\`.`,
+  hcl: `A client account owned by the agency. Manage track only; creating one requires the Growth partner tier or above, and the
 billing ability.
 
-The API can neither change nor delete an account. A change is an error of the plan that says so, and destroying follows
-\`deletion_policy\`. An account of the same name that exists already is not created again: the plan is an error that offers
-an \`import\` block.`,
+The API can neither change nor delete an account. A plan with a change fails, and a destroy follows \`deletion_policy\`. If an
+account with the same name exists, the plan fails and shows an \`import\` block.`,
   example: `client_accounts:
   acme:
     name: Acme

@@ -6,7 +6,7 @@ import { invoiceAttributes, invoiceProblem, recordedInvoice } from "./invoice.ts
 import { holdsId, type Kind } from "./kind.ts";
 
 const attributes = z.strictObject({
-  id: idAttribute("registration; the domain itself when the API names none"),
+  id: idAttribute("registration; the domain itself if the API returns no id"),
   domain: attribute(domainName(), {
     description: "The domain to register.",
     change: "immutable",
@@ -31,28 +31,28 @@ const attributes = z.strictObject({
     example: "USD",
   }),
   nameserver_mode: attribute(z.string().min(1), {
-    description: "How name servers are set. The API's words are not published; `default` and `custom` are likely.",
+    description: "Mode of the name servers. The API does not publish its values; `default` and `custom` are likely.",
     change: "immutable",
     unreadable: true,
     example: "default",
   }),
   registrant_contact: attribute(textMap(), {
     description:
-      "Who registers it, sent as it is: the API's field names are not published. Likely: first_name, last_name, email, phone, address, city, postcode, country.",
+      "Contact of the registrant, sent unchanged. The API does not publish its field names. Likely: first_name, last_name, email, phone, address, city, postcode, country.",
     change: "immutable",
     unreadable: true,
     example: { first_name: "Ana", last_name: "Acme", email: "ana@acme.example" },
   }),
   deletion_policy: deletionPolicy(),
   status: attribute(z.string(), {
-    description: "Status of the order as it was answered, in the API's own word.",
+    description: "Status of the order in the response, in the API's own word.",
     computed: true,
     unreadable: true,
   }),
   ...invoiceAttributes,
 });
 
-/** The fields that have a text. Terraform keeps the others as null. */
+/** Returns the fields with a string. Terraform keeps the other fields as null. */
 const textsOf = (contact: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(contact).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
@@ -68,21 +68,21 @@ export const domain: Kind<"registerDomain"> = {
   noun: "domain",
   words: { name: "domain", site: "domain", ordered: "is registered", order: { currency: "currency" }, rank: 1 },
   summary: "The registration of a domain.",
-  description: `Registers a domain; an invoice is raised at once. The API has no call to list, read, change or delete registrations: the
-state is the only memory of them, drift cannot be seen, a change is an error of the plan that says so, and removing the
-block follows \`deletion_policy\`.
-
-When the answer to a registration is lost it is not known whether the domain was ordered. It is never sent again
-automatically: the resource stays marked as pending until you resolve it.`,
-  hcl: `Registers a domain; an invoice is raised at once. The API has no call to list, read, change or delete registrations: the
-state is the only memory of them. Drift cannot be seen, a change is an error of the plan that says so, and destroying follows
+  description: `Registers a domain; the host issues an invoice immediately. The API has no call to list, read, change or delete
+registrations. So only the state has them, and drift is not visible. A plan with a change fails, and removing the block follows
 \`deletion_policy\`.
 
-When the answer to a registration is lost it is not known whether the domain was ordered. The provider never sends it again
-automatically: the resource stays in the state as pending, and each apply is an error, until you settle it. A registered domain
-cannot be registered again, neither with other years nor because Terraform has it marked as tainted.
+If the response to a registration is lost, it is unknown whether the domain was ordered. hostform never repeats the request
+automatically: the resource stays pending until you resolve it.`,
+  hcl: `Registers a domain; the host issues an invoice immediately. The API has no call to list, read, change or delete
+registrations. So only the state has them, and drift is not visible. A plan with a change fails, and a destroy follows
+\`deletion_policy\`.
 
-An import cannot look anything up. It takes the id, or the domain, as given, and the rest from the configuration.`,
+If the response to a registration is lost, it is unknown whether the domain was ordered. The provider never repeats the request
+automatically: the resource stays in the state as pending, and each apply fails, until you resolve it. A registered domain
+cannot be registered again, neither with other years nor because Terraform has marked it as tainted.
+
+An import cannot read the API. It uses the given id or domain, and takes all other values from the configuration.`,
   example: `domains:
   acme:
     domain: acme.example
@@ -120,7 +120,7 @@ An import cannot look anything up. It takes the id, or the domain, as given, and
       id: id ?? String(planned.domain),
       attributes: { status, ...recordedInvoice(invoice) },
       invoice: invoice && invoiceOf(invoice),
-      // An empty 2xx answer is a success; a body that shows nothing of a registration may hold an error.
+      // An empty 2xx response is a success. A body without registration fields may contain an error.
       ...(answer !== null && isSilent(answer) && { unclear: true }),
       ...(warning && { warning }),
     };

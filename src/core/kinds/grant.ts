@@ -16,7 +16,7 @@ import { attribute, createdAtAttribute, emailAddress, idAttribute, identifier } 
 import { createdFrom, holdsId, type Kind, type Remote } from "./kind.ts";
 import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 
-/** Permissions from the lowest. */
+/** Permissions, from lowest to highest. */
 const LEVELS = ["view", "manage"] as const;
 
 const attributes = z.strictObject({
@@ -29,7 +29,7 @@ const attributes = z.strictObject({
     example: "${hosting_service.acme-www.id}",
   }),
   email: attribute(emailAddress(), {
-    description: "Who the service is shared with.",
+    description: "E-mail address of the user who gets access to the service.",
     change: "replace",
     decisive: true,
     same: sameEmail,
@@ -37,7 +37,7 @@ const attributes = z.strictObject({
     example: "dev@acme.example",
   }),
   permission: attribute(z.enum(LEVELS), {
-    description: "What they may do: `view` or `manage`.",
+    description: "Permission of the user: `view` or `manage`.",
     change: "replace",
     decisive: true,
     same: sameFolded,
@@ -50,7 +50,7 @@ const attributes = z.strictObject({
       .optional(),
     {
       description:
-        "When the grant ends: a time with an offset (ISO 8601), or a day, which means its first moment in UTC. Default: never. An expired grant is not created again.",
+        "End of the grant: a time with an offset (ISO 8601), or a day, which means 00:00 UTC. Default: never. An expired grant is not recreated.",
       change: "replace",
       decisive: true,
       same: sameMoment,
@@ -70,7 +70,7 @@ const remote = (record: GrantRecord, service: string, life: Life = ALIVE): Remot
     id: record.id,
     service_id: service,
     email: record.email,
-    // A host that does not show it may still have one.
+    // A host may have a permission that it does not return.
     ...(record.permission !== null && { permission: record.permission }),
     ...((record.expires_at !== null || Object.hasOwn(record.raw, "expires_at")) && { expires_at: record.expires_at }),
     created_at: record.created_at,
@@ -90,15 +90,15 @@ export const grant: Kind<"createGrant"> = {
   },
   summary: "A service shared with another user.",
   description: `Shares a service with another user, to view or to manage it. Written inside the service's block, keyed by
-e-mail address; a single word is short for the permission.
+e-mail address; a single word is the permission.
 
-The API cannot change a grant: a different permission or end revokes it and grants it again. A grant whose \`expires_at\` has
-passed is left alone, not created in a loop. Removing it revokes it.`,
+The API cannot change a grant: a different permission or end revokes the grant and creates a new grant. A grant whose \`expires_at\`
+has passed is not recreated. Removing it revokes the grant.`,
   hcl: `Shares a service with another user, to view or to manage it. \`for_each\` over a map of e-mail addresses keeps a team in
 one block.
 
-The API cannot change a grant: a different permission or end revokes it and grants it again. A grant whose \`expires_at\` has
-passed is left alone, not created in a loop. Destroying revokes it.`,
+The API cannot change a grant: a different permission or end revokes the grant and creates a new grant. A grant whose \`expires_at\`
+has passed is not recreated. A destroy revokes the grant.`,
   example: `services:
   acme-www:
     plan_id: 101
@@ -133,7 +133,7 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
   sameIdentity: (config, live) => config.service_id === live.service_id,
   expired: (config, now) =>
     typeof config.expires_at === "string" && (declaredMoment(config.expires_at) ?? Number.POSITIVE_INFINITY) <= now
-      ? `it expired at ${config.expires_at}`
+      ? `its expires_at (${config.expires_at}) is in the past`
       : undefined,
   isNamedBy: ({ event, service }, { service_id }) => event.startsWith("service.") && holdsId(service_id, service),
   create: ({ service_id, email, permission, expires_at }) => ({

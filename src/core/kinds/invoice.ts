@@ -5,20 +5,20 @@ import type { Diagnostic, JsonObject } from "../model/index.ts";
 import { attribute } from "./attribute.ts";
 import type { ReadSettings } from "./kind.ts";
 
-/** The attributes that kinds which are paid for record of the invoice that the order raised (§1). */
+/** Attributes of paid kinds for the invoice of the order (§1). */
 export const invoiceAttributes = {
   invoice_id: attribute(z.string(), {
-    description: "Id of the invoice that the order raised.",
+    description: "Id of the order's invoice.",
     computed: true,
     unreadable: true,
   }),
   invoice_number: attribute(z.string(), {
-    description: "Number of the invoice that the order raised.",
+    description: "Number of the order's invoice.",
     computed: true,
     unreadable: true,
   }),
   invoice_total: attribute(z.number(), {
-    description: "Amount billed by that invoice, net of any discount, in the API's own unit.",
+    description: "Total of the order's invoice after discounts, in the API's own unit.",
     computed: true,
     unreadable: true,
   }),
@@ -32,7 +32,7 @@ export function recordedInvoice(invoice: InvoiceRecord | null): JsonObject {
   };
 }
 
-/** The error of an order whose invoice contradicts the provider's scale. The order stands and is recorded. */
+/** Returns the error for an invoice that contradicts the provider's scale. The order itself is valid and recorded. */
 export const invoiceProblem = (
   invoice: InvoiceRecord | null,
   { moneyScale }: Pick<ReadSettings, "moneyScale">,

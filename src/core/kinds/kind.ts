@@ -16,192 +16,192 @@ import {
 import type { AttributeMeta } from "./attribute.ts";
 import { LIVES, type Life, lifeOf, type PhaseWords } from "./life.ts";
 
-/** Settings of a provider by which kinds read a host's answers. */
+/** Settings of a provider that kinds need to read responses of the host. */
 export interface ReadSettings extends PhaseWords {
   /** Retention of an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
-  /** Digits after the decimal point of amounts: an amount of the host that contradicts it is refused. */
+  /** Decimal places of amounts. An amount of the host that contradicts this scale is an error. */
   readonly moneyScale?: number | undefined;
-  /** Longest time that a list lacks a new object, in milliseconds. */
+  /** Maximum time in milliseconds until a list shows a new object. */
   readonly listLagMs?: number;
 }
 
-/** Access of a kind to the account. */
+/** Client and settings with which a kind reads the account. */
 export interface ReadContext extends ListOptions {
   readonly client: Reader;
   readonly settings: ReadSettings;
 }
 
-/** An object of the account as a kind reads it. */
+/** An object of the account, as a kind reads it. */
 export interface Remote extends Pick<Life, "end" | "off"> {
   readonly id: string;
-  /** The kind's attributes that the API returned; those it never returns are absent. */
+  /** Attributes that the API returned. Attributes that the API never returns are undefined. */
   readonly attributes: JsonObject;
-  /** `gone` is as good as absent; `unknown` is never acted upon. */
+  /** Phase of the object. `gone` means deleted. An object in the phase `unknown` is never changed. */
   readonly phase: Phase;
 }
 
-/** Content of an answer. */
+/** Content of a response. */
 interface Accepted {
   readonly attributes: JsonObject;
   readonly warning?: Diagnostic;
 }
 
-/** One request of a change, as a value, with what its answer means. */
+/** One request of a change, and the function that interprets its response. */
 export interface ChangeStep<E extends MutationName = MutationName> {
-  /** Shown while it runs: "suspending". */
+  /** Name of the step in progress lines: "suspending". */
   readonly name: string;
   readonly mutation: Mutation<E>;
-  /** The attributes that the answer shows, and a warning; an error ends the change as not completed. */
+  /** Returns the attributes of the response, and a warning. An error ends the change as not completed. */
   accept(answer: Answers[E]): Accepted & {
-    /** For an empty answer, whose content may have been lost: what holds the first time. The next apply sends it once more. */
+    /** Result of the first empty response, whose content may have been lost. The next apply repeats the request once. */
     readonly once?: Accepted;
   };
-  /** For queued jobs (§3): the phase of the object that shows that the job is done. Absent: done with the answer. */
+  /** Phase that shows the end of a queued job (§3). Undefined if the response ends the step. */
   readonly toward?: "live" | "suspended";
 }
 
-/** The object that a create made. `id` null: the answer named none (an empty body); it is looked up by its natural key. */
+/** Object of a create request. If the response has no `id`, hostform looks up the object by its natural key. */
 export interface Created {
   readonly id: string | null;
   readonly attributes: JsonObject;
   readonly invoice: Invoice | null;
-  /** For kinds with phases: what the new object shows. Default: live. */
+  /** Phase of the new object, for kinds with phases. Default: live. */
   readonly phase?: Phase;
-  /** The answer was that of an earlier order: the object is adopted, and not changed. */
+  /** True if the API repeated the response of an earlier order. The object is then adopted, and not changed. */
   readonly replayed?: boolean;
-  /** The object looks too old to be new: the answer may be that of an order from long ago, whose object is gone. */
+  /** True if the object is too old to be new: an earlier order may have created it, and it may no longer exist. */
   readonly mayBeGone?: true;
-  /** The answer is a success, but shows no more of an object than perhaps an id, which may be that of a job. */
+  /** True if the successful response shows at most an id, which may be the id of a job. */
   readonly unclear?: true;
-  /** An error, of a missing one-time secret for example, ends the change as not completed. */
+  /** Warning or error about the response. An error, such as a missing one-time secret, ends the change as not completed. */
   readonly warning?: Diagnostic;
 }
 
-/** The class of a create: what may be done after a lost answer. */
+/** Class of a create request: the possible reaction to a lost response. */
 export type Creation =
-  | "keyed" // the same Idempotency-Key and bytes may be sent again
-  | "listable" // the collection shows whether it happened
-  | "blind"; // nothing shows it: it is never sent again automatically
+  | "keyed" // hostform may repeat the request with the same Idempotency-Key and bytes
+  | "listable" // the list shows whether the object exists
+  | "blind"; // nothing shows the object: hostform never repeats the request automatically
 
-/** The policies for removing what has no DELETE. */
+/** Values of deletion_policy for objects without a DELETE endpoint. */
 export type RemovalPolicy = "prevent" | "forget" | "suspend";
 
 /**
- * The contract of every kind. Kinds are plain objects without state of their own: they turn records into attributes and
- * attributes into requests; they never send anything that changes something (the lifecycle does, after writing it down).
+ * The contract of each kind. Kinds are stateless objects. They convert API records to attributes, and attributes to requests.
+ * Only the lifecycle sends changing requests, after it has recorded them.
  *
  * The contract: `list` and `get` only read. `create`, `update`, `remove` and `suspendSteps` return requests as values and
  * must be pure: the same attributes give the same bytes. `created` and
- * `ChangeStep.accept` must cope with an empty answer.
+ * `ChangeStep.accept` must accept an empty response.
  */
 export interface Kind<E extends MutationName = MutationName> {
   /** Terraform's resource type: `hosting_service`. */
   readonly type: string;
   /** The section of the YAML declaration: `services`. */
   readonly section: string;
-  /** "service", "webhook": for sentences. */
+  /** Noun for sentences: "service", "webhook". */
   readonly noun: string;
-  /** Words and attributes by which reports describe its resources. */
+  /** Words and attributes with which reports describe the resources. */
   readonly words: Omit<KindWords, "noun" | "plural">;
   /** One sentence for lists of kinds. */
   readonly summary: string;
-  /** Markdown for the reference page: semantics, what changes in place, what removal means. */
+  /** Markdown for the reference page: semantics, changes in place, and removal. */
   readonly description: string;
-  /** The description for Terraform's reference page, where the one for YAML would mislead. */
+  /** Description for Terraform's reference page. Undefined if the description for YAML is also correct in Terraform. */
   readonly hcl?: string;
-  /** A declaration for the reference page: the YAML of one resource of the section. */
+  /** Example for the reference page: the YAML of one resource in its section. */
   readonly example: string;
-  /** The attributes; each written with `attribute(…)`. Must contain `id`. */
+  /** Attributes, each made with `attribute(…)`. Must contain `id`. */
   readonly attributes: z.ZodObject;
-  /** Grows when the meaning of recorded attributes changes. */
+  /** Version of the attributes in the state. Increases when their meaning changes. */
   readonly schemaVersion: number;
-  /** For kinds declared inside another kind's block: the section key there, and what the block's key and parent become. */
+  /** Place of a kind inside the block of another kind: the section, and the attributes for the block's key and parent. */
   readonly nested?: {
     readonly in: string;
     readonly section: string;
     readonly keyAttribute: string;
     readonly parentAttribute: string;
-    /** The attribute that a single word means in place of a map. */
+    /** Attribute that a single word sets, instead of a map. */
     readonly shorthand?: string;
   };
 
   readonly creation: Creation;
-  /** Order of a replacement; absent: no attribute is replaceable. */
+  /** Order of a replacement. Undefined if no attribute is replaceable. */
   readonly replacement?: "create-first" | "delete-first";
-  /** `delete`: the API removes it. `policy`: it cannot; the attribute deletion_policy decides. */
+  /** `delete`: the API can delete the object. `policy`: the API cannot, so deletion_policy applies. */
   readonly removal: "delete" | "policy";
-  /** The attribute that holds the id of the object whose collection this one is in (grants: `service_id`). */
+  /** Attribute with the id of the parent object (grants: `service_id`). Undefined if the kind has no parent. */
   readonly parent?: string;
 
-  /** Rules across attributes. Called with evaluated, possibly unknown values, after each attribute was checked alone. */
+  /** Checks rules across attributes, after each attribute was checked alone. Values are evaluated, and may be unknown. */
   check?(config: ValueObject): Diagnostic[];
   /**
-   * Rules between what is declared and what the object is, or will be by the plan that is ordered: checked before anything is
-   * ordered or sent. @param live attributes of the object; undefined for a new one.
+   * Checks the declared values against the existing object, or against the ordered hosting plan, before any request is sent.
+   * @param live attributes of the object. Undefined for a new object.
    */
   validateAgainstLive?(config: ValueObject, live: JsonObject | undefined, plans: readonly PlanRecord[]): Diagnostic[];
   /**
-   * What the list of plans adds to a live object. `attribute`: the number of the plan, which an object may not show. `name`: the
-   * attribute that shows the name of the plan.
+   * Attributes that the list of hosting plans completes. `attribute`: the number of the hosting plan, which the API may omit.
+   * `name`: the attribute with the name of the hosting plan.
    */
   readonly fromCatalogue?: {
     readonly attribute: string;
     readonly name: string;
-    /** Returns the numbers of the plans with this name. */
+    /** Returns the numbers of the hosting plans with this name. */
     numbersOf(plans: readonly PlanRecord[], name: unknown): readonly number[];
   };
-  /** A reason not to create (an expired grant), or undefined. */
+  /** Returns the reason not to create an object, such as an expired grant. Undefined if it can be created. */
   expired?(config: ValueObject, now: number): string | undefined;
 
-  /** The ability that the list needs, where that is not `view` (§4): a token that only views cannot read the kind. */
+  /** Ability that the list requires, if it is not `view` (§4). A token with `view` only then cannot read the kind. */
   readonly listAbility?: "technical";
-  /** The ability that its changes need, where that is not `technical` (§4). */
+  /** Ability that changes require, if it is not `technical` (§4). */
   readonly changeAbility?: "billing";
-  /** Lists the collection (of one parent, where the kind has one). Absent: the API has no way to read the kind. */
+  /** Lists the objects, of one parent if the kind has a parent. Undefined if the API cannot list the kind. */
   list?(context: ReadContext, parent: string | undefined): AsyncIterable<Remote>;
-  /** Reads one object by id. Absent: only the listing shows it. @throws ApiError 404. */
+  /** Reads one object by id. Undefined if only the list shows objects. @throws ApiError 404. */
   get?(context: ReadContext, id: string): Promise<Remote>;
   /**
-   * What distinguishes the object from others of its collection, from declared or live attributes: two with the same key
-   * are the same thing. Undefined while it is not known.
+   * Returns the natural key of declared or live attributes. Two objects with the same key are the same object. Undefined if the
+   * key is unknown.
    */
   naturalKey(attributes: ValueObject): string | undefined;
-  /** The attributes that the natural key is made of and that every object has: one that shows none of it cannot be read. */
+  /** Attributes of the natural key that each object has. An object without them is unreadable. */
   readonly identity?: readonly string[];
   /**
-   * Returns true if a live object may be the declared one although no natural key says so: a server without a domain, a name that the
-   * host has cut. True when that is not known.
+   * Returns true if a live object may be the declared resource without an equal natural key: a service without a domain, or a
+   * name that the host shortened. Also returns true if that is unknown.
    */
   mayMatch?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
-  /** Goes with `mayMatch`: the same for two orders without a natural key when the object of one may be that of the other. */
+  /** Returns an equal string for two orders without a natural key if one object may belong to either order. Required by `mayMatch`. */
   likeness?(config: ValueObject): string;
-  /** A further condition on two attribute sets with the same natural key. */
+  /** Returns false if two attribute sets with the same natural key belong to different objects. */
   sameIdentity?(config: ValueObject, live: ValueObject): boolean;
 
-  /** The request that creates the object. @param key for `keyed` kinds. */
+  /** Returns the create request. @param key Idempotency-Key of `keyed` kinds. */
   create(planned: JsonObject, key: string | undefined): Mutation<E>;
-  /** Interprets the answer to the create. */
+  /** Interprets the response to the create request. */
   created(answer: Answers[E], planned: JsonObject, settings: ReadSettings): Created;
-  /** For `keyed` kinds: the stable name of the order within the project, when it is not the address. */
+  /** Returns the stable name of an order within the project, for `keyed` kinds. Undefined if the address is the name. */
   orderReference?(config: ValueObject): string | undefined;
 
-  /** The requests that turn `prior` into `planned` in place; write-only values stand in `config`. */
+  /** Returns the requests that change `prior` to `planned` in place. `config` has the write-only values. */
   update?(prior: JsonObject, planned: JsonObject, config: JsonObject): ChangeStep[];
-  /** The phase that an object with these attributes is in. Absent: always live. */
+  /** Returns the phase of an object. Undefined if objects of the kind are always live. */
   phase?(attributes: ValueObject, settings: ReadSettings): Phase;
-  /** Returns the in-place attributes that cannot change yet in this phase (a password before the service exists). */
+  /** Returns the in-place attributes that cannot change in this phase, such as a password before the service is live. */
   deferred?(phase: Phase): readonly string[];
-  /** Computed attributes whose value is unknown after a change of `attribute`. @param before what it is now; default: anything. */
+  /** Returns the computed attributes whose value is unknown after a change of `attribute`. @param before present attributes. Default: any. */
   invalidates?(attribute: string, before?: JsonObject): readonly string[];
-  /** The request that removes it. */
+  /** Returns the delete request. */
   remove?(attributes: JsonObject): Mutation;
-  /** For deletion_policy `suspend`: the requests before it is forgotten. */
+  /** Returns the requests of deletion_policy `suspend`, which are sent before the object leaves the state. */
   suspendSteps?(attributes: JsonObject): ChangeStep[];
 
-  /** Returns true if an event of the API (§6) is about a resource with these attributes: `watch` then reads the resource. */
+  /** Returns true if an event of the API (§6) concerns a resource with these attributes. `watch` then reads the resource. */
   isNamedBy?(event: EventSubject, attributes: JsonObject): boolean;
-  /** For what is paid: the price of an order, from the API's list of plans. @param isOrdered the order was sent before. */
+  /** Returns the price of an order from the list of hosting plans, for paid kinds. @param isOrdered true if the order was sent before. */
   quote?(
     planned: ValueObject,
     plans: readonly PlanRecord[],
@@ -209,30 +209,30 @@ export interface Kind<E extends MutationName = MutationName> {
   ): { quote: Quote; diagnostic?: Diagnostic };
 }
 
-/** The event's name and the ids in it. All other content is read from the API. */
+/** Name and ids of an event. hostform reads all other content from the API. */
 export interface EventSubject {
-  /** Its name (§6). */
+  /** Name of the event (§6). */
   readonly event: string;
-  /** The id of a service: the order of an invoice. */
+  /** Id of the service. For an invoice event, the order of the invoice. */
   readonly service: string | undefined;
   readonly invoice: string | undefined;
 }
 
-/** Returns true if an attribute holds the id that an event names. */
+/** Returns true if an attribute equals the id of an event. */
 export const holdsId = (value: Json | undefined, id: string | undefined): boolean => id !== undefined && value === id;
 
-/** The attributes by which people and lists distinguish two objects. */
+/** Returns the attributes that distinguish two objects for people and in lists. */
 export const identityOf = ({ identity, words }: Pick<Kind, "identity" | "words">): readonly string[] =>
   identity ?? [words.name];
 
-/** The words of a kind, as a change holds them. */
+/** Returns the words of a kind for a change. */
 export const wordsOf = ({ noun, section, words }: Kind): KindWords => ({
   noun,
   plural: section.replaceAll("_", " "),
   ...words,
 });
 
-/** An attribute of a kind with its metadata. */
+/** An attribute of a kind, with its metadata. */
 export interface AttributeEntry {
   readonly name: string;
   readonly type: z.ZodType;
@@ -242,8 +242,8 @@ export interface AttributeEntry {
 export type Kinds = ReadonlyMap<string, Kind>;
 
 /**
- * What the answer to the create of an unpaid kind shows.
- * @param field a field that every answer which shows the object has.
+ * Returns the object of a create response, for a free kind.
+ * @param field a field that each response with the object has.
  */
 export function createdFrom<R extends ApiRecord>(
   record: R | null,
@@ -258,11 +258,11 @@ export function createdFrom<R extends ApiRecord>(
   };
 }
 
-/** The attributes of these names that have a value. */
+/** Returns the attributes with these names that have a value. */
 export const presentIn = (attributes: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (attributes[name] == null ? [] : [[name, attributes[name]]])));
 
-/** Returns true if a live object is the declared one by natural key (for adoption, and after a lost answer). */
+/** Returns true if a live object and a declared resource have the same natural key. */
 export function matches(kind: Kind, config: ValueObject, live: ValueObject): boolean {
   const key = naturalKeyOf(kind, config);
   return key !== undefined && key === naturalKeyOf(kind, live) && (kind.sameIdentity?.(config, live) ?? true);
@@ -270,7 +270,7 @@ export function matches(kind: Kind, config: ValueObject, live: ValueObject): boo
 
 const naturalKeys = new WeakMap<Kind, WeakMap<ValueObject, { readonly key: string | undefined }>>();
 
-/** Each create is compared with all live objects: folding a domain once for each object, not for each pair. */
+/** Returns the cached natural key. Each declared resource is compared with all live objects, so each key is computed once. */
 function naturalKeyOf(kind: Kind, attributes: ValueObject): string | undefined {
   const known = naturalKeys.get(kind) ?? new WeakMap<ValueObject, { readonly key: string | undefined }>();
   naturalKeys.set(kind, known);
@@ -280,8 +280,8 @@ function naturalKeyOf(kind: Kind, attributes: ValueObject): string | undefined {
 }
 
 /**
- * The kind where the address of a resource is not known (in Terraform): an order without `reference` is named by its
- * natural key, the domain.
+ * Returns the kind for Terraform, where the resource address is unknown. The natural key (the domain) names an order without
+ * `reference`.
  */
 export function namedByDomain(kind: Kind): Kind {
   if (kind.creation !== "keyed") return kind;
@@ -292,7 +292,7 @@ export function namedByDomain(kind: Kind): Kind {
   };
 }
 
-/** The id by which an object is imported: of what is in a parent's collection, that of both. Ids are opaque; the first `/` ends the parent's. */
+/** Returns the import id of an object: `PARENT/ID` for a kind with a parent. The first `/` ends the id of the parent. */
 export function importIdOf(kind: Kind, id: string, attributes: ValueObject): string {
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
   if (parent === undefined || parent === null) return id;
@@ -300,8 +300,8 @@ export function importIdOf(kind: Kind, id: string, attributes: ValueObject): str
 }
 
 /**
- * The object that an import id names. An id alone may hold `/` as well, so it names both only if it begins with the known parent.
- * @param parent id of the declared parent; undefined if it is not known.
+ * Returns the ids in an import id. An object id may also contain `/`, so the import id must begin with a known parent id.
+ * @param parent id of the declared parent. Undefined if unknown.
  */
 export function namedBy(
   kind: Pick<Kind, "parent">,
@@ -314,15 +314,15 @@ export function namedBy(
   return isBoth ? { id, parent: given } : { id: importId, parent };
 }
 
-/** The context of reads that end with a signal as well. */
+/** Returns a context whose reads also end if `signal` aborts. */
 export function endingWith(context: ReadContext, signal: AbortSignal | undefined): ReadContext {
   const { signal: own = signal } = context;
   return signal === undefined || own === undefined ? context : { ...context, signal: AbortSignal.any([own, signal]) };
 }
 
 /**
- * A collection (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed, or the parent is gone.
- * @param isLast returns true if nothing more is wanted after this one.
+ * Returns the objects of a list by id, of one parent if the kind has a parent. Empty if the kind has no list, or if the parent no
+ * longer exists. @param isLast returns true to end the read after this object.
  */
 export async function collect(
   kind: Kind,
@@ -338,14 +338,14 @@ export async function collect(
       if (isLast(remote)) break;
     }
   } catch (error) {
-    // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
+    // A parent that no longer exists has no objects. For a kind without a parent, 404 is an error.
     if (parent !== undefined && saysNotFound(error) && (await isWithout(context, parent))) return new Map();
     throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
   }
   return found;
 }
 
-/** Returns true if the account has no such service, or its row has ended: the only kind of parent (§4: grants of a service). */
+/** Returns true if the service does not exist, or is listed as deleted. Services are the only parents (§4). */
 async function isWithout(context: ReadContext, serviceId: string): Promise<boolean> {
   const { client, signal } = context;
   for await (const record of client.services.list({ signal, whole: true }))
@@ -353,7 +353,7 @@ async function isWithout(context: ReadContext, serviceId: string): Promise<boole
   return true;
 }
 
-/** Returns true if a read failed because the kind needs more than the ability `view`. */
+/** Returns true if a read failed because the kind requires more than the ability `view`. */
 export function isBeyondView({ listAbility }: Kind, error: unknown): error is HostformError {
   return (
     listAbility !== undefined &&

@@ -1,19 +1,19 @@
 /**
- * Status words, and the life of a row: which rows of a list are alive, which have ended, and which are switched off. The fields for that are not
- * specified (§2 Gaps): hosts keep ended rows in their lists, with a time, a truth value or a status word.
+ * Status words, and the life of a listed object: live, deleted or disabled. The specification does not define the fields for
+ * this (§2 Gaps). Many hosts still list deleted objects, with a time, a boolean or a status word.
  */
 import { type ApiRecord, fieldsOf, instant, word } from "../api/decoder.ts";
 import { type Json, type Phase, readMoment } from "../model/index.ts";
 
-/** The user's words of a provider. */
+/** Status words that the user maps for a provider. */
 export interface PhaseWords {
-  /** Lower-cased status word -> phase, beside the built-in words. */
+  /** Phases by status in lower case, in addition to the built-in words. */
   readonly statusWords: Readonly<Record<string, Phase>>;
 }
 
 /**
- * The words of a status are not specified (§2, gaps in field definitions). They are classified
- * here, case-insensitively and whatever joins them; a word that is not known stays unknown and is never acted upon.
+ * Built-in status words by phase. The specification does not define them (§2, gaps in field definitions). Case and separators
+ * are ignored. An object with an unknown word is never changed.
  */
 const WORDS: Readonly<Record<Exclude<Phase, "unknown">, string>> = {
   pending: `pending new created ordered unpaid awaiting waiting queued scheduled requested submitted reserved processing progress
@@ -31,14 +31,14 @@ const PHASES: Readonly<Record<string, Phase>> = Object.fromEntries(
   Object.entries(WORDS).flatMap(([phase, text]) => words(text).map((word) => [word, phase as Phase])),
 );
 
-/** Words that say nothing of the phase: prefixes, and who or what caused it. */
+/** Words without a phase: prefixes, and causes of a status. */
 const NOISE = new Set(
   "status state service account order is by the for of on in en due to request manually owner staff support client customer user admin administrator agency host system reseller payment nonpayment overdue abuse".split(
     " ",
   ),
 );
 
-/** The words of a text without case, accents and what joins them. */
+/** Returns the words of a string in lower case, without accents and separators. */
 export function words(text: string): readonly string[] {
   return text
     .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
@@ -51,8 +51,8 @@ export function words(text: string): readonly string[] {
 }
 
 /**
- * The phase of a status word. Words of the user's own (`status_words`) come first. Conflicting or unknown words: unknown.
- * @param others words that mean something else for a kind.
+ * Returns the phase of a status. The user's `status_words` take precedence. Conflicting or unknown words give `unknown`.
+ * @param others words with another meaning for the kind.
  */
 export function phaseOfWord(
   word: string | null,
@@ -75,27 +75,27 @@ export function phaseOfWord(
 
 export interface Life {
   readonly phase: "live" | "gone";
-  /** The evidence that the row has ended. Completes the sentence "webhook 201 …": `was deleted on 2026-11-20`. */
+  /** Reason why the object is treated as deleted. Completes the sentence "webhook 201 …": `was deleted on 2026-11-20`. */
   readonly end?: string;
-  /** The field by which the host has switched the object off: `is_active is false`. */
+  /** Field that shows that the host has disabled the object: `is_active is false`. */
   readonly off?: string;
 }
 
 export const ALIVE: Life = { phase: "live" };
 
-/** Facts that a kind needs to read a life: the host's clock, and the user's words. */
+/** Host clock and user's status words, which are required to read the life of an object. */
 interface LifeContext {
   readonly client: { hostNow(): number };
   readonly settings: PhaseWords;
 }
 
-/** Fields and words that end a row of a kind. */
+/** Fields and words that mark an object of a kind as deleted. */
 interface LifeRules {
   /** Participles in the names of fields: `deleted_at`, `is_deleted`, `deleted`. */
   readonly ends: ReadonlySet<string>;
-  /** Status words that mean something else for the kind. */
+  /** Status words with another meaning for the kind. */
   readonly words: Readonly<Record<string, Phase>>;
-  /** The host can switch the object off. */
+  /** True if the host can disable objects of the kind. */
   readonly hasSwitch?: true;
 }
 
@@ -110,7 +110,7 @@ const ANY: LifeRules = {
   words: mean("gone", [...REMOVED, ...REVOKED, ...CLOSED]),
 };
 
-/** Rules by the listing of a kind. An end that may mean something else is no end where another create would do harm. */
+/** Rules by list. If another create would do harm, an ambiguous field does not mark an object as deleted. */
 export const LIVES = {
   accounts: ANY,
   grants: ANY,
@@ -119,7 +119,7 @@ export const LIVES = {
     words: { ...ANY.words, ...mean("suspended", ["inactive", "failing", "off", "stopped"]) },
     hasSwitch: true,
   },
-  /** Work that ends when it is done: it is not done a second time. */
+  /** Migrations end when they are done, and are not repeated. */
   migrations: {
     ends: new Set([...REMOVED, ...REVOKED]),
     words: {
@@ -127,11 +127,11 @@ export const LIVES = {
       ...mean("live", [...CLOSED, "beendet", "terminado", "დახურული"]),
     },
   },
-  /** A cancelled service may be paid for until its period ends: only the status word shows the end of that. */
+  /** A cancelled service may run until its paid period ends. Only its status shows that end. */
   services: { ends: new Set(REMOVED), words: {} },
 } as const satisfies Readonly<Record<string, LifeRules>>;
 
-/** Reads the life of a record. A field wins over the status word: hosts keep the last status of a row that they deleted. */
+/** Returns the life of a record. A field takes precedence over the status, because hosts keep the last status of a deleted object. */
 export function lifeOf({ raw }: Pick<ApiRecord, "raw">, { client, settings }: LifeContext, rules: LifeRules): Life {
   const fields = fieldsOf(raw);
   for (const name in fields) {
@@ -145,25 +145,25 @@ export function lifeOf({ raw }: Pick<ApiRecord, "raw">, { client, settings }: Li
   return { phase: "live", ...(off && { off }) };
 }
 
-/** The listings whose rows have a life. */
+/** Names of the lists whose objects have a life. */
 export type Lives = keyof typeof LIVES;
 
 /**
- * Describes a row of a listing that is not alive, beside its status: `ended: was deleted on 2026-11-20`, or
- * `switched off: is_active is false`. Undefined: it is alive, or its status says so.
+ * Returns a note about a listed object that is deleted or disabled: `ended: was deleted on 2026-11-20`, or
+ * `disabled: is_active is false`. Undefined if the object is live, or if its status says the same.
  */
 export function lifeNote(listing: Lives, record: Pick<ApiRecord, "raw">, context: LifeContext): string | undefined {
   const { end, off } = lifeOf(record, context, LIVES[listing]);
   const status = "status" in record ? `is ${JSON.stringify(record.status)}` : undefined;
   if (end !== undefined) return end === status ? undefined : `ended: ${end}`;
-  return off === undefined ? undefined : `switched off: ${off}`;
+  return off === undefined ? undefined : `disabled: ${off}`;
 }
 
 const NAME = /^(?:is_|was_|soft_)*(date_)?([a-z]+?)(_at|_on|_date|_time)?$/;
 const YES = /^(?:true|1|yes|y|on)$/i;
 const NO = /^(?:false|0|no|n|off)$/i;
 
-/** The participle of a field that says what was done to the row: `deleted` of `is_deleted` and `deleted_at`. */
+/** Returns the participle in the name of a field: `deleted` for `is_deleted` and `deleted_at`. */
 function participleOf(
   name: string,
   ofKind: ReadonlySet<string>,
@@ -172,7 +172,7 @@ function participleOf(
   return ofKind.has(did) ? { did, isTime: (before ?? after) !== undefined } : undefined;
 }
 
-/** The evidence in one field. An end in the future is no end. A text that is no time counts under the name of a time. */
+/** Returns the reason in one field, or undefined. A time in the future is ignored. In a field for a time, any other string is a reason. */
 function endOf(
   name: string,
   value: unknown,
@@ -210,7 +210,7 @@ function switchOf(
   if (status === null) return undefined;
   const whole = phaseOfWord(status, settings, kindWords);
   const parts = words(status).map((part) => phaseOfWord(part, { statusWords: {} }, kindWords));
-  // "disabled after 10 failures": the words beside the known one say why.
+  // In "disabled after 10 failures", the other words give the cause.
   const isPart =
     whole === "unknown" &&
     parts.includes("suspended") &&

@@ -26,7 +26,7 @@ const attributes = z.strictObject({
     example: "www.acme.example",
   }),
   order_id: attribute(identifier().optional(), {
-    description: "The service that the website moves to.",
+    description: "Id of the target service.",
     change: "immutable",
     decisive: true,
     computed: true,
@@ -34,8 +34,8 @@ const attributes = z.strictObject({
   }),
   questions: attribute(freeMap().optional(), {
     description:
-      "Source type and scope questions, sent as they are: the API's field names are not published. Lists and objects are kept as JSON text.",
-    hcl: "Source type and scope questions, sent as they are: the API's field names are not published. Lists and objects are given with `jsonencode` and sent as such.",
+      "Source type and scope questions, sent unchanged. The API does not publish its field names. Lists and objects are stored as JSON strings.",
+    hcl: "Source type and scope questions, sent unchanged. The API does not publish its field names. Write lists and objects with `jsonencode`; they are sent as JSON.",
     change: "immutable",
     unreadable: true,
     example: { source: "cpanel" },
@@ -51,7 +51,7 @@ const remote = ({ raw: _raw, order_id, ...record }: MigrationRequestRecord, life
   attributes: { ...record, ...(order_id !== null && { order_id }) },
 });
 
-/** A service id as the body wants it: the specification gives integers for services (§2). */
+/** Returns a service id in the format of the request body: the specification has integers for services (§2). */
 const orderId = (id: unknown) => (typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : String(id));
 
 /** Website migration requests. §4 migration-requests endpoints. */
@@ -61,12 +61,10 @@ export const migrationRequest: Kind<"createMigrationRequest"> = {
   noun: "migration request",
   words: { name: "domain", site: "domain" },
   summary: "A request to move a website to a service.",
-  description: `Queues the migration of a website. Its credentials and its final submission are given in the dashboard; the API has no
-call for either, nor for changing or deleting a request: a change is an error of the plan that says so, and removing the
-block follows \`deletion_policy\`.`,
-  hcl: `Queues the migration of a website. Its credentials and its final submission are given in the dashboard; the API has no
-call for either, nor for changing or deleting a request. A change is an error of the plan that says so, and destroying
-follows \`deletion_policy\`.`,
+  description: `Queues the migration of a website. Enter the credentials and submit the request in the dashboard; the API has no call for this.
+The API cannot change or delete a request. A plan with a change fails, and removing the block follows \`deletion_policy\`.`,
+  hcl: `Queues the migration of a website. Enter the credentials and submit the request in the dashboard; the API has no call for this.
+The API cannot change or delete a request. A plan with a change fails, and a destroy follows \`deletion_policy\`.`,
   example: `migration_requests:
   acme:
     domain: www.acme.example

@@ -9,31 +9,31 @@ const RETENTION = "expected a time such as 10m or 24h";
 const LAG = "expected a time such as 60s, or 0s";
 
 /**
- * The settings of a provider, as every front takes them: `providers` in YAML (where the descriptions stand in the
- * editor's schema) and `provider "hosting"` in Terraform.
+ * Settings of a provider in each front: `providers` in YAML, and `provider "hosting"` in Terraform. The editor's schema shows the
+ * descriptions.
  */
 export const providerSettings = z.strictObject({
   base_url: z
-    .url({ protocol: /^https?$/, hostname: /./, error: "expected an address such as https://api.example" })
+    .url({ protocol: /^https?$/, hostname: /./, error: "expected a URL such as https://api.example" })
     .optional()
-    .describe("Address of the API. Default: the environment variable HOSTING_BASE_URL."),
+    .describe("Base URL of the API. Default: the environment variable HOSTING_BASE_URL."),
   token_env: z
     .string(VARIABLE_NAME)
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, VARIABLE_NAME)
     .optional()
-    .describe("Environment variable that holds the API token. Default for the default provider: HOSTING_TOKEN."),
+    .describe("Environment variable with the API token. Default for the default provider: HOSTING_TOKEN."),
   token_file: z
     .string("expected a path")
     .min(1, "expected a path")
     .optional()
-    .describe("File that holds the API token, relative to this one."),
+    .describe("File with the API token. A relative path starts at the folder of this file."),
   requests_per_minute: z
     .int("expected a whole number of requests")
     .min(1, "at least 1")
     .max(MOST_REQUESTS_PER_MINUTE, `at most ${MOST_REQUESTS_PER_MINUTE}`)
     .optional()
     .describe(
-      "Request budget of a minute. Default: 60, the API's limit for a token. Lower it where others use the token, raise it only if the host allows more.",
+      "Maximum number of requests a minute. Default: 60, the API's limit for a token. Set a lower value if other programs use the token, and a higher value only if the host allows more.",
     ),
   status_words: z
     .record(
@@ -41,32 +41,32 @@ export const providerSettings = z.strictObject({
       z.enum(["pending", "live", "suspended", "gone"], 'expected "pending", "live", "suspended" or "gone"'),
     )
     .optional()
-    .describe("What this host's status words mean, where hostform does not know them."),
+    .describe("Meaning of status words that hostform does not know: `pending`, `live`, `suspended` or `gone`."),
   idempotency_key_retention: z
     .string(RETENTION)
     .regex(/^[1-9]\d{0,5}(?:s|m|h|d)$/, RETENTION)
     .optional()
     .describe(
-      "How long this host remembers an Idempotency-Key, such as 24h, if it documents that. For so long an unanswered order is repeated: at once in its run, and in a later run if a whole list shows nothing that it may have created. After that, a list decides. Default: 5s, and no repetition in a later run.",
+      "Time for which this host remembers an Idempotency-Key, such as 24h, if the host documents it. If the response to an order is lost, hostform repeats the order within this time: immediately in the same run, and in a later run if a complete list shows no object that the order may have created. After that time, a list decides. Default: 5s, and no repetition in a later run.",
     ),
   list_lag: z
     .string(LAG)
     .regex(/^(?:0|[1-9]\d{0,5})(?:s|m|h)$/, LAG)
     .optional()
     .describe(
-      "How long a new object may be missing from the lists of this host, such as 60s. For so long a created object counts as existing although no list shows it, and an unanswered create is not sent again. Default: 60s.",
+      "Maximum time until the lists of this host show a new object, such as 60s. Within this time, a created object is treated as existing although no list shows it, and a create request with a lost response is not repeated. Default: 60s.",
     ),
   money_scale: z
     .int("expected a whole number of digits")
     .min(0, "at least 0")
     .max(4, "at most 4")
     .optional()
-    .describe("Digits after the decimal point of money amounts. Default: amounts are shown in the API's own unit."),
+    .describe("Decimal places of money amounts. Default: amounts are shown in the API's own unit."),
 });
 
 export type ProviderSettings = z.infer<typeof providerSettings>;
 
-/** Settings that are each valid alone, as the rest of the program takes them. */
+/** Returns valid settings in the format of the other modules. */
 export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alias" | "range"> {
   return {
     baseUrl: settings.base_url,
@@ -84,8 +84,8 @@ export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alia
 export const parseMoneyScale = (text: string): number | undefined => (/^[0-4]$/.test(text) ? Number(text) : undefined);
 
 /**
- * The scale of a provider's amounts. HOSTING_MONEY_SCALE goes with HOSTING_BASE_URL: it is the scale of the host there, for
- * a provider that declares neither. @throws HostformError `config.invalid_value`.
+ * Returns the scale of a provider's amounts. HOSTING_MONEY_SCALE belongs to HOSTING_BASE_URL, so it applies to a provider that
+ * declares neither setting. @throws HostformError `config.invalid_value`.
  */
 export function moneyScaleOf(
   { baseUrl, moneyScale }: Pick<ProviderConfig, "baseUrl" | "moneyScale">,
@@ -97,7 +97,7 @@ export function moneyScaleOf(
   return scale;
 }
 
-/** Settings of a provider for kinds. Status words are compared in lower case. */
+/** Returns the settings of a provider for kinds. Status words become lower case. */
 export function readingSettings({
   statusWords = {},
   keyLifetimeMs,

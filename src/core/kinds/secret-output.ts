@@ -11,7 +11,7 @@ const LINE = "{path: PATH, name: NAME}";
 const COMMAND = "expected a list: [PROGRAM, ARGUMENT, …]";
 const ONE_FORM = "exactly one of `file`, `env_file` and `command`";
 
-/** The message for a value that is not a map, or that has an unknown key. */
+/** Returns the error for a value that is not a map, or that has an unknown key. */
 const mapOf = (known: readonly string[], wanted: string) => ({
   error: (issue: z.core.$ZodRawIssue) => {
     const [key] = issue.code === "unrecognized_keys" ? (issue.keys as string[]) : [];
@@ -21,20 +21,20 @@ const mapOf = (known: readonly string[], wanted: string) => ({
   },
 });
 
-/** For editors: these keys are present. */
+/** Returns the JSON schema of a map with these keys, for editors. */
 const has = (...keys: string[]) => ({ properties: Object.fromEntries(keys.map((key) => [key, {}])), required: keys });
 
-/** The message about an unknown key is enough. */
+/** Returns true if no unknown key was reported, because one message is enough. */
 const onceKeysAreKnown = ({ issues }: z.core.ParsePayload) => issues.length === 0;
 
-/** Terraform writes null for what is absent in a nested attribute. */
+/** Removes nulls, which Terraform writes for undefined parts of a nested attribute. */
 const withoutNulls = (value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
 
 const output = z
   .strictObject(
     {
-      file: text("a path").optional().describe("File whose whole content becomes the secret."),
+      file: text("a path").optional().describe("File that then contains only the secret."),
       env_file: z
         .strictObject(
           {
@@ -53,12 +53,12 @@ const output = z
         .min(1, COMMAND)
         .refine(([program]) => program !== "", "expected a program")
         .optional()
-        .describe("Program, with its arguments, that reads the secret from standard input. It is run without a shell."),
+        .describe("Program with its arguments. It reads the secret from standard input, and runs without a shell."),
       [OUTSIDE]: z
         .boolean("expected true or false")
         .optional()
         .describe(
-          "Whether the file may lie outside of the folder that paths are relative to. Without it, a path that leaves the folder, also through a symbolic link, is refused.",
+          "True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error.",
         ),
     },
     mapOf([...FORMS, OUTSIDE], ONE_FORM),
@@ -68,7 +68,7 @@ const output = z
     when: onceKeysAreKnown,
   })
   .refine((value) => value.command === undefined || value[OUTSIDE] === undefined, {
-    error: `${OUTSIDE} goes with a file or an env_file`,
+    error: `${OUTSIDE} can be used only with file or env_file`,
     when: onceKeysAreKnown,
   })
   .meta({
@@ -84,11 +84,11 @@ const output = z
     },
   });
 
-/** Destination of a one-time secret outside of the state. @param secret the attribute that holds it. */
+/** Returns the attribute for the destination of a one-time secret outside the state. @param secret the attribute with the secret. */
 export const secretOutputAttribute = (secret: string) =>
   attribute(z.pipe(z.transform(withoutNulls), output).optional(), {
-    description: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. Checked before any request is sent.`,
-    hcl: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs and stay in it, unless \`outside_project = true\` is added. Checked before any request is sent.`,
+    description: `Destination of \`${secret}\` outside the state, used when the API returns it: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. hostform checks the destination before it sends any request.`,
+    hcl: `Destination of \`${secret}\` outside the state, used when the API returns it: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs and stay in it, unless \`outside_project = true\` is added. The provider checks the destination before it sends any request.`,
     change: "recorded",
     decisive: true,
     unreadable: true,
@@ -96,10 +96,10 @@ export const secretOutputAttribute = (secret: string) =>
     example: { file: `secrets/${secret}` },
   });
 
-/** Fingerprint that distinguishes two secrets when neither is kept. @param secret the attribute that holds it. */
+/** Returns the attribute for the fingerprint of a secret that is not stored. @param secret the attribute with the secret. */
 export const fingerprintAttribute = (secret: string) =>
   attribute(z.string(), {
-    description: `Short fingerprint of \`${secret}\`, once \`secret_output\` has taken it out of the state: \`sha256:\` and the first 8 hex digits.`,
+    description: `Short fingerprint of \`${secret}\`, set when \`secret_output\` removes the secret from the state: \`sha256:\` and the first 8 hex digits.`,
     computed: true,
     unreadable: true,
   });

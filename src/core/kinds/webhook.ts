@@ -22,8 +22,8 @@ const letters = (name: Json) =>
     .replace(/[^a-z*]/g, "");
 
 /**
- * Returns true if shown events are those that were sent, under whatever names: more would expose more. An answer may show fewer of
- * them; in a list, somebody may have taken them away.
+ * Returns true if the returned events add nothing to the sent events, because more events would expose more. A response may have
+ * fewer events. In a list, fewer events may be another person's change.
  */
 function addsNone(sent: Json, shown: Json, isAnswer: boolean): boolean {
   if (!Array.isArray(sent) || !Array.isArray(shown)) return false;
@@ -32,7 +32,7 @@ function addsNone(sent: Json, shown: Json, isAnswer: boolean): boolean {
   return !shown.map(letters).some((name) => name.includes("*") || others.includes(name));
 }
 
-/** A policy, the plan and the host must agree on who receives the events. */
+/** Type of the receiver's URL. Policies, plans and the host must read the same host in it. */
 const receiver = z
   .url({ protocol: /^https?$/, abort: true, error: "expected an http or https URL" })
   .refine(
@@ -43,7 +43,7 @@ const receiver = z
 const attributes = z.strictObject({
   id: idAttribute("subscription"),
   url: attribute(receiver, {
-    description: "Where events are posted to.",
+    description: "URL that receives the events.",
     change: "replace",
     decisive: "host",
     same: sameUrl,
@@ -51,7 +51,7 @@ const attributes = z.strictObject({
     example: "https://hooks.acme.example/hosting",
   }),
   events: attribute(z.array(z.enum(EVENTS)).min(1, "at least one event"), {
-    description: "Names of the events to deliver; the order means nothing.",
+    description: "Names of the events to deliver, in any order.",
     change: "replace",
     decisive: true,
     set: true,
@@ -62,7 +62,7 @@ const attributes = z.strictObject({
   secret_output: secretOutputAttribute("secret"),
   secret: attribute(z.string(), {
     description:
-      "The signing secret. The API shows it once, at registration. It is kept in the state, or written to `secret_output`; then, and after an import, it is null.",
+      "The signing secret. The API returns it once, at registration. It is stored in the state, or written to `secret_output`. It is null with `secret_output`, and after an import.",
     computed: true,
     sensitive: true,
     unreadable: true,
@@ -73,8 +73,8 @@ const attributes = z.strictObject({
 });
 
 /**
- * The events that can be declared. A host may add others ("ping"): another webhook would have them too, so they are no difference.
- * Where none is known, or one is a pattern, they stay as they are.
+ * Returns the events that can be declared. A host may add other events ("ping") to each webhook, so these are ignored. Patterns
+ * stay. If no event is known, all events stay.
  */
 function declarable(events: readonly string[]): readonly string[] {
   const known = events.filter((name) => name.includes("*") || EVENTS.some((event) => event === name));
@@ -99,25 +99,24 @@ export const webhook: Kind<"createWebhook"> = {
     integration: {
       create: "{site} receives events from now on.",
       delete: "{site} receives no more events.",
-      replace: "The webhook of {site} is created again: it gets a new signing secret.",
-      undo: "Create it again, with a new secret.",
+      replace: "The webhook of {site} is recreated and gets a new signing secret.",
+      undo: "Recreate the webhook, with a new secret.",
     },
   },
   summary: "A subscription to events, delivered to a URL.",
   description: `Delivers events of the account to a URL, signed with the subscription's own secret (\`X-Service-Signature\`).
 
-The signing secret is returned once, when the subscription is made; hostform keeps it in the state (sensitive, never
-shown in a plan), or writes it to \`secret_output\` and keeps a fingerprint. The API cannot change a subscription: a
-different URL or set of events makes a new one first, with a new secret, and then deletes the old one, so that no event
-is lost between. Importing a subscription cannot recover its secret.`,
+The API returns the signing secret once, when the subscription is created. hostform stores the secret in the state (sensitive,
+never shown in a plan), or writes it to \`secret_output\` and stores a fingerprint. The API cannot change a subscription. For
+a different URL or set of events, hostform first creates a new subscription with a new secret, and then deletes the old
+subscription, so no event is lost. An import cannot recover the secret.`,
   hcl: `Delivers events of the account to a URL, signed with the subscription's own secret (\`X-Service-Signature\`).
 
-The API shows the signing secret once, when the subscription is made. It is kept in the state as a sensitive value, or written to
-\`secret_output\`; the state then holds a fingerprint. Importing a subscription cannot recover its secret.
+The API returns the signing secret once, when the subscription is created. It is stored in the state as a sensitive value, or
+written to \`secret_output\`; the state then has a fingerprint. An import cannot recover the secret.
 
-The API cannot change a subscription: a different URL or set of events makes another one, with another secret. Terraform
-deletes the old one first unless you say otherwise. Add \`lifecycle { create_before_destroy = true }\`, and no event is lost
-between.`,
+The API cannot change a subscription. A different URL or set of events creates a new subscription with a new secret. By default,
+Terraform deletes the old subscription first. With \`lifecycle { create_before_destroy = true }\`, no event is lost.`,
   example: `webhooks:
   billing:
     url: https://hooks.acme.example/hosting
@@ -134,7 +133,7 @@ between.`,
       yield remote(record, lifeOf(record, context, LIVES.webhooks));
   },
   identity: ["url", "events"],
-  // A URL may have several subscriptions: only the same URL with the same events is the same one.
+  // A URL may have several subscriptions. Two are equal only if the URL and the events are equal.
   naturalKey: ({ url, events }) =>
     typeof url === "string" && Array.isArray(events) && !hasUnknown(events)
       ? [normalUrl(url), ...[...events].sort()].join(" ")

@@ -1,57 +1,57 @@
-/** Messages about the account and the state of a project: each may be another one than before. */
+/** Messages about a wrong account, and about a missing, shared or outdated state. */
 import { some } from "../model/index.ts";
 import { type Catalogue, error, type Words, warning } from "./message.ts";
 
-/** "Provider default", and the address that it leads to now. */
+/** `of`: "Provider default". `origin`: its present base URL. */
 type Account = Words<"of" | "origin">;
 
-/** An object that another state of this machine holds. */
+/** An object that another state on this machine also holds. */
 export interface Shared extends Words<"address" | "noun" | "id" | "place" | "lastSeen" | "here"> {
-  /** Its address in the other state, if that is known. */
+  /** Resource address in the other state. Undefined if the address is unknown. */
   readonly other: string | undefined;
   /** Number of further objects that both states hold. */
   readonly more: number;
 }
 
-/** A project without records of what it declares. */
+/** A project with a missing or empty state, and with its objects in the account. */
 export interface MissingState extends Words<"place"> {
   /** Number of declared objects that the account has. */
   readonly count: number;
-  /** No state was ever written in this place. */
+  /** True if no state was ever written in this place. */
   readonly isNew: boolean;
-  /** Another state of this machine that holds some of them. */
+  /** Another state on this machine that holds some of the objects. Undefined if no state does. */
   readonly holder: string | undefined;
-  /** Other states in the folder of this one. */
+  /** Other state files in the same folder. */
   readonly others: readonly string[];
-  /** The state before its last change. */
+  /** Path of the copy before the last change. Undefined without a copy. */
   readonly backup: string | undefined;
-  /** Accounts that have them. */
+  /** Aliases of the providers whose accounts have the objects. */
   readonly providers: readonly string[];
 }
 
 const MOVED = { do: "allow", limits: [{ limit: "account_moved" }] } as const;
-const CORRECT = "Correct the address and the token of the provider.";
-const SANDBOX = "A sandbox that was started again without its data is a new account: begin with a new state.";
+const CORRECT = "Correct the base URL and the token of the provider.";
+const SANDBOX = "A sandbox without its earlier data is a new account. Start with a new state.";
 
 const isOnThisMachine = (origin: string) => /^https?:\/\/localhost/.test(origin);
 
 export const accounts = {
   "account.foreign/address": error(({ of, origin, recorded }: Account & Words<"recorded">) => ({
-    summary: `${of} leads to another address than the recorded one`,
-    detail: `Recorded: ${recorded}. Now: ${origin}. The same id may be another object there.`,
-    remedies: [CORRECT, { ...MOVED, when: "the same account has moved to this address" }],
+    summary: `${of} has another base URL than the state`,
+    detail: `In the state: ${recorded}. Now: ${origin}. The same id may belong to another object at the new URL.`,
+    remedies: [CORRECT, { ...MOVED, when: "the new URL leads to the same account" }],
   })),
   "account.foreign/objects": error(
     ({ of, origin, recorded, objects }: Account & Words<"recorded"> & { readonly objects: readonly string[] }) => ({
-      summary: `${of} leads to another account than the recorded one`,
+      summary: `${of} leads to another account than the state`,
       detail:
         objects.length === 1
-          ? `Recorded at ${recorded}: ${objects[0]}. Now at ${origin}: other objects, and not this one.`
-          : `Recorded at ${recorded}: ${objects[0]} and ${objects.length - 1} more. Now at ${origin}: none of them.`,
+          ? `In the state (${recorded}): ${objects[0]}. The account at ${origin} has only other objects.`
+          : `In the state (${recorded}): ${objects[0]} and ${objects.length - 1} more. The account at ${origin} has none of them.`,
       remedies: [
         CORRECT,
         ...(isOnThisMachine(origin) ? [SANDBOX] : []),
-        { ...MOVED, when: "this is the same account, and all of them were deleted on purpose" },
+        { ...MOVED, when: "this is the same account, and these objects were deleted on purpose" },
       ],
     }),
   ),
@@ -63,40 +63,40 @@ export const accounts = {
   "account.double": warning(
     (given: Words<"address" | "noun" | "id" | "domain"> & { readonly ids: readonly string[] }) => ({
       summary: `${given.domain} is the domain of ${given.ids.length} ${given.noun}s: ${some(given.ids)}`,
-      detail: `${given.address} is ${given.noun} ${given.id}. Each of them is billed, and only one can be in use.`,
-      remedies: [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${given.noun}.`],
+      detail: `${given.address} is ${given.noun} ${given.id}. Each ${given.noun} is billed, and only one can be in use.`,
+      remedies: [`If one was ordered by mistake, cancel it in the dashboard: the API cannot delete a ${given.noun}.`],
     }),
   ),
   "state.stranger": error(({ noun, id, evidence }: Words<"noun" | "id" | "evidence">) => ({
-    summary: `${noun} ${id} is another one than was recorded`,
+    summary: `${noun} ${id} is not the object in the state`,
     detail: evidence,
     remedies: [
-      "If the provider leads to another account or host, correct its address and token.",
-      "If the host has given the id to another object, take the old one out of the state.",
+      "If the provider leads to the wrong account or host, correct its base URL and token.",
+      "If the host has given the id to another object, remove the old object from the state.",
     ],
   })),
   "state.missing": error(({ place, count, isNew, holder, others, backup, providers }: MissingState) => ({
     summary: `${isNew ? `This project has no state here (${place})` : `The state of this project is empty (${place})`}, but the account has ${count} of its objects`,
     detail:
       holder !== undefined
-        ? `${holder} holds them.`
+        ? `${holder} holds these objects.`
         : others.length > 0
           ? `The same folder has ${some(others)}.`
           : backup !== undefined
-            ? `${backup} has the state before its last change, with the secrets that only the state had.`
+            ? `${backup} is a copy from before the last change, with the secrets that only the state had.`
             : "The state may be in another checkout, in an undeclared backend, or in another environment.",
     remedies: [
-      "If the state is elsewhere, put it here, or declare its backend.",
+      "If the state is in another place, move the file here, or declare the backend of the state.",
       ...(backup === undefined ? [] : [{ do: "restore_state", backup } as const]),
       { do: "recover", providers },
     ],
   })),
   "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
     summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages${more > 0 ? `, as ${more} more object${more === 1 ? "" : "s"}` : ""}`,
-    detail: `Seen there at ${lastSeen}. Here is ${here}.`,
+    detail: `Last used there at ${lastSeen}. Here: ${here}.`,
     remedies: [
-      "Keep an object in one state: each run undoes what the other one declares.",
-      { do: "forget", when: "the other state is to manage it" },
+      "Keep each object in one state only. Otherwise each run reverts the values of the other state.",
+      { do: "forget", when: "the other state must manage it" },
     ],
   })),
 } satisfies Catalogue;

@@ -1,30 +1,30 @@
-/** Messages about the state of an object in the account: its condition, a status without a known meaning, and an object that the API did not show. */
+/** Messages about the condition of an object, an unknown status, and an object that the API did not show. */
 import { capitalized, type Json, openJson, type QueuedJob, type Remedy, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 import type { Resource } from "./objects.ts";
 
-/** Resources that need an ability, and the words of the API. */
+/** An ability that the token lacks, the resources that need it, and the message of the API. */
 type Lacking = Words<"ability" | "said"> & { readonly addresses: readonly string[] };
 
-/** An attribute whose value did not stay. `is` and `declared` are absent where they are secret, or differ in a part that is. */
+/** An attribute whose declared value the host did not keep. `is` and `declared` are undefined if they differ in a secret part. */
 export interface Unkept extends Words<"address" | "noun" | "name"> {
   readonly is?: Json | undefined;
   readonly declared?: Json | undefined;
-  /** Number of changes that had no effect. */
+  /** Number of changes without effect. */
   readonly times: number;
-  /** The user adopted the object with this value. */
+  /** True if the user adopted the object with this value. */
   readonly isAdopted?: boolean;
 }
 
-/** A plan by its name and its number, as far as they are known. */
+/** Name and number of a hosting plan. Null if unknown. */
 interface PlanWords {
   readonly name: Json;
   readonly number: Json;
 }
 
-/** An object that has another plan than the ordered one. */
+/** An object whose hosting plan differs from the order. */
 export interface OtherPlan extends Words<"address" | "noun" | "id"> {
-  /** The attribute that declares the number of the plan. */
+  /** Name of the attribute that declares the number of the hosting plan. */
   readonly attribute: readonly [name: string];
   readonly is: PlanWords;
   readonly ordered: PlanWords;
@@ -35,20 +35,20 @@ function planOf({ name, number }: PlanWords, attribute: string): string {
   return name === null ? `with ${attribute} ${openJson(number)}` : `${openJson(name)} (${openJson(number)})`;
 }
 
-/** An object that the host has switched off. `off`: the evidence. `name` is absent where it is secret. */
+/** An object that the host has disabled. `off`: the field of the API that shows this. `name`: undefined if secret. */
 export interface Off extends Words<"address" | "noun" | "id" | "off"> {
   readonly name: string | undefined;
 }
 
-/** An object of the state. `name` (a domain) is absent where it is secret or unknown. */
+/** An object of the state. `name` is its domain, and undefined if secret or unknown. */
 export interface Recorded extends Words<"address" | "noun" | "id"> {
   readonly name?: string | undefined;
 }
 
-/** Date at which an apply saw the condition first. Absent: no apply has seen it. */
+/** Date of the first apply that found the suspension. Undefined if no apply found it. */
 type Since = { readonly since?: string | undefined };
 
-/** Invoices that are unpaid, the first one in words: `invoice INV-1, 12.00 USD, due 2026-11-30`. */
+/** Unpaid invoices. `invoice`: the first invoice in words, such as `invoice INV-1, 12.00 USD, due 2026-11-30`. */
 export interface Unpaid {
   readonly invoice: string;
   /** Number of further unpaid invoices. */
@@ -59,7 +59,7 @@ export interface Unpaid {
 const objectOf = ({ address, noun, id, name }: Recorded) =>
   `${address}: ${noun} ${id}${name === undefined || address.includes(name) ? "" : ` (${name})`}`;
 
-const seen = ({ since }: Since) => (since === undefined ? [] : [`First recorded on ${since}.`]);
+const seen = ({ since }: Since) => (since === undefined ? [] : [`Suspended since ${since} or earlier.`]);
 
 const sentences = (...parts: readonly string[]) => (parts.length === 0 ? undefined : parts.join(" "));
 
@@ -68,14 +68,21 @@ const unpaid = ({ invoice, more }: Unpaid) => `${invoice}${more === 0 ? "" : ` a
 const PAY = "Pay the invoice.";
 
 export interface Status extends Resource {
-  /** Alias of the provider whose `status_words` gives the word a meaning. */
+  /** Alias of the provider whose `status_words` maps the status. */
   readonly provider: string;
   readonly status: Json | undefined;
-  /** The job that hostform last requested, unless its end is known. */
+  /** The last job that hostform requested. Undefined if the job has ended. */
   readonly job: QueuedJob | undefined;
 }
 
 type Unknown = Status & Words<"names">;
+
+/** `suspended, email` -> `"suspended", "email"` */
+const quoted = (names: string) =>
+  names
+    .split(", ")
+    .map((name) => `"${name}"`)
+    .join(", ");
 
 const unknown = ({ status }: Status) =>
   status == null ? "the API shows no status" : `its status ${openJson(status)} is unknown`;
@@ -83,18 +90,18 @@ const unknown = ({ status }: Status) =>
 const suspension = ({ toward }: QueuedJob) => (toward === "suspended" ? "the suspension" : "the end of the suspension");
 
 const evidence = ({ noun, job }: Status) => {
-  if (job === undefined) return `No request changes a ${noun} whose status is unknown.`;
-  const then = job.before === null ? "" : `, when the status was ${openJson(job.before)}`;
-  return `The request for ${suspension(job)} left at ${job.since}${then}.`;
+  if (job === undefined) return `A ${noun} with an unknown status is never changed.`;
+  const then = job.before === null ? "" : ` The status was ${openJson(job.before)} at that time.`;
+  return `The request for ${suspension(job)} was sent at ${job.since}.${then}`;
 };
 
-/** After a requested job, the likely meaning is its result; else only the object itself shows the right remedy. */
-function remedy({ status, provider, job }: Status): Remedy {
-  if (status == null) return "Compare it with the dashboard. Changes wait until the API shows a status.";
+/** After a requested job, the status probably means the result of the job. Otherwise the user must check the object. */
+function remedy({ status, provider, job, noun }: Status): Remedy {
+  if (status == null) return "Check the status in the dashboard. Changes wait until the API shows a status.";
   const map = { do: "map_status", provider, word: status } as const;
   if (job !== undefined) {
-    const shows = job.toward === "suspended" ? "suspended" : "up again";
-    return { ...map, phases: [job.toward], when: `the dashboard shows it as ${shows}` };
+    const shows = job.toward === "suspended" ? "suspended" : "online";
+    return { ...map, phases: [job.toward], when: `the dashboard shows the ${noun} as ${shows}` };
   }
   return { ...map, phases: /suspen|paus/i.test(String(status)) ? ["suspended", "live"] : ["live", "suspended"] };
 }
@@ -107,9 +114,9 @@ const unknownStatus =
     remedies: [remedy(given)],
   });
 
-const unchanged = unknownStatus(({ names, address }: Unknown) => `${names} of ${address} cannot change`);
+const unchanged = unknownStatus(({ names, address }: Unknown) => `${quoted(names)} of ${address} cannot change`);
 
-/** Changes that wait for the resource at `address`. `others`: those of other resources, which depend on it. */
+/** Changes that wait for the resource at `address`. `others`: addresses of resources that depend on this resource. */
 type HeldBack = Words<"address"> & {
   readonly others: readonly string[];
   readonly isOwn: boolean;
@@ -118,43 +125,43 @@ type HeldBack = Words<"address"> & {
 
 function waiting({ others, isOwn, address }: HeldBack): string {
   const rest = others.length === 1 ? `the change of ${others[0]}` : `${others.length} changes`;
-  if (others.length === 0) return `The change of ${address} is held back`;
-  const after = others.length === 1 ? "is" : "are";
-  return isOwn ? `The change of ${address} and ${rest} are held back` : `${capitalized(rest)} ${after} held back`;
+  if (others.length === 0) return `The change of ${address} is skipped`;
+  const verb = others.length === 1 ? "is" : "are";
+  return isOwn ? `The change of ${address} and ${rest} are skipped` : `${capitalized(rest)} ${verb} skipped`;
 }
 
 export const conditions = {
   "condition.offline": warning((given: Recorded & Since) => ({
-    summary: `${objectOf(given)} is suspended, but not declared so`,
+    summary: `${objectOf(given)} is suspended, but not declared as suspended`,
     detail: sentences(...seen(given), "No invoice shows the reason."),
     remedies: [
       "Ask the host for the reason.",
-      { do: "set", attribute: "suspended", value: false, when: "it is to come back online" },
+      { do: "set", attribute: "suspended", value: false, when: "you want it online again" },
     ],
   })),
   "condition.offline/unread": warning((given: Recorded & Since) => ({
-    summary: `${objectOf(given)} is suspended, but not declared so`,
+    summary: `${objectOf(given)} is suspended, but not declared as suspended`,
     detail: sentences(...seen(given)),
-    remedies: ["Look in the dashboard whether an invoice is unpaid, or ask the host for the reason."],
+    remedies: ["Check the dashboard for an unpaid invoice, or ask the host for the reason."],
   })),
   "condition.offline/invoice": warning((given: Recorded & Since & Unpaid) => ({
     summary: `${objectOf(given)} is suspended for unpaid ${unpaid(given)}`,
-    detail: sentences(...seen(given), "It stays so until the payment."),
+    detail: sentences(...seen(given), "It is suspended until the payment."),
     remedies: [PAY],
   })),
   "condition.offline/withdrawn": warning((given: Recorded) => ({
-    summary: `${objectOf(given)} stays suspended, but is no longer declared so`,
-    detail: "An attribute that is not declared stays as it is.",
-    remedies: [{ do: "set", attribute: "suspended", value: false, when: "it is to come back online" }],
+    summary: `${objectOf(given)} stays suspended, but is no longer declared as suspended`,
+    detail: "An attribute that is not declared keeps its value.",
+    remedies: [{ do: "set", attribute: "suspended", value: false, when: "you want it online again" }],
   })),
   "condition.offline/provisioning": warning((given: Recorded) => ({
     summary: `${objectOf(given)} is not online yet: its invoice is paid, and the host has not provisioned it`,
-    remedies: ["Ask the host if this does not change."],
+    remedies: ["If the status stays the same, contact the host."],
   })),
   "condition.offline/pending": warning((given: Recorded & { readonly isRead: boolean }) => ({
     summary: `${objectOf(given)} is not online yet`,
-    detail: `It goes online after the payment of its invoice.${given.isRead ? " The account lists no invoice of it." : ""}`,
-    remedies: ["Look in the dashboard whether its invoice is paid."],
+    detail: `The ${given.noun} goes online after its invoice is paid.${given.isRead ? ` The account lists no invoice for this ${given.noun}.` : ""}`,
+    remedies: ["Check in the dashboard whether the invoice is paid."],
   })),
   "condition.unpaid": warning((given: Recorded & Unpaid) => ({
     summary: `${objectOf(given)} has an unpaid invoice: ${unpaid(given)}`,
@@ -175,86 +182,89 @@ export const conditions = {
     remedies: [`If you no longer want the ${given.noun}, stop declaring it.`, { do: "reorder" }],
   })),
   "condition.handed_over": warning((given: Recorded & Words<"why">) => ({
-    summary: `${objectOf(given)} seems to be handed over to another account`,
-    detail: `No list shows it, and the API refuses it: ${given.why}. Nothing changes it.`,
+    summary: `${objectOf(given)} was probably transferred to another account`,
+    detail: `No list shows it, and the API rejects requests for it: ${given.why}.`,
     remedies: [
-      "If another account owns it now, stop declaring it: the next apply forgets it.",
+      "If another account owns it now, stop declaring it. The next apply removes it from the state.",
       "If it is still yours, use a token of the account that owns it.",
     ],
   })),
   "condition.outside": warning((given: Recorded & Words<"why">) => ({
-    summary: `${objectOf(given)}: the token does not see the ${given.noun}`,
-    detail: `No list shows it, and the API refuses it: ${given.why}.`,
-    remedies: ["Use a token of the whole account, or add the service to the restriction of this token."],
+    summary: `${objectOf(given)}: the token has no access to the ${given.noun}`,
+    detail: `No list shows it, and the API rejects requests for it: ${given.why}.`,
+    remedies: ["Use a token of the whole account, or add the service to the scope of this token."],
   })),
   // The same detail for each resource with the same reason, so that a report can fold them.
   "condition.unread": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)} was not read`,
-    detail: `${given.why}. Its condition is unknown. The plan compares it with the record.`,
-    remedies: ["Plan again when the cause is gone."],
+    detail: `${given.why}. The condition of the ${given.noun} is unknown. The plan uses the state.`,
+    remedies: ["Plan again after the cause is fixed."],
   })),
   "condition.unread/ability": warning(({ address, noun, why }: Words<"address" | "noun" | "why">) => ({
-    summary: `${address} is as recorded, not checked`,
-    detail: `The token may not read a ${noun} (403): ${why}.`,
-    remedies: ["To check it, plan with a token that has the ability, where only reviewed declarations are used."],
+    summary: `${address} was not checked: the plan uses the state`,
+    detail: `The token cannot read a ${noun} (403): ${why}.`,
+    remedies: ["To check it, plan with a token that has the ability. Use such a token only for reviewed declarations."],
   })),
   "condition.unread/invoices": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)}: its invoices were not read`,
     detail: `${given.why}. An invoice may be unpaid.`,
-    remedies: ["Look in the dashboard, or use a token that may read invoices."],
+    remedies: ["Check the dashboard, or use a token that can read invoices."],
   })),
   "condition.own_form": warning(({ address, noun, name, is, declared, times, isAdopted = false }: Unkept) => ({
     summary:
       is === undefined || declared === undefined
-        ? `${name} of ${address} stays another one than the declared one, which has a secret part`
-        : `${name} of ${address} stays ${openJson(is)}; ${openJson(declared)} is declared`,
+        ? `"${name}" of ${address} is still not the declared value, which has a secret part`
+        : `"${name}" of ${address} is still ${openJson(is)}; ${openJson(declared)} is declared`,
     detail: isAdopted
-      ? `You adopted the ${noun} with this value. An apply leaves the ${noun} as it is.`
-      : `The host did not accept the declared value in ${times} changes. The next apply leaves the ${noun} as it is.`,
+      ? `You adopted the ${noun} with this value. An apply does not change the ${noun}.`
+      : `The host did not accept the declared value in ${times} changes. The next apply does not change the ${noun}.`,
     remedies: isAdopted
       ? [{ do: "follow", attribute: name, value: is }]
       : ["Ask the host why it does not accept the declared value."],
   })),
   "condition.other_plan": warning(({ address, noun, id, attribute: [attribute], is, ordered }: OtherPlan) => ({
-    summary: `${address}: ${noun} ${id} has the plan ${planOf(is, attribute)}; the plan ${planOf(ordered, attribute)} was ordered`,
-    detail: "The host sold another plan, or somebody changed it. The API cannot change it.",
+    summary: `${address}: ${noun} ${id} has the hosting plan ${planOf(is, attribute)}; the hosting plan ${planOf(ordered, attribute)} was ordered`,
+    detail: "The host sold another hosting plan, or somebody changed it. The API cannot change it.",
     remedies: [
-      "Compare the plan with the invoice, and ask the host.",
+      "Compare the hosting plan with the invoice, and ask the host.",
       is.number === null
         ? { do: "forget", why: "restore" }
-        : { do: "follow", attribute, value: is.number, when: "the plan was changed on purpose" },
+        : { do: "follow", attribute, value: is.number, when: "the hosting plan was changed on purpose" },
     ],
   })),
   "condition.off": warning(({ address, noun, id, name, off }: Off) => ({
-    summary: `${address}: the host shows ${noun} ${id}${name === undefined ? "" : ` (${name})`} as switched off: ${off}`,
-    detail: "It may receive no events until it is switched on again.",
+    summary: `${address}: the host has disabled ${noun} ${id}${name === undefined ? "" : ` (${name})`}: ${off}`,
+    detail: `The ${noun} may get no events until it is enabled again.`,
     remedies: [
-      "Correct its receiver. Then switch it on in the dashboard.",
-      "Or delete it there and apply: that creates another one, with a new secret.",
+      `Repair the receiver. Then enable the ${noun} in the dashboard.`,
+      `Or delete the ${noun} in the dashboard and apply. The apply creates a ${noun} with a new secret.`,
     ],
   })),
 
   "plan.unknown_status/unchanged": either(unchanged),
   "condition.unknown_status": warning(unknownStatus(({ address }: Status) => address)),
-  "condition.unknown_status/unchanged": warning(unchanged),
+  "condition.unknown_status/unchanged": warning((given: Unknown) => ({
+    ...unchanged(given),
+    summary: `${given.address}: ${unknown(given)}, so ${quoted(given.names)} is not changed`,
+  })),
   "condition.unknown_status/unchecked": warning(
-    unknownStatus(({ names, address }: Unknown) => `The account does not show ${names} of ${address}`),
+    unknownStatus(({ names, address }: Unknown) => `Cannot read ${quoted(names)} of ${address}`),
   ),
   "plan.unknown_status/parent": error(({ noun, id, status }: Words<"noun" | "id"> & Pick<Status, "status">) => ({
     summary: `The status of ${noun} ${id} is ${status == null ? "hidden" : `${openJson(status)}, which is unknown`}: it may not be live yet`,
     remedies: [
       status == null
-        ? "Look in the dashboard whether it is live."
-        : `Set in the provider's status_words what ${openJson(status)} means: pending, if the ${noun} is not live yet.`,
+        ? `Check in the dashboard whether the ${noun} is live.`
+        : `If the ${noun} is not live yet, map ${openJson(status)} to pending in the provider's status_words.`,
     ],
   })),
   "plan.unknown_status/withheld": warning((given: Status & Words<"address" | "other">) => ({
-    summary: `${given.address} stays as it is: ${given.other}, which comes first, has an unknown status`,
-    detail: "A deletion waits for changes that may fail, so that nothing is lost because of them.",
+    summary: `${given.address} is not changed: ${given.other} must change first, and its status is unknown`,
+    detail: "A deletion waits until the changes before it succeed.",
     remedies: [remedy(given)],
   })),
   "plan.unknown_status/ordered": warning(
-    unknownStatus(({ names, address }: Unknown) => `${names} of ${address} must wait`),
+    unknownStatus(({ names, address }: Unknown) => `${quoted(names)} of ${address} must wait`),
   ),
   "plan.unknown_status/ended": error(
     unknownStatus(
@@ -263,26 +273,29 @@ export const conditions = {
     ),
   ),
   "plan.prevented/status": either((given: Status) => ({
-    summary: `The removal of ${given.address} must wait: ${unknown(given)}`,
-    detail: 'The recorded deletion_policy is "suspend", which needs a known status.',
+    summary: `${given.address} cannot be removed yet: ${unknown(given)}`,
+    detail: 'The deletion_policy in the state is "suspend", which needs a known status.',
     remedies: [remedy(given), { do: "forget" }],
   })),
 
   "plan.unread": error(({ address, noun, said }: Words<"address" | "noun" | "said">) => ({
-    summary: `${address} cannot be planned: the token does not see what this ${noun} belongs to`,
-    detail: `No list shows it, and the API refuses it: ${said}.`,
-    remedies: ["If another account owns it now, stop declaring both.", "If not, use a token that sees it."],
+    summary: `${address} cannot be planned: the token has no access to the parent of this ${noun}`,
+    detail: `No list shows the parent, and the API rejects it: ${said}.`,
+    remedies: [
+      "If another account owns the parent now, stop declaring both resources.",
+      "Otherwise use a token with access to the parent.",
+    ],
   })),
   "plan.held_back": warning((given: HeldBack) => ({
     summary: waiting(given),
     detail: [
       given.isUnread ? `The API did not show ${given.address}.` : `${given.address} has an error.`,
-      ...(given.others.length > 0 ? [`Held back with it: ${some(given.others)}.`] : []),
+      ...(given.others.length > 0 ? [`Skipped because of this: ${some(given.others)}.`] : []),
     ].join(" "),
     remedies: [
       given.isUnread
-        ? "Plan again when the API shows it, or apply the other changes alone."
-        : `Resolve ${given.address} first, or apply the other changes alone.`,
+        ? `Plan again when the API shows ${given.address}, or apply the other changes alone.`
+        : `Fix ${given.address} first, or apply the other changes alone.`,
     ],
   })),
   "plan.ability": either(({ ability, addresses, said }: Lacking) => ({
@@ -290,17 +303,17 @@ export const conditions = {
       addresses.length === 1
         ? `${addresses[0]} needs the ability "${ability}", which the token lacks`
         : `${addresses.length} resources need the ability "${ability}", which the token lacks`,
-    detail: `${addresses.length === 1 ? "" : `Resources: ${some(addresses)}. `}The API refused a request (403): ${said}.`,
+    detail: `${addresses.length === 1 ? "" : `Resources: ${some(addresses)}. `}The API rejected a request (403): ${said}.`,
     remedies: [`Use a token with the ability "${ability}".`],
   })),
   "plan.restricted/order": either(({ said }: Words<"address" | "said">) => ({
-    summary: "The token is restricted to services, and a new service is outside the restriction",
-    detail: `The host refuses the order, or does not list the service. The API's words: ${said}.`,
+    summary: "The token's scope does not include new services",
+    detail: `The host rejects the order, or does not list the service. The API's message: ${said}.`,
     remedies: ["Order with a token of the whole account."],
   })),
   "plan.restricted": warning(({ address, noun, id, said }: Words<"address" | "noun" | "id" | "said">) => ({
-    summary: "A restricted token orders a service, and its lists will not show the service",
+    summary: "The token's scope does not include new services, so its lists will not show the ordered service",
     detail: `No list shows ${noun} ${id} (${address}): ${said}.`,
-    remedies: ["Order with a token of the whole account, or add each new service to the restriction of this token."],
+    remedies: ["Order with a token of the whole account, or add each new service to the scope of this token."],
   })),
 } satisfies Catalogue;

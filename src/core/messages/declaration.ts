@@ -1,36 +1,37 @@
-/** Messages about what is declared: values, moves, outputs, and secrets on their way in and out. */
+/** Messages about declared values, moves, outputs and secrets. */
 import { type Diagnostic, type Json, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 import type { Resource } from "./objects.ts";
 
-/** A one-time secret that cannot go where its object goes. */
+/** A one-time secret that cannot move to the new address of its object. */
 export interface HeldSecret extends Resource, Words<"id" | "from" | "name" | "place"> {
   readonly other: string | undefined;
-  /** The address has a record of its own. */
+  /** True if the new address already has a state entry. */
   readonly isOccupied: boolean;
 }
 
 /** A generated password that nobody knows. */
 export interface LostPassword {
-  /** The product may take a declared password. */
+  /** True if the product may accept a declared password. */
   readonly mayBeGiven: boolean;
 }
 
 const setPassword = ({ mayBeGiven }: LostPassword) =>
   [
     "Set a password on the server or in the host's dashboard.",
-    ...(mayBeGiven ? ["Or declare password and another password_version, which sets it."] : []),
-    "It is reset again only when password_version changes.",
+    ...(mayBeGiven ? ["Or declare password and a new password_version; an apply then sets the password."] : []),
+    "The password is reset again only when password_version changes.",
   ].join(" ");
 
-/** An outcome that waits, and the failure that it waits for. */
+/** A value that is not written yet, and the failure that prevents it. */
 type Waiting = Words<"name"> & { readonly reason: Pick<Diagnostic, "summary" | "detail" | "remedies"> };
 
 const because = ({ summary, detail }: Waiting["reason"]) => [`${summary}.`, detail].filter(Boolean).join(" ");
 
 type Move = Words<"from" | "to">;
 
-const ONE_OF_TWO = ["Remove one of the two."];
+/** Remedy for two `moved` or `removed` entries that contradict each other. */
+const ONE_ENTRY = (kind: string) => [`Remove one of the two "${kind}" entries.`];
 
 export const declaration = {
   "config.expression": error(({ name, message }: Words<"name" | "message">) => ({ summary: `${name}: ${message}` })),
@@ -41,24 +42,27 @@ export const declaration = {
       description,
       example,
     }: Words<"noun" | "name" | "description"> & { readonly example?: Json | undefined }) => ({
-      summary: `${noun} needs ${name}`,
+      summary: `A ${noun} requires "${name}"`,
       detail: description,
       remedies: [{ do: "set", attribute: name, ...(example !== undefined && { value: example, example: true }) }],
     }),
   ),
   "config.missing_attribute/domain": error(({ id, type }: Words<"id" | "type">) => ({
-    summary: `plan_id ${id} is ${type} hosting, which needs a domain`,
-    detail: "The API refuses the order of a hosting plan without one.",
+    summary: `plan_id ${id} is ${type} hosting, which requires a domain`,
+    detail: "The API rejects orders of this hosting plan without a domain.",
     remedies: [{ do: "set", attribute: "domain", value: "www.example.com", example: true }],
   })),
   "config.missing_attribute/password": error(({ type }: Words<"type">) => ({
-    summary: `password_version needs a password: a service of type ${type} does not generate one`,
+    summary: `"password_version" requires "password": a service of type ${type} generates no password`,
     remedies: ["Declare password, or remove password_version."],
   })),
   "config.missing_attribute/password_version": error(() => ({
-    summary: "password needs password_version",
-    detail: "The password is never stored, so nothing else shows that it changed.",
-    remedies: [{ do: "set", attribute: "password_version", value: 1 }, "Raise it each time the password is to be set."],
+    summary: '"password" requires "password_version"',
+    detail: "The password is never stored, so only a new password_version shows that it changed.",
+    remedies: [
+      { do: "set", attribute: "password_version", value: 1 },
+      "Increment it whenever you change the password.",
+    ],
   })),
   "config.invalid_value": error(
     ({
@@ -73,19 +77,19 @@ export const declaration = {
     }),
   ),
   "config.invalid_value/password": error(({ type }: Words<"type">) => ({
-    summary: `A service of type ${type} takes no password: the server generates one`,
-    detail: "It comes as generated_password when password_version changes. The declared one would not be used.",
+    summary: `"password" is not supported for a service of type ${type}: the server generates a password`,
+    detail: "The server sets generated_password when password_version changes. A declared password has no effect.",
     remedies: ["Remove password, and keep password_version."],
   })),
   "config.invalid_value/scale": error(() => ({
-    summary: "The environment variable HOSTING_MONEY_SCALE is not a number of digits",
-    remedies: ["Set it to 0 to 4, or unset it."],
+    summary: "The environment variable HOSTING_MONEY_SCALE is not a number of decimal places",
+    remedies: ["Set it to an integer from 0 to 4, or unset it."],
   })),
   "api.money_scale": error(
     ({ scale, name, of, id, text }: Words<"name" | "of" | "text" | "id"> & { scale: number }) => ({
-      summary: `money_scale: ${scale} contradicts the ${name} of ${of} ${id}: ${text} has a fraction`,
+      summary: `money_scale ${scale} contradicts the ${name} of ${of} ${id}: ${text} has a fraction`,
       detail:
-        "With this scale, amounts are whole numbers of the smallest unit. A limit in another unit limits nothing.",
+        "With this scale, amounts are whole numbers of the smallest unit. With a wrong scale, max_spend has no effect.",
       remedies: [
         "If the API's amounts are in the currency itself, set money_scale: 0 and write max_spend in the currency.",
       ],
@@ -100,8 +104,8 @@ export const declaration = {
       noun,
       created,
     }: Words<"field" | "path" | "refusal" | "endpoint" | "noun"> & { readonly created: string | undefined }) => ({
-      summary: `The API refuses ${field}: ${refusal}`,
-      detail: `${endpoint} answered 422.`,
+      summary: `The API rejects ${field}: ${refusal}`,
+      detail: `${endpoint} returned 422.`,
       remedies: [
         `Correct ${path}.`,
         ...(created === undefined
@@ -112,22 +116,22 @@ export const declaration = {
   ),
   "config.sensitive": error(({ address, name, from }: Words<"address" | "name"> & { from: readonly string[] }) => ({
     summary: `${name} of ${address} comes from a sensitive source: ${from.join(", ")}`,
-    detail: "Approvers decide by this value, so reports must show it.",
+    detail: "Approvers need this value to decide, so reports must show it.",
     remedies: from.map((source) => {
       const [kind, variable] = source.split(/\.(.*)/s);
       if (kind === "env") return `If anyone may see ${variable}, add it to HOSTFORM_ENV_ALLOW.`;
       return kind === "var"
         ? `If anyone may see the variable ${variable}, declare it as not sensitive.`
-        : "Write the value itself.";
+        : "Write the value instead of the reference.";
     }),
   })),
   "config.secret/output": error(({ name, from }: Words<"name"> & { readonly from: readonly string[] }) => ({
-    summary: `The output ${name} would show a secret`,
+    summary: `The output "${name}" would show a secret`,
     detail: `Its value contains ${from.join(", ")}, and each apply prints the outputs.`,
-    remedies: [{ do: "set", attribute: "sensitive", value: true }, "Or take the secret out."],
+    remedies: [{ do: "set", attribute: "sensitive", value: true }, "Or remove the secret from the output."],
   })),
   "apply.skipped/output": warning(({ name, reason }: Waiting) => ({
-    summary: `The output ${name} keeps its recorded value`,
+    summary: `The output "${name}" was not updated: it keeps the value in the state`,
     detail: because(reason),
     remedies: [...(reason.remedies ?? []), { do: "apply_again" }],
   })),
@@ -140,101 +144,101 @@ export const declaration = {
       place,
     }: Words<"other"> & Resource & Readonly<Record<"domain" | "place", string | undefined>>) => ({
       summary: `${address} declares the same ${noun}${domain === undefined ? "" : ` for the domain ${domain}`} as ${other}`,
-      detail: `Nothing distinguishes the two, so neither is created.`,
-      remedies: [place === undefined ? "Remove one of the two." : `Remove one of the two. The first is at ${place}.`],
+      detail: "The two declared resources cannot be distinguished, so neither is created.",
+      remedies: [`Remove one of the two ${noun}s.${place === undefined ? "" : ` The first is at ${place}.`}`],
     }),
   ),
   "config.duplicate/reference": error(({ address, other, reference }: Words<"address" | "other" | "reference">) => ({
     summary: `${address} and ${other} have the same order reference ${reference}`,
-    detail: "The Idempotency-Key comes from the reference: two orders with the same one are one order.",
-    remedies: ["Give each its own reference, or none."],
+    detail: "The reference is part of the Idempotency-Key, so the API would treat both orders as one order.",
+    remedies: ["Give each resource its own reference, or remove both references."],
   })),
   "config.duplicate/place": error(({ address, other }: Words<"address" | "other">) => ({
     summary: `${address} and ${other} write their secrets to the same place`,
-    detail: "One would overwrite the other, and the API shows each secret only once.",
-    remedies: ["Name another file, or another variable of the same env_file."],
+    detail: "The second secret would overwrite the first, and the API shows each secret only once.",
+    remedies: [`Set another file in secret_output of ${address}, or another variable of the same env_file.`],
   })),
   "config.unsupported/order": warning(({ address, noun }: Resource) => ({
-    summary: `${address} is removed before it is recreated, despite create_before_destroy`,
-    detail: `After a lost answer, nothing would distinguish two such ${noun}s.`,
+    summary: `${address} is removed before its replacement is created, despite create_before_destroy`,
+    detail: `If the response to the create request were lost, the two ${noun}s could not be distinguished.`,
     remedies: ["Remove create_before_destroy."],
   })),
   "config.reference/removed": error(({ address }: Words<"address">) => ({
-    summary: `${address} is declared, and also listed as removed`,
-    remedies: ONE_OF_TWO,
+    summary: `${address} is declared, and also listed in "removed"`,
+    remedies: [`Remove ${address}, or its "removed" entry.`],
   })),
   "config.reference/types": error(({ from, to }: Move) => ({
     summary: `${from} cannot move to ${to}: the types differ`,
-    remedies: ["Correct one of the two."],
+    remedies: ['Correct one address of the "moved" entry.'],
   })),
   "config.reference/declared": error(({ from, to }: Move) => ({
-    summary: `${from} has moved to ${to}, but is still declared`,
-    remedies: ONE_OF_TWO,
+    summary: `"moved" renames ${from} to ${to}, but ${from} is still declared`,
+    remedies: [`Remove the declared ${from}, or the "moved" entry.`],
   })),
   "config.reference/forked": error(({ from }: Move) => ({
-    summary: `${from} has moved to two places`,
-    remedies: ONE_OF_TWO,
+    summary: `Two "moved" entries have the same source: ${from}`,
+    remedies: ONE_ENTRY("moved"),
   })),
   "config.reference/joined": error(({ to }: Move) => ({
-    summary: `Two resources have moved to ${to}`,
-    remedies: ONE_OF_TWO,
+    summary: `Two "moved" entries have the same target: ${to}`,
+    remedies: ONE_ENTRY("moved"),
   })),
   "config.reference/occupied": error(({ from, to }: Move) => ({
-    summary: `${from} cannot move to ${to}: something is recorded there already`,
-    detail: `${from} is no longer declared: if it does not move, its deletion_policy decides.`,
+    summary: `${from} cannot move to ${to}: the state already has an object there`,
+    detail: `${from} is no longer declared. Without the move, its deletion_policy applies.`,
     remedies: [{ do: "see", what: "recorded" }],
   })),
   "config.circle/moves": error(({ from, to }: Move) => ({
-    summary: `The moves form a circle: ${from} to ${to}, and in the end back to ${from}`,
+    summary: `The "moved" entries form a cycle: ${from} to ${to}, and back to ${from}`,
     remedies: [
-      "Remove them: records follow the domain, e-mail address or URL that each address declares.",
+      'Remove these "moved" entries: each object is matched by its domain, e-mail address or URL.',
       { do: "see", what: "swap" },
     ],
   })),
   "plan.catalogue": either(({ id, count, isComplete }: Record<"id" | "count", number> & { isComplete: boolean }) => ({
-    summary: `plan_id ${id} is not among the ${count} plans that this account can order`,
+    summary: `plan_id ${id} is not among the ${count} hosting plans that this account can order`,
     detail: isComplete
-      ? "The list was read to its end, and only a plan that is in it can be ordered."
-      : "The list has plans without a number; the API refuses the order if the plan is not active.",
+      ? "The list is complete, and an account can order only listed hosting plans."
+      : "Some listed hosting plans have no number. The API rejects the order if this hosting plan is not active.",
     remedies: [{ do: "see", what: "plans" }],
   })),
   "plan.mismatch/plan": error(
     ({ id, declared, name, namesakes }: Words<"declared" | "name" | "namesakes"> & { id: number }) => ({
-      summary: `plan_id ${id} is ${declared}, and this service is ${name}`,
-      remedies: [`Declare the plan that it has: plan_id ${namesakes}.`],
+      summary: `plan_id ${id} is ${declared}, but the service has the hosting plan ${name}`,
+      remedies: [`Set plan_id to the hosting plan of the service: ${namesakes}.`],
     }),
   ),
   "plan.address": error(({ target, near }: Words<"target"> & { readonly near: string | undefined }) => ({
-    summary: `No resource ${target} is declared or recorded`,
+    summary: `No resource ${target} is declared or in the state`,
     detail: near && `Did you mean "${near}"?`,
     remedies: [{ do: "see", what: "addresses" }],
   })),
   "plan.address/pattern": error(({ target, near }: Words<"target"> & { readonly near: string | undefined }) => ({
-    summary: `No resource is like ${target}`,
+    summary: `No resource matches ${target}`,
     detail: near && `Did you mean "${near}"?`,
     remedies: [{ do: "see", what: "addresses" }],
   })),
   "plan.address/client": error(
     ({ target, near, clients }: Words<"target"> & { near: string | undefined; clients: readonly string[] }) => ({
-      summary: `No resource is of ${target}`,
+      summary: `No resource belongs to ${target}`,
       detail:
         near !== undefined
           ? `Did you mean "${near}"?`
           : clients.length === 0
             ? "No resource has a client."
             : `The clients are: ${some(clients)}.`,
-      remedies: [{ do: "see", what: "addresses" }],
+      remedies: ["Correct the name of the client."],
     }),
   ),
   "terraform.project": error(({ noun }: Words<"noun">) => ({
-    summary: `The provider needs project to order a ${noun}`,
-    detail: "The Idempotency-Key of an order comes from it: two configurations must not share one by accident.",
+    summary: `The provider requires "project" to order a ${noun}`,
+    detail: "The project is part of the Idempotency-Key of an order. Two projects must not share a key.",
     remedies: [{ do: "name_project" }],
   })),
   "terraform.reference": error(({ noun }: Words<"noun">) => ({
-    summary: `A ${noun} without a domain needs reference`,
-    detail: "Without a domain the order has no name, and an order without a name could be placed twice.",
-    remedies: ["Add reference: a name that is unique in the project and never changes."],
+    summary: `A ${noun} without a domain requires "reference"`,
+    detail: "Without a domain or a reference, the order has no name and could be placed twice.",
+    remedies: ["Set reference to a name that is unique in the project and never changes."],
   })),
   "secret.output/other": error(
     ({
@@ -246,17 +250,17 @@ export const declaration = {
     }: Words<"address" | "name" | "place" | "other"> & { readonly recorded?: string | undefined }) => ({
       summary:
         recorded === undefined
-          ? `${place} already holds a secret, and the state does not know the ${name} of ${address}`
-          : `${place} holds another secret than the recorded ${name} of ${address}`,
-      detail: `${recorded === undefined ? "" : `Recorded: ${recorded}. `}There: ${other}. It may exist nowhere else, so it is not overwritten.`,
-      remedies: ["Move that secret away, or name another place for the new one."],
+          ? `${place} already holds a secret, and the state has no ${name} of ${address}`
+          : `The secret in ${place} differs from the ${name} of ${address} in the state`,
+      detail: `${recorded === undefined ? "" : `In the state: ${recorded}. `}There: ${other}. It may be the only copy, so it is not overwritten.`,
+      remedies: [`Move the secret from ${place}, or set another place in secret_output of ${address}.`],
     }),
   ),
   "secret.output/held": error(({ address, noun, id, from, name, place, other, isOccupied }: HeldSecret) => ({
     summary: `${noun} ${id} moves from ${from} to ${address}, but its ${name} was written to ${place}`,
     detail: `${address} declares ${other ?? "no secret_output"}, and the ${name} is not in the state.`,
     remedies: [
-      `Declare secret_output of ${address} as it was at ${from}: the place goes with the ${noun}.`,
+      `Declare the secret_output of ${from} for ${address}: the secret stays in its place.`,
       { do: "move", from, ...(isOccupied && { occupied: true }), when: `you have moved the ${name} yourself` },
     ],
   })),
@@ -266,37 +270,37 @@ export const declaration = {
     remedies: [...(reason.remedies ?? []), { do: "apply_again" }],
   })),
   "secret.output/unknown": warning(({ address, noun, name, place }: Resource & Words<"name" | "place">) => ({
-    summary: `The ${name} of ${address} is not known and could not be written to ${place}`,
-    detail: `The API returns it only when the ${noun} is created. It never arrived here, or the state was lost.`,
-    remedies: [{ do: "renew" }, `If ${place} holds the right one already, remove secret_output.`],
+    summary: `The ${name} of ${address} is unknown, so it was not written to ${place}`,
+    detail: `The API returns the ${name} only when the ${noun} is created. The response or the state was lost.`,
+    remedies: [{ do: "renew" }, `If ${place} already holds the right ${name}, remove secret_output.`],
   })),
   "secret.output/moved": warning(
     ({ address, name, from, place }: Words<"address" | "name" | "place"> & { readonly from: string | undefined }) => ({
-      summary: `The ${name} of ${address} is no longer known and cannot be moved to ${place}`,
-      detail: `${from === undefined ? "It left the state earlier" : `It was written to ${from}`}. The new place is for the next secret.`,
-      remedies: ["Move it by hand."],
+      summary: `The ${name} of ${address} cannot be moved to ${place}: it is not in the state`,
+      detail: `${from === undefined ? `The ${name} was removed from the state earlier` : `The ${name} was written to ${from}`}. The new place applies to the next secret.`,
+      remedies: [`Move the ${name} to ${place} yourself.`],
     }),
   ),
   "secret.source/invalid": error(({ address, name, issue, place }: Words<"address" | "name" | "issue" | "place">) => ({
     summary: `The ${name} of ${address} is invalid: ${issue}`,
-    detail: `It was read from ${place}.`,
-    remedies: ["Store a valid value there and apply again."],
+    detail: `The ${name} was read from ${place}.`,
+    remedies: [`Store a valid value in ${place} and apply again.`],
   })),
   "secret.lost/webhook": error(({ names }: { readonly names: string | undefined }) => ({
-    summary: "The API's answer holds no signing secret",
-    detail: `The webhook exists and is recorded, but no receiver can verify its events.${names === undefined ? "" : ` The names in the answer: ${names}.`}`,
-    remedies: [{ do: "renew" }, "If the dashboard shows or rotates the secret, give that to the receiver instead."],
+    summary: "The API's response has no signing secret",
+    detail: `The webhook exists and is in the state, but no receiver can verify its events.${names === undefined ? "" : ` The fields of the response: ${names}.`}`,
+    remedies: [{ do: "renew" }, "If the dashboard shows or rotates the secret, give that secret to the receiver."],
   })),
   "secret.lost/password": error((given: LostPassword & Words<"endpoint" | "names"> & { readonly isLast: boolean }) => ({
-    summary: "The API's answer holds no generated password",
-    detail: `${given.endpoint} has reset the password, and nobody knows the new one. The names in the answer: ${given.names}.`,
-    remedies: [given.isLast ? setPassword(given) : "Apply again: that generates another one, once."],
+    summary: "The API's response has no generated password",
+    detail: `${given.endpoint} has reset the password, and the new password is unknown. The fields of the response: ${given.names}.`,
+    remedies: [given.isLast ? setPassword(given) : "Apply again: the next apply generates a new password, once."],
   })),
   "secret.lost/unknown": warning(() => ({
-    summary: "The generated password of this server is not known",
-    detail: "It was reset, and the answer could not be read.",
+    summary: "The generated password of this server is unknown",
+    detail: "The password was reset, and the response could not be read.",
     remedies: [
-      `${setPassword({ mayBeGiven: false })} Remove password_version when you have set one: that sends no request.`,
+      `${setPassword({ mayBeGiven: false })} After that, remove password_version: the removal sends no request.`,
     ],
   })),
 } satisfies Catalogue;

@@ -2,7 +2,7 @@
 import { counted, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 
-const OWNER = "Change what is declared, or ask the owner of the policy.";
+const OWNER = "Change the declared values, or ask the owner of the policy.";
 
 /** `rule`: the name of a rule, or `function`. */
 type Said = Words<"sentence" | "rule" | "file">;
@@ -12,33 +12,33 @@ const sourceOf = ({ rule, file }: Said) => (rule === "function" ? `By ${file}.` 
 /** A limit in words, `450 USD (4.50)`, and a sentence about its unit. */
 type Limit = Words<"limit" | "unit">;
 
-/** Orders of a plan beside the limit of their currency. */
+/** Orders of a plan, and the limit of their currency. */
 export interface Spending extends Limit, Words<"currency"> {
   readonly isOver: boolean;
-  /** Unknown amounts are not allowed. */
+  /** True if unknown amounts are not allowed. */
   readonly isHidden: boolean;
-  /** Sum of the known amounts, in words and as a number. */
+  /** Sum of the known amounts, in words (`total`) and as a number (`amount`). */
   readonly total: string;
   readonly amount: number;
-  /** Orders with an amount, and orders without. */
+  /** `known`: orders with a known amount. `unknown`: orders without one. */
   readonly known: readonly string[];
   readonly unknown: readonly string[];
 }
 
 /** An order that would exceed a limit. */
 export interface Refused extends Limit, Words<"address" | "currency" | "why"> {
-  /** Invoices exceed the limit already. */
+  /** True if invoices exceed the limit already. */
   readonly isOver: boolean;
   readonly hasPrice: boolean;
 }
 
-/** Removals beside a limit. `share`: `2 of 4 recorded resources (50%)`. */
+/** Removals, and their share of the state: `2 of 4 resources in the state (50%)`. */
 type Removals = Words<"share"> & { readonly removed: readonly string[] };
 
 const removals = <Given extends Removals>(summary: (given: Given) => string) =>
   error((given: Given) => ({
     summary: summary(given),
-    detail: `${some(given.removed)}\nWas a file left out, or does a pattern match too little?`,
+    detail: `${some(given.removed)}\nWas a file left out, or does a pattern match too few resources?`,
     remedies: [{ do: "allow", limits: [{ limit: "removals" }] }],
   }));
 
@@ -55,10 +55,10 @@ export const limits = {
   "guard.spend": error(({ isOver, isHidden, total, amount, currency, limit, known, unknown, unit }: Spending) => ({
     summary: isOver
       ? `The orders of the plan may cost ${total}; max_spend allows ${limit}`
-      : `max_spend of ${limit} cannot be kept: ${counted(unknown.length, "order")} of unknown amount`,
+      : `max_spend of ${limit} cannot be checked: the amount of ${counted(unknown.length, "order")} is unknown`,
     detail: [
-      ...(known.length > 0 ? [`At most: ${some(known)}.`] : []),
-      ...(unknown.length > 0 ? [`Unknown: ${some(unknown)}.`] : []),
+      ...(known.length > 0 ? [`Maximum cost: ${some(known)}.`] : []),
+      ...(unknown.length > 0 ? [`Unknown cost: ${some(unknown)}.`] : []),
       unit,
     ].join("\n"),
     remedies: [
@@ -97,12 +97,12 @@ export const limits = {
       summary: `The orders of this run ${isCertain ? "cost" : "may have cost"} ${spent}; max_spend allows ${limit}`,
       detail: `${shares}.\n${unit}`,
       remedies: [
-        "Check the invoices. They can exceed the listed prices, for example by tax: leave room for that in max_spend.",
+        "Check the invoices. They can exceed the listed prices, for example by tax. Raise max_spend by this difference.",
       ],
     }),
   ),
   "apply.price": error(({ address, planned, now, unit }: Words<"address" | "planned" | "now" | "unit">) => ({
-    summary: `The price of ${address} has changed since the plan. It was not ordered`,
+    summary: `${address} was not ordered: its price has changed since the plan`,
     detail: `Planned: ${planned}. Now: ${now}. ${unit}`,
     remedies: ["Plan again to see the new price."],
   })),
@@ -116,15 +116,15 @@ export const limits = {
   ),
   "guard.removals/default": removals(
     ({ share, limit }: Removals & { readonly limit: number }) =>
-      `The plan removes ${share}; more than ${limit}% has to be allowed`,
+      `The plan removes ${share}; the default limit is ${limit}%`,
   ),
-  "guard.removals/all": removals(({ share }: Removals) => `No resource is declared, and the plan removes ${share}`),
+  "guard.removals/all": removals(({ share }: Removals) => `The plan removes ${share}; no resource is declared`),
   "guard.removals/unattended": removals(
     ({ removed }: Removals) =>
-      `The plan removes ${counted(removed.length, "resource")} and is applied unattended; that has to be allowed`,
+      `The plan removes ${counted(removed.length, "resource")}; without approval, an apply removes none by default`,
   ),
   "policy.denied": error((said: Said) => ({
-    summary: `The policy refuses this: ${said.sentence}`,
+    summary: `The policy rejects this plan: ${said.sentence}`,
     detail: sourceOf(said),
     remedies: [OWNER],
   })),
@@ -135,22 +135,22 @@ export const limits = {
   })),
   "policy.invalid": error(({ file, why }: Words<"file" | "why">) => ({
     summary: `The policy ${file} cannot be used: ${why}`,
-    detail: "A run without its policy is refused.",
+    detail: "A run stops if its policy is missing or invalid.",
     remedies: ["Correct the file."],
   })),
   "policy.invalid/unset": error(() => ({
     summary: "HOSTFORM_POLICY is set, but empty",
-    detail: "A run without its policy is refused.",
-    remedies: ["Name the files of the policy, or unset it."],
+    detail: "A run stops if its policy is missing or invalid.",
+    remedies: ["Set it to the files of the policy. To run without a policy, unset it."],
   })),
   "policy.failed": error(({ file, why }: Words<"file" | "why">) => ({
-    summary: `The function ${file} of the policy failed: ${why}`,
-    detail: "The plan is refused, because the function did not judge it.",
-    remedies: ["Correct the function."],
+    summary: `The policy function in ${file} failed: ${why}`,
+    detail: "The plan is rejected, because the policy was not evaluated.",
+    remedies: [`Correct the function in ${file}.`],
   })),
   "policy.unsupported": either(({ what, why }: Words<"what" | "why">) => ({
-    summary: `The policy has ${what}, and it cannot be enforced here`,
+    summary: `The policy has ${what}, which cannot be enforced here`,
     detail: `${why}.`,
-    remedies: ["Enforce it where the whole plan is known, or leave it out of the policy of this run."],
+    remedies: ["Enforce this part where the whole plan is known, or remove it from the policy of this run."],
   })),
 } satisfies Catalogue;

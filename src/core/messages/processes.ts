@@ -1,10 +1,10 @@
-/** Messages about a run, and about the processes of one machine: their shared store, and their turns to create. */
+/** Messages about a run, and about the processes of one machine: their shared store and create lock. */
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 
 /** The file of the store or its folder, and a clause: "no space is left on the disk (ENOSPC)". */
 type Failure = Words<"place" | "reason">;
 
-/** A process that has the turn to create. `pid` is 0, and `project` empty, if it is unknown. */
+/** A process that holds the create lock. `pid` is 0, and `project` is empty, if the process is unknown. */
 type Turn = Words<"project" | "since"> & { pid: number };
 
 function processIn({ pid, project }: { pid: number; project?: string }, p: "P" | "p" = "P"): string {
@@ -16,116 +16,116 @@ function processIn({ pid, project }: { pid: number; project?: string }, p: "P" |
 type Why = { readonly why: string | undefined };
 
 export const processes = {
-  interrupted: error(() => ({ summary: "The run was stopped before this was sent" })),
+  interrupted: error(() => ({ summary: "The run was interrupted before it sent this change" })),
   "interrupted/halfway": warning(({ address }: Words<"address">) => ({
-    summary: `${address} was stopped halfway: its answered requests are recorded, the rest was not sent`,
-    remedies: ["Run the same command again: it does the rest."],
+    summary: `The apply of ${address} was interrupted: completed requests are in the state, the others were not sent`,
+    remedies: ["Run the same command again to send the other requests."],
   })),
   internal: error(({ failure }: Words<"failure">) => ({
-    summary: "This program has failed in a way that was not foreseen",
+    summary: "Internal error: this is a defect of the program",
     detail: failure,
     remedies: ["Run the command again with HOSTFORM_DEBUG=1 and report the output."],
   })),
   "file.refused": error(({ reason, failure }: Words<"reason"> & { readonly failure: string | undefined }) => ({
     summary: `A file cannot be read or written: ${reason}`,
     detail: failure,
-    remedies: ["Correct what the message names. Then run the command again."],
+    remedies: ["Correct this cause. Then run the command again."],
   })),
   "apply.skipped": error(({ address, failed }: Words<"address" | "failed">) => ({
     summary: `Skipped ${address}`,
-    detail: `${failed}, which comes first, was not applied.`,
+    detail: `${failed} must be applied first, and was not applied.`,
     remedies: [`Fix ${failed} and apply again.`],
   })),
   "apply.skipped/missing": warning(({ address, missing }: Words<"address" | "missing">) => ({
     summary: `Skipped ${address}: its dependency ${missing} does not exist`,
-    remedies: [`Resolve ${missing} first.`],
+    remedies: [`Fix the error of ${missing} first.`],
   })),
   "apply.waiting": warning(({ address, other }: Words<"address" | "other">) => ({
     summary: `${address} waits for ${other}`,
-    remedies: ["Run it again when that is done."],
+    remedies: [`Apply again when ${other} is ready.`],
   })),
   "apply.waiting/lists": warning(({ address, noun, waitsFor }: Words<"address" | "noun" | "waitsFor">) => ({
-    summary: `${address} waits for ${waitsFor}: the API lists no ${noun}s of it until it is live`,
+    summary: `${address} waits for ${waitsFor}: the API lists no ${noun}s of ${waitsFor} until ${waitsFor} is live`,
     remedies: [{ do: "apply_again" }],
   })),
   "apply.waiting/live": either(({ what, noun, id, why, refusal }: Words<"what" | "noun" | "id" | "refusal"> & Why) => ({
     summary: `${what} waits until ${noun} ${id} is live${why === undefined ? "" : `: ${why}`}`,
     detail: refusal,
-    remedies: [`Run it again when the ${noun} is live. The host provisions it when its invoice is paid.`],
+    remedies: [`Apply again when the ${noun} is live. The host provisions the ${noun} when its invoice is paid.`],
   })),
 
   "provider.ledger": warning(({ place, reason }: Failure) => ({
-    summary: "This process counts its requests alone",
-    detail: `${place}: ${reason}. Processes with this token may exceed the limit together, or create one object twice.`,
+    summary: "The rate limit is not shared with other processes",
+    detail: `${place}: ${reason}. Several processes with this token may exceed the limit, or create duplicates.`,
     remedies: [
-      "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_STORE=memory if nothing else uses the token.",
+      "Set HOSTFORM_STATE_HOME to a writable folder. If no other process uses the token, set HOSTFORM_STORE=memory.",
     ],
   })),
   "provider.ledger/refused": warning(({ place, reason }: Failure) => ({
-    summary: "This process counts its requests alone, and cannot create objects",
-    detail: `${place}: ${reason}. A create that nobody can record might be sent twice.`,
-    remedies: ["End the process that holds the file, or use the newer version that wrote it."],
+    summary: "This process does not share the rate limit, and cannot create objects",
+    detail: `${place}: ${reason}. Without it, a request could be sent twice.`,
+    remedies: ["End the process that holds the file, or use the newer version that wrote the file."],
   })),
   "provider.ledger/creates": warning(({ place, reason }: Failure) => ({
-    summary: "This process does not take turns to create",
+    summary: "The create lock is disabled in this process",
     detail: `${place}: ${reason}. A run with another state may create the same object.`,
-    remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
+    remedies: ["Set HOSTFORM_STATE_HOME to a writable folder."],
   })),
   "store.unwritable": error(({ place, reason }: Failure) => ({
-    summary: "This run cannot write the store of this machine",
+    summary: "This run cannot write to the store of this machine",
     detail: `${place}: ${reason}.`,
     remedies: [
-      "Set HOSTFORM_STATE_HOME to a folder that you may write in. HOSTFORM_STORE=memory permits creates that a kill may lose.",
+      "Set HOSTFORM_STATE_HOME to a writable folder. With HOSTFORM_STORE=memory, a killed run may lose track of created objects.",
     ],
   })),
   "store.unsafe": error(({ place, reason, mode }: Failure & { mode: 600 | 700 }) => ({
     summary: `${place} is not used: ${reason}`,
-    detail: "It records requests, creates and one-time secrets. Another user could read or change them.",
-    remedies: [`If it is yours, set its mode to ${mode}. Otherwise set HOSTFORM_STATE_HOME to a folder of your own.`],
+    detail: "This place holds requests and one-time secrets. Another user could read or change them.",
+    remedies: [`If you own it, set its mode to ${mode}. Otherwise set HOSTFORM_STATE_HOME to your own folder.`],
   })),
   "store.busy": error((of: Partial<Words<"project">> & Words<"place"> & { pid: number; seconds: number }) => ({
     summary: `${processIn(of)} holds ${of.place}`,
-    detail: `It has not released the file for ${of.seconds} s. A create that nobody can record might be sent twice.`,
+    detail: `The process has not released the file for ${of.seconds} s. Without it, a request could be sent twice.`,
     remedies: [{ do: "wake", pid: of.pid }, { do: "apply_again" }],
   })),
   "store.turn": error((of: Turn & { seconds: number }) => ({
-    summary: `${processIn(of)} has had the turn to create since ${of.since}`,
-    detail: `This run has waited for it for ${of.seconds} s. Turns prevent that two runs create one object. No request was sent.`,
+    summary: `${processIn(of)} has held the create lock since ${of.since}`,
+    detail: `This run has waited for ${of.seconds} s. The lock prevents that two runs create the same object. No request was sent.`,
     remedies: [{ do: "wait_for_lock" }, { do: "wake", pid: of.pid }],
   })),
   "store.taken_over": warning((of: Turn) => ({
-    summary: `This run took the turn to create from ${processIn(of, "p")}`,
-    detail: `It had the turn since ${of.since}, and gave no sign of life for a minute. If it goes on, it reads the lists again.`,
+    summary: `This run took over the create lock of ${processIn(of, "p")}`,
+    detail: `It held the lock since ${of.since}, and sent no heartbeat for a minute. If it resumes, it reads the lists again.`,
     remedies: [{ do: "wake", pid: of.pid }],
   })),
   "store.newer": error(({ place }: Words<"place">) => ({
     summary: `A newer version wrote ${place}`,
-    detail: `This version cannot record a create there.`,
+    detail: `This version cannot write to ${place}.`,
     remedies: ["Use the newer version, or set HOSTFORM_STATE_HOME to another folder."],
   })),
   "store.damaged": warning(({ place }: Words<"place">) => ({
-    summary: `${place} is damaged, and this run started a new file`,
-    detail: `The damaged file is ${place}.damaged. The new one lacks earlier creates without an answer.`,
-    remedies: ["Look in the account for objects of an interrupted apply; an import adopts them."],
+    summary: `${place} is corrupted, and this run started a new file`,
+    detail: `The old file is ${place}.damaged. The new file lacks create requests that got no response.`,
+    remedies: ["Check the account for objects of an interrupted apply. Import these objects."],
   })),
   "store.turn_lost": error(() => ({
-    summary: "Another process took the turn to create",
-    detail: `This process lost its turn: it did not answer for too long, or the file of the store was replaced. No request was sent.`,
+    summary: "Another process took over the create lock",
+    detail: `This process sent no heartbeat in time, or the file of the store was replaced. No request was sent.`,
     remedies: [{ do: "apply_again" }],
   })),
   "store.waiting": warning((of: Turn) => ({
-    summary: `This run waits for ${processIn(of, "p")}, which has had the turn to create since ${of.since}`,
-    detail: "If that process gives no sign of life for a minute, this run takes the turn.",
+    summary: `This run waits for ${processIn(of, "p")}, which has held the create lock since ${of.since}`,
+    detail: "If that process sends no heartbeat for a minute, this run takes over the lock.",
     remedies: [{ do: "wait_for_lock" }, { do: "wake", pid: of.pid }],
   })),
   "store.waiting/file": warning((of: Turn & Words<"place">) => ({
-    summary: `This run waits for ${processIn(of, "p")}, which has held ${of.place} since ${of.since}`,
-    detail: "No create can be recorded meanwhile. After a minute this run creates nothing more.",
+    summary: `This run waits for ${processIn(of, "p")}, which has locked ${of.place} since ${of.since}`,
+    detail: "This run creates no object until then. After a minute it skips all further creations.",
     remedies: [{ do: "wake", pid: of.pid }],
   })),
   "store.waiting/lists": warning(({ seconds }: { seconds: number }) => ({
-    summary: `This run waits ${seconds} s before it creates more`,
+    summary: `This run waits ${seconds} s before its next creation`,
     detail:
-      "Another run with this token created something, or was ended or frozen while it did. The host's lists may not show that yet.",
+      "Another run with this token created an object, or stopped during a creation. The host's lists may not show the object yet.",
   })),
 } satisfies Catalogue;

@@ -153,5 +153,5 @@ export function underCondition(when: string | undefined, sentence: string): stri
  */
 export const wakeOrEnd = (pid: number, elsewhere = "End the process that hangs."): string =>
   Number.isSafeInteger(pid) && pid > 0
-    ? `If process ${pid} is stopped (Ctrl-Z) or hangs: \`kill -CONT ${pid}\` lets it go on, \`kill -KILL ${pid}\` ends it.`
+    ? `If process ${pid} is paused (Ctrl-Z), resume it with \`kill -CONT ${pid}\`. If it hangs, end it with \`kill -KILL ${pid}\`.`
     : elsewhere;

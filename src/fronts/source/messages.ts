@@ -1,24 +1,24 @@
-/** Texts of the mistakes that both languages report, and the forms that their catalogues share. */
+/** Messages that YAML and stacks share, and functions for messages. */
 import { type Catalogue, either, error, problemsOf, type Texts, type Words } from "../../core/messages/message.ts";
 
-/** An unknown word, the known ones, and the nearest of them. */
+/** An unknown word, the known words, and the nearest known word. */
 export interface Unknown {
   readonly key: string;
   readonly known: readonly string[];
   readonly near: string | undefined;
 }
 
-/** Texts with one remedy. */
+/** Returns texts with one remedy. */
 export const texts = (summary: string, fix?: string, detail?: string): Texts => ({
   summary,
   ...(detail !== undefined && { detail }),
   ...(fix !== undefined && { remedies: [fix] }),
 });
 
-/** A value of the wrong form. */
+/** Returns the message for a value of the wrong type. */
 export const form = (what: string, wanted: string, fix: string) => error(texts(`${what} must be ${wanted}`, fix));
 
-/** An unknown word. @param lead the words before the list of known ones; without it they are not listed. */
+/** Returns the message for an unknown word. @param lead words before the list of known words. If it is empty, they are not listed. */
 export const unknown = <Own extends Unknown>(lead: string, sentence: (given: Own) => string, fix?: string) =>
   error((given: Own) =>
     texts(
@@ -28,20 +28,20 @@ export const unknown = <Own extends Unknown>(lead: string, sentence: (given: Own
     ),
   );
 
-/** Words of a file are shown up to this length. */
+/** Shortens words of a file for a message. */
 export const short = (text: string) => text.slice(0, 100);
 
-/** ` Did you mean "x"?` or nothing. */
+/** Returns ` Did you mean "x"?`, or an empty string. */
 export function suggestionOf(candidate: string | undefined): string {
   return candidate === undefined ? "" : ` Did you mean "${candidate}"?`;
 }
 
 const BACKEND = "Write `backend: {http: {address: https://…}}` or `backend: {pg: {workspace: NAME}}`.";
-const ADDRESS = "Write an address such as hosting_service.acme, without `${}` and without an attribute.";
+const ADDRESS = "Write a resource address such as hosting_service.acme, without `${}` and without an attribute.";
 const ENV_ONLY = "Only `${env.NAME}` can be used here.";
 const PROJECT_NAME = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.";
-const PROJECT_STAYS = "It is part of the key of every order, so it must not change once something was ordered.";
-const NEWER = "Use a version of hostform that it allows. What a newer one wrote, this one may misread.";
+const PROJECT_STAYS = "The project name is part of the key of each order, so it must not change after the first order.";
+const NEWER = "Use a version of hostform that the project allows. This version may misread files of a newer version.";
 
 const BLANKS: Readonly<Record<string, string>> = {
   "\u00a0": "a no-break space",
@@ -61,69 +61,67 @@ export const shared = {
     const between = skipped > 0 ? [`(${skipped} more)`] : [];
     const way = [...nodes.slice(0, -1), ...between, ...nodes.slice(-1), nodes[0]].join(" -> ");
     return texts(
-      nodes.length === 1 ? `${nodes[0]} refers to itself` : `References form a circle: ${way}`,
-      "Remove one of the references, or write a literal value in its place.",
+      nodes.length === 1 ? `${nodes[0]} refers to itself` : `References form a cycle: ${way}`,
+      "Replace one of the references by a literal value.",
     );
   }),
   "config.computed": error(({ key, address, near }: Words<"key" | "address"> & { near: string | undefined }) =>
     texts(
       `"${key}" is set by the API and cannot be declared${near === undefined ? "" : `.${suggestionOf(near)}`}`,
-      `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,
+      `Remove "${key}" here. Other values can refer to it as \`\${${address}.${key}}\`.`,
     ),
   ),
   "config.duplicate": error(({ name, times, place }: Words<"name" | "place"> & { times: number }) =>
     texts(
       `${name} is declared ${times === 2 ? "twice" : `${times} times`}`,
-      "Remove or rename all but one.",
-      `It is also declared in ${place}.`,
+      `Keep one ${name}, and remove or rename the others.`,
+      `The other place is ${place}.`,
     ),
   ),
   "config.duplicate/import": error(({ address }: Words<"address">) =>
-    texts(`${address} is imported twice`, "Remove one of the two."),
+    texts(`${address} is imported twice`, "Remove one of the two `import` entries."),
   ),
   "config.duplicate/key": error(({ key, what, line }: Words<"key" | "what"> & { line: number }) =>
     texts(
       `"${short(key)}" is declared twice in the same ${what}`,
-      "Remove one of the two, or merge them.",
-      `The first one is on line ${line}.`,
+      `Remove one of the two "${short(key)}" entries, or merge them.`,
+      `The first entry is on line ${line}.`,
     ),
   ),
   "config.environment": error(({ name }: Words<"name">) => texts(`The environment variable ${name} is not set`)),
   "config.expression/template": error(({ summary }: Words<"summary">) =>
-    texts(summary, "Write `${hosting_service.NAME.id}` or `${env.NAME}`; a literal `${` is written `$${`."),
+    texts(summary, "Write `${hosting_service.NAME.id}` or `${env.NAME}`. Write `$${` for a literal `${`."),
   ),
   "config.invalid_value/decimal": error(({ path, written, value }: Scalar) =>
-    texts(`${path}: ${written} is not a number in decimal digits`, `Write \`${value}\` if you mean that.`),
+    texts(`${path}: ${written} is not a decimal number`, `If you mean ${value}, write \`${value}\`.`),
   ),
   "config.invalid_value/empty": error(({ path, written }: Words<"path"> & { written: string | undefined }) =>
     written === undefined
       ? texts(
-          `${path}: expected a text, but the value is empty`,
-          'Write it in quotes (`""` for an empty text), or remove it.',
+          `${path}: expected a string, but the value is empty`,
+          'Write the value in quotes (`""` for an empty string), or remove the attribute.',
         )
       : texts(
-          `${path}: expected a text, but ${written} without quotes means "no value"`,
-          `Write it in quotes (\`"${written}"\`), or remove it.`,
+          `${path}: expected a string, but ${written} without quotes means "no value"`,
+          `Write the value in quotes (\`"${written}"\`), or remove the attribute.`,
         ),
   ),
   "config.invalid_value/json_text": error(({ path }: Words<"path">) =>
-    texts(`${path}: this text would be sent as the list or map that it holds`, "Write it without quotes."),
+    texts(`${path}: this string would be sent as a list or map`, "Write the list or map without quotes."),
   ),
   "config.invalid_value/nested": error(({ path, form: given, written }: Words<"path" | "form" | "written">) =>
     texts(
-      `${path}: expected a text, not a ${given}`,
-      `Write it in quotes${written.length < 80 && !/["\n]/.test(written) ? ` (\`"${written}"\`)` : ""} if it is a text.`,
+      `${path}: expected a string, not a ${given}`,
+      `If it is a string, write it in quotes${written.length < 80 && !/["\n]/.test(written) ? ` (\`"${written}"\`)` : ""}.`,
     ),
   ),
   "config.invalid_value/project": error(texts("project: not a valid project name", PROJECT_NAME, PROJECT_STAYS)),
-  "config.invalid_value/project_variable": error(
-    texts("HOSTFORM_PROJECT does not hold a valid project name", PROJECT_NAME),
-  ),
+  "config.invalid_value/project_variable": error(texts("HOSTFORM_PROJECT is not a valid project name", PROJECT_NAME)),
   "config.invalid_value/setting": error(({ path, message }: Words<"path" | "message">) => texts(`${path}: ${message}`)),
   "config.invalid_value/unquoted": error(({ path, written, value }: Scalar) =>
     texts(
       `${path}: ${written} without quotes would become ${value}`,
-      `Write it in quotes if it is a text (\`"${written}"\`), otherwise \`${value}\`.`,
+      `If it is a string, write it in quotes (\`"${written}"\`). Otherwise write \`${value}\`.`,
     ),
   ),
   "config.reference/depends_on": error(texts("This is not the address of a resource", ADDRESS)),
@@ -132,9 +130,9 @@ export const shared = {
   ),
   "config.reference/exported": error(({ text, fingerprint, target }: Words<"text" | "fingerprint" | "target">) =>
     texts(
-      `${text} is not stored: its secret_output removes it from the state`,
+      `${text} is not in the state: secret_output writes it to another place`,
       `Remove the reference, or the secret_output of ${target}.`,
-      `Once it is written, hostform knows only its fingerprint (${fingerprint}).`,
+      `After the secret is written, the state has only its fingerprint (${fingerprint}).`,
     ),
   ),
   "config.reference/setting": error(({ owner }: Words<"owner">) =>
@@ -142,7 +140,7 @@ export const shared = {
   ),
   "config.reference/source": error(texts("The source of a secret cannot depend on a resource", ENV_ONLY)),
   "config.reference/write_only": error(({ text }: Words<"text">) =>
-    texts(`${text} is write-only: it is sent but not stored, and cannot be referenced`),
+    texts(`${text} is write-only: it is sent but not stored, so it cannot be referenced`),
   ),
   "config.secret/http": error(({ key }: Words<"key">) =>
     texts(
@@ -163,8 +161,8 @@ export const shared = {
   ),
   "config.structure/constraint": error(({ of }: Words<"of">) =>
     texts(
-      `${of === "provider" ? "The version of the provider hosting" : "`required_version`"} is no version constraint`,
-      'Write it as Terraform does, such as ">= 1.11" or "~> 1.11.0".',
+      `${of === "provider" ? "The version of the provider hosting" : "`required_version`"} is not a version constraint`,
+      'Write a constraint such as ">= 1.11" or "~> 1.11.0".',
     ),
   ),
   "config.structure/name": error(({ name, noun, hint }: Words<"name" | "noun" | "hint">) =>
@@ -176,7 +174,7 @@ export const shared = {
   "config.structure/project": error(({ isExpression }: { isExpression: boolean }) =>
     texts(
       `\`project\` must be a name${isExpression ? ", not an expression" : ""}`,
-      PROJECT_NAME.replace(/\.$/, "; put quotes around a number."),
+      `${PROJECT_NAME} Put quotes around a number.`,
       PROJECT_STAYS,
     ),
   ),
@@ -185,14 +183,18 @@ export const shared = {
     const isSpace = /\p{Z}/u.test(found);
     const code = (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     const name = BLANKS[found] ?? (isSpace ? "a special space" : "an invisible character");
-    return texts("", isSpace ? "Replace it by a space." : "Remove it.", `Column ${column} holds ${name} (U+${code}).`);
+    return texts(
+      "",
+      isSpace ? "Replace it by a space." : "Remove this character.",
+      `Column ${column} has ${name} (U+${code}).`,
+    );
   }),
   "config.too_large/shown": either(({ beyond, severity }: { beyond: number; severity: string }) =>
-    texts(`${beyond} more ${severity}s are not shown`, "Fix the ones above first."),
+    texts(`${beyond} more ${severity}s are not shown`, `Fix the ${severity}s above first.`),
   ),
   "config.unknown_key/backend": unknown(
-    "There are",
-    ({ key }: Unknown) => `There is no backend "${short(key)}"`,
+    "The backends are",
+    ({ key }: Unknown) => `Unknown backend "${short(key)}"`,
     BACKEND,
   ),
   "config.unsupported/hostform": error(({ text, own }: Words<"text" | "own">) =>
@@ -208,7 +210,7 @@ export const shared = {
   "trust.untrusted": error(({ name }: Words<"name">) =>
     texts(
       `The untrusted declaration reads the environment variable ${name}`,
-      "Write the value itself. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.",
+      "Write the value instead of the reference. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.",
     ),
   ),
 } satisfies Catalogue;

@@ -1,13 +1,13 @@
-/** Texts of the mistakes in expressions and in the names that they use. */
+/** Messages about errors in expressions, and in the names that expressions use. */
 import { type Catalogue, error, type Words } from "../../core/messages/message.ts";
 import { shorten } from "../../core/model/index.ts";
 import { form, short, suggestionOf, texts, type Unknown, unknown } from "../source/messages.ts";
 
-const COUNT = "Use a whole number, or an expression for one.";
+const COUNT = "Use a whole number, or an expression that gives one.";
 const FOR_EACH = 'Use an object, or a set of strings: `"${toset(["a", "b"])}"`.';
 const DECLARE = "Declare the resource, or correct the address.";
 const HIDDEN = "The expression is not shown, because its value is a secret.";
-/** Messages shorten longer expressions. */
+/** Maximum number of characters of an expression in a message. */
 const LONGEST = 200;
 
 /** `count` or `for_each`, and a name in it. */
@@ -16,16 +16,19 @@ type Expression = Words<"summary"> & { readonly expression: string | undefined; 
 
 export const names = {
   "config.expression/backend": error(
-    texts("The settings of a backend cannot be expressions", "Write the value itself."),
+    texts("The settings of a backend cannot be expressions", "Write the value instead of the expression."),
   ),
   "config.expression/ephemeral": error(({ name, text }: Words<"name" | "text">) =>
     texts(
-      `${name} is recorded, and ${text} is ephemeral: use it only in values that are not recorded`,
+      `${name} is stored in the state, so it cannot use ${text}, which is ephemeral`,
       "Use a `sensitive` variable, or a write-only attribute.",
     ),
   ),
   "config.expression/ephemeral_output": error(({ name, text }: Words<"name" | "text">) =>
-    texts(`The output "${name}" is recorded, and ${text} is ephemeral`, "Remove it."),
+    texts(
+      `The output "${name}" is stored in the state, so it cannot use ${text}, which is ephemeral`,
+      "Remove the output.",
+    ),
   ),
   "config.expression/import_each": form(
     "`for_each`",
@@ -41,13 +44,13 @@ export const names = {
   "config.expression/import_secret": error(({ what }: Words<"what">) =>
     texts(
       `${what === "key" ? "The key of the address" : `\`${what}\``} of an \`import\` cannot be a secret`,
-      "Write the id itself, or use a variable that is not sensitive.",
+      "Write the id, or use a variable that is not sensitive.",
     ),
   ),
   "config.expression/provider": error(({ key, text }: Words<"key" | "text">) =>
     texts(
-      `"${key}" of a provider depends on ${text}, which is known only after the account was read`,
-      "Use variables, locals and literals; a provider is needed before anything can be planned.",
+      `"${key}" of a provider depends on ${text}, which is known only after the account is read`,
+      "Use only variables, locals and literals: a plan needs the provider first.",
     ),
   ),
   "config.expression/validation": error(({ name }: Words<"name">) =>
@@ -59,16 +62,16 @@ export const names = {
   "config.reference/hosting_address": error(
     texts(
       "This is not the address of a hosting resource",
-      "Write an address such as hosting_service.acme, without `${}`; modules are not supported.",
+      "Write a resource address such as hosting_service.acme, without `${}` and without a module.",
     ),
   ),
   "config.reference/removed_key": error(
-    texts("`from` of `removed` names a resource, not one of its instances", "Leave the key out."),
+    texts("`from` of `removed` must be a resource, not an instance", "Remove the key of the instance."),
   ),
   "config.expression/stack": error(({ summary, expression, isHidden }: Expression) =>
     texts(
       summary,
-      "Correct the expression. For parts of the language that hostform does not support, use Terraform.",
+      "Correct the expression. If hostform does not support it, apply the stack with Terraform.",
       isHidden ? HIDDEN : expression && `The expression is ${shorten(expression, LONGEST)}`,
     ),
   ),
@@ -84,13 +87,13 @@ export const names = {
   "config.expression/for_each_secret": error((_: Repetition) =>
     texts(
       "`for_each` cannot be a secret",
-      "Its keys are part of addresses, which are shown: iterate over a value that is not secret.",
+      "Iterate over a value that is not secret, because its keys are part of shown addresses.",
     ),
   ),
   "config.expression/unknown": error(({ key, text }: Repetition) =>
     texts(
       `\`${key}\` depends on ${text}, which is known only after apply`,
-      "Use values of the stack itself: the number of instances must not depend on the account.",
+      "Use only values of the stack, because the number of instances must not depend on the account.",
     ),
   ),
   "config.expression/unknown_output": error(({ key }: Repetition) =>
@@ -106,15 +109,17 @@ export const names = {
   "config.reference/count": error(texts("`count` has only `index`")),
   "config.reference/each": error(texts("`each` has only `key` and `value`")),
   "config.reference/counted": error(({ node }: Words<"node">) =>
-    texts(`${node} has \`count\`; name one of its instances, such as ${node}[0]`),
+    texts(`${node} has \`count\`; use the address of one instance, such as ${node}[0]`),
   ),
   "config.reference/import": error(({ base }: Words<"base">) => texts(`No resource ${base} is declared`, DECLARE)),
   "config.reference/import_instance": error(({ base, example }: Words<"base" | "example">) =>
-    texts(`${base} has several instances; name one of them`, `Write an address such as ${example}.`),
+    texts(`${base} has several instances; use the address of one instance`, `Write an address such as ${example}.`),
   ),
-  "config.reference/import_key": error(({ instance }: Words<"instance">) => texts(`There is no ${instance}`, DECLARE)),
+  "config.reference/import_key": error(({ instance }: Words<"instance">) =>
+    texts(`${instance} does not exist`, DECLARE),
+  ),
   "config.reference/import_provider": error(({ base }: Words<"base">) =>
-    texts(`The \`import\` of ${base} names another provider than the resource`, "Remove `provider` here."),
+    texts(`The \`import\` of ${base} has another provider than the resource`, "Remove `provider` here."),
   ),
   "config.reference/name": error(({ text }: Words<"text">) =>
     texts("", undefined, `The expression refers to ${text.slice(0, LONGEST)}.`),
@@ -124,14 +129,14 @@ export const names = {
     texts(
       `The outputs of ${state} are not known`,
       "Apply that stack first, in the same project.",
-      "hostform reads the outputs of other stacks from their states.",
+      "hostform reads the outputs of other stacks from the states of these stacks.",
     ),
   ),
   "config.reference/repetition": error(({ text, key }: Words<"text" | "key">) =>
     texts(`${text} is only valid with \`${key}\``),
   ),
   "config.reference/single": error(({ node, index }: Words<"node"> & { index: number }) =>
-    texts(`${node} has no \`count\` or \`for_each\`, and so no instance [${index}]`),
+    texts(`${node} has no \`count\` or \`for_each\`, so it has no instance [${index}]`),
   ),
   "config.reference/undeclared": error(({ noun, name, near }: Words<"noun" | "name"> & { near: string | undefined }) =>
     texts(`No ${noun} ${name.slice(0, 300)} is declared.${suggestionOf(near)}`),

@@ -1,23 +1,23 @@
-/** Texts of the mistakes in a synthesized stack. */
+/** Messages about errors in a synthesized stack. */
 import { type Catalogue, either, error, problemsOf, type Words, warning } from "../../core/messages/message.ts";
 import { form, shared, short, suggestionOf, texts, type Unknown, unknown } from "../source/messages.ts";
 import { names } from "./messages-names.ts";
 
 const BACKENDS =
-  "Use the backend `local`, `http` or `pg`, which both support, and migrate the state with `terraform init -migrate-state`; or apply this stack only with Terraform.";
+  "Use the backend `local`, `http` or `pg`, and migrate the state with `terraform init -migrate-state`. Or apply this stack only with Terraform.";
 const TOKENS =
-  'Remove `token` and set HOSTING_TOKEN; or name an environment variable (`"token_env": "BETA_TOKEN"`) or a file of mode 0600 (`token_file`).';
+  'Remove `token` and set HOSTING_TOKEN. Or set the name of an environment variable (`"token_env": "BETA_TOKEN"`), or a file of mode 0600 (`token_file`).';
 const CHANGE = "If the file was shared, change the secret.";
-const WITH_TERRAFORM = "Write the value itself, or apply the stack with Terraform.";
+const WITH_TERRAFORM = "Write the value instead, or apply the stack with Terraform.";
 
-/** Remedies for keys that only Terraform supports; for others a common one. */
+/** Remedies by keys that only Terraform supports. Other keys have a common remedy. */
 const REFUSED: Readonly<Record<string, string>> = {
-  module: "Write its resources into the stack itself, or apply the stack with Terraform.",
-  ephemeral: "`hostform sso` gives a panel's address; or apply the stack with Terraform.",
-  list: "Remove it.",
+  module: "Move the resources of the module to the stack, or apply the stack with Terraform.",
+  ephemeral: "Get the URL of a panel with `hostform sso`, or apply the stack with Terraform.",
+  list: "Remove `list`.",
   experiments: "Apply this stack with Terraform, or remove the block.",
-  precondition: "Check it with the `validation` of a variable, or in the program that synthesizes.",
-  postcondition: "Check it in the program that synthesizes, or apply the stack with Terraform.",
+  precondition: "Check the condition in the `validation` of a variable, or in the program that synthesizes.",
+  postcondition: "Check the condition in the program that synthesizes, or apply the stack with Terraform.",
   replace_triggered_by: "To order a service again: `hostform plan --reorder ADDRESS`.",
 };
 
@@ -27,7 +27,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   "data.terraform_remote_state": "A remote state",
 };
 
-/** A block of another provider. */
+/** Returns the texts about a block of another provider. */
 const other = (summary: string) =>
   texts(
     summary,
@@ -39,36 +39,36 @@ const messages = {
   ...shared,
   ...names,
   "config.duplicate/block": error(({ key }: Words<"key">) =>
-    texts(`\`${key}\` is declared more than once`, "Merge them into one."),
+    texts(`\`${key}\` is declared more than once`, `Merge the \`${key}\` blocks into one block.`),
   ),
   "config.duplicate/project": error(({ name, other }: Words<"name" | "other">) =>
     texts(
       `The project is named "${name}" here and differently elsewhere`,
-      "Use one name: a stack is one project. For another account use another stack.",
-      `It is named "${other}" in another provider block.`,
+      "Use one name: a stack is one project. For another account, use another stack.",
+      `The project is named "${other}" in another provider block.`,
     ),
   ),
   "config.duplicate/token": error(
-    texts("Two settings both configure the API token", "Use one of `token`, `token_file` and `token_env`."),
+    texts("Two settings configure the API token", "Keep only one of `token`, `token_file` and `token_env`."),
   ),
   "config.invalid_value/digits": error(
-    texts("This number has more digits than can be kept", "Put quotes around it: a string keeps all its digits."),
+    texts("This number has too many digits", "Put quotes around the number: a string keeps all digits."),
   ),
   "config.missing_attribute/address": error(({ type, key }: Words<"type" | "key">) =>
-    texts(`\`${type}\` needs \`${key}\``, `Write \`"${key}": "hosting_service.NAME"\`.`),
+    texts(`\`${type}\` requires \`${key}\``, `Write \`"${key}": "hosting_service.NAME"\`.`),
   ),
   "config.missing_attribute/data": error(({ address, name, description }: Words<"address" | "name" | "description">) =>
-    texts(`${address} needs ${name}`, `Add \`${name}\`.`, description),
+    texts(`${address} requires "${name}"`, `Add \`${name}\`.`, description),
   ),
   "config.missing_attribute/import": error(
-    texts("`import` needs `to` and `id`", 'Write `{"to": "hosting_service.NAME", "id": "1001"}`.'),
+    texts("`import` requires `to` and `id`", 'Write `{"to": "hosting_service.NAME", "id": "1001"}`.'),
   ),
   "config.missing_attribute/output": error(({ name }: Words<"name">) =>
     texts(`The output "${name}" has no value`, 'Write `"value": "${hosting_service.NAME.id}"`.'),
   ),
   "config.missing_attribute/validation": error(
     texts(
-      "`validation` needs `condition` and `error_message`",
+      "`validation` requires `condition` and `error_message`",
       'Write `{"condition": "${var.NAME > 0}", "error_message": "…"}`.',
     ),
   ),
@@ -86,8 +86,8 @@ const messages = {
   "config.secret/token_source": error(({ name, from }: Words<"name"> & { from: string | undefined }) =>
     texts(
       `The API token comes from ${from ?? "the default of the variable, in the stack itself"}`,
-      `Set TF_VAR_${name} in its place. ${TOKENS}`,
-      "hostform reads it only from the environment or a file, so that no process list and no file of the stack shows it.",
+      `Set the environment variable TF_VAR_${name} instead. ${TOKENS}`,
+      "hostform reads the token only from the environment or a file, so process lists and stack files do not show it.",
     ),
   ),
   "config.structure/alias": error(({ alias }: Words<"alias">) =>
@@ -100,7 +100,7 @@ const messages = {
     texts("`backend` must name a type", 'Write `"backend": {"local": {"path": "terraform.tfstate"}}`.'),
   ),
   "config.structure/flag": error(({ key }: Words<"key">) =>
-    texts(`\`${key}\` must be true or false`, "An expression cannot be used here."),
+    texts(`\`${key}\` must be true or false`, `Write \`true\` or \`false\` without an expression.`),
   ),
   "config.structure/ignore_changes": form(
     "`ignore_changes`",
@@ -112,14 +112,14 @@ const messages = {
     texts(
       `\`${type}\` has no ${label} here`,
       `Write \`${form}\`, or remove the empty block.`,
-      "It is unclear whether nothing should be declared or something is missing.",
+      "An empty block is ambiguous: the content may be missing.",
     ),
   ),
   "config.structure/object": error(({ type, form }: Words<"type" | "form">) =>
     texts(`\`${type}\` must be an object here`, `Write \`${form}\`.`),
   ),
   "config.structure/prerelease": error(
-    texts("`required_version` names a pre-release", "Remove the pre-release. Terraform refuses it."),
+    texts("`required_version` has a pre-release version", "Remove the pre-release. Terraform rejects it."),
   ),
   "config.structure/provider": error(
     texts(
@@ -128,33 +128,33 @@ const messages = {
     ),
   ),
   "config.structure/repetitions": error(
-    texts("`count` and `for_each` cannot be used together", "Keep one of the two."),
+    texts("`count` and `for_each` cannot be used together", "Keep either `count` or `for_each`."),
   ),
   "config.structure/stack": form(
     "A stack",
     "an object",
-    'Write `{"resource": {"hosting_service": {"acme": {…}}}}`, or name the folder that was synthesized.',
+    'Write `{"resource": {"hosting_service": {"acme": {…}}}}`, or pass the synthesized folder.',
   ),
   "config.structure/text": error(({ key }: Words<"key">) => texts(`\`${key}\` must be a string`)),
   "config.structure/texts": error(({ key }: Words<"key">) => texts(`\`${key}\` must be a list of strings`)),
   "config.syntax": error(({ message }: Words<"message">) =>
     texts(
       `The JSON cannot be parsed: ${message}`,
-      "Synthesize the stack again; if the file is written by hand, correct it.",
+      "Synthesize the stack again. If the file is written by hand, correct it.",
     ),
   ),
   "config.too_large/file": error(({ path, message }: Words<"path" | "message">) =>
-    texts(`${path} ${message}`, "Split the stack into several."),
+    texts(`${path} ${message}`, "Split the stack into several stacks."),
   ),
   "config.too_large/instances": error(({ address, most }: Words<"address"> & { most: number }) =>
-    texts(`${address} has more than ${most} instances`, "Split the stack into several."),
+    texts(`${address} has more than ${most} instances`, "Split the stack into several stacks."),
   ),
   "config.too_large/stack": error(({ most }: { most: number }) =>
-    texts(`This stack has more than ${most} resources`, "Split it into several stacks."),
+    texts(`This stack has more than ${most} resources`, "Split the stack into several stacks."),
   ),
   "config.unknown_key/ignore_changes": unknown(
     "",
-    ({ key }: Unknown) => `There is no attribute "${short(key)}" to ignore`,
+    ({ key }: Unknown) => `Unknown attribute "${short(key)}" in \`ignore_changes\``,
   ),
   "config.unknown_key/nested": unknown("It can have", ({ key }: Unknown) => `Unknown attribute "${short(key)}"`),
   "config.unknown_key/provider": unknown(
@@ -163,10 +163,7 @@ const messages = {
   ),
   "config.unknown_key/stack": unknown("It can have", ({ key }: Unknown) => `A stack has no "${short(key)}"`),
   "config.unknown_key/terraform": unknown("", ({ key }: Unknown) => `\`terraform\` has no "${short(key)}"`),
-  "config.unknown_key/type": unknown(
-    "",
-    ({ key, noun }: Unknown & Words<"noun">) => `There is no ${noun} "${short(key)}"`,
-  ),
+  "config.unknown_key/type": unknown("", ({ key, noun }: Unknown & Words<"noun">) => `Unknown ${noun} "${short(key)}"`),
   "config.unsupported/backend": error(({ key }: Words<"key">) =>
     texts(`hostform cannot store its state in the backend "${short(key)}"`, BACKENDS),
   ),
@@ -174,12 +171,12 @@ const messages = {
     texts("An ephemeral output has no effect in a stack", "Remove `ephemeral`."),
   ),
   "config.unsupported/ignore_part": error(({ name }: Words<"name">) =>
-    texts("`ignore_changes` cannot name a part of an attribute", `Name the whole attribute: \`"${name}"\`.`),
+    texts("`ignore_changes` cannot contain a part of an attribute", `Write the whole attribute: \`"${name}"\`.`),
   ),
   "config.unsupported/language": error(
     ({ text, least, most, chosen }: { text: string; least: number; most: number; chosen: string | undefined }) =>
       texts(
-        `\`required_version\` (${text}) allows no version of Terraform whose language hostform evaluates`,
+        `\`required_version\` (${text}) allows no Terraform version that hostform supports`,
         "Change the constraint, or apply this stack with Terraform.",
         `hostform evaluates expressions as Terraform 1.${least} to 1.${most} does${chosen === undefined ? "" : ` with --language ${chosen}`}.`,
       ),
@@ -187,17 +184,20 @@ const messages = {
   "config.unsupported/local_setting": error(({ key }: Words<"key">) =>
     texts(
       `The setting "${short(key)}" of the backend local is not supported here`,
-      "Remove it.",
-      "The only setting is path.",
+      `Remove "${short(key)}".`,
+      "Only the setting path is supported.",
     ),
   ),
   "config.unsupported/provider_name": error(({ name }: Words<"name">) =>
-    texts(`The hosting provider has the name "${short(name)}" here`, "Name it `hosting`, like its resources."),
+    texts(
+      `The hosting provider has the name "${short(name)}" here`,
+      "Rename the provider to `hosting`, like its resources.",
+    ),
   ),
   "config.unsupported/replace_on_change": error(({ base }: Words<"base">) =>
     texts(
       "`replace_on_change` is not supported here",
-      `Remove it. To order again on purpose: \`hostform plan --reorder ${base}\`; or apply the stack with Terraform.`,
+      `Remove \`replace_on_change\`. To order the service again: \`hostform plan --reorder ${base}\`. Or apply the stack with Terraform.`,
     ),
   ),
   "config.unsupported/source": error(
@@ -210,7 +210,7 @@ const messages = {
   "config.unsupported/timeouts": warning(
     texts(
       "`timeouts` is ignored: `--wait-timeout` limits how long hostform waits",
-      "Nothing to do: Terraform respects it.",
+      "No action is needed: Terraform still uses `timeouts`.",
     ),
   ),
   "config.unsupported/token": error(
@@ -222,7 +222,7 @@ const messages = {
   "config.variable/missing": error(({ name }: Words<"name">) =>
     texts(
       `The variable "${name}" has no value`,
-      `Set the environment variable TF_VAR_${name}, or give \`--var '${name}=…'\`.`,
+      `Set the environment variable TF_VAR_${name}, or pass \`--var '${name}=…'\`.`,
     ),
   ),
   "config.variable/type": error(({ message }: Words<"message">) =>
@@ -234,17 +234,17 @@ const messages = {
   "provider.unknown": unknown(
     "",
     ({ key }: Unknown) => `No hosting provider with the alias "${short(key)}" is declared`,
-    "Declare it under `provider`, or correct the name.",
+    "Declare the provider under `provider`, or correct its alias.",
   ),
   "config.secret/default": warning(({ name }: Words<"name">) =>
     texts(
-      `The default of the variable "${name}" is a secret, and is in the stack in clear text`,
+      `The default of the variable "${name}" is a secret, and is unencrypted in the stack`,
       `Remove the default, and set TF_VAR_${name}. ${CHANGE}`,
     ),
   ),
   "config.secret/literal": warning(({ key }: Words<"key">) =>
     texts(
-      `"${key}" is a secret, and is in the stack in clear text`,
+      `"${key}" is a secret, and is unencrypted in the stack`,
       `Declare a variable with \`"sensitive": true\`, write \`"\${var.NAME}"\`, and set TF_VAR_NAME. ${CHANGE}`,
     ),
   ),
@@ -253,7 +253,7 @@ const messages = {
       texts(
         `A ${noun} has no attribute "${short(key)}".${suggestionOf(near)}`,
         undefined,
-        own.length === 0 ? "It has no attributes that can be declared." : `It can have ${own.join(", ")}.`,
+        own.length === 0 ? `A ${noun} has no attributes that can be declared.` : `It can have ${own.join(", ")}.`,
       ),
   ),
   "config.unknown_key/block": unknown("", ({ key, type }: Unknown & Words<"type">) => {
@@ -272,7 +272,7 @@ const messages = {
     other(`${type === "data" ? "data." : ""}${labels.map(short).join(".")} is not a resource of hosting`),
   ),
   "config.unsupported/front": error(({ text }: Words<"text">) =>
-    texts(`${text} configures Terraform's provider, and is not available here`),
+    texts(`${text} configures Terraform's provider, and is not available in hostform`),
   ),
   "config.unsupported/key": error(({ key }: Words<"key">) =>
     texts(`\`${key}\` is not supported in a stack`, REFUSED[key] ?? "Remove it, or apply the stack with Terraform."),
@@ -293,16 +293,20 @@ const messages = {
   "config.variable/refused": error(
     ({ name, from, why }: Words<"name"> & { from: string | undefined; why: string | undefined }) =>
       texts(
-        `The value of the variable "${name}" is not accepted`,
-        from === undefined ? "Correct its default, or give another value." : `Correct the value in ${from}.`,
+        `The value of the variable "${name}" is invalid`,
+        from === undefined
+          ? "Correct the default of the variable, or pass another value."
+          : `Correct the value in ${from}.`,
         why,
       ),
   ),
   "config.variable/undeclared": either(({ key, near, from }: Unknown & Words<"from">) =>
     texts(
       `The stack declares no variable "${short(key)}".${suggestionOf(near)}`,
-      from === "-var" ? "Remove it, or correct the name." : "Remove it from the file, or correct the name.",
-      `A value for it is given by ${from}.`,
+      from === "-var"
+        ? "Remove this value, or correct the name."
+        : "Remove this value from the file, or correct the name.",
+      `The value is from ${from}.`,
     ),
   ),
   "config.variable/value": error(({ name, from, plain }: Words<"name" | "from"> & { plain: boolean }) =>
@@ -310,8 +314,8 @@ const messages = {
       `The value of the variable "${name}" does not fit its type`,
       plain
         ? "Correct the value."
-        : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every string, and without functions.`,
-      `It is given by ${from}.`,
+        : `Pass the value as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around each string, and without functions.`,
+      `The value is from ${from}.`,
     ),
   ),
 } satisfies Catalogue;

@@ -1,19 +1,18 @@
 import { type Json, parseAddress, type RemedyText } from "../../core/model/index.ts";
 import { commandLineRemedies, type Language } from "../source/remedies.ts";
 
-/** Commands that need the flags that select a stack. */
+/** Matches commands that require the flags of a stack. */
 const ON_STACKS =
   /`(hostform (?:validate|plan|apply|destroy|import|resolve|output|state|force-unlock|password|sso|plans|services)\b[^`]*)`/g;
-/** Matches a command that already has these flags. */
+/** Matches a command that already has the flags of a stack. */
 const SELECTS_STACK = / --(?:stack|app)\b/;
 
-/** Formats a value as synthesized JSON. Escapes the beginnings of expressions. */
+/** Returns a value in synthesized JSON, with `${` and `%{` escaped. */
 const inJson = (value: Json): string => JSON.stringify(value).replace(/([$%])\{/g, "$1$1{");
 
 /**
- * Renders remedies for a stack: commands with the flags that select the stack, and declarations in its JSON.
- * @param flags the stack and its variables as on the command line (`--stack cdktf.out --only acme`). These flags are added to the
- * commands in the sentences.
+ * Returns the renderer of remedies for a stack: commands with the flags of the stack, declarations in JSON.
+ * @param flags flags of the stack and its variables (`--stack cdktf.out --only acme`). They are added to each command.
  */
 export function stackRemedies(flags: string): RemedyText {
   const language: Language = {
@@ -22,7 +21,7 @@ export function stackRemedies(flags: string): RemedyText {
     recover: "declare an `import` block (`importFrom` in the program) for each object.",
     adopt: () => "an `import` block (`importFrom` in the program)",
     moved: (from, to) => `\`"moved": [{"from": ${inJson(from)}, "to": ${inJson(to)}}]\``,
-    // A `removed` block selects a complete resource, not an instance.
+    // A `removed` block names a resource, never an instance.
     removed: (address) =>
       parseAddress(address)?.key === undefined
         ? `\`"removed": [{"from": ${inJson(address)}, "lifecycle": [{"destroy": false}]}]\``

@@ -11,9 +11,9 @@ import {
 import { inlineValue, quotedLiteral, renderHcl } from "./export/document.ts";
 
 /**
- * Renders remedies for Terraform, in HCL and commands. Terraform sends no address: `NAME` and `ADDRESS` stand for it. No value
- * of an earlier request is shown: the user may have marked it as sensitive.
- * @param kind of the resource; absent where the diagnostic is about none.
+ * Returns the renderer of remedies for Terraform, in HCL and commands. Terraform sends no address, so the text has `NAME` or
+ * `ADDRESS`. No value of an earlier request is shown, because the user may have marked it as sensitive.
+ * @param kind the kind of the resource. Undefined if the diagnostic has no resource.
  */
 export function terraformRemedies(kind?: Kind): RemedyText {
   return rendererOf((action) => {
@@ -23,7 +23,7 @@ export function terraformRemedies(kind?: Kind): RemedyText {
 }
 
 const WITHOUT =
-  "Or a `removed` block with `destroy = false` in place of its block: Terraform stops managing it, and it stays in the account.";
+  "Or replace the block of the resource by a `removed` block with `destroy = false`. Terraform then stops managing the object, and the object stays in the account.";
 
 function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
   const name = `${kind?.type ?? "TYPE"}.NAME`;
@@ -34,36 +34,38 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       return movedSentence(name);
     case "forget":
       if (action.why === "import")
-        return `A \`removed\` block with \`destroy = false\` in place of its block, and an \`import\` block that adopts ${action.id === undefined ? "the right one" : "the object"} under another name.`;
-      // No block repairs a record, and no block has two records.
-      if (action.why === "restore") return "Or `terraform state rm` it, and import it again.";
-      if (action.why === "replace") return "`terraform state rm` it first.";
-      return action.when === undefined ? WITHOUT : "A `removed` block with `destroy = false` in place of its block.";
+        return `Replace the block of the resource by a \`removed\` block with \`destroy = false\`. Then import ${action.id === undefined ? "the right object" : "the object"} in a new block with an \`import\` block.`;
+      // No block repairs a state entry, and no block has two entries.
+      if (action.why === "restore") return "Or run `terraform state rm ADDRESS`, and import the object again.";
+      if (action.why === "replace") return "Run `terraform state rm ADDRESS` first.";
+      return action.when === undefined
+        ? WITHOUT
+        : "Replace the block of the resource by a `removed` block with `destroy = false`.";
     case "reorder":
-      if (action.replayed) return "Set another `reference` to order it.";
+      if (action.replayed) return "Set another `reference` to order a new service.";
       return kind?.creation === "keyed"
         ? "To order it again on purpose, set another `reference` and run `terraform apply -replace=ADDRESS`."
         : "Recreate it on purpose with `terraform apply -replace=ADDRESS`.";
     case "renew":
-      return "For a new one: `terraform apply -replace=ADDRESS`.";
+      return "To replace it: `terraform apply -replace=ADDRESS`.";
     case "order_anyway":
       return kind?.creation === "blind"
-        ? "To order it anyway: `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder."
-        : "To order another one, set another `reference`.";
+        ? "To order it anyway, run `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder."
+        : "To order a new service, set another `reference`.";
     case "resolve":
       return resolveSentence(action, kind);
     case "redeclare": {
-      if (action.paid === "once") return "Set the old value back.";
+      if (action.paid === "once") return "Restore the earlier value.";
       const again = action.paid
-        ? "order another one with `replace_on_change = true`: a new order, with its own invoice"
-        : "have it recreated with `replace_on_change = true`";
+        ? "order a new service with `replace_on_change = true` (with its own invoice)"
+        : "recreate the object with `replace_on_change = true`";
       const reference = kind?.creation === "keyed" ? " and a new `reference`" : "";
-      return `Set the old value back, or declare the other one as a separate resource, or ${again}${reference}; deletion_policy decides what happens to the old one.`;
+      return `Restore the earlier value. Or declare the new values as a separate resource. Or ${again}${reference}; the deletion_policy then applies to the old object.`;
     }
     case "follow":
-      return `Declare the \`${action.attribute}\` that it has.`;
+      return `Set \`${action.attribute}\` to the value of the existing object.`;
     case "correct_import":
-      return `Declare the \`${action.attribute}\` that it has, or correct the id of the import. The data source \`${kind?.type ?? "TYPE"}s\` lists the existing ones.`;
+      return `Set \`${action.attribute}\` to the value of the existing object, or correct the import id. The data source \`${kind?.type ?? "TYPE"}s\` lists the existing objects.`;
     case "set": {
       const { attribute, value, example } = action;
       if (value === undefined) return `Add \`${attribute}\`.`;
@@ -71,14 +73,14 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       return example ? `Add \`${attribute}\`, for example ${set}.` : `Add ${set}.`;
     }
     case "use_provider":
-      return "Set its `provider` back.";
+      return "Restore the `provider` of the resource.";
     case "name_project":
-      return `Set ${assign("project", "…")} in the provider block (or HOSTFORM_PROJECT) to a permanent name.`;
+      return `Set ${assign("project", "…")} in the provider block (or HOSTFORM_PROJECT) to a name that never changes.`;
     case "release": {
       const [first = "", ...more] = action.policies;
       const or = more.map((policy) => ` (or ${quotedLiteral(policy)})`).join("");
       // Terraform does not send whether the block was removed or `terraform destroy` runs.
-      return `To release it: add its block again if it was removed, with ${assign("deletion_policy", first)}${or}, apply, then remove it.`;
+      return `To release the object, set ${assign("deletion_policy", first)}${or} in its block (restore a removed block), and apply. Then remove the block.`;
     }
     case "map_status":
       return statusSentence(action);
@@ -92,8 +94,8 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
       return "Apply again.";
     case "see":
       if (action.what === "sandbox") return "To try without an account: `hostform sandbox`.";
-      if (action.what === "pending") return "`hostform resolve` lists what is pending.";
-      return action.what === "plans" ? "Declare one that the data source `hosting_plans` lists." : "";
+      if (action.what === "pending") return "`hostform resolve` lists the pending creates.";
+      return action.what === "plans" ? "Use a plan_id from the data source `hosting_plans`." : "";
     // The state and its lock are Terraform's.
     case "wake":
       return wakeOrEnd(action.pid);
@@ -109,7 +111,7 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
   }
 }
 
-/** Terraform sends the address of neither. */
+/** Returns a `moved` block with placeholders, because Terraform sends no address. */
 function movedSentence(name: string): string {
   const [from, to] = ["OLD", "NEW"].map((word) => ({ code: name.replace("NAME", word) }));
   const body = [
@@ -119,7 +121,7 @@ function movedSentence(name: string): string {
     ],
   ];
   const block = renderHcl({ comments: [], blocks: [{ block: "moved", body }] }).trim();
-  return `Complete this block, with the addresses before and after:\n\n\`${block}\`\n\nIf Terraform has marked it as tainted: \`terraform untaint ${name}\`.`;
+  return `Complete this block with the old and the new address:\n\n\`${block}\`\n\nIf Terraform has marked the resource as tainted: \`terraform untaint ${name}\`.`;
 }
 
 function importSentence(
@@ -128,13 +130,13 @@ function importSentence(
   kind: Kind | undefined,
 ): string {
   const command = `\`terraform import ${name} ${id === undefined ? "ID" : inShell(id)}\``;
-  if (forgetFirst) return `Adopt it: \`terraform state rm\` it where the state has it, then ${command}.`;
+  if (forgetFirst) return `Import it: remove the old entry with \`terraform state rm ADDRESS\`, then ${command}.`;
   if (when !== undefined || id === undefined || kind?.creation === "blind") return `${command}.`;
   const block = `\`import {\n  to = ${name}\n  id = ${quotedLiteral(id)}\n}\``;
-  return `Adopt it: ${command}, or this block:\n\n${block}`;
+  return `Import it: ${command}, or add this block:\n\n${block}`;
 }
 
-/** In quotes even where a shell needs none, so that the id is easy to see. */
+/** Returns an id in quotes, even if a shell requires none, so that the id is easy to see. */
 const inShell = (id: string) => (shellWord(id).startsWith("'") ? shellWord(id) : `'${id}'`);
 
 function resolveSentence(
@@ -143,23 +145,25 @@ function resolveSentence(
 ): string {
   if (as === "forced") return `\`hostform resolve ADDRESS --adopt ${inShell(object ?? "ID")} --force\` in this folder.`;
   if (as === "absent") return "`hostform resolve ADDRESS --absent` in this folder, then apply again.";
-  const shows = "`hostform resolve` in this folder shows what the account has of it, and settles it";
+  const decide = "ecide with `hostform resolve ADDRESS` in this folder.";
   if (removing)
-    return kind?.creation === "blind" ? `${shows}.` : `Add its block again and apply: that finishes it. Or ${shows}.`;
+    return kind?.creation === "blind"
+      ? `D${decide}`
+      : `Restore the block and apply: the apply completes the create. Or d${decide}`;
   if (object !== undefined)
-    return `If it is: \`hostform resolve ADDRESS --adopt ${inShell(object)}\` in this folder. If it is not: the same with \`--absent\`. Then apply again.`;
-  const look = kind?.creation === "blind" ? "Look in the dashboard. Then " : "";
-  return `${look}\`hostform resolve\` in this folder lists it, and settles it with \`--adopt ID\` or \`--absent\`. Then apply again.`;
+    return `If the request created this object: \`hostform resolve ADDRESS --adopt ${inShell(object)}\` in this folder. Otherwise: \`hostform resolve ADDRESS --absent\`. Then apply again.`;
+  const look = kind?.creation === "blind" ? "Check the dashboard. Then run " : "Run ";
+  return `${look}\`hostform resolve ADDRESS\` in this folder, with \`--adopt ID\` or \`--absent\`. Then apply again.`;
 }
 
 function statusSentence({ word, phases, when }: Extract<RemedyAction, { do: "map_status" }>): string {
   const [likely = "", other] = phases;
   const mapped = `\`status_words = { ${quotedLiteral(String(word))} = ${quotedLiteral(likely)} }\` in the provider block`;
   if (when !== undefined || other === undefined) return `Declare ${mapped}.`;
-  return `Look at it in the dashboard and declare what the word means: ${mapped} ${SEEN[likely]}, ${quotedLiteral(other)} ${SEEN[other]} (or "pending", or "gone").`;
+  return `Check the status in the dashboard. Then map it: ${mapped} ${SEEN[likely]}, or ${quotedLiteral(other)} ${SEEN[other]} (or "pending", "gone").`;
 }
 
-const SEEN: Readonly<Record<string, string>> = { live: "if it is up", suspended: "if it is suspended" };
+const SEEN: Readonly<Record<string, string>> = { live: "if it is online", suspended: "if it is suspended" };
 
 /** An attribute with its value, in backticks. */
 const assign = (attribute: string, value: Json): string => `\`${attribute} = ${inlineValue(value)}\``;

@@ -1,12 +1,12 @@
-/** Texts of the mistakes in templates, defaults and `include`. */
+/** Messages about errors in templates, defaults and `include`. */
 import { type Catalogue, error, type Words, warning } from "../../core/messages/message.ts";
 import { form, short, suggestionOf, texts, type Unknown, unknown } from "../source/messages.ts";
 
-/** Names that a message lists. */
+/** Maximum number of names that a message lists. */
 const SHOWN = 5;
 const include = (pattern: string) => `\`include\` of ${pattern.slice(0, 200)}`;
 export const below = (key: string) =>
-  `Write \`NAME:\` indented below \`${key}:\`, with the attributes indented below that.`;
+  `Write \`NAME:\` indented below \`${key}:\`, with the attributes indented below the name.`;
 const parameters = ({ name, known, place }: Declared) =>
   `The template "${name}" (${place}) has ${known.join(", ") || "no parameters"}.`;
 
@@ -16,8 +16,8 @@ type Declared = Words<"name" | "place"> & { readonly known: readonly string[] };
 export const templates = {
   "config.include/nested": error(
     texts(
-      "An included file cannot include others",
-      "Move `include` to hosting.yaml, or to the file that includes this one.",
+      "An included file cannot include other files",
+      "Move `include` to hosting.yaml, or to the file that includes this file.",
     ),
   ),
   "config.include/path": form(
@@ -30,42 +30,42 @@ export const templates = {
     return texts(
       `The parameter "${key}" must be ${what}`,
       `Write ${what}, or correct the default.`,
-      `It has a default in ${place}, and takes its form.`,
+      `Its default in ${place} has this type.`,
     );
   }),
   "config.template/circle": error(({ circle }: Words<"circle">) =>
-    texts(`Templates form a circle: ${circle}`, "Remove one of the `template:` lines."),
+    texts(`Templates form a cycle: ${circle}`, "Remove one of the `template:` lines."),
   ),
   "config.template/defaults": error(({ key }: Words<"key">) =>
     texts(
       `\`defaults\` of \`${key}\` must be a map of attributes`,
-      `Write the attributes indented below \`${key}:\`, one \`name: value\` in a line.`,
+      `Write the attributes indented below \`${key}:\`, one \`name: value\` per line.`,
     ),
   ),
   "config.template/defaults_key": error(({ section, key }: Words<"section" | "key">) =>
-    texts(`\`defaults\` of \`${section}\` cannot have "${key}"`, "Write it in the blocks that it is for."),
+    texts(`\`defaults\` of \`${section}\` cannot have "${key}"`, `Write "${key}" in the blocks that need it.`),
   ),
   "config.template/defaults_section": unknown(
     "It can have",
     ({ key }: Unknown) => `\`defaults\` has no section "${short(key)}"`,
   ),
   "config.template/depth": error(({ most }: { most: number }) =>
-    texts(`Templates use each other more than ${most} levels deep`, "Merge some of them."),
+    texts(`Templates use each other more than ${most} levels deep`, "Merge some of these templates."),
   ),
   "config.template/dollar": error(
-    texts("A `$` cannot stand directly before `${`", "Put another character between them."),
+    texts("A `$` directly before `${` is not allowed", "Put another character between `$` and `${`."),
   ),
   "config.template/key": error(({ key }: Words<"key">) =>
-    texts(`The key "${short(key)}" needs a single value`, "Give the parameter a text."),
+    texts(`The key "${short(key)}" requires a single value`, "Give the parameter a string."),
   ),
   "config.template/key_twice": error(({ key }: Words<"key">) =>
-    texts(`"${short(key)}" is declared twice in the same map`, "Give the parameters of its keys different values."),
+    texts(`"${short(key)}" is declared twice in the same map`, "Give the parameters in the keys different values."),
   ),
   "config.template/missing_argument": error(({ name, key, place }: Words<"name" | "key" | "place">) =>
     texts(
-      `The template "${name}" needs the parameter "${key}"`,
+      `The template "${name}" requires the parameter "${key}"`,
       `Add \`with: {${key}: …}\`.`,
-      `It is declared in ${place}, without a default.`,
+      `The parameter is declared in ${place}, without a default.`,
     ),
   ),
   "config.template/parameter_name": error(({ name }: Words<"name">) =>
@@ -77,20 +77,20 @@ export const templates = {
   "config.template/parameters": error(({ template }: Words<"template">) =>
     texts(
       `\`parameters\` of the template "${template}" must be a map`,
-      "Write `domain:` for one that each use gives, and `plan: 11` for one with a default.",
+      "Write `domain:` for a required parameter, and `plan: 11` for a parameter with a default.",
     ),
   ),
   "config.template/part": error(({ name, form: given }: Words<"name" | "form">) =>
     texts(
-      `The parameter "${name}" is ${given === "leaf" ? "empty" : `a ${given}`} and cannot be part of a text`,
-      "Give it a text.",
+      `The parameter "${name}" is ${given === "leaf" ? "empty" : `a ${given}`} and cannot be part of a string`,
+      "Give the parameter a string.",
     ),
   ),
   "config.template/replace": form("`replace`", "a list of attributes", "Write `replace: [grants]`."),
   "config.template/replace_unknown": error(({ key, near }: Unknown) =>
     texts(
-      `There is no "${short(key)}" to replace.${suggestionOf(near)}`,
-      "Name an attribute that the template or the defaults have, or remove it from `replace`.",
+      `"${short(key)}" does not exist, so it cannot be replaced.${suggestionOf(near)}`,
+      "Write an attribute of the template or the defaults, or remove the name from `replace`.",
     ),
   ),
   "config.template/section": error(({ key, noun }: Words<"key" | "noun">) =>
@@ -113,41 +113,41 @@ export const templates = {
   "config.template/unknown": unknown(
     "",
     ({ key }: Unknown) => `No template "${short(key)}" is declared`,
-    "Declare it under `templates`, or correct the name.",
+    "Declare the template under `templates`, or correct its name.",
   ),
   "config.template/unknown_argument": error((given: Declared & Omit<Unknown, "known">) =>
     texts(
       `The template "${given.name}" has no parameter "${short(given.key)}".${suggestionOf(given.near)}`,
-      "Correct the name, or declare it under `parameters` of the template.",
+      "Correct the name, or declare the parameter under `parameters` of the template.",
       parameters(given),
     ),
   ),
   "config.template/unknown_parameter": unknown(
     "",
     ({ name, key }: Unknown & Words<"name">) => `The template "${name}" has no parameter "${short(key)}"`,
-    "Declare it under `parameters` of the template; a literal `${` is written `$${`.",
+    "Declare the parameter under `parameters` of the template. Write `$${` for a literal `${`.",
   ),
   "config.template/unused": warning(({ name, parameter }: Words<"name" | "parameter">) =>
     texts(
       `The template "${name}" does not use its parameter "${parameter}"`,
-      `Write \`\${${parameter}}\` where it belongs, or remove it.`,
+      `Write \`\${${parameter}}\` where the value belongs, or remove the parameter.`,
     ),
   ),
   "config.template/with": error((given: Declared) =>
     texts("`with` must be a map of parameters", "Write `with: {PARAMETER: VALUE}`.", parameters(given)),
   ),
-  "config.template/with_alone": error(texts("`with` needs a `template`", "Add `template: NAME`, or remove `with`.")),
+  "config.template/with_alone": error(texts("`with` requires a `template`", "Add `template: NAME`, or remove `with`.")),
   "trust.file": error(({ pattern }: Words<"pattern">) =>
     texts(
-      `${include(pattern)} leads outside the project, and is not read`,
-      "Name files below the project's folder, relative to this file.",
+      `${include(pattern)} is outside the project, so it is not read`,
+      "Use paths inside the project's folder, relative to this file.",
     ),
   ),
   "config.include/levels": error(({ pattern }: Words<"pattern">) =>
-    texts(`${include(pattern)} has \`**\``, "Name each level: `include: [clients/*.yaml, clients/*/*.yaml]`."),
+    texts(`${include(pattern)} has \`**\``, "Write each level: `include: [clients/*.yaml, clients/*/*.yaml]`."),
   ),
   "config.include/name": error(({ pattern }: Words<"pattern">) =>
-    texts(`${include(pattern)} names no YAML file`, "Name files that end in .yaml or .yml."),
+    texts(`${include(pattern)} matches no YAML file`, "Use names that end in .yaml or .yml."),
   ),
   "config.include/no_match": error(
     ({
@@ -157,18 +157,18 @@ export const templates = {
       near,
     }: Words<"pattern" | "step"> & { visible: readonly string[]; near: string | undefined }) => {
       const more = visible.length > SHOWN ? `, and ${visible.length - SHOWN} more` : "";
-      const others = visible.length === 0 ? "" : ` There are: ${visible.slice(0, SHOWN).join(", ")}${more}.`;
+      const others = visible.length === 0 ? "" : ` Existing files: ${visible.slice(0, SHOWN).join(", ")}${more}.`;
       return texts(
         `${include(pattern)} matches no file${near === undefined ? "" : `.${suggestionOf(near)}`}`,
-        "Correct the path, which is relative to this file, or remove it. Only `*` has a meaning in it.",
-        `Nothing is named ${step} there.${others}`,
+        "Correct the path, which is relative to this file, or remove it. Only `*` is a wildcard.",
+        `${step} does not exist.${others}`,
       );
     },
   ),
   "config.include/number": error(({ most }: { most: number }) =>
     texts(
       `\`include\` matches more than ${most} files and folders`,
-      "Name fewer, or split the declaration into several projects.",
+      "Include fewer files, or split the declaration into several projects.",
     ),
   ),
 } satisfies Catalogue;

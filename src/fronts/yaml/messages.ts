@@ -1,18 +1,18 @@
-/** Texts of the mistakes in a declaration in YAML. */
+/** Messages about errors in a declaration in YAML. */
 import { type Catalogue, error, problemsOf, type Words, warning } from "../../core/messages/message.ts";
 import { form, shared, short, suggestionOf, texts, type Unknown, unknown } from "../source/messages.ts";
 import { below, templates } from "./messages-templates.ts";
 
 const VARIABLE = "Write `NAME: {type: string, default: VALUE}`.";
-const TARGET = "Correct the address, or remove the item once nothing is recorded there.";
+const TARGET = "Correct the address. If the state has no resource there, remove the entry.";
 
 const sources = (name: string) =>
-  `Declare where to read it: \`${name}: { env: NAME }\`, \`{ file: PATH }\` or \`{ command: [PROGRAM, …] }\`.`;
+  `Declare the source of the value: \`${name}: { env: NAME }\`, \`{ file: PATH }\` or \`{ command: [PROGRAM, …] }\`.`;
 const items = (keys: readonly string[]) => `Write a list: \`- {${keys.map((key) => `${key}: …`).join(", ")}}\`.`;
 
 /** A section of `moved`, `removed` or `import`, with the keys of its items. */
 type Items = Words<"name"> & { readonly keys: readonly string[] };
-/** An address without a declaration. `isTarget`: it is the target of a `moved` or an `import`. */
+/** An address without a declaration. `isTarget`: true for the target of a `moved` or an `import`. */
 type Target = Words<"target"> & { readonly near: string | undefined; readonly isTarget: boolean };
 
 /** A limit of a file. */
@@ -44,38 +44,38 @@ const messages = {
   "config.duplicate/state": error(
     texts(
       "An environment has a `backend` or a `state` file",
-      "Remove one of them: the state is kept in one place only.",
+      "Remove `backend` or `state`: the state can have one place only.",
     ),
   ),
   "config.expression/nested_key": error(({ noun, keyAttribute }: Words<"noun" | "keyAttribute">) =>
     texts(
       `The key of a ${noun} is part of its address and cannot be an expression`,
-      `Write the ${keyAttribute} itself.`,
+      `Write the ${keyAttribute} without an expression.`,
     ),
   ),
   "config.expression/null_variable": error(({ name }: Words<"name">) =>
-    texts(`The variable "${name}" is null and cannot be part of a text`, "Give it a value."),
+    texts(`The variable "${name}" is null and cannot be part of a string`, `Give "${name}" a value.`),
   ),
   "config.missing_attribute/address": error(({ section, key }: Words<"section" | "key">) =>
-    texts(`\`${section}\` needs \`${key}\``, `Write \`${key}: hosting_service.NAME\`.`),
+    texts(`\`${section}\` requires \`${key}\``, `Write \`${key}: hosting_service.NAME\`.`),
   ),
   "config.missing_attribute/destroy": error(
     texts(
-      "`removed` needs `destroy`",
-      "Write `destroy: false` to leave the account as it is, or `destroy: true` to remove it as its deletion_policy says.",
+      "`removed` requires `destroy`",
+      "To keep the object in the account, write `destroy: false`. To remove it by its deletion_policy, write `destroy: true`.",
     ),
   ),
-  "config.missing_attribute/id": error(texts("`import` needs `id`", "Write the id of the object.")),
+  "config.missing_attribute/id": error(texts("`import` requires `id`", "Write the id of the object.")),
   "config.missing_attribute/output": error(({ name }: Words<"name">) =>
     texts(
       `The output "${name}" has no value`,
-      `Write \`${name}: \${hosting_service.NAME.id}\`; a map of values goes under \`value:\`.`,
+      `Write \`${name}: \${hosting_service.NAME.id}\`. Write a map of values under \`value:\`.`,
     ),
   ),
   "config.missing_attribute/project": error(
     texts(
       "The declaration has no `project`",
-      "Write `project: NAME` at the top of one file. The name is part of the key of every order.",
+      "Write `project: NAME` at the top of one file. The name is part of the key of each order.",
     ),
   ),
   "config.reference/attribute": unknown(
@@ -85,19 +85,19 @@ const messages = {
   "config.reference/variable": unknown(
     "",
     ({ key }: Unknown) => `No variable "${key}" is declared`,
-    "Declare it: `variables: {NAME: {type: string}}` at the top of hosting.yaml.",
+    "Declare the variable: `variables: {NAME: {type: string}}` at the top of hosting.yaml.",
   ),
   "config.secret/output_variable": error(({ name, variable }: Words<"name" | "variable">) =>
     texts(
       `The output "${name}" would write a secret to the state: the environment variable ${variable}`,
-      "Remove it, and pass the variable itself to whatever needs it.",
-      "It holds a token, a key or a password, and outputs are recorded.",
+      "Remove the output, and pass the environment variable directly to the program that uses it.",
+      "The variable contains a token, a key or a password, and the state stores outputs.",
     ),
   ),
   "config.secret/token": error(({ key }: Words<"key">) =>
     texts(
       `"${key}" would put an API token into the declaration`,
-      "Put the token in an environment variable and name that (`token_env: BETA_TOKEN`), or in a file of mode 0600 (`token_file`). If the file was shared, revoke the token.",
+      "Put the token in an environment variable and declare its name (`token_env: BETA_TOKEN`), or use a file of mode 0600 (`token_file`). If the declaration was shared, revoke the token.",
     ),
   ),
   "config.secret/value": error(({ name }: Words<"name">) =>
@@ -106,7 +106,7 @@ const messages = {
   "config.structure/client": error(({ most }: { most: number }) =>
     texts(
       `\`client\` must be a name of at most ${most} characters`,
-      "Write `client: acme`; expressions are not evaluated here.",
+      "Write a plain name such as `client: acme`, without an expression.",
     ),
   ),
   "config.structure/declaration": form(
@@ -127,13 +127,13 @@ const messages = {
   "config.structure/destroy": form(
     "`destroy`",
     "true or false",
-    "Write `destroy: false` to leave the account as it is, or `destroy: true` to remove it as its deletion_policy says.",
+    "To keep the object in the account, write `destroy: false`. To remove it by its deletion_policy, write `destroy: true`.",
   ),
   "config.structure/environment": error(({ known }: { known: readonly string[] }) =>
     texts("The file of an environment must be a map", `It can have ${known.join(", ")}.`),
   ),
   "config.structure/environment_documents": error(
-    texts("The file of an environment is one document", "Put everything into the first document."),
+    texts("The file of an environment is one document", "Move all content to the first document."),
   ),
   "config.structure/environment_map": error(({ key }: Words<"key">) =>
     texts(`\`${key}\` must be a map by name`, `Write \`NAME:\` indented below \`${key}:\`.`),
@@ -144,12 +144,12 @@ const messages = {
     "Write `max_orders: 3` and so on, indented below `guards:`.",
   ),
   "config.structure/implied": error(({ own, section, from }: Words<"own" | "section" | "from">) =>
-    texts(`"${own}" cannot be given inside \`${section}\``, `Remove it: ${from} already sets it.`),
+    texts(`"${own}" cannot be given inside \`${section}\``, `Remove "${own}": ${from} already sets it.`),
   ),
   "config.structure/import": form(
     "`import`",
     "an id",
-    "Write the id of the object in the API; expressions are not evaluated here. A literal `${` is written `$${`.",
+    "Write the id of the object in the API, without an expression. Write `$${` for a literal `${`.",
   ),
   "config.structure/instance": error(({ noun, key, word }: Words<"noun" | "key" | "word">) =>
     texts(`The ${noun} "${key}" must be a map of attributes${word}`),
@@ -185,17 +185,17 @@ const messages = {
       `Write \`${alias}: {base_url: https://…, token_env: NAME}\`, or \`${alias}: {}\`.`,
     ),
   ),
-  "config.structure/required_version": form("`required_version`", "a text", 'Write `required_version: ">= 0.1"`.'),
+  "config.structure/required_version": form("`required_version`", "a string", 'Write `required_version: ">= 0.1"`.'),
   "config.structure/resource": error(({ noun, name }: Words<"noun" | "name">) =>
     texts(
       `The ${noun} "${name}" must be a map of attributes`,
-      `Write its attributes indented below \`${name}:\`, one \`name: value\` in a line.`,
+      `Write its attributes indented below \`${name}:\`, one \`name: value\` per line.`,
     ),
   ),
   "config.structure/shared_backend": error(
     texts(
       "All environments would share the state of this `backend`",
-      "Move it to the files of the environments, or use a variable in it: `backend: {pg: {workspace: ${var.NAME}}}`.",
+      "Move `backend` to the files of the environments, or use a variable: `backend: {pg: {workspace: ${var.NAME}}}`.",
     ),
   ),
   "config.structure/source": error(({ name }: Words<"name">) =>
@@ -234,7 +234,7 @@ const messages = {
   "config.too_large/resources": error(({ length, most }: { length: number; most: number }) =>
     texts(
       `The declaration has ${length} resources; at most ${most} are accepted`,
-      "Split it into several projects, each in its own folder.",
+      "Split the declaration into several projects, each in its own folder.",
     ),
   ),
   "config.unknown_key/attribute": unknown(
@@ -258,7 +258,7 @@ const messages = {
   "config.unknown_key/output": error(({ key, known }: Unknown) =>
     texts(
       `An output has no "${short(key)}"`,
-      "A map of values goes under `value:`.",
+      "Write a map of values under `value:`.",
       `It can have ${known.join(", ")}.`,
     ),
   ),
@@ -273,7 +273,7 @@ const messages = {
   "config.unknown_key/variable_value": unknown(
     "",
     ({ key }: Unknown) => `No variable "${short(key)}" is declared`,
-    "Declare it under `variables` in hosting.yaml, or remove it here.",
+    "Declare the variable under `variables` in hosting.yaml, or remove its value here.",
   ),
   "config.unreadable/folder": error(({ folder, errno }: Words<"folder"> & { errno: string | undefined }) =>
     texts(`${folder} cannot be read: ${errno ?? "unknown error"}`, "Check its permissions."),
@@ -281,13 +281,13 @@ const messages = {
   "provider.unknown": unknown(
     "",
     ({ key }: Unknown) => `No provider "${short(key)}" is declared`,
-    "Declare it under `providers`, or correct the name.",
+    "Declare the provider under `providers`, or correct its name.",
   ),
   "config.duplicate/project": error(({ name, other, place }: Words<"name" | "other" | "place">) =>
     texts(
       `The project is named "${name}" here and differently elsewhere`,
-      "Use one name; the files of a folder are one project.",
-      `It is named "${other}" in ${place}.`,
+      "Use one name. The files of a folder are one project.",
+      `The project is named "${other}" in ${place}.`,
     ),
   ),
   "config.invalid_value/long_variable": error(({ name, most }: { name: string; most: number }) =>
@@ -301,22 +301,25 @@ const messages = {
   ),
   "config.missing": error(({ dir, other }: Words<"dir"> & { other: string | undefined }) =>
     texts(
-      `There is no hosting.yaml and no *.hosting.yaml in ${dir === "." ? "this folder" : dir}`,
+      `No hosting.yaml and no *.hosting.yaml was found in ${dir === "." ? "this folder" : dir}`,
       other === undefined
-        ? "Create one with `hostform init`, or from what an account holds with `hostform adopt`. Or name files with `-f`, a folder with `-C`."
-        : `Rename ${other} so that it ends in .yaml, or name it with \`-f\`.`,
+        ? "Create a declaration with `hostform init`, or from an existing account with `hostform adopt`. Or pass files with `-f`, or a folder with `-C`."
+        : `Rename ${other} to end in .yaml, or pass it with \`-f\`.`,
     ),
   ),
   "config.missing_attribute/variable": error(({ key, file }: Words<"key"> & { file: string | undefined }) =>
     texts(
       `The variable "${key}" has no value`,
       file === undefined
-        ? "Give it a `default`, or a value in an environment: `environments/NAME.yaml`, then `hostform -e NAME plan`."
-        : `Write \`${key}: VALUE\` under \`variables\` in ${file}, or give it a \`default\`.`,
+        ? "Give the variable a `default`. Or set its value in `environments/NAME.yaml`, then run `hostform -e NAME plan`."
+        : `Write \`${key}: VALUE\` under \`variables\` in ${file}, or give the variable a \`default\`.`,
     ),
   ),
   "config.reference/instances": error(({ target, near, isTarget }: Target) =>
-    texts(`${target} has several instances; name one of them.${suggestionOf(near)}`, isTarget ? TARGET : undefined),
+    texts(
+      `${target} has several instances. Use the address of one instance.${suggestionOf(near)}`,
+      isTarget ? TARGET : undefined,
+    ),
   ),
   "config.reference/undeclared": error(({ target, near, isTarget }: Target) =>
     texts(`No resource ${target.slice(0, 300)} is declared.${suggestionOf(near)}`, isTarget ? TARGET : undefined),
@@ -324,7 +327,7 @@ const messages = {
   "config.secret/output": error(({ name, text, variable }: Words<"name" | "text"> & { variable: string | undefined }) =>
     texts(
       `The output "${name}" would show a secret`,
-      `Write \`${name}: {value: …, sensitive: true}\`, or remove it.${variable === undefined ? "" : ` If anyone may see it, add ${variable} to HOSTFORM_ENV_ALLOW.`}`,
+      `Write \`${name}: {value: …, sensitive: true}\`, or remove the output.${variable === undefined ? "" : ` If anyone may see the variable, add ${variable} to HOSTFORM_ENV_ALLOW.`}`,
       `${text} is sensitive, and outputs are shown after each apply.`,
     ),
   ),
@@ -338,7 +341,7 @@ const messages = {
     texts(`The alias *${name} is inside its own anchor`, "Move the alias out of its anchor."),
   ),
   "config.structure/infinite": error(
-    texts("This number cannot be sent", "Use a finite number, or put quotes around a string."),
+    texts("This number cannot be sent", "Use a finite number. Put quotes around a string."),
   ),
   "config.structure/key": form("A key", "a string", "Write `name: value`."),
   "config.structure/merge": error(
@@ -348,7 +351,7 @@ const messages = {
     texts(
       `\`${key}\` must be a map of ${noun}s by name`,
       isList
-        ? "Replace each `-` by `NAME:`, with the attributes indented below it; the name becomes part of the address."
+        ? "Replace each `-` by `NAME:`, with the attributes indented below. The name becomes part of the address."
         : below(key),
     ),
   ),
@@ -360,7 +363,7 @@ const messages = {
     texts(`The type of the variable "${key}" must be ${types.join(", ")}`, VARIABLE),
   ),
   "config.syntax/bytes": error(({ path, what }: Words<"path" | "what">) =>
-    texts(`${path} is ${what}`, "Save it as UTF-8."),
+    texts(`${path} is ${what}`, `Save ${path} as UTF-8.`),
   ),
   "config.syntax/yaml": error(({ words, code }: Words<"words" | "code">) =>
     texts(`The YAML cannot be parsed: ${words}`, SYNTAX[code]),
@@ -372,11 +375,11 @@ const messages = {
   "config.unknown_key/guard": unknown("It can be", ({ key }: Unknown) => `\`guards\` has no setting "${short(key)}"`),
   "config.unread": warning(({ path, meant }: Words<"path" | "meant">) =>
     texts(
-      `${path} looks like a declaration and is not read`,
+      `${path} looks like a declaration, but is not read`,
       meant === "hosting"
-        ? "Rename it to NAME.hosting.yaml, or move its content into hosting.yaml."
-        : `Rename it to ${meant}.hosting.yaml, or name the files to read with \`-f\`.`,
-      "What it declares is not part of the project.",
+        ? "Rename the file to NAME.hosting.yaml, or move its content into hosting.yaml."
+        : `Rename the file to ${meant}.hosting.yaml, or pass all files with \`-f\`.`,
+      "Its resources are not part of the project.",
     ),
   ),
   "config.unreadable": error(({ path, why }: Words<"path" | "why">) =>
@@ -385,7 +388,7 @@ const messages = {
   "internal/format": error(({ path }: Words<"path">) =>
     texts(
       `${path} was not formatted: its meaning or its comments would change`,
-      "The file is as it was. Report it with the part that causes it.",
+      "The file was not changed. Report this defect, with the part of the file that causes it.",
     ),
   ),
 } satisfies Catalogue;

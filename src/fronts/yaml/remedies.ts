@@ -1,7 +1,7 @@
 import type { Json, RemedyText } from "../../core/model/index.ts";
 import { commandLineRemedies, type Language } from "../source/remedies.ts";
 
-/** Formats a value as YAML on one line: a plain word, otherwise JSON, which is valid YAML. */
+/** Returns a value in YAML on one line: a plain word, or else JSON, which is valid YAML. */
 const inYaml = (value: Json): string =>
   typeof value === "string" && /^[a-z][\w.-]*$/i.test(value) && !WORDS.test(value) ? value : flow(value);
 
@@ -21,7 +21,7 @@ const LANGUAGE: Language = {
   statusWord: (provider, word, phase) =>
     `\`providers: { ${inYaml(provider)}: { status_words: { ${flow(word)}: ${phase} } } }\``,
   project: "`project: NAME`",
-  lastingLimits: "; `max_removals` and `max_removals_percent` under `guards` change the limits permanently",
+  lastingLimits: " To change the limits permanently, set `max_removals` and `max_removals_percent` under `guards`.",
 };
 
 /** Renders remedies for a YAML project. */

@@ -39,7 +39,7 @@ describe("the file of an export", () => {
   it("is refused where Terraform would not read it as what it is", async () => {
     const { code, stderr } = await exported(declaration, {}, "--format", "hcl", "--out", "main.tf.json");
     expect(code).toBe(1);
-    expect(stderr).toContain("Terraform would not read main.tf.json as hcl");
+    expect(stderr).toContain("Terraform cannot read main.tf.json as hcl");
   });
 
   it("never takes the place of another one unasked", async () => {

@@ -77,7 +77,7 @@ site_id = "1001"
       await output(["--json", "command"], recorded, false, { TF_BUILD: "True" }),
     ];
     expect(raw).toMatchObject({ code: 1, stdout: "" });
-    expect(raw.stderr).toContain("Print it where no CI variable is set, or in JSON.");
+    expect(raw.stderr).toContain("Print it outside CI, or as JSON.");
     expect(json.json()).toBe("::set-env name=A::b");
     expect((await output(["--raw", "command"], recorded)).stdout).toBe("::set-env name=A::b");
   });
@@ -91,7 +91,7 @@ site_id = "1001"
 
   it.each([
     [["site_di"], /The state has no output site_di. Did you mean "site_id"\?/],
-    [["--raw"], /--raw needs the name of an output/],
+    [["--raw"], /--raw requires the name of an output/],
     [["--raw", "--json", "site_id"], /cannot be combined/],
     [["--raw", "events"], /cannot be printed raw/],
   ])("%j is an error", async (args, expected) => {
@@ -106,13 +106,13 @@ site_id = "1001"
     expect(await runIn(dir, ["output"])).toMatchObject({
       code: 0,
       stdout: "",
-      stderr: expect.stringMatching(/No outputs are recorded/),
+      stderr: expect.stringMatching(/The state has no outputs/),
     });
     expect(await runIn(dir, ["output", "--quiet"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
     expect((await runIn(dir, ["output", "--json"])).json()).toEqual({});
     expect(await runIn(dir, ["output", "site"])).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/No outputs are recorded/),
+      stderr: expect.stringMatching(/The state has no outputs/),
     });
   });
 });

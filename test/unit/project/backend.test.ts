@@ -92,7 +92,7 @@ describe("a project with a backend", () => {
     const { remote, server } = await remoteProject();
     const ran = await remote(["state", "list", "--state", "other.tfstate"]);
     expect(ran.code).toBe(1);
-    expect(ran.stderr).toContain("A state file is named, and the declaration names a backend");
+    expect(ran.stderr).toContain("A state file is selected, but the declaration has a backend");
     expect(server.requests).toEqual([]);
   });
 

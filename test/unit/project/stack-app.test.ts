@@ -131,10 +131,10 @@ describe("the options of stacks", () => {
   it.each([
     [["plan", "--app", "x", "--stack", "y"], "--app and --stack cannot be combined"],
     [["plan", "-f", "x.yaml", "--stack", "y"], "-f cannot be combined with"],
-    [["plan", "--var", "a=b"], "--var needs a stack"],
-    [["plan", "-var=a=b"], "--var needs a stack"],
-    [["plan", "--var-file", "x.json"], "--var needs a stack"],
-    [["plan", "--only", "one"], "--only needs a stack"],
+    [["plan", "--var", "a=b"], "--var requires a stack"],
+    [["plan", "-var=a=b"], "--var requires a stack"],
+    [["plan", "--var-file", "x.json"], "--var requires a stack"],
+    [["plan", "--only", "one"], "--only requires a stack"],
     [["plan", "--stack", "x", "--var", "a"], "Expected NAME=VALUE."],
     [["plan", "--stack", ""], "It is empty"],
     [["version", "--stack", "x"], "`hostform version` does not work on a stack"],
@@ -166,7 +166,7 @@ describe("the options of stacks", () => {
       [["plan", "--state", "x"], "--state names the state of one stack"],
       [["apply", "x.plan"], "A saved plan is of one stack"],
       [["plan", "--var", "x=y"], 'None of the stacks declares a variable "x"'],
-      [["plan", "--only", "c"], 'There is no stack "c"'],
+      [["plan", "--only", "c"], 'Unknown stack "c"'],
     ] as const;
     for (const [args, words] of wanted) {
       const { code, out, err } = await run([...args, "--stack", "out"]);

@@ -97,7 +97,7 @@ describe("a path", () => {
       return stack && load(stack, near);
     };
     expect(await refusal(opened("readme.md"))).toContain("readme.md is not a stack");
-    expect(await refusal(opened("empty"))).toContain("There is no *.tf.json in empty");
+    expect(await refusal(opened("empty"))).toContain("No *.tf.json was found in empty");
     expect(await refusal(opened("nowhere"))).toContain("nowhere cannot be read: there is no such file or folder");
     // Resources of the other file would be taken for removed.
     expect(await refusal(opened("plain/a.tf.json"))).toContain("plain/b.tf.json lies beside plain/a.tf.json");

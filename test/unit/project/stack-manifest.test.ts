@@ -102,6 +102,6 @@ describe("the order of stacks", () => {
     const all = stacks(["a"], ["b"], ["c"]);
     expect(selected(all, ["app/c", "a", "a"]).map(({ name }) => name)).toEqual(["a", "c"]);
     expect(selected(all, [])).toHaveLength(3);
-    expect(refusal(() => selected(all, ["bb"]))).toMatch(/^usage: There is no stack "bb". Did you mean "?b"?/);
+    expect(refusal(() => selected(all, ["bb"]))).toMatch(/^usage: Unknown stack "bb". Did you mean "?b"?/);
   });
 });

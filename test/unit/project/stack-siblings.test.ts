@@ -124,7 +124,7 @@ describe("the outputs of another stack", () => {
   it("are refused without a state, with the stack to apply first", async () => {
     const { outputs, said } = await siblings({});
     expect(outputs).toBe(UNKNOWN);
-    expect(said).toEqual(["stack.remote_state: Stack sites, which team refers to, has not been applied yet"]);
+    expect(said).toEqual(["stack.remote_state: Stack team refers to stack sites, which has not been applied yet"]);
     expect((await siblings({}, { all: [] })).said[0]).toContain("does not exist");
   });
 

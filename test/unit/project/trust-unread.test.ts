@@ -24,7 +24,7 @@ describe("with a token that only views", () => {
     const { write, plan } = await planned();
     const same = await plan(...trust);
     expect([same.code, same.stderr]).toEqual([0, ""]);
-    expect(same.stdout).toMatch(/! hosting_webhook.hook is as recorded, not checked\n.*a webhook \(403\)/);
+    expect(same.stdout).toMatch(/! hosting_webhook.hook was not checked: the plan uses the state\n.*a webhook \(403\)/);
     expect(same.stdout).toMatch(
       /! hosting_grant.www\["dev@acme.example"\] is as recorded, not checked\n.*a grant \(403\)/,
     );

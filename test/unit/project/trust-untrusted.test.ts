@@ -100,7 +100,7 @@ services:
       expect(stderr.match(/^Error: .*$/gm)).toEqual([
         "Error: The untrusted declaration names an address (base_url) for the provider default [trust.untrusted]",
         "Error: The untrusted declaration names a credential (token_env) for the provider default [trust.untrusted]",
-        "Error: The untrusted declaration names the backend http [trust.untrusted]",
+        "Error: The untrusted declaration has the backend http [trust.untrusted]",
         "Error: The untrusted declaration reads the environment variable DEPLOY_NAME [trust.untrusted]",
         "Error: The untrusted declaration reads the environment variable HOSTING_TOKEN [trust.untrusted]",
         "Error: The untrusted declaration names a command, or uses an expression (secret_output) [trust.untrusted]",

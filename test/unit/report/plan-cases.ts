@@ -269,7 +269,7 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
             list: null,
             billed: null,
             most: null,
-            unknown: "plan 7 is not in the list of plans",
+            unknown: "plan_id 7 is not in the list of hosting plans",
           },
         }),
         order({ address: "hosting_domain.d", quote: { currency: "EUR", list: 1500, billed: 1500, most: 1500 } }),
@@ -294,7 +294,7 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
         diagnostic({
           code: "plan.immutable",
           summary: "plan_id of hosting_service.shop cannot be changed",
-          detail: "It is 101 in the account and declared as 205. The API cannot change the plan of a service.",
+          detail: 'It is 101 in the account and declared as 205. The API cannot change "the plan" of a service.',
           remedies: [
             "Keep 101; or declare a second service with plan 205, move over, and give this one `deletion_policy: suspend`.",
           ],

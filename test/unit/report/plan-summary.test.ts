@@ -83,8 +83,8 @@ describe("moneyLines", () => {
     ],
     [
       "an unknown price is a row of its own, in no sum",
-      [order(), unknown("plan 7 is not in the list of plans")],
-      [`Orders: ${one}`, "        1 service, price unknown (USD): plan 7 is not in the list of plans"],
+      [order(), unknown("plan_id 7 is not in the list of hosting plans")],
+      [`Orders: ${one}`, "        1 service, price unknown (USD): plan_id 7 is not in the list of hosting plans"],
     ],
     [
       "several reasons are not listed one by one",

@@ -20,7 +20,7 @@ const errored = (at = address): ApplyEvent => ({
   seconds: 3,
   outcome: outcome(at, {
     result: "failed",
-    diagnostics: [diagnostic({ summary: "The API refused the values (422)" })],
+    diagnostics: [diagnostic({ summary: "The API rejected the values (422)" })],
   }),
 });
 
@@ -47,7 +47,7 @@ describe("progressLine, in Terraform's words", () => {
       complete(address, { awaiting: "provisioning" }),
       "hosting_service.acme: Creation complete after 1s [id=1001]; waits to be provisioned",
     ],
-    [errored(), "hosting_service.acme: Creation errored after 3s: The API refused the values (422)"],
+    [errored(), "hosting_service.acme: Creation errored after 3s: The API rejected the values (422)"],
     [
       { type: "waiting", addresses: ["a.a", "a.b", "a.c", "a.d", "a.e"], seconds: 65 },
       "Still waiting for 5 queued jobs: a.a, a.b, a.c and 2 more [1m5s elapsed]",

@@ -89,7 +89,7 @@ export const proofCases: readonly { name: string; why: string; plan: Plan }[] = 
     why: "an unknown price is a row of its own, in no sum; a bound says that it is one",
     plan: plan([
       shop(1, { quote: price("USD", 2000) }),
-      shop(2, { quote: unknown("plan 7 is not in the list of plans") }),
+      shop(2, { quote: unknown("plan_id 7 is not in the list of hosting plans") }),
       shop(3, { quote: unknown("the coupon SPRING may lower it", { most: 2400, months: 12, plan: "Shared S" }) }),
     ]),
   },

@@ -23,13 +23,13 @@ export interface ClientAccountConfig extends cdktf.TerraformMetaArguments {
   */
   readonly companyNumber?: string;
   /**
-  * Currency that the client is billed in. One of `GEL`, `USD`, `EUR`. A change is refused, unless `replace_on_change` is set.
+  * Billing currency of the client. One of `GEL`, `USD`, `EUR`. A change is refused, unless `replace_on_change` is set.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account#currency ClientAccount#currency}
   */
   readonly currency?: string;
   /**
-  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account#deletion_policy ClientAccount#deletion_policy}
   */
@@ -271,7 +271,7 @@ export class ClientAccount extends cdktf.TerraformResource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was created (ISO 8601), as the API shows it.
+  * Creation time (ISO 8601), as the API returns it.
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -280,7 +280,7 @@ export class ClientAccount extends cdktf.TerraformResource {
   // currency - computed: true, optional: true, required: false
   private _currency?: string;
   /**
-  * Currency that the client is billed in. One of `GEL`, `USD`, `EUR`. A change is refused, unless `replace_on_change` is set.
+  * Billing currency of the client. One of `GEL`, `USD`, `EUR`. A change is refused, unless `replace_on_change` is set.
   */
   public get currency() {
     return this.getStringAttribute('currency');
@@ -299,7 +299,7 @@ export class ClientAccount extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');

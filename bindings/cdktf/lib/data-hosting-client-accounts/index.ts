@@ -88,7 +88,7 @@ export class DataHostingClientAccountsClientAccountsOutputReference extends cdkt
 
   // currency - computed: true, optional: false, required: false
   /**
-  * Currency that the client is billed in.
+  * Billing currency of the client.
   */
   public get currency() {
     return this.getStringAttribute('currency');

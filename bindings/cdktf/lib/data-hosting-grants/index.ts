@@ -78,7 +78,7 @@ export class DataHostingGrantsGrantsOutputReference extends cdktf.ComplexObject 
 
   // email - computed: true, optional: false, required: false
   /**
-  * Who the service is shared with.
+  * E-mail address of the user who gets access to the service.
   */
   public get email() {
     return this.getStringAttribute('email');

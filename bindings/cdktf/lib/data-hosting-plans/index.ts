@@ -112,7 +112,7 @@ export class DataHostingPlansPlansOutputReference extends cdktf.ComplexObject {
 
   // name - computed: true, optional: false, required: false
   /**
-  * Name of the plan.
+  * Name of the hosting plan.
   */
   public get name() {
     return this.getStringAttribute('name');

@@ -88,7 +88,7 @@ export class DataHostingWebhooksWebhooksOutputReference extends cdktf.ComplexObj
 
   // url - computed: true, optional: false, required: false
   /**
-  * Where events are posted to.
+  * URL that receives the events.
   */
   public get url() {
     return this.getStringAttribute('url');

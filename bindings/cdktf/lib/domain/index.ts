@@ -17,7 +17,7 @@ export interface DomainConfig extends cdktf.TerraformMetaArguments {
   */
   readonly currency: string;
   /**
-  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/domain#deletion_policy Domain#deletion_policy}
   */
@@ -29,13 +29,13 @@ export interface DomainConfig extends cdktf.TerraformMetaArguments {
   */
   readonly domain: string;
   /**
-  * How name servers are set. The API's words are not published; `default` and `custom` are likely. Example: `"default"`. A change is refused, unless `replace_on_change` is set.
+  * Mode of the name servers. The API does not publish its values; `default` and `custom` are likely. Example: `"default"`. A change is refused, unless `replace_on_change` is set.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/domain#nameserver_mode Domain#nameserver_mode}
   */
   readonly nameserverMode: string;
   /**
-  * Who registers it, sent as it is: the API's field names are not published. Likely: first_name, last_name, email, phone, address, city, postcode, country. Example: `{ first_name = "Ana", last_name = "Acme", email = "ana@acme.example" }`. A change is refused, unless `replace_on_change` is set.
+  * Contact of the registrant, sent unchanged. The API does not publish its field names. Likely: first_name, last_name, email, phone, address, city, postcode, country. Example: `{ first_name = "Ana", last_name = "Acme", email = "ana@acme.example" }`. A change is refused, unless `replace_on_change` is set.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/domain#registrant_contact Domain#registrant_contact}
   */
@@ -253,7 +253,7 @@ export class Domain extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');
@@ -295,7 +295,7 @@ export class Domain extends cdktf.TerraformResource {
 
   // invoice_id - computed: true, optional: false, required: false
   /**
-  * Id of the invoice that the order raised.
+  * Id of the order's invoice.
   */
   public get invoiceId() {
     return this.getStringAttribute('invoice_id');
@@ -303,7 +303,7 @@ export class Domain extends cdktf.TerraformResource {
 
   // invoice_number - computed: true, optional: false, required: false
   /**
-  * Number of the invoice that the order raised.
+  * Number of the order's invoice.
   */
   public get invoiceNumber() {
     return this.getStringAttribute('invoice_number');
@@ -311,7 +311,7 @@ export class Domain extends cdktf.TerraformResource {
 
   // invoice_total - computed: true, optional: false, required: false
   /**
-  * Amount billed by that invoice, net of any discount, in the API's own unit.
+  * Total of the order's invoice after discounts, in the API's own unit.
   */
   public get invoiceTotal() {
     return this.getNumberAttribute('invoice_total');
@@ -320,7 +320,7 @@ export class Domain extends cdktf.TerraformResource {
   // nameserver_mode - computed: false, optional: false, required: true
   private _nameserverMode?: string;
   /**
-  * How name servers are set. The API's words are not published; `default` and `custom` are likely. Example: `"default"`. A change is refused, unless `replace_on_change` is set.
+  * Mode of the name servers. The API does not publish its values; `default` and `custom` are likely. Example: `"default"`. A change is refused, unless `replace_on_change` is set.
   */
   public get nameserverMode() {
     return this.getStringAttribute('nameserver_mode');
@@ -336,7 +336,7 @@ export class Domain extends cdktf.TerraformResource {
   // registrant_contact - computed: false, optional: false, required: true
   private _registrantContact?: { [key: string]: string };
   /**
-  * Who registers it, sent as it is: the API's field names are not published. Likely: first_name, last_name, email, phone, address, city, postcode, country. Example: `{ first_name = "Ana", last_name = "Acme", email = "ana@acme.example" }`. A change is refused, unless `replace_on_change` is set.
+  * Contact of the registrant, sent unchanged. The API does not publish its field names. Likely: first_name, last_name, email, phone, address, city, postcode, country. Example: `{ first_name = "Ana", last_name = "Acme", email = "ana@acme.example" }`. A change is refused, unless `replace_on_change` is set.
   */
   public get registrantContact() {
     return this.getStringMapAttribute('registrant_contact');
@@ -370,7 +370,7 @@ export class Domain extends cdktf.TerraformResource {
 
   // status - computed: true, optional: false, required: false
   /**
-  * Status of the order as it was answered, in the API's own word.
+  * Status of the order in the response, in the API's own word.
   */
   public get status() {
     return this.getStringAttribute('status');

@@ -11,19 +11,19 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 export interface GrantConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Who the service is shared with. Example: `"dev@acme.example"`. A change recreates the object.
+  * E-mail address of the user who gets access to the service. Example: `"dev@acme.example"`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#email Grant#email}
   */
   readonly email: string;
   /**
-  * When the grant ends: a time with an offset (ISO 8601), or a day, which means its first moment in UTC. Default: never. An expired grant is not created again. Example: `"2027-01-31T00:00:00Z"`. A change recreates the object.
+  * End of the grant: a time with an offset (ISO 8601), or a day, which means 00:00 UTC. Default: never. An expired grant is not recreated. Example: `"2027-01-31T00:00:00Z"`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#expires_at Grant#expires_at}
   */
   readonly expiresAt?: string;
   /**
-  * What they may do: `view` or `manage`. A change recreates the object.
+  * Permission of the user: `view` or `manage`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/grant#permission Grant#permission}
   */
@@ -249,7 +249,7 @@ export class Grant extends cdktf.TerraformResource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was created (ISO 8601), as the API shows it.
+  * Creation time (ISO 8601), as the API returns it.
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -258,7 +258,7 @@ export class Grant extends cdktf.TerraformResource {
   // email - computed: false, optional: false, required: true
   private _email?: string;
   /**
-  * Who the service is shared with. Example: `"dev@acme.example"`. A change recreates the object.
+  * E-mail address of the user who gets access to the service. Example: `"dev@acme.example"`. A change recreates the object.
   */
   public get email() {
     return this.getStringAttribute('email');
@@ -274,7 +274,7 @@ export class Grant extends cdktf.TerraformResource {
   // expires_at - computed: false, optional: true, required: false
   private _expiresAt?: string;
   /**
-  * When the grant ends: a time with an offset (ISO 8601), or a day, which means its first moment in UTC. Default: never. An expired grant is not created again. Example: `"2027-01-31T00:00:00Z"`. A change recreates the object.
+  * End of the grant: a time with an offset (ISO 8601), or a day, which means 00:00 UTC. Default: never. An expired grant is not recreated. Example: `"2027-01-31T00:00:00Z"`. A change recreates the object.
   */
   public get expiresAt() {
     return this.getStringAttribute('expires_at');
@@ -301,7 +301,7 @@ export class Grant extends cdktf.TerraformResource {
   // permission - computed: false, optional: false, required: true
   private _permission?: string;
   /**
-  * What they may do: `view` or `manage`. A change recreates the object.
+  * Permission of the user: `view` or `manage`. A change recreates the object.
   */
   public get permission() {
     return this.getStringAttribute('permission');

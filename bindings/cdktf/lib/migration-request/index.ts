@@ -11,7 +11,7 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 export interface MigrationRequestConfig extends cdktf.TerraformMetaArguments {
   /**
-  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#deletion_policy MigrationRequest#deletion_policy}
   */
@@ -23,7 +23,7 @@ export interface MigrationRequestConfig extends cdktf.TerraformMetaArguments {
   */
   readonly domain: string;
   /**
-  * The service that the website moves to. A change is refused, unless `replace_on_change` is set.
+  * Id of the target service. A change is refused, unless `replace_on_change` is set.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#order_id MigrationRequest#order_id}
   */
@@ -216,7 +216,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was created (ISO 8601), as the API shows it.
+  * Creation time (ISO 8601), as the API returns it.
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -225,7 +225,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');
@@ -268,7 +268,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
   // order_id - computed: true, optional: true, required: false
   private _orderId?: string;
   /**
-  * The service that the website moves to. A change is refused, unless `replace_on_change` is set.
+  * Id of the target service. A change is refused, unless `replace_on_change` is set.
   */
   public get orderId() {
     return this.getStringAttribute('order_id');

@@ -11,7 +11,7 @@ import { warnOfClearText, watchNames } from "../../../../src/constructs/binding-
 
 export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Coupon for this plan and cycle. Used only when the service is ordered. A change is refused, unless `replace_on_change` is set.
+  * Coupon for this hosting plan and billing cycle. Used only for the order. A change is refused, unless `replace_on_change` is set.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#coupon_code Service#coupon_code}
   */
@@ -23,13 +23,13 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly currency: string;
   /**
-  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running, `suspend` suspends it first and then forgets it. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running, `suspend` suspends the object and then removes it from the state. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#deletion_policy Service#deletion_policy}
   */
   readonly deletionPolicy?: string;
   /**
-  * Domain attached to the service. Required for hosting plans (shared, WordPress), otherwise left out. Example: `"www.acme.example"`. A change is refused, unless `replace_on_change` is set.
+  * Domain of the service. Required for shared and WordPress hosting, otherwise omitted. Example: `"www.acme.example"`. A change is refused, unless `replace_on_change` is set.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#domain Service#domain}
   */
@@ -43,19 +43,19 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly password?: string;
   /**
-  * Change this number to set the password again. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.
+  * Increment this number to set the password again. For Root VPS and Virtual Desktop, the server generates a password, which is stored in `generated_password`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#password_version Service#password_version}
   */
   readonly passwordVersion?: number;
   /**
-  * The plan to order; see the data source `hosting_plans`. Must be an active plan on an active product. A change is refused, unless `replace_on_change` is set.
+  * Id of the hosting plan to order; see the data source `hosting_plans`. Must be an active hosting plan of an active product. A change is refused, unless `replace_on_change` is set.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#plan_id Service#plan_id}
   */
   readonly planId: number;
   /**
-  * Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not give the resource's address to a provider. An existing order keeps it: the plan refuses another one, unless the service is ordered again.
+  * Stable name of this order within the provider's `project`. It is part of the Idempotency-Key. Default: the domain. Required to order a service without a domain, because Terraform does not give the resource address to a provider. The reference of an existing order cannot change, unless the service is ordered again.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#reference Service#reference}
   */
@@ -73,7 +73,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly secretOutput?: ServiceSecretOutput;
   /**
-  * Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays. After an import it is null until it is declared.
+  * True if the service must be suspended. If it is not declared, it is not managed: a suspension by the host, for example for non-payment, stays. After an import it is null until it is declared.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#suspended Service#suspended}
   */
@@ -224,7 +224,7 @@ export class ServiceSecretOutputEnvFileOutputReference extends cdktf.ComplexObje
 }
 export interface ServiceSecretOutput {
   /**
-  * Program, with its arguments, that reads the secret from standard input. It is run without a shell.
+  * Program with its arguments. It reads the secret from standard input, and runs without a shell.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#command Service#command}
   */
@@ -236,13 +236,13 @@ export interface ServiceSecretOutput {
   */
   readonly envFile?: ServiceSecretOutputEnvFile;
   /**
-  * File whose whole content becomes the secret.
+  * File that then contains only the secret.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#file Service#file}
   */
   readonly file?: string;
   /**
-  * Whether the file may lie outside of the folder that paths are relative to. Without it, a path that leaves the folder, also through a symbolic link, is refused.
+  * True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#outside_project Service#outside_project}
   */
@@ -362,7 +362,7 @@ export class ServiceSecretOutputOutputReference extends cdktf.ComplexObject {
   // command - computed: false, optional: true, required: false
   private _command?: string[];
   /**
-  * Program, with its arguments, that reads the secret from standard input. It is run without a shell.
+  * Program with its arguments. It reads the secret from standard input, and runs without a shell.
   */
   public get command() {
     return this.getListAttribute('command');
@@ -400,7 +400,7 @@ export class ServiceSecretOutputOutputReference extends cdktf.ComplexObject {
   // file - computed: false, optional: true, required: false
   private _file?: string;
   /**
-  * File whose whole content becomes the secret.
+  * File that then contains only the secret.
   */
   public get file() {
     return this.getStringAttribute('file');
@@ -419,7 +419,7 @@ export class ServiceSecretOutputOutputReference extends cdktf.ComplexObject {
   // outside_project - computed: false, optional: true, required: false
   private _outsideProject?: boolean | cdktf.IResolvable;
   /**
-  * Whether the file may lie outside of the folder that paths are relative to. Without it, a path that leaves the folder, also through a symbolic link, is refused.
+  * True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error.
   */
   public get outsideProject() {
     return this.getBooleanAttribute('outside_project');
@@ -616,7 +616,7 @@ export class ServiceTimeoutsOutputReference extends cdktf.ComplexObject {
 *
 * A hosted service. Ordering it raises an invoice at once; it is provisioned when the invoice is paid.
 *
-* The API can suspend a service and set its password. It can neither change nor delete one, and an order costs money:
+* The API can suspend a service and set its password. It can neither change nor delete a service, and an order costs money:
 *
 * - **No automatic replacement.** A change of `plan_id`, `currency`, `domain`, `term` or `coupon_code` is an error of the
 *   plan that names the choices. With `replace_on_change = true` and a new `reference` the service is ordered again.
@@ -626,7 +626,7 @@ export class ServiceTimeoutsOutputReference extends cdktf.ComplexObject {
 *   keeps that name. A service of the same domain that exists already is not ordered again: the plan is an error that offers
 *   an `import` block.
 * - **No taint.** A failure after the order was placed is a warning, and the next apply continues from there.
-* - **No order in place of what is gone.** A service that was terminated elsewhere stays in the state, with a warning.
+* - **No automatic new order.** A service that no longer exists stays in the state, with a warning.
 *   `terraform apply -replace` with a new `reference` orders it again.
 *
 * `suspended` and the password wait until the service is live. Status words that are not known are never acted upon; map them
@@ -711,7 +711,7 @@ export class Service extends cdktf.TerraformResource {
   // coupon_code - computed: false, optional: true, required: false
   private _couponCode?: string;
   /**
-  * Coupon for this plan and cycle. Used only when the service is ordered. A change is refused, unless `replace_on_change` is set.
+  * Coupon for this hosting plan and billing cycle. Used only for the order. A change is refused, unless `replace_on_change` is set.
   */
   public get couponCode() {
     return this.getStringAttribute('coupon_code');
@@ -729,7 +729,7 @@ export class Service extends cdktf.TerraformResource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was created (ISO 8601), as the API shows it.
+  * Creation time (ISO 8601), as the API returns it.
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -754,7 +754,7 @@ export class Service extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it does, since the API cannot delete it: `prevent` refuses the plan, `forget` removes it from the state and leaves it running, `suspend` suspends it first and then forgets it. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running, `suspend` suspends the object and then removes it from the state. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');
@@ -773,7 +773,7 @@ export class Service extends cdktf.TerraformResource {
   // domain - computed: true, optional: true, required: false
   private _domain?: string;
   /**
-  * Domain attached to the service. Required for hosting plans (shared, WordPress), otherwise left out. Example: `"www.acme.example"`. A change is refused, unless `replace_on_change` is set.
+  * Domain of the service. Required for shared and WordPress hosting, otherwise omitted. Example: `"www.acme.example"`. A change is refused, unless `replace_on_change` is set.
   */
   public get domain() {
     return this.getStringAttribute('domain');
@@ -791,7 +791,7 @@ export class Service extends cdktf.TerraformResource {
 
   // generated_password - computed: true, optional: false, required: false
   /**
-  * The password that the API generated when `password_version` was last changed (Root VPS, Virtual Desktop). Null when it went to `secret_output`.
+  * Password that the API generated at the last change of `password_version` (Root VPS, Virtual Desktop). Null if it was written to `secret_output`.
   *
   * Sensitive.
   */
@@ -801,7 +801,7 @@ export class Service extends cdktf.TerraformResource {
 
   // generated_password_fingerprint - computed: true, optional: false, required: false
   /**
-  * Short fingerprint of `generated_password`, once `secret_output` has taken it out of the state: `sha256:` and the first 8 hex digits.
+  * Short fingerprint of `generated_password`, set when `secret_output` removes the secret from the state: `sha256:` and the first 8 hex digits.
   */
   public get generatedPasswordFingerprint() {
     return this.getStringAttribute('generated_password_fingerprint');
@@ -817,7 +817,7 @@ export class Service extends cdktf.TerraformResource {
 
   // invoice_id - computed: true, optional: false, required: false
   /**
-  * Id of the invoice that the order raised.
+  * Id of the order's invoice.
   */
   public get invoiceId() {
     return this.getStringAttribute('invoice_id');
@@ -825,7 +825,7 @@ export class Service extends cdktf.TerraformResource {
 
   // invoice_number - computed: true, optional: false, required: false
   /**
-  * Number of the invoice that the order raised.
+  * Number of the order's invoice.
   */
   public get invoiceNumber() {
     return this.getStringAttribute('invoice_number');
@@ -833,7 +833,7 @@ export class Service extends cdktf.TerraformResource {
 
   // invoice_total - computed: true, optional: false, required: false
   /**
-  * Amount billed by that invoice, net of any discount, in the API's own unit.
+  * Total of the order's invoice after discounts, in the API's own unit.
   */
   public get invoiceTotal() {
     return this.getNumberAttribute('invoice_total');
@@ -841,7 +841,7 @@ export class Service extends cdktf.TerraformResource {
 
   // next_due_date - computed: true, optional: false, required: false
   /**
-  * When the next invoice is due (YYYY-MM-DD).
+  * Due date of the next invoice (YYYY-MM-DD).
   */
   public get nextDueDate() {
     return this.getStringAttribute('next_due_date');
@@ -872,7 +872,7 @@ export class Service extends cdktf.TerraformResource {
   // password_version - computed: false, optional: true, required: false
   private _passwordVersion?: number;
   /**
-  * Change this number to set the password again. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.
+  * Increment this number to set the password again. For Root VPS and Virtual Desktop, the server generates a password, which is stored in `generated_password`.
   */
   public get passwordVersion() {
     return this.getNumberAttribute('password_version');
@@ -890,7 +890,7 @@ export class Service extends cdktf.TerraformResource {
 
   // plan - computed: true, optional: false, required: false
   /**
-  * Name of the plan.
+  * Name of the hosting plan.
   */
   public get plan() {
     return this.getStringAttribute('plan');
@@ -899,7 +899,7 @@ export class Service extends cdktf.TerraformResource {
   // plan_id - computed: false, optional: false, required: true
   private _planId?: number;
   /**
-  * The plan to order; see the data source `hosting_plans`. Must be an active plan on an active product. A change is refused, unless `replace_on_change` is set.
+  * Id of the hosting plan to order; see the data source `hosting_plans`. Must be an active hosting plan of an active product. A change is refused, unless `replace_on_change` is set.
   */
   public get planId() {
     return this.getNumberAttribute('plan_id');
@@ -939,7 +939,7 @@ export class Service extends cdktf.TerraformResource {
   // reference - computed: false, optional: true, required: false
   private _reference?: string;
   /**
-  * Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not give the resource's address to a provider. An existing order keeps it: the plan refuses another one, unless the service is ordered again.
+  * Stable name of this order within the provider's `project`. It is part of the Idempotency-Key. Default: the domain. Required to order a service without a domain, because Terraform does not give the resource address to a provider. The reference of an existing order cannot change, unless the service is ordered again.
   */
   public get reference() {
     return this.getStringAttribute('reference');
@@ -1004,7 +1004,7 @@ export class Service extends cdktf.TerraformResource {
   // suspended - computed: true, optional: true, required: false
   private _suspended?: boolean | cdktf.IResolvable;
   /**
-  * Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays. After an import it is null until it is declared.
+  * True if the service must be suspended. If it is not declared, it is not managed: a suspension by the host, for example for non-payment, stays. After an import it is null until it is declared.
   */
   public get suspended() {
     return this.getBooleanAttribute('suspended');

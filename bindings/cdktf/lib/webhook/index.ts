@@ -11,7 +11,7 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 export interface WebhookConfig extends cdktf.TerraformMetaArguments {
   /**
-  * Names of the events to deliver; the order means nothing. One of `service.provisioned`, `invoice.paid`, `service.suspended`, `invoice.created`, `service.expiring`, `service.terminated`, `service.transfer_accepted`. A change recreates the object.
+  * Names of the events to deliver, in any order. One of `service.provisioned`, `invoice.paid`, `service.suspended`, `invoice.created`, `service.expiring`, `service.terminated`, `service.transfer_accepted`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#events Webhook#events}
   */
@@ -29,7 +29,7 @@ export interface WebhookConfig extends cdktf.TerraformMetaArguments {
   */
   readonly timeouts?: WebhookTimeouts;
   /**
-  * Where events are posted to. Example: `"https://hooks.acme.example/hosting"`. A change recreates the object.
+  * URL that receives the events. Example: `"https://hooks.acme.example/hosting"`. A change recreates the object.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#url Webhook#url}
   */
@@ -168,7 +168,7 @@ export class WebhookSecretOutputEnvFileOutputReference extends cdktf.ComplexObje
 }
 export interface WebhookSecretOutput {
   /**
-  * Program, with its arguments, that reads the secret from standard input. It is run without a shell.
+  * Program with its arguments. It reads the secret from standard input, and runs without a shell.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#command Webhook#command}
   */
@@ -180,13 +180,13 @@ export interface WebhookSecretOutput {
   */
   readonly envFile?: WebhookSecretOutputEnvFile;
   /**
-  * File whose whole content becomes the secret.
+  * File that then contains only the secret.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#file Webhook#file}
   */
   readonly file?: string;
   /**
-  * Whether the file may lie outside of the folder that paths are relative to. Without it, a path that leaves the folder, also through a symbolic link, is refused.
+  * True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#outside_project Webhook#outside_project}
   */
@@ -306,7 +306,7 @@ export class WebhookSecretOutputOutputReference extends cdktf.ComplexObject {
   // command - computed: false, optional: true, required: false
   private _command?: string[];
   /**
-  * Program, with its arguments, that reads the secret from standard input. It is run without a shell.
+  * Program with its arguments. It reads the secret from standard input, and runs without a shell.
   */
   public get command() {
     return this.getListAttribute('command');
@@ -344,7 +344,7 @@ export class WebhookSecretOutputOutputReference extends cdktf.ComplexObject {
   // file - computed: false, optional: true, required: false
   private _file?: string;
   /**
-  * File whose whole content becomes the secret.
+  * File that then contains only the secret.
   */
   public get file() {
     return this.getStringAttribute('file');
@@ -363,7 +363,7 @@ export class WebhookSecretOutputOutputReference extends cdktf.ComplexObject {
   // outside_project - computed: false, optional: true, required: false
   private _outsideProject?: boolean | cdktf.IResolvable;
   /**
-  * Whether the file may lie outside of the folder that paths are relative to. Without it, a path that leaves the folder, also through a symbolic link, is refused.
+  * True if the file may be outside the base folder of relative paths. By default, a path that leaves this folder, also through a symbolic link, is an error.
   */
   public get outsideProject() {
     return this.getBooleanAttribute('outside_project');
@@ -525,7 +525,7 @@ export class WebhookTimeoutsOutputReference extends cdktf.ComplexObject {
 * The API shows the signing secret once, when the subscription is made. It is kept in the state as a sensitive value, or written to
 * `secret_output`; the state then holds a fingerprint. Importing a subscription cannot recover its secret.
 *
-* The API cannot change a subscription: a different URL or set of events makes another one, with another secret. Terraform
+* The API cannot change "a subscription: a different URL or set" of events makes another one, with another secret. Terraform
 * deletes the old one first unless you say otherwise. Add `lifecycle { create_before_destroy = true }`, and no event is lost
 * between.
 */
@@ -589,7 +589,7 @@ export class Webhook extends cdktf.TerraformResource {
 
   // created_at - computed: true, optional: false, required: false
   /**
-  * When it was created (ISO 8601), as the API shows it.
+  * Creation time (ISO 8601), as the API returns it.
   */
   public get createdAt() {
     return this.getStringAttribute('created_at');
@@ -598,7 +598,7 @@ export class Webhook extends cdktf.TerraformResource {
   // events - computed: false, optional: false, required: true
   private _events?: string[];
   /**
-  * Names of the events to deliver; the order means nothing. One of `service.provisioned`, `invoice.paid`, `service.suspended`, `invoice.created`, `service.expiring`, `service.terminated`, `service.transfer_accepted`. A change recreates the object.
+  * Names of the events to deliver, in any order. One of `service.provisioned`, `invoice.paid`, `service.suspended`, `invoice.created`, `service.expiring`, `service.terminated`, `service.transfer_accepted`. A change recreates the object.
   */
   public get events() {
     return cdktf.Fn.tolist(this.getListAttribute('events'));
@@ -621,7 +621,7 @@ export class Webhook extends cdktf.TerraformResource {
 
   // secret - computed: true, optional: false, required: false
   /**
-  * The signing secret. The API shows it once, at registration. It is kept in the state, or written to `secret_output`; then, and after an import, it is null.
+  * The signing secret. The API returns it once, at registration. It is stored in the state, or written to `secret_output`. It is null with `secret_output`, and after an import.
   *
   * Sensitive.
   */
@@ -631,7 +631,7 @@ export class Webhook extends cdktf.TerraformResource {
 
   // secret_fingerprint - computed: true, optional: false, required: false
   /**
-  * Short fingerprint of `secret`, once `secret_output` has taken it out of the state: `sha256:` and the first 8 hex digits.
+  * Short fingerprint of `secret`, set when `secret_output` removes the secret from the state: `sha256:` and the first 8 hex digits.
   */
   public get secretFingerprint() {
     return this.getStringAttribute('secret_fingerprint');
@@ -678,7 +678,7 @@ export class Webhook extends cdktf.TerraformResource {
   // url - computed: false, optional: false, required: true
   private _url?: string;
   /**
-  * Where events are posted to. Example: `"https://hooks.acme.example/hosting"`. A change recreates the object.
+  * URL that receives the events. Example: `"https://hooks.acme.example/hosting"`. A change recreates the object.
   */
   public get url() {
     return this.getStringAttribute('url');

@@ -21,38 +21,37 @@ import { quoteService } from "./quote.ts";
 import { domainSuits, namesakesOf, passwordStep, passwordSuits, planSuits, suspension } from "./steps.ts";
 import { keepsNoPassword, monthsOf, passwordForm, phaseOf } from "./words.ts";
 
-/** For the reference page. */
-const description = `A hosted service. Ordering it raises an invoice at once; it is provisioned when the invoice is paid.
+/** Description for the reference page. */
+const description = `A hosted service. An order creates an invoice immediately; the host provisions the service when the invoice is paid.
 
-A service can be ordered, suspended and given a password, but neither changed nor deleted by the API. So hostform never
-orders a replacement automatically: a change of \`plan_id\`, \`currency\`, \`domain\`, \`term\` or \`coupon_code\` is an error of the
-plan that names the choices, and removing the block follows \`deletion_policy\`.
+The API can order and suspend a service and set its password. It can neither change nor delete a service, so hostform never
+orders a replacement automatically. A plan that changes \`plan_id\`, \`currency\`, \`domain\`, \`term\` or \`coupon_code\` fails and
+shows the choices. Removing the block follows \`deletion_policy\`.
 
-An order carries an Idempotency-Key derived from the project and \`reference\` (or the address), so that the same order
-sent twice makes one service. An existing service of the same domain is never ordered again: adopt it with \`import\`. Nor is a server without
-a domain ordered while one of its plan exists that is not in the state, unless \`--order-anyway\` is given.
+An order has an Idempotency-Key from the project and \`reference\` (or the address), so a repeated order creates one service.
+If a service with the same domain exists, hostform never orders it again: adopt it with \`import\`. If a service with the same
+hosting plan is not in the state, hostform orders no service without a domain, unless you add \`--order-anyway\`.
 
-\`suspended\` and the password wait until the service is live. Status words that hostform does not know are never acted
-upon; map them under \`providers: … status_words\`.`;
+\`suspended\` and the password wait until the service is live. hostform does not change a service with an
+unknown status word; map the word under \`providers: … status_words\`.`;
 
-/** The same in Terraform's terms. */
-const hcl = `A hosted service. Ordering it raises an invoice at once; it is provisioned when the invoice is paid.
+/** Description for Terraform's reference page. */
+const hcl = `A hosted service. An order creates an invoice immediately; the host provisions the service when the invoice is paid.
 
-The API can suspend a service and set its password. It can neither change nor delete one, and an order costs money:
+The API can suspend a service and set its password. It can neither change nor delete a service, and an order costs money:
 
-- **No automatic replacement.** A change of \`plan_id\`, \`currency\`, \`domain\`, \`term\` or \`coupon_code\` is an error of the
-  plan that names the choices. With \`replace_on_change = true\` and a new \`reference\` the service is ordered again.
-- **No deletion.** Destroying follows the \`deletion_policy\` in the state: \`prevent\` (the default) is an error of the plan, also for
-  a service that is only not found.
-- **No second order.** The Idempotency-Key is made of the provider's \`project\` and \`reference\` (default: the domain). An order
-  keeps that name. A service of the same domain that exists already is not ordered again: the plan is an error that offers
-  an \`import\` block.
+- **No automatic replacement.** A plan that changes \`plan_id\`, \`currency\`, \`domain\`, \`term\` or \`coupon_code\` fails and
+  shows the choices. With \`replace_on_change = true\` and a new \`reference\`, the service is ordered again.
+- **No deletion.** A destroy follows the \`deletion_policy\` in the state. With \`prevent\` (the default) the plan fails, even if the
+  service is not found.
+- **No second order.** The Idempotency-Key comes from the provider's \`project\` and \`reference\` (default: the domain), which must not
+  change after the order. If a service with the same domain exists, the plan fails and shows an \`import\` block.
 - **No taint.** A failure after the order was placed is a warning, and the next apply continues from there.
-- **No order in place of what is gone.** A service that was terminated elsewhere stays in the state, with a warning.
+- **No automatic new order.** A service that no longer exists stays in the state, with a warning.
   \`terraform apply -replace\` with a new \`reference\` orders it again.
 
-\`suspended\` and the password wait until the service is live. Status words that are not known are never acted upon; map them
-with the provider's \`status_words\`.`;
+\`suspended\` and the password wait until the service is live. A service with an unknown status word is never changed; map
+the word with the provider's \`status_words\`.`;
 
 /** The declaration on the reference page. */
 const example = `services:
@@ -68,8 +67,9 @@ const example = `services:
 const attributes = z.strictObject({
   id: idAttribute("service"),
   plan_id: attribute(z.number().int().positive(), {
-    description: "The id of the plan to order, from the list of plans. Must be an active plan on an active product.",
-    hcl: "The plan to order; see the data source `hosting_plans`. Must be an active plan on an active product.",
+    description:
+      "Id of the hosting plan to order, from the list of plans. Must be an active hosting plan of an active product.",
+    hcl: "Id of the hosting plan to order; see the data source `hosting_plans`. Must be an active hosting plan of an active product.",
     change: "immutable",
     decisive: true,
     example: 101,
@@ -82,7 +82,7 @@ const attributes = z.strictObject({
     example: "USD",
   }),
   domain: attribute(domainName().optional(), {
-    description: "Domain attached to the service. Required for hosting plans (shared, WordPress), otherwise left out.",
+    description: "Domain of the service. Required for shared and WordPress hosting, otherwise omitted.",
     change: "immutable",
     decisive: true,
     computed: true,
@@ -97,33 +97,33 @@ const attributes = z.strictObject({
     decisive: true,
     computed: true,
     default: 1,
-    // The words of billing cycles are not specified: they count when a service is adopted, not against the order.
+    // The words of billing cycles are not specified. They apply when a service is adopted, not to an ordered service.
     unreadable: true,
     example: 12,
   }),
   coupon_code: attribute(z.string().min(1).optional(), {
-    description: "Coupon for this plan and cycle. Used only when the service is ordered.",
+    description: "Coupon for this hosting plan and billing cycle. Used only for the order.",
     change: "immutable",
     unreadable: true,
   }),
   reference: attribute(z.string().min(1).max(200).optional(), {
     description:
-      "Stable name of this order within the project, from which its Idempotency-Key is derived. Default: the resource's address.",
-    hcl: "Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not give the resource's address to a provider. An existing order keeps it: the plan refuses another one, unless the service is ordered again.",
+      "Stable name of this order within the project. It is part of the Idempotency-Key. Default: the resource address.",
+    hcl: "Stable name of this order within the provider's `project`. It is part of the Idempotency-Key. Default: the domain. Required to order a service without a domain, because Terraform does not give the resource address to a provider. The reference of an existing order cannot change, unless the service is ordered again.",
     change: "recorded",
     unreadable: true,
   }),
   suspended: attribute(z.boolean().optional(), {
     description:
-      "Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays.",
-    hcl: "Whether the service is suspended. Not declared means not managed: a suspension by the host, for non-payment for example, stays. After an import it is null until it is declared.",
+      "True if the service must be suspended. If it is not declared, it is not managed: a suspension by the host, for example for non-payment, stays.",
+    hcl: "True if the service must be suspended. If it is not set, it is not managed: a suspension by the host, for example for non-payment, stays. After an import it is null until it is set.",
     change: "in-place",
     decisive: true,
     computed: true,
   }),
   password: attribute(z.string().min(8, "at least 8 characters").optional(), {
     description:
-      "Control-panel password (shared and WordPress hosting), at least 8 characters. Declare where it is read, never the password itself: `{env: NAME}`, `{file: PATH}` or `{command: [PROGRAM, …]}`. Write-only: read and sent when `password_version` changes, never stored.",
+      "Control-panel password (shared and WordPress hosting), at least 8 characters. Declare the source, never the password itself: `{env: NAME}`, `{file: PATH}` or `{command: [PROGRAM, …]}`. Write-only: read and sent when `password_version` changes, never stored.",
     hcl: "Control-panel password (shared and WordPress hosting), at least 8 characters. Write-only: read and sent when `password_version` changes, in no plan and no state. Needs Terraform 1.11 or OpenTofu 1.11.",
     change: "in-place",
     sensitive: true,
@@ -131,7 +131,7 @@ const attributes = z.strictObject({
   }),
   password_version: attribute(z.number().int().positive().optional(), {
     description:
-      "Change this number to set the password again. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.",
+      "Increment this number to set the password again. For Root VPS and Virtual Desktop, the server generates a password, which is stored in `generated_password`.",
     change: "in-place",
     decisive: true,
     unreadable: true,
@@ -139,7 +139,7 @@ const attributes = z.strictObject({
   }),
   secret_output: secretOutputAttribute("generated_password"),
   deletion_policy: deletionPolicy("suspend"),
-  plan: attribute(z.string(), { description: "Name of the plan.", computed: true }),
+  plan: attribute(z.string(), { description: "Name of the hosting plan.", computed: true }),
   product_type: attribute(z.string(), { description: "Kind of product, in the API's own word.", computed: true }),
   status: attribute(z.string(), { description: "Status, in the API's own word.", computed: true }),
   provisioning_status: attribute(z.string(), {
@@ -148,11 +148,11 @@ const attributes = z.strictObject({
   }),
   billing_cycle: attribute(z.string(), { description: "Billing cycle, in the API's own word.", computed: true }),
   price: attribute(z.number(), { description: "Undiscounted list price, in the API's own unit.", computed: true }),
-  next_due_date: attribute(z.string(), { description: "When the next invoice is due (YYYY-MM-DD).", computed: true }),
+  next_due_date: attribute(z.string(), { description: "Due date of the next invoice (YYYY-MM-DD).", computed: true }),
   created_at: createdAtAttribute(),
   generated_password: attribute(z.string(), {
     description:
-      "The password that the API generated when `password_version` was last changed (Root VPS, Virtual Desktop). Null when it went to `secret_output`.",
+      "Password that the API generated at the last change of `password_version` (Root VPS, Virtual Desktop). Null if it was written to `secret_output`.",
     computed: true,
     sensitive: true,
     unreadable: true,
@@ -181,7 +181,7 @@ function remote(record: ServiceRecord, settings: ReadSettings, { phase: life, ..
       price: record.price,
       next_due_date: record.next_due_date,
       created_at: record.created_at,
-      // §2 shows no plan_id on a service and leaves the billing cycle's words open: set only when the API returns them.
+      // §2 defines no plan_id and no words for billing cycles, so these are set only if the API returns them.
       ...(record.plan_id !== null && { plan_id: record.plan_id }),
       ...(term !== undefined && { term }),
       ...(phase !== "unknown" && { suspended: phase === "suspended" }),
@@ -192,8 +192,8 @@ function remote(record: ServiceRecord, settings: ReadSettings, { phase: life, ..
 const word = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /**
- * Whether a service is certainly of another product than the one that is declared. Words of products are not specified (§2):
- * two differ where the catalogue has both of them, or where one is set a password and the other has it generated (§4).
+ * Returns true if a service certainly has another product than declared. Product words are not specified (§2). Two words differ
+ * if the catalogue has both, or if only one product has generated passwords (§4).
  */
 function isOtherProduct(
   declared: string | null,
@@ -209,7 +209,7 @@ function isOtherProduct(
   return plans.some(({ product_type }) => product_type !== null && sameFolded(product_type, product));
 }
 
-/** Attributes that a service has and a job does not (§2). */
+/** Attributes of a service that a job does not have (§2). */
 const DESCRIBING = [
   "plan",
   "plan_id",
@@ -261,9 +261,9 @@ export const service: Kind<"createService"> = {
     return remote(record, context.settings, lifeOf(record, context, LIVES.services));
   },
   naturalKey: ({ domain }) => foldedDomain(domain),
-  // Nothing distinguishes two servers of one plan. §2 shows no plan_id on a service, so the plan's name has to do.
+  // Two services without a domain can have the same hosting plan. §2 defines no plan_id on a service, so the name is compared.
   mayMatch({ domain, plan_id }, live, plans) {
-    // A host may show a service's domain only once it is provisioned; a service with another domain is another one.
+    // A host may return the domain only after provisioning. A service with another domain is another service.
     if (typeof domain === "string" && typeof live.domain === "string") return similarDomain(domain, live.domain);
     if (domain !== undefined && domain !== null && typeof domain !== "string") return false;
     if (typeof live.plan_id === "number" && typeof plan_id === "number") return live.plan_id === plan_id;
@@ -272,7 +272,7 @@ export const service: Kind<"createService"> = {
     const name = declared?.name;
     const shown = live.plan;
     if (typeof name !== "string" || typeof shown !== "string") return true;
-    // A name that no plan has, or no longer has, rules nothing out.
+    // A name that no listed hosting plan has proves nothing.
     return sameFolded(name, shown) || !plans.some((plan) => plan.name !== null && sameFolded(plan.name, shown));
   },
   likeness: ({ plan_id }) => String(plan_id),

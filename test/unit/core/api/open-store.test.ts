@@ -261,7 +261,7 @@ describe("a turn of an account", () => {
       {
         code: "store.waiting",
         summary: expect.stringContaining(
-          `waits for process ${process.pid} (project shop), which has had the turn to create since 2026-11-21T10:00:00`,
+          `waits for process ${process.pid} (project shop), which has held the create lock since 2026-11-21T10:00:00`,
         ),
       },
     ]);

@@ -303,7 +303,7 @@ describe("what is reported", () => {
         });
       },
     });
-    const refusal = { attribute: ["domain"], summary: "The API refuses domain: It is taken.", range };
+    const refusal = { attribute: ["domain"], summary: "The API rejects domain: It is taken.", range };
     expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [refusal] }]);
   });
 
@@ -527,7 +527,7 @@ describe("a run that is stopped", () => {
     const stop = new AbortController();
     const put = async () => {
       stop.abort();
-      fail("interrupted", "The run was stopped before this was sent");
+      fail("interrupted", "The run was interrupted before it sent this change");
     };
     const recorder = { put, remove: async () => {} };
     const { result } = await run([order], { config: { [A]: ORDER }, stop: stop.signal, recorder });

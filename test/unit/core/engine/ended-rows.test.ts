@@ -239,7 +239,7 @@ describe("a webhook that the host has switched off", () => {
       {
         ...{ address: "hosting_webhook.a", condition: "off" },
         summary:
-          "hosting_webhook.a: the host shows webhook 7 (https://hooks.acme.example/) as switched off: is_active is false",
+          "hosting_webhook.a: the host shows webhook 7 (https://hooks.acme.example/) as disabled: is_active is false",
         ...{ detail: expect.any(String), remedies: [expect.stringContaining("switch it on"), expect.any(String)] },
       },
     ]);

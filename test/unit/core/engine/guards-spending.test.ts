@@ -443,7 +443,7 @@ describe("while a plan is applied", () => {
         detail:
           "hosting_service.a 300, hosting_service.b at most 200 (no invoice names the amount), hosting_service.c 900 (at most 300 by its price).\nAmounts are in the API's own unit.",
         remedies: saying(
-          "Check the invoices. They can exceed the listed prices, for example by tax: leave room for that in max_spend.",
+          "Check the invoices. They can exceed the listed prices, for example by tax. Raise max_spend by this difference.",
         ),
       },
     ]);
@@ -493,7 +493,7 @@ describe("the price of an order", () => {
       {
         severity: "error",
         code: "apply.price",
-        summary: "The price of hosting_service.b has changed since the plan. It was not ordered",
+        summary: "hosting_service.b was not ordered: its price has changed since the plan",
         detail:
           "Planned: list price 700 USD, billed 700 USD. Now: list price 650 USD, billed 650 USD. Amounts are in the API's own unit.",
         remedies: saying("Plan again to see the new price."),

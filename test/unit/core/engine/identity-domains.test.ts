@@ -137,7 +137,7 @@ describe("what would be made twice", () => {
       [
         "plan.exists",
         "hosting_domain.new",
-        "hosting_domain.new is the same domain as hosting_domain.old0, which is in the state",
+        "hosting_domain.new is the same domain as hosting_domain.old0 in the state",
       ],
     ]);
     expect(codes([domain("hosting_domain.old0")], held)).toEqual([]);

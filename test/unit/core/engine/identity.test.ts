@@ -104,7 +104,7 @@ describe("two creates of one thing", () => {
       [domain("new")],
       [acme],
       [
-        "error plan.exists hosting_domain.new: hosting_domain.new is the same domain as hosting_domain.old, which is in the state",
+        "error plan.exists hosting_domain.new: hosting_domain.new is the same domain as hosting_domain.old in the state",
       ],
     ],
     ["under its own address it is the same record", [domain("old")], [acme], []],

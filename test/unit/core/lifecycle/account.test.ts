@@ -201,7 +201,7 @@ describe("an object that is missing", () => {
       diagnostics: [
         {
           code: "api.malformed",
-          summary: "The API answers that webhook 1 does not exist, but lists it",
+          summary: "The API returned 404 for webhook 1, but lists the webhook",
           detail: (error as Error).message,
         },
       ],
@@ -230,7 +230,7 @@ describe("an object that is missing", () => {
     const { account, kind } = fakeAccount(kindOf("hosting_service"));
     const mixedUp: Kind = { ...kind, get: async () => remote(liveService) };
     await expect(account.get(mixedUp, "1")).rejects.toMatchObject({
-      diagnostics: [{ code: "api.malformed", summary: "The API was asked for service 1 and answered with 1001" }],
+      diagnostics: [{ code: "api.malformed", summary: "The API returned 1001 in response to a request for service 1" }],
     });
   });
 

@@ -393,7 +393,7 @@ describe("a create that another run on the machine made meanwhile", () => {
 
   it.each([
     ["its own if the state has moved here with the intent", true],
-    ["not its own if the intent is another one", false],
+    ["not its own if the intent differs", false],
   ])("is %s", async (_, isOwn) => {
     const { begin, clock } = machine("hosting_webhook");
     const { records } = await begin({ owner: "yaml", answer: lost }).end();

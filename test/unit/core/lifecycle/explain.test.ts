@@ -7,7 +7,7 @@ import { kindOf } from "../../../support/subjects.ts";
 const refused = (fieldErrors: Record<string, readonly string[]>) =>
   new ApiError({
     code: "api.validation",
-    summary: "The API refused the values (422)",
+    summary: "The API rejected the values (422)",
     endpoint: "POST /api/v1/x",
     reached: "answered",
     status: 422,
@@ -42,8 +42,8 @@ describe("explain", () => {
     expect(diagnostic).toMatchObject({
       severity: "error",
       code: "api.validation",
-      summary: `The API refuses ${field}: is wrong. is bad.`,
-      detail: "POST /api/v1/x answered 422.",
+      summary: `The API rejects ${field}: is wrong. is bad.`,
+      detail: "POST /api/v1/x returned 422.",
       address: `${type}.a`,
     });
     if (attribute === undefined) expect(diagnostic).not.toHaveProperty("attribute");

@@ -215,7 +215,13 @@ describe("the decision about a pending create", () => {
 
   it.each<[string, Remote[], Options, string, string[]]>([
     ["an object with another key", [hook("1", "https://b.example")], {}, "rewritten", ["1"]],
-    ["that object if it existed before", [hook("1", "https://b.example")], { pending: { known: ["1"] } }, "again", []],
+    [
+      "that object if it existed before this order",
+      [hook("1", "https://b.example")],
+      { pending: { known: ["1"] } },
+      "again",
+      [],
+    ],
     ["that object if another address has it", [hook("1", "https://b.example")], { ownerOf: () => "x.b" }, "again", []],
     [
       "that object if another pending create requested it",
@@ -225,7 +231,7 @@ describe("the decision about a pending create", () => {
       ["2"],
     ],
     [
-      "that object if it existed before the other create",
+      "that object if it existed before this order the other create",
       [hook("1", "https://b.example")],
       { siblings: [pendingHook("https://b.example", ["1"])] },
       "rewritten",

@@ -91,6 +91,6 @@ describe("an order of an earlier run without an answer", () => {
     };
     const { ended, keys } = await orderAgain({ age: 1_000, fails: refuse });
     expect(keys).toEqual(["key-1"]);
-    expect(ended).toContain("The API refused the repeated request for hosting_service.acme");
+    expect(ended).toContain("The API rejected the repeated request for hosting_service.acme");
   });
 });

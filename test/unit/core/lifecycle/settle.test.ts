@@ -79,7 +79,7 @@ describe("an object that the user names", () => {
     });
     const prior = pendingCreate("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
     expect(await adopted(prior, "200", [{ ...other, id: "200" }])).toMatchObject([
-      { code: "usage", detail: "It existed before the request left." },
+      { code: "usage", detail: "It existed before this order the request left." },
     ]);
   });
 
@@ -100,7 +100,7 @@ describe("an object that the user names", () => {
       "was there before the request left",
       { ...liveWebhook, id: "200" },
       "the request did not create it",
-      "It existed before the request left.",
+      "It existed before this order the request left.",
     ],
     [
       "has another natural key",
@@ -166,7 +166,7 @@ describe("an object that the user names", () => {
       {
         code: "usage",
         summary: "hosting_webhook.a cannot adopt webhook 201: hosting_webhook.b requested it",
-        detail: "The create of hosting_webhook.b has no answer either.",
+        detail: "The response to the create request of hosting_webhook.b was also lost.",
         remedies: ["Resolve hosting_webhook.b first."],
       },
     ]);

@@ -21,7 +21,7 @@ const subject = (status: string | null | undefined, job?: QueuedJob) => {
 };
 const common = { severity: "warning", code: "plan.unknown_status", address: "hosting_service.www" };
 const condition = { condition: "unknown_status", address: "hosting_service.www" };
-const RULE = "No request changes a service whose status is unknown.";
+const RULE = "A service with an unknown status is never changed.";
 const mapped = (word: string, phase: string) => `\`providers: { beta: { status_words: { "${word}": ${phase} } } }\``;
 
 describe("a plan", () => {
@@ -59,7 +59,7 @@ describe("a plan", () => {
   it.each([null, undefined])("maps nothing where there is no word (%j)", (word) => {
     expect(unknownStatus(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
       summary: "suspended of hosting_service.www cannot change: the API shows no status",
-      remedies: saying("Compare it with the dashboard. Changes wait until the API shows a status."),
+      remedies: saying("Check the status in the dashboard. Changes wait until the API shows a status."),
     });
   });
 
@@ -68,8 +68,8 @@ describe("a plan", () => {
       ...common,
       severity: "error",
       code: "plan.prevented",
-      summary: 'The removal of hosting_service.www must wait: its status "ODD" is unknown',
-      detail: 'The recorded deletion_policy is "suspend", which needs a known status.',
+      summary: 'hosting_service.www cannot be removed yet: its status "ODD" is unknown',
+      detail: 'The deletion_policy in the state is "suspend", which needs a known status.',
       remedies: saying(
         `If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}. Or declare \`removed: [{from: hosting_service.www, destroy: false}]\` in place of its block to stop managing it.`,
         "hosting_service.www",

@@ -59,7 +59,7 @@ describe("effectsOf: what a plan means for people", () => {
     [
       "what the API did not show, such as a service that was handed over, is neither in the account nor billed",
       removed({ removal: "forget", unchecked: true }),
-      ["www.acme.example is no longer managed. The API did not show it."],
+      ["www.acme.example is no longer managed. The API did not return it."],
     ],
     [
       "what no longer exists is billed no more",

@@ -106,7 +106,7 @@ describe("a state in the clear", () => {
         severity: "warning",
         code: "state.key",
         summary: "HOSTFORM_STATE_PASSPHRASE is set, but the state is not encrypted",
-        remedies: saying("Encrypt it: `hostform state encrypt`. Then unset HOSTFORM_STATE_ALLOW_UNENCRYPTED."),
+        remedies: saying("Encrypt the state: `hostform state encrypt`. Then unset HOSTFORM_STATE_ALLOW_UNENCRYPTED."),
       },
     ]);
   });

@@ -236,8 +236,8 @@ describe("errors in the project", () => {
   it("that differ are an error at both places", () => {
     const { diagnostics } = declareFiles({ "a.hosting.yaml": "project: p", "b.hosting.yaml": "project: q" });
     expect(diagnostics.map(({ code, range, detail }) => [code, range?.file, detail])).toEqual([
-      ["config.duplicate", "a.hosting.yaml", 'It is named "q" in b.hosting.yaml:1:10.'],
-      ["config.duplicate", "b.hosting.yaml", 'It is named "p" in a.hosting.yaml:1:10.'],
+      ["config.duplicate", "a.hosting.yaml", 'The project is named "q" in b.hosting.yaml:1:10.'],
+      ["config.duplicate", "b.hosting.yaml", 'The project is named "p" in a.hosting.yaml:1:10.'],
     ]);
   });
 });

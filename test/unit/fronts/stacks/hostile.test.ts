@@ -12,7 +12,7 @@ const chain = (length: number): Record<string, Json> =>
 describe("a hostile stack", () => {
   it("of locals in a circle, or of instances in one, is refused", () => {
     expect(linesOf({ locals: { a: "${local.b}", b: "${local.c}", c: "${local.a}", d: "${local.d}" } })).toEqual([
-      expect.stringContaining("References form a circle: local.a -> local.b -> local.c -> local.a"),
+      expect.stringContaining("References form a cycle: local.a -> local.b -> local.c -> local.a"),
       expect.stringContaining("local.d refers to itself"),
     ]);
     const event = { url: "https://x.example", events: ["invoice.paid"] };
@@ -26,7 +26,7 @@ describe("a hostile stack", () => {
           },
         },
       }),
-    ).toEqual([expect.stringContaining("References form a circle")]);
+    ).toEqual([expect.stringContaining("References form a cycle")]);
   });
 
   it("still can be looked at as far as it is understood", () => {

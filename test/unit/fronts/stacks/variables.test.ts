@@ -139,8 +139,8 @@ describe("variables", () => {
     expect(linesOf(stack, { variables: ok })).toEqual([]);
     const { diagnostics } = read(stack, { variables: given({ plan: "21", secret: "abc" }) });
     expect(diagnostics.map(({ summary, detail }) => [summary, detail])).toEqual([
-      ['The value of the variable "plan" is not accepted', "Plan 21 is above 20."],
-      ['The value of the variable "secret" is not accepted', undefined],
+      ['The value of the variable "plan" is invalid', "Plan 21 is above 20."],
+      ['The value of the variable "secret" is invalid', undefined],
     ]);
   });
 });

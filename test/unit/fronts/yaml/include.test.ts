@@ -118,13 +118,13 @@ describe("an include is refused", () => {
     ["other/x.md", "2:10 config.include: `include` of other/x.md names no YAML file"],
     ["clients", "2:10 config.include: `include` of clients names no YAML file"],
     ["'**/*.yaml'", "2:10 config.include: `include` of **/*.yaml has `**`"],
-    ["../*.yaml", "2:10 trust.file: `include` of ../*.yaml leads outside the project, and is not read"],
+    ["../*.yaml", "2:10 trust.file: `include` of ../*.yaml is outside the project, so it is not read"],
     ["clients/../../a.yaml", "2:10 trust.file: `include` of clients/../../a.yaml leads outside the project"],
-    ["/etc/a.yaml", "2:10 trust.file: `include` of /etc/a.yaml leads outside the project, and is not read"],
+    ["/etc/a.yaml", "2:10 trust.file: `include` of /etc/a.yaml is outside the project, so it is not read"],
     ["{a: b}", "2:10 config.include: `include` must be a path or a list of paths"],
     ["[1]", "2:10 config.include: `include` must be a path or a list of paths"],
     ["''", "2:10 config.include: `include` must be a path or a list of paths"],
-    ["clients/nested.yaml", "1:1 config.include: An included file cannot include others"],
+    ["clients/nested.yaml", "1:1 config.include: An included file cannot include other files"],
   ])("%s", async (include, message) => {
     const { report, opened } = await refused(include);
     expect(report).toContain(message);

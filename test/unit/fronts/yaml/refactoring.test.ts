@@ -108,7 +108,7 @@ it.each([
     "5:57 config.reference: hosting_grant.new has several instances; name one of them.",
   ],
   ["moved: [{form: hosting_service.a, to: hosting_service.new}]", '5:10 config.unknown_key: `moved` has no "form".'],
-  ["removed: [{from: hosting_service.a}]", "5:11 config.missing_attribute: `removed` needs `destroy`"],
+  ["removed: [{from: hosting_service.a}]", "5:11 config.missing_attribute: `removed` requires `destroy`"],
   ["removed: [{from: hosting_service.a, destroy: no}]", "5:46 config.structure: `destroy` must be true or false"],
   [
     "removed: [{from: hosting_service.a, destroy: true}, {from: hosting_service.a, destroy: false}]",

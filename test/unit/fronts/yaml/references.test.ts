@@ -41,7 +41,7 @@ describe("references", () => {
     [
       "${hosting_service.b.password}",
       13,
-      "config.reference: hosting_service.b.password is write-only: it is sent but not stored, and cannot be referenced",
+      "config.reference: hosting_service.b.password is write-only: it is sent but not stored, so it cannot be referenced",
     ],
     ["${env.UNSET}", 13, "config.environment: The environment variable UNSET is not set"],
     ["${env.toString}", 13, "config.environment: The environment variable toString is not set"],
@@ -93,18 +93,18 @@ describe("circles", () => {
     [
       "two, reported once",
       { a: "domain: '${hosting_service.b.id}'", b: "domain: '${hosting_service.a.id}'" },
-      ["4:16 config.circle: References form a circle: hosting_service.a -> hosting_service.b -> hosting_service.a"],
+      ["4:16 config.circle: References form a cycle: hosting_service.a -> hosting_service.b -> hosting_service.a"],
     ],
     [
       "through depends_on",
       { a: "depends_on: [hosting_service.b]", b: "domain: '${hosting_service.a.id}'" },
-      ["4:16 config.circle: References form a circle: hosting_service.a -> hosting_service.b -> hosting_service.a"],
+      ["4:16 config.circle: References form a cycle: hosting_service.a -> hosting_service.b -> hosting_service.a"],
     ],
     [
       "through the reference that nesting implies",
       { a: "depends_on: [hosting_grant.a], grants: {x@a.example: view}" },
       [
-        '3:47 config.circle: References form a circle: hosting_service.a -> hosting_grant.a["x@a.example"] -> hosting_service.a',
+        '3:47 config.circle: References form a cycle: hosting_service.a -> hosting_grant.a["x@a.example"] -> hosting_service.a',
       ],
     ],
     [

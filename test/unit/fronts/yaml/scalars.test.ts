@@ -171,7 +171,7 @@ describe("a declaration", () => {
     [
       "refuses Null where a name may be meant",
       "name: A\n    company_name: Null",
-      ['5:19 config.invalid_value: company_name: expected a text, but Null without quotes means "no value"'],
+      ['5:19 config.invalid_value: company_name: expected a string, but Null without quotes means "no value"'],
     ],
     [
       "takes ~, null and an empty value for an optional text that is not declared",
@@ -248,9 +248,9 @@ describe("values of any type", () => {
     ["{a: {b: True}}", "5:24 config.invalid_value: questions.a.b: True without quotes would become true"],
     [
       "{a: {b: Null}}",
-      '5:24 config.invalid_value: questions.a.b: expected a text, but Null without quotes means "no value"',
+      '5:24 config.invalid_value: questions.a.b: expected a string, but Null without quotes means "no value"',
     ],
-    ["{a: {b}}", "5:21 config.invalid_value: questions.a.b: expected a text, but the value is empty"],
+    ["{a: {b}}", "5:21 config.invalid_value: questions.a.b: expected a string, but the value is empty"],
     ["{a: [x, ~]}", "5:24 config.invalid_value: questions.a[1]: expected a text, but the value is empty"],
     [
       "{a: '[1.10]'}",
@@ -262,14 +262,17 @@ describe("values of any type", () => {
   });
 
   it.each([
-    ["{x}", "6:10 config.invalid_value: registrant_contact.k: expected a text, not a map"],
-    ["[Kursiv]", "6:10 config.invalid_value: registrant_contact.k: expected a text, not a list"],
-    ["[[~]]", "6:10 config.invalid_value: registrant_contact.k: expected a text, not a list"],
+    ["{x}", "6:10 config.invalid_value: registrant_contact.k: expected a string, not a map"],
+    ["[Kursiv]", "6:10 config.invalid_value: registrant_contact.k: expected a string, not a list"],
+    ["[[~]]", "6:10 config.invalid_value: registrant_contact.k: expected a string, not a list"],
     [
       String.raw`"a\0b"`,
-      "6:10 config.invalid_value: registrant_contact.k: the text holds the control character U+0000",
+      "6:10 config.invalid_value: registrant_contact.k: the string contains the control character U+0000",
     ],
-    [String.raw`"\a"`, "6:10 config.invalid_value: registrant_contact.k: the text holds the control character U+0007"],
+    [
+      String.raw`"\a"`,
+      "6:10 config.invalid_value: registrant_contact.k: the string contains the control character U+0007",
+    ],
   ])("of a contact are texts, so %s is refused once at its place", (value, message) => {
     const years = lines(DOMAIN).replace('    currency: "USD"\n', "");
     const text = `domains:\n  x:\n    currency: USD\n    registrant_contact:\n      k: ${value}\n${years}`;

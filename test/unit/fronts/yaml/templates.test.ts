@@ -256,7 +256,7 @@ describe("a mistake is shown where it is, and where that is used", () => {
     [
       "circle",
       `templates:\n  t: {template: u}\n  u: {template: t}\n${USE}`,
-      ["4:17 <- 3:17 <- 6:17 config.template: Templates form a circle: t -> u -> t"],
+      ["4:17 <- 3:17 <- 6:17 config.template: Templates form a cycle: t -> u -> t"],
     ],
     [
       "wrong form of a parameter",

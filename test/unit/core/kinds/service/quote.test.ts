@@ -39,7 +39,7 @@ describe("the price of an order", () => {
       "is at most the highest, where the list has several for the same",
       order,
       [plan({ price: 700 }), plan(), plan({ currency: "GEL", price: 1300 })],
-      { list: null, billed: null, most: 700, unknown: "the list has several prices for it" },
+      { list: null, billed: null, most: 700, unknown: "the list has several prices for this hosting plan" },
     ],
     [
       "is what the agency pays",
@@ -81,7 +81,7 @@ describe("the price of an order", () => {
       "is unknown where the plan names no currency: it may be in any",
       order,
       [plan({ currency: null })],
-      { list: null, billed: null, most: null, unknown: "the list names no currency for its price" },
+      { list: null, billed: null, most: null, unknown: "the list shows no currency for the price" },
     ],
     [
       "is unknown for a longer term of such a plan, too",
@@ -210,7 +210,7 @@ describe("the price of an order", () => {
       "is unknown where the list is empty",
       order,
       [],
-      { list: null, billed: null, most: null, unknown: "plan 11 is not in the list of plans" },
+      { list: null, billed: null, most: null, unknown: "plan_id 11 is not in the list of hosting plans" },
     ],
   ])("%s", (_, planned, plans, expected) => {
     const { quote, ...rest } = quoteService(planned as ValueObject, plans);
@@ -242,7 +242,13 @@ describe("the price of an order", () => {
     ["a warning where an entry has no number", [plan(), plan({ plan_id: null })], "warning"],
   ])("of a plan that is not offered comes with %s", (_, plans, severity) => {
     expect(quoteService({ ...order, plan_id: 99 }, plans)).toEqual({
-      quote: { currency: "USD", list: null, billed: null, most: null, unknown: "plan 99 is not in the list of plans" },
+      quote: {
+        currency: "USD",
+        list: null,
+        billed: null,
+        most: null,
+        unknown: "plan_id 99 is not in the list of hosting plans",
+      },
       diagnostic: expect.objectContaining({ severity, code: "plan.catalogue", attribute: ["plan_id"] }),
     });
   });
