@@ -21,7 +21,7 @@ const store = new SqliteStore(() => file, {
       return systemClock.sleep(ms, signal);
     },
   },
-  earlier: { requests: `${file}.r`, creates: `${file}.c`, journal: `${file}.j` },
+  earlier: { creates: `${file}.c`, journal: `${file}.j` },
   onCreatingAlone: (reason) => print(String(reason)),
 });
 

@@ -72,7 +72,6 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
       folder === undefined
         ? undefined
         : {
-            requests: inHome(`${account}.requests`),
             creates: inHome(`${account}.creates`),
             journal: path.join(folder, "creates.journal"),
           },

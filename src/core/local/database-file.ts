@@ -9,10 +9,8 @@ interface DatabaseForm<S> {
   /** Makes the tables, in an empty file. */
   readonly schema: string;
   readonly pragmas: string;
-  /** SQLite's `user_version`: a file with a higher one is refused. Absent: the form has one version. */
-  readonly version?: number;
-  /** Statements that lead from a version to the next one, by the version that they start from. */
-  readonly upgrades?: Readonly<Record<number, string>>;
+  /** SQLite's `user_version`: a file with a higher one is refused. */
+  readonly version: number;
   /** Returns further pragmas for an opened file. @param isEmpty the tables do not exist yet. */
   modeOf?(database: DatabaseSync, place: string, isEmpty: boolean): string;
   /** The statements that are used again and again. */
@@ -207,12 +205,11 @@ function removeCompanions(place: string): void {
 function makeTables<S>(database: DatabaseSync, form: DatabaseForm<S>): void {
   const { applicationId, schema, version } = form;
   if (applicationOf(database) === applicationId) {
-    if (version !== undefined && versionOf(database) > version)
+    if (Number(database.prepare("PRAGMA user_version").get()?.user_version) > version)
       throw new NewerVersion("a newer version of hostform wrote the file");
     // Without the check SQLite may miss a damage inside, and lose what is written.
     const found = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
     if (found !== "ok") throw new NotAsWritten(String(found));
-    if (version !== undefined && versionOf(database) < version) upgrade(database, version, form.upgrades ?? {});
     return;
   }
   inTransaction(transactionsOf(database), () => {
@@ -220,20 +217,9 @@ function makeTables<S>(database: DatabaseSync, form: DatabaseForm<S>): void {
     if (applicationOf(database) === applicationId) return;
     if (database.prepare("SELECT 1 FROM sqlite_schema").get() !== undefined)
       throw new NotAsWritten("not a file of hostform");
-    database.exec(`${schema}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version ?? 0}`);
+    database.exec(`${schema}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`);
   });
 }
-
-/** Another process may have upgraded the file meanwhile. */
-function upgrade(database: DatabaseSync, version: number, upgrades: Readonly<Record<number, string>>): void {
-  inTransaction(transactionsOf(database), () => {
-    for (let from = versionOf(database); from < version; from++) database.exec(upgrades[from] ?? "");
-    database.exec(`PRAGMA user_version = ${version}`);
-  });
-}
-
-const versionOf = (database: DatabaseSync): number =>
-  Number(database.prepare("PRAGMA user_version").get()?.user_version);
 
 const transactionsOf = (database: DatabaseSync): Transactions => ({
   database,

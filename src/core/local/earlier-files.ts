@@ -3,13 +3,10 @@ import type { DatabaseSync } from "node:sqlite";
 import { exists, look } from "../files/file-system.ts";
 import { NOTE_KEPT_MS } from "./account-store.ts";
 import { openDatabase } from "./database-file.ts";
-import { RollingWindow } from "./rolling-window.ts";
-import { replay } from "./shared-requests.ts";
 import type { StoreStatements } from "./store-file.ts";
 
 /** Paths of the files of one token, and of the journal that all tokens share. */
 export interface EarlierFiles {
-  readonly requests: string;
   readonly creates: string;
   readonly journal: string;
 }
@@ -21,7 +18,7 @@ export const entriesOf = (account: string, project: string, type: string): strin
 export const hasEarlierFiles = ({ creates, journal }: EarlierFiles): boolean => exists(creates) || exists(journal);
 
 /**
- * Imports requests, creates and journal of a token, in the transaction of the caller. A second import changes nothing.
+ * Imports creates and journal of a token, in the transaction of the caller. A second import changes nothing.
  * @returns a step to take after the commit: it removes the imported entries, which may hold secrets, from the journal.
  */
 export function importEarlierFiles(
@@ -29,21 +26,8 @@ export function importEarlierFiles(
   account: string,
   files: EarlierFiles,
 ): (() => void) | undefined {
-  importRequests(statements, account, files);
   importCreates(statements, account, files);
   return importJournal(statements, account, files);
-}
-
-function importRequests(statements: StoreStatements, account: string, { requests }: EarlierFiles): void {
-  const { folded, fold } = statements;
-  if (folded.get(account) !== undefined || !exists(requests)) return;
-  readEarlier(requests, 0x4846_5251, (database) => {
-    const row = database.prepare("SELECT serial, record FROM requests").get();
-    const window = RollingWindow.parse(String(row?.record ?? ""));
-    const since = database.prepare("SELECT event FROM events WHERE serial > ? ORDER BY serial");
-    for (const { event } of since.all(Number(row?.serial ?? 0))) replay(window, String(event));
-    fold.run(account, 0, JSON.stringify(window));
-  });
 }
 
 /** Imports again after an earlier version has written the file. */

@@ -22,9 +22,6 @@ export const HOLDINGS_SCHEMA = `
   CREATE TABLE holdings (scope TEXT, place TEXT, object TEXT, facts TEXT NOT NULL, intent TEXT, firm INTEGER NOT NULL,
     first INTEGER NOT NULL, seen INTEGER NOT NULL, PRIMARY KEY (scope, place, object)) STRICT, WITHOUT ROWID;`;
 
-/** Holdings are compared one by one up to this number. Beyond it all holdings of the state are read. */
-const ONE_BY_ONE = 50;
-
 export const prepareHoldings = (database: DatabaseSync) => ({
   placeOf: database.prepare("SELECT label, ended FROM places WHERE scope = ? AND mark = ?"),
   places: database.prepare("SELECT mark, label, ended FROM places WHERE scope = ?"),
@@ -155,22 +152,13 @@ export class SharedHoldings {
     });
   }
 
-  #changed(
-    { placeOf, holding, holdingsOf }: Statements,
-    place: string,
-    given: readonly Row[],
-    now: number,
-  ): readonly Row[] {
+  #changed({ placeOf, holding }: Statements, place: string, given: readonly Row[], now: number): readonly Row[] {
     const { scope } = this.#of;
     const known = placeOf.get(scope, place);
     if (known === undefined) return given;
     const isRecent = (seen: unknown) => Math.max(Number(seen), Number(known.ended)) > now - HOLDING_RENEWED_MS;
-    const all =
-      given.length > ONE_BY_ONE
-        ? new Map(holdingsOf.all(scope, place).map((row) => [String(row.object), row]))
-        : undefined;
     return given.filter(([object, facts, intent]) => {
-      const row = all === undefined ? holding.get(scope, place, object) : all.get(object);
+      const row = holding.get(scope, place, object);
       return row?.facts !== facts || (intent ?? row.intent) !== row.intent || row.firm !== 1 || !isRecent(row.seen);
     });
   }

@@ -37,7 +37,7 @@ import { lockingPid } from "./file-lock.ts";
 import { SharedHoldings } from "./shared-holdings.ts";
 import { SharedRequests } from "./shared-requests.ts";
 import { SharedTurn } from "./shared-turn.ts";
-import { countOf, modeOf, prepare, removeOld, SCHEMA, type StoreStatements, UPGRADES, VERSION } from "./store-file.ts";
+import { countOf, modeOf, prepare, removeOld, SCHEMA, type StoreStatements, VERSION } from "./store-file.ts";
 import { TurnQueue } from "./turn-queue.ts";
 
 export interface SqliteStoreOptions {
@@ -110,7 +110,6 @@ export class SqliteStore implements AccountStore {
     this.#file = new DatabaseFile(place, {
       applicationId: 0x4846_5354,
       version: VERSION,
-      upgrades: UPGRADES,
       schema: SCHEMA,
       pragmas: "PRAGMA busy_timeout = 0; PRAGMA secure_delete = ON",
       modeOf,

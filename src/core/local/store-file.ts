@@ -7,10 +7,8 @@ import { HOLDING_KEPT_MS } from "./account-store.ts";
 import { HOLDINGS_SCHEMA, prepareHoldings } from "./shared-holdings.ts";
 import { prepareRequests, REQUESTS_SCHEMA } from "./shared-requests.ts";
 
-/** Version 1 had no holdings. */
+/** Versions below 2 were never released. */
 export const VERSION = 2;
-/** Statements that lead from each version to the next one. */
-export const UPGRADES: Readonly<Record<number, string>> = { 1: HOLDINGS_SCHEMA };
 
 /**
  * A serial is never used again, so that the count only grows. State `open`: the create left and has no answer yet. A run may

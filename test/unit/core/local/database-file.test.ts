@@ -19,6 +19,7 @@ import { temporaryFolder } from "../../../support/folder.ts";
 function numbers(place = path.join(temporaryFolder(), "made", "numbers")) {
   let damaged = 0;
   const file = new DatabaseFile(() => place, {
+    version: 1,
     applicationId: 4711,
     schema: "CREATE TABLE numbers (value INTEGER NOT NULL) STRICT",
     pragmas: "PRAGMA busy_timeout = 20; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF",

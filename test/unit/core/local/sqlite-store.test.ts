@@ -482,7 +482,7 @@ describe("holdings in a file", () => {
 describe("the files of versions before the store", () => {
   /** Files as those versions wrote them. */
   function earlier(file: string) {
-    const paths = { requests: `${file}.r`, creates: `${file}.c`, journal: `${file}.j` };
+    const paths = { creates: `${file}.c`, journal: `${file}.j` };
     mkdirSync(path.dirname(file), { recursive: true });
     const open = (place: string, id: number, schema: string) => {
       const database = new DatabaseSync(place);
@@ -505,14 +505,7 @@ describe("the files of versions before the store", () => {
           type TEXT NOT NULL, name TEXT NOT NULL, written INTEGER NOT NULL, resource TEXT NOT NULL,
           UNIQUE (account, project, type, name)) STRICT`,
       );
-    const requests = () =>
-      open(
-        paths.requests,
-        0x4846_5251,
-        `CREATE TABLE requests (one INTEGER PRIMARY KEY CHECK (one = 1), serial INTEGER NOT NULL, record TEXT NOT NULL) STRICT;
-          CREATE TABLE events (serial INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT`,
-      );
-    return { paths, creates, journal, requests };
+    return { paths, creates, journal };
   }
   // sha256("a.creates\nhook"), as those versions computed it.
   const HOOK = "441a98e10c494c976974cb52f25c4f4224a04633806a33abec8d73a8295a610f";
