@@ -184,10 +184,6 @@ const catalogue = {
     detail: `They are ${stacks.join(", ")}.`,
     remedies: [`Choose one: \`--only ${stacks[0]}\`.`],
   })),
-  "usage/ending": error(({ out, format, ending }: Words<"out" | "format" | "ending">) => ({
-    summary: `Terraform would not read ${out} as ${format}`,
-    remedies: [`Name a file that ends in ${ending}, or a folder.`],
-  })),
   "usage/exists": error(({ file }: Words<"file">) => ({
     summary: `${file} already exists, with other contents`,
     remedies: ["Choose another file, or pass --force to replace it."],
