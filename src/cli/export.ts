@@ -2,28 +2,25 @@
 import path from "node:path";
 import { makeParent, replace } from "../core/files/index.ts";
 import { shellWord } from "../core/model/index.ts";
-import { type ExportFormat, exportConfiguration } from "../project/export.ts";
-import type { ProjectSource } from "../project/source.ts";
+import { exportConfiguration } from "../project/export.ts";
 import { diagnosticJson, escapeLine, renderDiagnostics } from "../report/index.ts";
 import { orRefuse, readIfPresent } from "./files.ts";
 import { problem, refuse } from "./messages.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
 interface ExportFlags {
-  readonly format?: ExportFormat;
-  /** Output: a folder, or a file with the extension `.tf` or `.tf.json`. Default: standard output. */
+  /** Output: a folder, or a file with the extension `.tf`. Default: standard output. */
   readonly out?: string;
   readonly force?: boolean;
 }
 
-/** Terraform's file extension of each notation. */
-const ENDINGS: Readonly<Record<ExportFormat, string>> = { hcl: ".tf", "tf-json": ".tf.json" };
-
 export const runExport: Action<ExportFlags> = async (terminal, project, flags) => {
-  const { format, file } = target(project.source, flags);
+  const { cwd } = project.source;
+  const { out } = flags;
+  const file = out === undefined ? undefined : path.resolve(cwd, out.endsWith(".tf") ? out : `${out}/hosting.tf`);
   const folder = file === undefined ? project.source.dir : path.dirname(file);
-  const { text, diagnostics } = await exportConfiguration(project, format, folder);
-  const shown = file === undefined ? "" : path.relative(project.source.cwd, file);
+  const { text, diagnostics } = await exportConfiguration(project, folder);
+  const shown = file === undefined ? "" : path.relative(cwd, file);
   const written =
     file !== undefined &&
     (await orRefuse(put(file, shown, text, flags.force === true), (reason) =>
@@ -32,35 +29,19 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   if (terminal.json) {
     const result = written ? { file: shown, changed: written === "changed" } : { configuration: text };
     const notes = diagnostics.map((one) => diagnosticJson(one, terminal.outLook.remedies));
-    printJson(terminal, { format, ...result, diagnostics: notes });
+    printJson(terminal, { ...result, diagnostics: notes });
     return 0;
   }
   if (diagnostics.length > 0) terminal.err(renderDiagnostics(diagnostics, terminal.errLook));
   if (!written) terminal.out(text);
   else {
     terminal.out(`${written === "changed" ? "Wrote" : "Unchanged:"} ${escapeLine(shown)}\n`);
-    const there = path.relative(project.source.cwd, folder);
+    const there = path.relative(cwd, folder);
     const chdir = there === "" ? "" : ` ${shellWord(`-chdir=${there}`)}`;
     say(terminal, `Next: \`hostform terraform install\`, \`terraform${chdir} init\`, \`terraform${chdir} plan\`.`);
   }
   return 0;
 };
-
-/**
- * Returns the output file and its notation.
- * @throws HostformError `usage` if the file has the extension of the other notation.
- */
-function target(
-  { cwd }: ProjectSource,
-  { out, format: wanted }: ExportFlags,
-): { format: ExportFormat; file: string | undefined } {
-  const format: ExportFormat = wanted ?? "hcl";
-  if (out === undefined) return { format, file: undefined };
-  const named = out.endsWith(".tf.json") ? "tf-json" : out.endsWith(".tf") ? "hcl" : undefined;
-  if (named === undefined) return { format, file: path.resolve(cwd, out, `hosting${ENDINGS[format]}`) };
-  if (wanted !== undefined && wanted !== named) refuse("usage/ending", { out, format, ending: ENDINGS[format] });
-  return { format: named, file: path.resolve(cwd, out) };
-}
 
 /** Writes the file atomically. Without `--force`, rejects a file with other contents. */
 async function put(file: string, shown: string, text: string, force: boolean): Promise<"changed" | "same"> {

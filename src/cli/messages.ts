@@ -186,10 +186,6 @@ const catalogue = {
     detail: `The stacks are ${stacks.join(", ")}.`,
     remedies: [`Choose one: \`--only ${stacks[0]}\`.`],
   })),
-  "usage/ending": error(({ out, format, ending }: Words<"out" | "format" | "ending">) => ({
-    summary: `Terraform cannot read ${out} as ${format}`,
-    remedies: [`Pass a file that ends in ${ending}, or a folder.`],
-  })),
   "usage/exists": error(({ file }: Words<"file">) => ({
     summary: `${file} already exists, with other contents`,
     remedies: ["Choose another file. To replace the existing file, pass --force."],

@@ -22,9 +22,6 @@ import { leaving, type Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 import { type ProjectState, whileOpen } from "./state.ts";
 
-/** Terraform notations. */
-export type ExportFormat = "hcl" | "tf-json";
-
 /**
  * Returns the declaration as a Terraform configuration with the same addresses and the same state. Takes no lock and
  * sends no request.
@@ -33,25 +30,21 @@ export type ExportFormat = "hcl" | "tf-json";
  */
 export async function exportConfiguration(
   { source, declaration, state: recorded, redaction }: Project,
-  format: ExportFormat,
   folder: string,
 ): Promise<{ readonly text: string; readonly diagnostics: readonly Diagnostic[] }> {
   const { desired, diagnostics: ofDeclaration } = await declaration.load();
   const { state, diagnostics: ofState } = await stateForExport(recorded);
   const origin = `hostform from ${desired.files.map((name) => path.basename(name)).join(", ")}`;
   const made = await terraformOf(source, desired, moved(desired, state).state, folder, origin);
-  const { document, diagnostics: found, renderHcl, renderTfJson } = made;
+  const { document, diagnostics: found, renderHcl } = made;
   const diagnostics = [...ofDeclaration, ...ofState, ...found];
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
-  const text = format === "hcl" ? renderHcl(document) : renderTfJson(document);
+  const text = renderHcl(document);
   refuseSecrets(redaction, text, desired.resources);
   return { text: leaving(text, redaction), diagnostics };
 }
 
-/**
- * Returns a declaration as a Terraform configuration in a folder, with its renderers. @param origin the writer, for the
- * header.
- */
+/** Returns a declaration as a configuration of Terraform in a folder, with its renderer. @param origin the writer, for the header. */
 export async function terraformOf(
   source: ProjectSource,
   desired: Desired,
@@ -59,7 +52,7 @@ export async function terraformOf(
   folder: string,
   origin: string,
 ) {
-  const [{ schemaOf }, { terraformConfiguration }, { renderHcl, renderTfJson }] = await Promise.all([
+  const [{ schemaOf }, { terraformConfiguration }, { renderHcl }] = await Promise.all([
     import("../fronts/terraform/schema/of-kind.ts"),
     import("../fronts/terraform/export/configuration.ts"),
     import("../fronts/terraform/export/document.ts"),
@@ -75,7 +68,7 @@ export async function terraformOf(
     insecureHttp: source.insecureHttp,
     hidden: hiddenSources(desired, source.env),
   });
-  return { ...made, renderHcl, renderTfJson };
+  return { ...made, renderHcl };
 }
 
 /** Returns the sources of the sensitive values in a declaration. */

@@ -78,12 +78,6 @@ describeWith(TERRAFORM)("export to Terraform", { timeout: 90_000 }, () => {
       expect.arrayContaining([...ADDRESSES, 'hosting_grant.odd-name["o\'dd@acme.example"]']),
     );
 
-    // The JSON notation says the same; Terraform reads one of them at a time.
-    await project.remove("hosting.tf");
-    await hostform(project, "export", "--format", "tf-json", "--out", ".");
-    expect(await project.validate()).toEqual([]);
-    await project.expectNoChanges();
-
     // And nobody has touched the state.
     expect(await readFile(path.join(project.dir, "hosting.tfstate"), "utf8")).toBe(before);
     await hostform(project, "plan", "--detailed-exitcode");

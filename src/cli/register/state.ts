@@ -62,18 +62,10 @@ const TERRAFORM = "Terraform:";
 /** Registers `export` and `terraform install`. */
 export function registerTerraform({ command, action }: Registration): void {
   command("export", "translate the declaration for Terraform, with the same addresses", TERRAFORM)
-    .choice("--format <format>", "HCL, or Terraform's JSON (default: hcl)", ["hcl", "tf-json"])
-    .option(
-      "--out <path>",
-      "write it to this folder, or to a file ending in .tf or .tf.json (default: print it)",
-      given,
-    )
+    .option("--out <path>", "write it to this folder, or to a file ending in .tf (default: print it)", given)
     .option("--force", "replace a file with other contents")
     .action(action(() => import("../export.ts"), "runExport", "none"))
-    .examples(
-      ["hostform export", "print it as HCL"],
-      ["hostform export --out .", "write hosting.tf, beside the state"],
-    );
+    .examples(["hostform export", "print it"], ["hostform export --out .", "write hosting.tf, beside the state"]);
   const terraform = command("terraform", "the hostform provider for Terraform and OpenTofu", TERRAFORM).helpCommand(
     false,
   );

@@ -221,25 +221,11 @@ export async function storedCreates(
       for (const [name, entry] of await entries.all(type)) {
         if (entry.handed && entry.place === place.mark) left.push([kind, entry]);
         if (entry.place !== place.mark || entry.resolved !== undefined || !isPendingCreate(entry)) continue;
-        const { address, provider, schemaVersion, sensitive, dependencies } = entry;
         // The verdict is the user's: it has no process and no answer.
+        const { address, provider, schemaVersion, sensitive, dependencies } = entry;
+        const own = { address, provider, schemaVersion, sensitive, dependencies, place: place.mark };
         const put = (resolved: Entry["resolved"], { attributes, private: mark }: ResourceState) =>
-          entries.put(
-            type,
-            name,
-            {
-              address,
-              provider,
-              schemaVersion,
-              attributes,
-              sensitive,
-              private: mark,
-              dependencies,
-              place: place.mark,
-              resolved,
-            },
-            { isDurable: true },
-          );
+          entries.put(type, name, { ...own, attributes, private: mark, resolved }, { isDurable: true });
         creates.push({
           create: { ...entry, address: formatAddress({ type, name: "_", key: name }) },
           settle: (adopted) => (adopted === undefined ? put("absent", entry) : put("adopted", adopted)),

@@ -11,14 +11,12 @@ describe("the file of an export", () => {
   it.each([
     [["--out", "."], "hosting.tf"],
     [["--out", "stack/a"], "stack/a/hosting.tf"],
-    [["--out", "stack", "--format", "tf-json"], "stack/hosting.tf.json"],
     [["--out", "main.tf"], "main.tf"],
-    [["--out", "main.tf.json"], "main.tf.json"],
   ])("%j is %s", async (args, file) => {
     const { dir, code, stdout } = await exported(declaration, {}, ...args);
     expect({ code, stdout }).toEqual({ code: 0, stdout: `Wrote ${file}\n` });
     const text = await readFile(path.join(dir, file), "utf8");
-    expect(text.startsWith("{")).toBe(file.endsWith(".json"));
+    expect(text).toContain('resource "hosting_service" "www"');
     const names = await readdir(path.join(dir, path.dirname(file)));
     expect(names.filter((name) => name.includes("tmp"))).toEqual([]);
   });
@@ -36,12 +34,6 @@ describe("the file of an export", () => {
     expect(stderr).toContain(`\`${command}\``);
   });
 
-  it("is refused where Terraform would not read it as what it is", async () => {
-    const { code, stderr } = await exported(declaration, {}, "--format", "hcl", "--out", "main.tf.json");
-    expect(code).toBe(1);
-    expect(stderr).toContain("Terraform cannot read main.tf.json as hcl");
-  });
-
   it("never takes the place of another one unasked", async () => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.tf"), "# mine\n");
@@ -51,13 +43,13 @@ describe("the file of an export", () => {
     const forced = await exportIn(dir, declaration, {}, "--out", ".", "--force");
     expect(forced.stdout).toBe("Wrote hosting.tf\n");
     const again = await exportIn(dir, declaration, {}, "--out", ".", "--json");
-    expect(again.json()).toEqual({ format: "hcl", file: "hosting.tf", changed: false, diagnostics: [] });
+    expect(again.json()).toEqual({ file: "hosting.tf", changed: false, diagnostics: [] });
   });
 
   it("is JSON for programs, with the text where no file is written", async () => {
     const { json, stderr } = await exported({ ...declaration, guards: { max_orders: 1 } }, {}, "--json");
     expect(stderr).toBe("");
-    expect(json()).toMatchObject({ format: "hcl", diagnostics: [{ severity: "warning" }] });
+    expect(json()).toMatchObject({ diagnostics: [{ severity: "warning" }] });
     expect(json().configuration).toContain('resource "hosting_service" "www"');
   });
 

@@ -59,14 +59,6 @@ resource "hosting_grant" "www" {
 `);
   });
 
-  it("writes the same in JSON", async () => {
-    const { stdout } = await exported({ services: { www: SITE } }, {}, "--format", "tf-json");
-    const { terraform, provider, resource } = JSON.parse(stdout);
-    expect(Object.keys(terraform)).toEqual(["required_providers", "backend"]);
-    expect(provider.hosting.project).toBe("acme");
-    expect(resource.hosting_service.www).toMatchObject({ ...SITE, reference: "hosting_service.www" });
-  });
-
   it("gives each entry of for_each all attributes when they differ", async () => {
     const grants = { "a@acme.example": "view", "b@acme.example": { permission: "manage", expires_at: "2099-01-31" } };
     const { stdout } = await exported({ services: { www: { ...SITE, grants } } });

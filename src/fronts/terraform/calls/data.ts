@@ -15,24 +15,16 @@ import type { CallFunction_ResponseSchema, DynamicValue } from "../wire/tfplugin
 import { type Calls, type Connection, diagnosed, requireSession, rpcs, unary } from "./call.ts";
 
 export const calls: Calls = {
-  ValidateDataResourceConfig: unary(rpcs.validateDataResourceConfig, async ({ typeName, config }) => ({
-    diagnostics: await diagnosed(() => {
-      const source = sourceOf(typeName);
-      return checkSource(source, decodeDynamic(config, source.schema.attributes) ?? {}, "data");
-    }),
-  })),
+  ValidateDataResourceConfig: unary(rpcs.validateDataResourceConfig, (request) => checked("data", request)),
 
   ReadDataSource: unary(rpcs.readDataSource, async ({ typeName, config }, connection) => {
     const { value: state, diagnostics } = await readKnown("data", typeName, config, connection);
     return { state, diagnostics };
   }),
 
-  ValidateEphemeralResourceConfig: unary(rpcs.validateEphemeralResourceConfig, async ({ typeName, config }) => ({
-    diagnostics: await diagnosed(() => {
-      const source = ephemeralOf(typeName);
-      return checkSource(source, decodeDynamic(config, source.schema.attributes) ?? {}, "ephemeral");
-    }),
-  })),
+  ValidateEphemeralResourceConfig: unary(rpcs.validateEphemeralResourceConfig, (request) =>
+    checked("ephemeral", request),
+  ),
 
   OpenEphemeralResource: unary(rpcs.openEphemeralResource, async ({ typeName, config }, connection) => {
     const { value: result, diagnostics } = await readKnown("ephemeral", typeName, config, connection);
@@ -57,13 +49,21 @@ export const calls: Calls = {
   }),
 };
 
+async function checked(sort: Sort, { typeName, config }: { typeName: string; config?: DynamicValue }) {
+  const check = () => {
+    const source = sourceOf(sort, typeName);
+    return checkSource(source, decodeDynamic(config, source.schema.attributes) ?? {}, sort);
+  };
+  return { diagnostics: await diagnosed(check) };
+}
+
 /** Reads by a configuration in which everything is known: until then Terraform does not ask. */
 async function readKnown(sort: Sort, typeName: string, config: DynamicValue | undefined, connection: Connection) {
   let value: DynamicValue | undefined;
   const { warnings: noticed } = connection;
   const diagnostics = await diagnosed(
     async () => {
-      const source = sort === "data" ? sourceOf(typeName) : ephemeralOf(typeName);
+      const source = sourceOf(sort, typeName);
       const { schema, read } = source;
       const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
       // Values that were unknown when the configuration was checked are known now.
@@ -78,12 +78,9 @@ async function readKnown(sort: Sort, typeName: string, config: DynamicValue | un
 
 type Sort = Parameters<typeof checkSource>[2];
 
-const sourceOf = (name: string): DataSource =>
-  dataSources.find((one) => one.name === name) ?? refuse(problem("internal/absent", { what: `data source ${name}` }));
-
-const ephemeralOf = (name: string): DataSource =>
-  ephemeralResources.find((one) => one.name === name) ??
-  refuse(problem("internal/absent", { what: `ephemeral resource ${name}` }));
+const sourceOf = (sort: Sort, name: string): DataSource =>
+  (sort === "data" ? dataSources : ephemeralResources).find((one) => one.name === name) ??
+  refuse(problem("internal/absent", { what: `source ${name}` }));
 
 type FunctionResponse = MessageInitShape<typeof CallFunction_ResponseSchema>;
 

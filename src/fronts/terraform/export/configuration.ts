@@ -110,7 +110,7 @@ function leastVersion(variables: Variables, blocks: readonly TfBlock[]): string 
 
 /** `moved` and `removed`. */
 function refactoringBlocks({ moved = [], removed = [] }: Desired): TfBlock[] {
-  const address = (name: string, value: string): TfAttribute => ({ name, value: { refer: addressCode(value) } });
+  const address = (name: string, value: string): TfAttribute => ({ name, value: { code: addressCode(value) } });
   return [
     ...moved.map(({ from, to }) => ({ block: "moved", body: [[address("from", from), address("to", to)]] })),
     ...removed.filter(namesAll).map(({ from, destroy }) => {

@@ -1,9 +1,6 @@
-import { escapeLine, isObject, type Json, jsonText } from "../../../core/model/index.ts";
+import { escapeLine, isObject, type Json } from "../../../core/model/index.ts";
 
-/**
- * A Terraform configuration as a value, before it is written in one of its two notations. Texts in it are literal: the notation
- * escapes whatever means something to Terraform (`${`, quotes).
- */
+/** A Terraform configuration as a value. Texts are literal: the printer escapes whatever means something to Terraform (`${`, quotes). */
 export interface TfDocument {
   /** Lines for people at the top. */
   readonly comments: readonly string[];
@@ -14,7 +11,7 @@ export interface TfDocument {
 export interface TfBlock {
   readonly block: string;
   readonly labels?: readonly string[];
-  /** Lines for people: before the block in HCL, in its `//` in JSON. */
+  /** Lines for people, before the block. */
   readonly comments?: readonly string[];
   /** Groups of items, set apart by an empty line. */
   readonly body: readonly (readonly TfItem[])[];
@@ -28,16 +25,11 @@ export interface TfAttribute {
   readonly comments?: readonly string[];
 }
 
-export type TfValue = null | boolean | number | string | TfCode | TfName | TfTemplate | TfMap | readonly TfValue[];
+export type TfValue = null | boolean | number | string | TfCode | TfTemplate | TfMap | readonly TfValue[];
 
-/** An expression in Terraform's language: `hosting_service.acme.id`, `var.HOOK_PATH`. */
+/** Text in Terraform's language: `hosting_service.acme.id`, `var.HOOK_PATH`, or a name such as the `to` of an import. */
 export interface TfCode {
   readonly code: string;
-}
-
-/** A name that is not evaluated: the `to` of an import, an item of `depends_on`, a type. */
-interface TfName {
-  readonly refer: string;
 }
 
 /** One text of literal texts and expressions. */
@@ -57,7 +49,7 @@ function isBlock(item: TfItem): item is TfBlock {
 /**
  * A literal text inside a template. `${` and `%{` are doubled. Where more signs precede them, or an expression follows, the
  * pairs would be ambiguous, so that each of those signs becomes an expression.
- * @param text already escaped for the notation around it. @param open true when an expression follows.
+ * @param text with its special characters escaped. @param open true when an expression follows.
  */
 function literalPart(text: string, open = false): string {
   const marked = text.replace(/([$%]*)([$%])\{/g, (_, before: string, sign: string) => {
@@ -70,7 +62,7 @@ function literalPart(text: string, open = false): string {
 const alone = (signs: string) => [...signs].map((sign) => `\${"${sign}"}`).join("");
 
 /** A template between its quotes. Adjacent texts are joined first: the end of one may matter to the next. */
-function templateText({ template }: TfTemplate, escaped: (text: string) => string): string {
+function templateText({ template }: TfTemplate): string {
   const parts: (string | TfCode)[] = [];
   for (const part of template) {
     const last = parts.at(-1);
@@ -78,7 +70,7 @@ function templateText({ template }: TfTemplate, escaped: (text: string) => strin
     else parts.push(part);
   }
   const texts = parts.map((part, index) =>
-    typeof part === "string" ? literalPart(escaped(part), index < parts.length - 1) : `\${${part.code}}`,
+    typeof part === "string" ? literalPart(escapedText(part), index < parts.length - 1) : `\${${part.code}}`,
   );
   return texts.join("");
 }
@@ -174,8 +166,7 @@ function valueLines(value: TfValue): string[] {
   if (isList(value)) return listLines(value);
   if ("map" in value) return mapLines(value);
   if ("code" in value) return [value.code];
-  if ("refer" in value) return [value.refer];
-  return [`"${templateText(value, escapedText)}"`];
+  return [`"${templateText(value)}"`];
 }
 
 function listLines(items: readonly TfValue[]): string[] {
@@ -210,64 +201,4 @@ const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 function columnsOf(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without a look at its segments
   return /^[\x00-\x7f]*$/.test(text) ? text.length : [...segmenter.segment(text)].length;
-}
-
-/** An object of the JSON notation. Without a prototype, so that every key is one. */
-type Body = { [name: string]: unknown };
-
-/**
- * A configuration in Terraform's JSON notation (`*.tf.json`). Blocks with the same labels become a list; comments stand in
- * `//`, which Terraform passes over in every block.
- */
-export function renderTfJson({ comments, blocks }: TfDocument): string {
-  const root = emptyBody(comments);
-  for (const block of blocks) place(root, block);
-  return `${jsonText(root, 2)}\n`;
-}
-
-function place(parent: Body, { block, labels = [], comments, body }: TfBlock): void {
-  const path = [block, ...labels];
-  const last = path.pop() ?? block;
-  let at = parent;
-  for (const name of path) {
-    at[name] ??= emptyBody();
-    at = at[name] as Body;
-  }
-  const made = bodyOf(comments, body.flat());
-  const standing = at[last];
-  at[last] = standing === undefined ? made : Array.isArray(standing) ? [...standing, made] : [standing, made];
-}
-
-function bodyOf(comments: readonly string[] | undefined, items: readonly TfItem[]): Body {
-  const remarks = items.flatMap((item) =>
-    isBlock(item) ? [] : (item.comments ?? []).map((line) => `${item.name}: ${line}`),
-  );
-  const body = emptyBody([...(comments ?? []), ...remarks]);
-  for (const item of items) {
-    if (isBlock(item)) place(body, item);
-    else body[item.name] = jsonValue(item.value);
-  }
-  return body;
-}
-
-function emptyBody(comments: readonly string[] = []): Body {
-  const body = Object.create(null) as Body;
-  if (comments.length > 0) body["//"] = comments.map(escapeLine).join(" ");
-  return body;
-}
-
-/** A value; every text, and every key of a map, is a template there. */
-function jsonValue(value: TfValue): unknown {
-  if (value === null || typeof value === "boolean" || typeof value === "number") return value;
-  if (typeof value === "string") return literalPart(value.toWellFormed());
-  if (Array.isArray(value)) return value.map(jsonValue);
-  const one = value as Exclude<typeof value, readonly TfValue[]>;
-  if ("map" in one) {
-    const object = Object.create(null) as Body;
-    for (const [key, part] of one.map) object[literalPart(key.toWellFormed())] = jsonValue(part);
-    return object;
-  }
-  if ("code" in one) return `\${${one.code}}`;
-  if ("refer" in one) return one.refer;
-  return templateText(one, (text) => text.toWellFormed());
 }

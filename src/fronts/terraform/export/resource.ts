@@ -49,7 +49,7 @@ export function writeResource(
   const alias = first?.provider ?? "default";
   const keyed = parseAddress(first?.address ?? "")?.key !== undefined;
   const body = keyed ? forEach(kind, written) : { meta: [], attributes: attributesOfOne(kind, written, context) };
-  const provider: TfItem[] = alias === "default" ? [] : [{ name: "provider", value: { refer: `hosting.${alias}` } }];
+  const provider: TfItem[] = alias === "default" ? [] : [{ name: "provider", value: { code: `hosting.${alias}` } }];
   if (!context.inProject) diagnostics.push(...misplaced(written));
   const dependsOn = [...new Set(instances.flatMap((one) => one.dependsOn.map(resourceOf)))];
   const others = dependsOn.filter((address) => address !== name);
@@ -61,7 +61,7 @@ export function writeResource(
       [...body.meta, ...provider],
       body.attributes,
       kind.replacement === "create-first" ? [CREATE_FIRST] : [],
-      others.length === 0 ? [] : [{ name: "depends_on", value: others.map((refer) => ({ refer })) }],
+      others.length === 0 ? [] : [{ name: "depends_on", value: others.map((code) => ({ code })) }],
     ],
   };
   return { blocks: [block, ...importBlocks(kind, instances, context)], needs, diagnostics };
@@ -201,7 +201,7 @@ function importBlocks(
   return instances.flatMap((resource) => {
     const { address, importId } = resource;
     if (importId === undefined) return [];
-    const to = { name: "to", value: { refer: addressCode(address) } };
+    const to = { name: "to", value: { code: addressCode(address) } };
     return { block: "import", body: [[to, { name: "id", value: idOf(kind, importId, resource, context) }]] };
   });
 }

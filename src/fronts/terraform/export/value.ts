@@ -216,7 +216,7 @@ export class Variables {
     return variables.map(({ name, secret, sensitive, comments, description }) => {
       const item = (key: string, value: Exclude<Json, object>): TfItem => ({ name: key, value });
       const flags = [...(sensitive ? [item("sensitive", true)] : []), ...(secret ? [item("ephemeral", true)] : [])];
-      const type: TfItem = { name: "type", value: { refer: "string" } };
+      const type: TfItem = { name: "type", value: { code: "string" } };
       return {
         block: "variable",
         labels: [name],

@@ -7,6 +7,27 @@ const QUIET_MS = 1_000;
 /** The same for a call that should not keep its place among Terraform's ten, whatever the other calls do. */
 const CROWDED_MS = 500;
 
+/** Things that Terraform shows one after the other, in no order: a call may wait a moment for one that is still to come. */
+export class Arrivals {
+  readonly #come = new Map<string, PromiseWithResolvers<void>>();
+
+  /** A thing is here. */
+  add(key: string): void {
+    this.#of(key).resolve();
+  }
+
+  /** Waits for a thing, at most the given time in milliseconds. */
+  wait(key: string, clock: Clock, ms: number): Promise<void> {
+    return Promise.race([this.#of(key).promise, clock.sleep(ms)]);
+  }
+
+  #of(key: string): PromiseWithResolvers<void> {
+    const come = this.#come.get(key) ?? Promise.withResolvers<void>();
+    this.#come.set(key, come);
+    return come;
+  }
+}
+
 export class Activity {
   #running = 0;
   #arrived = 0;

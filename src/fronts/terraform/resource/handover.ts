@@ -27,7 +27,7 @@ import {
 import type { Entry, Passing } from "../entries.ts";
 import type { ProviderSession } from "../index.ts";
 import { problem, refuse } from "../messages.ts";
-import type { Activity } from "./activity.ts";
+import { type Activity, Arrivals } from "./activity.ts";
 import { type Mark, named, nameOf, recordedAs } from "./attribute-mapping.ts";
 
 /** The part of the destroy, or of the create that came before it. It may fail: `done` is false then. */
@@ -73,7 +73,7 @@ export class Handovers {
   /** Creates that are planned, and the object that each one replaces at its own address. */
   readonly #creates = new Map<string, { readonly planned: ValueObject; readonly replaces: string | undefined }>();
   readonly #said = new Set<string>();
-  readonly #awaited = new Map<string, PromiseWithResolvers<void>>();
+  readonly #arrivals = new Arrivals();
   /** Objects that instances give up, by natural key. */
   readonly #leaving = new Map<string, readonly [kind: Kind, object: ResourceState]>();
   readonly #legs = new Map<string, Leg>();
@@ -96,7 +96,7 @@ export class Handovers {
     const thing = thingKey("default", kind, planned);
     if (thing === undefined) return [];
     this.#creates.set(thing, { planned, replaces });
-    this.#awaited.get(thing)?.resolve();
+    this.#arrivals.add(thing);
     return this.#pair(thing);
   }
 
@@ -111,9 +111,7 @@ export class Handovers {
   async isMade(kind: Kind, attributes: JsonObject): Promise<boolean> {
     const thing = thingKey("default", kind, attributes);
     if (thing === undefined) return false;
-    const awaited = this.#awaited.get(thing) ?? Promise.withResolvers<void>();
-    this.#awaited.set(thing, awaited);
-    if (!this.#creates.has(thing)) await Promise.race([awaited.promise, this.#scope.session.clock.sleep(CREATE_MS)]);
+    if (!this.#creates.has(thing)) await this.#arrivals.wait(thing, this.#scope.session.clock, CREATE_MS);
     return this.#creates.has(thing);
   }
 

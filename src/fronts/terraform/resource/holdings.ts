@@ -15,6 +15,7 @@ import {
   warningOf,
 } from "../../../core/model/index.ts";
 import { problem } from "../messages.ts";
+import { Arrivals } from "./activity.ts";
 import { named } from "./attribute-mapping.ts";
 
 interface HoldingsOptions {
@@ -68,7 +69,7 @@ export class Holdings {
   readonly #shown = new Map<string, Shown>();
   /** Intents of the objects that this process created. */
   readonly #intents = new Map<string, string>();
-  readonly #waiting = new Map<string, PromiseWithResolvers<void>>();
+  readonly #arrivals = new Arrivals();
   /** Holdings that are still to be written, by object. */
   #unwritten = new Map<string, Holding>();
   #writing: Promise<void> | undefined;
@@ -97,7 +98,7 @@ export class Holdings {
     const object = objectOf(kind, attributes);
     if (object === undefined) return;
     this.#shownOf(object).name = kind.naturalKey(attributes);
-    this.#waiting.get(keyOf(object))?.resolve();
+    this.#arrivals.add(keyOf(object));
   }
 
   /** The account has the object of an instance that was read. */
@@ -120,7 +121,7 @@ export class Holdings {
     // A plan without refresh reads nothing. An imported object is in the state when the apply has ended.
     if (shown.reads === 0 && !this.#imported.has(keyOf(object)))
       this.#see(kind, object, attributes, mark, countOf(shown));
-    this.#waiting.get(keyOf(object))?.resolve();
+    this.#arrivals.add(keyOf(object));
   }
 
   /** The instance of an object is replaced on purpose: it gives up the object after all. */
@@ -229,9 +230,7 @@ export class Holdings {
     const known = this.holderOf(kind, remote);
     // An apply plans creates again, and shows no plan of another instance.
     if (known?.isShown || object === undefined || this.#isApply) return known;
-    const waiting = this.#waiting.get(keyOf(object)) ?? Promise.withResolvers<void>();
-    this.#waiting.set(keyOf(object), waiting);
-    await Promise.race([waiting.promise, this.#options.clock.sleep(SHOWN_MS)]);
+    await this.#arrivals.wait(keyOf(object), this.#options.clock, SHOWN_MS);
     return this.holderOf(kind, remote);
   }
 

@@ -62,9 +62,8 @@ export async function keepIntent(
   const isCurrent = isKept(entry, prior, place);
   const isNoted = entry?.inState || entry?.place !== place || entry.private.pending === undefined;
   if (name === undefined || (isCurrent && isNoted)) return entry;
-  const { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies } = prior;
   const { plans } = entry?.place === place ? entry : {};
-  const own = { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies, place };
+  const own = { ...prior, place };
   const kept: Entry = { ...(isCurrent && entry !== undefined ? entry : own), ...(plans && { plans }), inState: true };
   await entries.put(kind.type, name, kept, { isDurable });
   return kept;

@@ -14,7 +14,7 @@ import {
 } from "../../../core/lifecycle/index.ts";
 import type { JsonObject, ValueObject } from "../../../core/model/index.ts";
 import type { DataSession, ProviderSession } from "../index.ts";
-import { Activity } from "./activity.ts";
+import { Activity, Arrivals } from "./activity.ts";
 import { type Mark, nameOf } from "./attribute-mapping.ts";
 import { Handovers } from "./handover.ts";
 import type { Holdings } from "./holdings.ts";
@@ -57,7 +57,7 @@ export class ProviderScope {
   readonly #pending = new Set<string | undefined>();
   /** Entries of the creates that are planned: those settle the pending creates of their names. */
   readonly #declared = new Set<string>();
-  readonly #undeclared = new Map<string, PromiseWithResolvers<void>>();
+  readonly #declarations = new Arrivals();
   /** Id of the plan that this process applies, as soon as a change has named it. */
   plan: string | undefined;
   /** Entries are changed one after the other. */
@@ -101,15 +101,12 @@ export class ProviderScope {
   /** A create is planned. @param entry of its name. */
   declare(entry: string): void {
     this.#declared.add(entry);
-    this.#undeclared.get(entry)?.resolve();
+    this.#declarations.add(entry);
   }
 
   /** Returns true if a create of this name is planned. @param ms time that Terraform has to show it, in milliseconds. */
   async isDeclared(entry: string, ms = 0): Promise<boolean> {
-    if (this.#declared.has(entry) || ms === 0) return this.#declared.has(entry);
-    const waiting = this.#undeclared.get(entry) ?? Promise.withResolvers<void>();
-    this.#undeclared.set(entry, waiting);
-    await Promise.race([waiting.promise, this.session.clock.sleep(ms)]);
+    if (!this.#declared.has(entry) && ms > 0) await this.#declarations.wait(entry, this.session.clock, ms);
     return this.#declared.has(entry);
   }
 

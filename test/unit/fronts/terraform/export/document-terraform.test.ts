@@ -1,16 +1,11 @@
-/** What the real Terraform makes of both notations: the very values, and nothing for `terraform fmt` to do. */
+/** What the real Terraform makes of an exported value: the very value, and nothing for `terraform fmt` to do. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import {
-  renderHcl,
-  renderTfJson,
-  type TfDocument,
-  type TfValue,
-} from "../../../../../src/fronts/terraform/export/document.ts";
+import { renderHcl, type TfDocument, type TfValue } from "../../../../../src/fronts/terraform/export/document.ts";
 import { character, fc } from "../../../../support/fc.ts";
 import { describeWith } from "../../../../support/needing.ts";
 import { TERRAFORM } from "../../../../support/programs.ts";
@@ -97,8 +92,6 @@ describeWith(TERRAFORM)("Terraform reads what is written", { timeout: 60_000 }, 
     });
     await writeFile(path.join(dir, "rc"), "");
     await writeFile(path.join(dir, "hcl.tf"), renderHcl(output("hcl")));
-    await writeFile(path.join(dir, "json.tf.json"), renderTfJson(output("json")));
-    // Written by neither of the two.
     await writeFile(path.join(dir, "words.json"), JSON.stringify(Object.fromEntries(words)));
     await writeFile(path.join(dir, "words.tf"), 'locals {\n  words = jsondecode(file("words.json"))\n}\n');
     expect(await terraform("fmt", "-check", "-diff", "-no-color")).toBe("");
@@ -107,6 +100,5 @@ describeWith(TERRAFORM)("Terraform reads what is written", { timeout: 60_000 }, 
     const outputs = JSON.parse(await terraform("output", "-json"));
     const expected = values.map(plain);
     expect(outputs.hcl.value).toEqual(expected);
-    expect(outputs.json.value).toEqual(expected);
   });
 });

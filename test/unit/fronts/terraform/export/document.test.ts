@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { renderHcl, renderTfJson, type TfDocument } from "../../../../../src/fronts/terraform/export/document.ts";
+import { renderHcl, type TfDocument } from "../../../../../src/fronts/terraform/export/document.ts";
 
 const DOCUMENT: TfDocument = {
   comments: ["What it is,", "and more."],
@@ -20,7 +20,7 @@ const DOCUMENT: TfDocument = {
       block: "resource",
       labels: ["hosting_service", "www"],
       body: [
-        [{ name: "provider", value: { refer: "hosting.beta" } }],
+        [{ name: "provider", value: { code: "hosting.beta" } }],
         [
           { name: "plan_id", value: 11 },
           { name: "domain", value: { code: "var.domain" } },
@@ -37,10 +37,10 @@ const DOCUMENT: TfDocument = {
           { name: "off", value: false },
         ],
         [{ block: "lifecycle", labels: [], body: [[{ name: "create_before_destroy", value: true }]] }],
-        [{ name: "depends_on", value: [{ refer: "hosting_service.a" }] }],
+        [{ name: "depends_on", value: [{ code: "hosting_service.a" }] }],
       ],
     },
-    { block: "import", labels: [], body: [[{ name: "to", value: { refer: 'hosting_grant.a["b"]' } }]] },
+    { block: "import", labels: [], body: [[{ name: "to", value: { code: 'hosting_grant.a["b"]' } }]] },
     { block: "variable", labels: ["empty"], body: [] },
   ],
 };
@@ -96,32 +96,5 @@ variable "empty" {}
   it("keeps a comment on its line, whatever stands in it", () => {
     const text = renderHcl({ comments: ["a\nresource {}\u202e"], blocks: [] });
     expect(text).toBe("# a\\nresource {}\\u202e\n");
-  });
-});
-
-describe("a configuration in Terraform's JSON", () => {
-  it("has blocks as objects, the same labels twice as a list, and comments in //", () => {
-    expect(JSON.parse(renderTfJson(DOCUMENT))).toEqual({
-      "//": "What it is, and more.",
-      terraform: { backend: { local: { path: "a.tfstate" } } },
-      provider: { hosting: [{ project: "acme" }, { "//": "The other one.", alias: "beta" }] },
-      resource: {
-        hosting_service: {
-          www: {
-            "//": "on: Why.",
-            provider: "hosting.beta",
-            plan_id: 11,
-            domain: "${var.domain}",
-            map: { long_name: 1, "b c": null },
-            on: true,
-            off: false,
-            lifecycle: { create_before_destroy: true },
-            depends_on: ["hosting_service.a"],
-          },
-        },
-      },
-      import: { to: 'hosting_grant.a["b"]' },
-      variable: { empty: {} },
-    });
   });
 });
