@@ -74,8 +74,6 @@ async function appliedOnce(): Promise<Project> {
   return one;
 }
 
-describe("a copy of a state in the same folder", () => {});
-
 describe("a domain whose registration had no answer, and that another project declares", () => {
   const NAME = "acme-example.com";
   const declared = (name: string) => ({ project: name, domains: { acme: registration(NAME) } });

@@ -10,7 +10,7 @@ import { registration } from "./registration.ts";
 
 type Document = { readonly [section: string]: unknown };
 
-const www = (more: object = {}) => ({
+const www = {
   plan_id: 11,
   currency: "USD",
   domain: "www.acme.example",
@@ -22,13 +22,12 @@ const www = (more: object = {}) => ({
     "dev@acme.example": "manage",
     "guest@acme.example": { permission: "view", expires_at: "2027-06-30T00:00:00Z" },
   },
-  ...more,
-});
+};
 
 /** Something of everything: two products, a queued job, a generated password, a secret, references, a free map. */
 const FIRST: Document = {
   project: "profiles",
-  services: { www: www(), box: { plan_id: 31, currency: "USD", password_version: 1 } },
+  services: { www, box: { plan_id: 31, currency: "USD", password_version: 1 } },
   webhooks: { billing: { url: "https://hooks.acme.example/hosting", events: ["invoice.paid", "invoice.created"] } },
   client_accounts: { acme: { name: "Acme", company_name: "Acme LLC", currency: "GEL" } },
   migration_requests: {
