@@ -20,7 +20,6 @@ export const APART = [
 
 /** What takes longest comes first, so that at the end no worker waits for the last of them: files, then folders. */
 const LONGEST = [
-  "journeys/profiles",
   "docs/pages",
   "terraform/chaos",
   "simulation",

@@ -17,11 +17,6 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "histories of a simulated world, from the seed on",
     script: ["scripts/simulate.ts", process.env.HOSTFORM_HISTORIES ?? "100000"],
   },
-  courses: {
-    what: "random courses of edits, applies, faults and drift; HOSTFORM_COURSES says how many",
-    tests: "test/journeys/any-course.test.ts",
-    env: { HOSTFORM_COURSES: "1000" },
-  },
   kills: { what: "kill -9 of the program at every point", tests: "test/reliability/kill-sweep.test.ts" },
   journal: {
     what: "a crash at every operation of the recovery from a crash",

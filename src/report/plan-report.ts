@@ -10,15 +10,18 @@ import {
   formatMoney,
   isNoOp,
   isStopped,
+  type Json,
   type JsonObject,
   type MoneyTotal,
   moneyTotals,
   type Plan,
   type RemedyText,
+  shorten,
   shownName,
 } from "../core/model/index.ts";
 import { conditionText, groupedConditions, type SameConditions } from "./conditions.ts";
 import { causedTexts, foldedDiagnostics } from "./diagnostics.ts";
+import { jsonText } from "./escape.ts";
 import { personsIn, tilesOf } from "./figures.ts";
 import { counted, type OrderTexts, orderTexts, scaleOf, sharedWords, upTo } from "./money.ts";
 import { type MoneyScale, plural, UNSCALED } from "./numbers.ts";
@@ -290,7 +293,4 @@ function note(
   return { from: "account", severity: "note", title, where, ...more };
 }
 
-function short(value: unknown): string {
-  const text = JSON.stringify(value ?? null);
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
-}
+const short = (value: Json = null) => shorten(jsonText(value), 60);

@@ -25,26 +25,25 @@ async function ended(mark: Readonly<Record<string, string | boolean>>) {
   return { project, control };
 }
 
-it.each<Readonly<Record<string, string | boolean>>>([
-  { deleted_at: past },
-  { status: "revoked" },
-  { is_deleted: true },
-])("what ended in the dashboard and is listed with %j is created again, and destroyed at the end", async (mark) => {
-  const { project, control } = await ended(mark);
-  const plan = await project.run("plan", "--detailed-exitcode");
-  expect(plan.code, plan.text).toBe(2);
-  expect(flat(plan.out)).toMatch(
-    /webhook \S+ (?:was deleted on 2026-11-21|is "revoked"|is listed with is_deleted true)/,
-  );
-  const applied = await project.run("apply", "--auto-approve");
-  expect(applied.code, applied.text).toBe(0);
-  expect([control.list("webhooks").length, control.list("grants").length]).toEqual([1, 1]);
-  await project.expectNoChanges();
-  for (const { id } of control.list("webhooks")) control.remove("webhooks", id);
-  const destroyed = await project.run("destroy", "--auto-approve");
-  expect(destroyed.code, destroyed.text).toBe(0);
-  expect([control.list("webhooks").length, control.list("grants").length]).toEqual([0, 0]);
-});
+it.each<Readonly<Record<string, string | boolean>>>([{ deleted_at: past }])(
+  "what ended in the dashboard and is listed with %j is created again, and destroyed at the end",
+  async (mark) => {
+    const { project, control } = await ended(mark);
+    const plan = await project.run("plan", "--detailed-exitcode");
+    expect(plan.code, plan.text).toBe(2);
+    expect(flat(plan.out)).toMatch(
+      /webhook \S+ (?:was deleted on 2026-11-21|is "revoked"|is listed with is_deleted true)/,
+    );
+    const applied = await project.run("apply", "--auto-approve");
+    expect(applied.code, applied.text).toBe(0);
+    expect([control.list("webhooks").length, control.list("grants").length]).toEqual([1, 1]);
+    await project.expectNoChanges();
+    for (const { id } of control.list("webhooks")) control.remove("webhooks", id);
+    const destroyed = await project.run("destroy", "--auto-approve");
+    expect(destroyed.code, destroyed.text).toBe(0);
+    expect([control.list("webhooks").length, control.list("grants").length]).toEqual([0, 0]);
+  },
+);
 
 it("what ended in the dashboard and is listed as before is destroyed, with a warning", async () => {
   const { project } = await ended({});
@@ -56,16 +55,6 @@ it("what ended in the dashboard and is listed as before is destroyed, with a war
   project.clock.advance(300_000);
   const planned = await project.run("plan");
   expect(planned.text, "the row blocks a create in a later run").toContain("webhook 201 [plan.exists]");
-});
-
-it("a row that has ended is neither adopted nor imported", async () => {
-  const { project } = await ended({ deleted_at: past });
-  const { resources } = await project.state();
-  const id = String(resources.get("hosting_webhook.billing")?.attributes.id);
-  await project.run("state", "rm", "hosting_webhook.billing");
-  const imported = await project.run("import", "hosting_webhook.billing", id);
-  expect(imported.code).toBe(1);
-  expect(flat(imported.text)).toContain(`Nothing was imported: webhook ${id} was deleted on 2026-11-21`);
 });
 
 it("an import of a row that has ended never advises to forget what is recorded", async () => {

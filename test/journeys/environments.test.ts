@@ -57,21 +57,17 @@ describe("a project with environments", () => {
     expect(plans).toEqual(expect.arrayContaining([21, 21]));
   });
 
-  it.each([
-    ["plan"],
-    ["apply", "--auto-approve"],
-    ["validate"],
-    ["state", "list"],
-    ["watch", "--max-runs", "1"],
-    ["destroy"],
-  ])("does nothing without one: %s %s", async (...args) => {
-    const { project } = await twoAccounts();
-    const ran = await project.run(...args);
-    expect(ran.code, ran.text).toBe(1);
-    expect(ran.err).toContain("This project has environments: production, staging");
-    expect(ran.err).toContain("Choose one with `-e NAME`.");
-    expect(project.sent()).toEqual([]);
-  });
+  it.each([["plan"], ["apply", "--auto-approve"], ["watch", "--max-runs", "1"]])(
+    "does nothing without one: %s %s",
+    async (...args) => {
+      const { project } = await twoAccounts();
+      const ran = await project.run(...args);
+      expect(ran.code, ran.text).toBe(1);
+      expect(ran.err).toContain("This project has environments: production, staging");
+      expect(ran.err).toContain("Choose one with `-e NAME`.");
+      expect(project.sent()).toEqual([]);
+    },
+  );
 
   it("names the ones that exist beside a wrong name", async () => {
     const { project } = await twoAccounts();

@@ -18,7 +18,6 @@ interface Case {
   readonly declare?: object;
   /** Requests a minute that the host takes. */
   readonly rateLimit?: number;
-  readonly jobSeconds?: number;
   /** Somebody is asked. */
   readonly asked?: boolean;
   /** What happened before the plan. */
@@ -54,26 +53,14 @@ const SILENT: ProjectOptions["pinned"] = { rate_headers: ["none"] };
 
 const CASES: Readonly<Record<string, Case>> = {
   "1 order in an account of 400 services": { seeded: 400, declare: orders(1) },
-  "1 order after somebody was asked, in an account of 400 services": {
-    seeded: 400,
-    declare: orders(1),
-    asked: true,
-  },
   "1 order in an account of 400 services where no page says how many there are": {
     seeded: 400,
     declare: orders(1),
     pinned: { envelope: ["named_has_more"] },
   },
   "100 orders": { declare: orders(100) },
-  "100 orders at a host that says nothing of its limit": { declare: orders(100), pinned: SILENT },
   "70 orders, one after the other": { declare: { ...orders(70), guards: { max_spend: { USD: 1_000_000 } } } },
-  "5 suspensions in an account of 1,000 services": {
-    seeded: 1000,
-    before: (project, seeded) => suspend(project, seeded.slice(0, 5)),
-  },
-  "1 suspension": { seeded: 1, before: suspend },
   "300 suspensions": { seeded: 300, before: suspend },
-  "300 suspensions that take the host three seconds each": { seeded: 300, jobSeconds: 3, before: suspend },
   "services with grants, and webhooks, in an account of 450 services": {
     seeded: 450,
     declare: { ...orders(30, { grants: shares }), webhooks: each(5, "hook", hook) },
@@ -127,8 +114,8 @@ describe("the estimate of a plan is what happens:", () => {
     async (_, { seeded = 0, pinned = {}, declare, asked = false, before, ...host }) => {
       const clock = calmClock();
       onTestFinished(() => clock.close());
-      const { rateLimit = 60, jobSeconds = 1 } = host;
-      const project = await startProject({ clock, pinned, sandbox: { rateLimit, jobSeconds, sleep: clock.delay } });
+      const { rateLimit = 60 } = host;
+      const project = await startProject({ clock, pinned, sandbox: { rateLimit, jobSeconds: 1, sleep: clock.delay } });
       const services = seeded > 0 ? project.control.seedServices({ count: seeded }) : [];
       await before?.(project, services);
       if (declare !== undefined) await project.declare(declare);

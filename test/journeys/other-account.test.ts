@@ -142,13 +142,6 @@ describe("a state at another account", () => {
       await project.declare(more);
       await project.apply();
     });
-
-    it("is not suspected when its one webhook was deleted by hand", async () => {
-      const project = await applied({ project: "acme", webhooks: { billing: hook("billing") } });
-      project.clock.advance(120_000);
-      project.control.remove("webhooks", 201);
-      await project.apply();
-    });
   });
 
   it("is refused by what a command does with one service, if the id is that of another one there", async () => {

@@ -17,7 +17,6 @@ const passwordSent = ({ control }: Project) =>
 describe("a password", () => {
   it.each<[why: string, source: object | string]>([
     ["the environment", { env: "WWW_PASSWORD" }],
-    ["the environment, as an expression", "${env.WWW_PASSWORD}"],
     ["a file", { file: "www.password" }],
     ["a command", { command: ["pass", "show", "www"] }],
   ])("from %s is sent, and is neither stored nor shown", async (_, source) => {

@@ -92,11 +92,8 @@ describe("a policy", () => {
   /** Left: WHATWG's host. Other parsers read another one, or none. */
   it.each([
     String.raw`https://www.acme.example\@hooks.evil.example/in`,
-    String.raw`https://www.acme.example\.evil.example/in`,
     String.raw`https:\\www.acme.example/in`,
-    "https:///www.acme.example/in",
     "https://a@b@www.acme.example/in",
-    "https:www.acme.example/in",
   ])("and its plan judge no receiver that can be read in two ways: %j", async (url) => {
     const project = await startProject({ declare: { project: "ruled", webhooks: { audit: { ...hook, url } } } });
     await rule(project, HOSTS);

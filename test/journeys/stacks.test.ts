@@ -297,32 +297,13 @@ describe("a folder of *.tf.json", () => {
   });
 
   it.each([
-    ["a workspace", {}, { TF_WORKSPACE: "prod" }, "stack.workspace"],
     ["another provider's resource", { resource: { aws_s3_bucket: { x: {} } } }, {}, "config."],
     ["a backend that is not kept", { terraform: { backend: { s3: { bucket: "x" } } } }, {}, "["],
-    [
-      "a state in another backend",
-      { data: { terraform_remote_state: { x: { backend: "s3", config: { bucket: "b" } } } } },
-      {},
-      "stack.remote_state",
-    ],
     [
       "a state that is not there",
       { data: { terraform_remote_state: { x: { backend: "local", config: { path: "no.tfstate" } } } } },
       {},
       "stack.remote_state",
-    ],
-    [
-      "a value for what a data source reads",
-      { data: { hosting_service: { x: { id: "1", price: 4 } } } },
-      {},
-      "config.computed",
-    ],
-    [
-      "a data source without an id",
-      { data: { hosting_service: { x: { id: "" } } }, output: { y: { value: "${data.hosting_service.x.domain}" } } },
-      {},
-      'id: expected a value, found ""',
     ],
   ])("is refused with %s, before any request", async (_, document, env, words) => {
     const project = await startProject({ env });
