@@ -1,6 +1,6 @@
 /**
- * Every code that a diagnostic of hostform can carry, with what it means. One table: `docs/errors.md` is generated from it, with what
- * is to be done beside it, and a code that is not here does not compile.
+ * All codes of diagnostics, with their meanings. `docs/errors.md` is generated from this table and the fixes. Unknown codes do
+ * not compile.
  */
 export const codes = {
   usage: "The command line could not be understood",

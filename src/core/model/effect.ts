@@ -1,4 +1,4 @@
-// Effects of a plan for people: purchases, sites that go offline, access. All reports draw from this.
+// Effects of a plan for people: purchases, offline sites, access. All reports use them.
 
 import {
   type Change,
@@ -15,21 +15,21 @@ import { shownUrl } from "./origin.ts";
 import type { Json } from "./value.ts";
 
 /**
- * What a change does to the account, in one word: the weightiest where it does several things. Terraform's actions do not
- * show it: a suspension is an `update` there, or a `forget`.
+ * Main effect of a change on the account. If a change has several effects, the most severe counts. Terraform's actions do not
+ * show them: a suspension is an `update` or a `forget`.
  */
 export type ChangeEffect =
-  | "none" // the state at most: an import of what is as declared
-  | "order" // something paid is bought: an invoice is raised at once (§1)
-  | "create" // something that costs nothing is made
-  | "update" // in place; what is online stays online
-  | "suspend" // it goes offline (§4 suspend), whether or not it stays in the state
-  | "unsuspend" // it comes back online
-  | "replace" // deleted and made again
-  | "delete" // the API removes it
-  | "forget"; // it leaves the state, and the account stays as it is
+  | "none" // at most a change of the state, such as an import without differences
+  | "order" // a paid order; the host creates an invoice immediately (§1)
+  | "create" // a free creation
+  | "update" // a change in place; online sites stay online
+  | "suspend" // the site goes offline (§4 suspend), and may stay in the state or leave it
+  | "unsuspend" // the site comes back online
+  | "replace" // deleted and recreated
+  | "delete" // deleted by the API
+  | "forget"; // removed from the state; the account does not change
 
-/** Classifies a change, from the plan alone. Every report, count and progress line uses it. */
+/** Classifies a change, using only the plan. Every report, count and progress line uses this. */
 export function effectOf(change: Change): ChangeEffect {
   const { actions, before, after, removal, quote } = change;
   if (isNoOp(change) || actions[0] === "no-op") return "none";
@@ -43,50 +43,50 @@ export function effectOf(change: Change): ChangeEffect {
   return recordsOnly(change) ? "none" : "update";
 }
 
-/** Returns true if applying a change writes attributes to the state and sends no request for them: an adoption with a deletion_policy. */
+/** Returns true if a change writes attributes only to the state, such as an adoption with a `deletion_policy`. */
 export const recordsOnly = ({ actions, requests }: Pick<Change, "actions" | "requests">): boolean =>
   actions[0] === "update" && requests === 0;
 
-/** Effects on a client, a visitor, a bill or a team, in the order in which reports list them. */
+/** Effects on clients, visitors, invoices or team members, in report order. */
 export const EFFECT_KINDS = [
   "offline", // a site goes offline
-  "order", // an invoice is raised at once (§1)
-  "leaves", // no longer managed; it stays in the account
+  "order", // the host creates an invoice immediately (§1)
+  "leaves", // no longer managed, but still in the account
   "access_taken",
   "access_reduced",
   "access_raised",
   "access_given",
   "online", // a site comes back online
-  "integration", // a receiver of events of the account
-  "change", // anything else in the account
-  "adopted", // managed from now on; nothing changes in the account
-  "recorded", // the state alone
+  "integration", // a URL that receives the account's events
+  "change", // any other change in the account
+  "adopted", // managed from now on; the account does not change
+  "recorded", // only the state changes
 ] as const;
 export type EffectKind = (typeof EFFECT_KINDS)[number];
 
-/** One thing that a plan does. Its texts hold words of the API and of the declaration: each report escapes them. */
+/** One effect of a plan. Its texts contain words of the API and the declaration; each report escapes them. */
 export interface Effect {
   readonly kind: EffectKind;
   /** Address of the change. */
   readonly address: string;
-  /** The site, domain or receiver that it is about. */
+  /** Affected site, domain or receiver. */
   readonly domain: string | null;
   /** Client, as {@link clientOf} returns it. */
   readonly client: string | null;
-  /** One sentence, with what it is about. */
+  /** Complete sentence about the effect. */
   readonly sentence: string;
-  /** The parts of the sentence: at even places own words, at odd places words of the API and of the declaration. */
+  /** Parts of the sentence. Even indexes: hostform's words. Odd indexes: words of the API and the declaration. */
   readonly parts: Parts;
-  /** Person that gains or loses access. */
+  /** Person who gains or loses access. */
   readonly person?: string;
   readonly money?: OrderMoney;
-  /** Way to undo it; null: none. */
+  /** How to undo the effect. Null if impossible. */
   readonly undo: string | null;
 }
 
 type Parts = readonly string[];
 
-/** Makes the parts of a sentence. A text between the own words is foreign; parts are inserted as they are. */
+/** Template tag that returns the parts of a sentence. A string value is a foreign text; parts are inserted unchanged. */
 function say(own: readonly string[], ...between: readonly (string | Parts)[]): Parts {
   const parts = [own[0] ?? ""];
   for (const [at, value] of between.entries()) {
@@ -97,40 +97,40 @@ function say(own: readonly string[], ...between: readonly (string | Parts)[]): P
   return parts;
 }
 
-/** Cost of one order, in the API's own unit (scale unspecified). */
+/** Cost of one order in the API's own unit, whose scale is unspecified. */
 export interface OrderMoney {
   readonly currency: string;
   readonly plan: string;
-  /** The months that one bill is for; null where that is not known. */
+  /** Number of months per invoice. Null if unknown. */
   readonly months: number | null;
-  /** Undiscounted. */
+  /** Price without discount. */
   readonly price: number | null;
-  /** Discount; null: unknown. */
+  /** Discount. Null if unknown. */
   readonly discount: number | null;
-  /** Billed now. With `bound`, at most this; null: not even that is known. */
+  /** Amount billed now, or its upper bound if `bound` is true. Null if unknown. */
   readonly now: number | null;
-  /** Cost of a later month, rounded up; null: unknown. */
+  /** Later cost per month, rounded up. Null if unknown. */
   readonly monthly: number | null;
-  /** The exact amounts are not known: discounts only lower what is listed (§4). */
+  /** True if only upper bounds are known, because discounts only lower listed prices (§4). */
   readonly bound: boolean;
-  /** Why an amount is not known. */
+  /** Reason why an amount is unknown. */
   readonly unknown?: string;
 }
 
-/** Bill of a plan in one currency, in the API's own unit. */
+/** Cost of a plan in one currency, in the API's own unit. */
 export interface MoneyTotal {
   readonly currency: string;
-  /** The orders that are summed up here. */
+  /** Number of orders in the sums. */
   readonly orders: number;
   readonly now: number | null;
   readonly monthly: number | null;
-  /** The sums hold an upper bound. */
+  /** True if the sums contain an upper bound. */
   readonly bound: boolean;
-  /** Orders in this currency that are in no sum, because nothing is known of their price. */
+  /** Number of orders in this currency without a known price. They are not in the sums. */
   readonly unknown: number;
 }
 
-/** Effects of a plan, one entry or more for each change, in the order of {@link EFFECT_KINDS} and then of addresses. */
+/** Returns the effects of a plan, at least one per change, sorted by {@link EFFECT_KINDS} and address. */
 export function effectsOf(plan: Pick<Plan, "changes">): Effect[] {
   const sites = siteFinder(plan.changes);
   const effects = plan.changes.flatMap((change) => effectsOfChange(change, sites));
@@ -138,7 +138,10 @@ export function effectsOf(plan: Pick<Plan, "changes">): Effect[] {
   return effects.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Names what a change is about for people: `dev@acme.example, www.acme.example`; undefined where only its address names it. */
+/**
+ * Returns a function that names the subject of a change, for example `dev@acme.example, www.acme.example`. Undefined if only
+ * the address identifies the subject.
+ */
 export function subjectsOf(plan: Pick<Plan, "changes">): (change: Change) => string | undefined {
   const sites = siteFinder(plan.changes);
   return (change) => {
@@ -149,7 +152,7 @@ export function subjectsOf(plan: Pick<Plan, "changes">): (change: Change) => str
   };
 }
 
-/** Bills of orders, a line for each currency, in the order in which currencies first appear. */
+/** Returns the cost of orders, one line per currency, in the order of first use. */
 export function moneyTotals(effects: readonly Effect[]): MoneyTotal[] {
   const totals = new Map<string, MoneyTotal>();
   for (const { money } of effects) {
@@ -165,7 +168,7 @@ export function moneyTotals(effects: readonly Effect[]): MoneyTotal[] {
             ...total,
             orders: total.orders + 1,
             now: (total.now ?? 0) + now,
-            // A sum that leaves one out would read too low.
+            // A sum that omits an order would be too low.
             monthly:
               monthly === null || (total.orders > 0 && total.monthly === null) ? null : (total.monthly ?? 0) + monthly,
             bound: total.bound || bound,
@@ -175,7 +178,7 @@ export function moneyTotals(effects: readonly Effect[]): MoneyTotal[] {
   return [...totals.values()];
 }
 
-/** The amounts of an order. Plans that an earlier version saved name neither the plan nor its months. */
+/** Returns the amounts of an order. Plans saved by earlier versions have no name and months of the hosting plan. */
 function moneyOf({ after }: Change, quote: Quote): OrderMoney {
   const { currency, list, billed, most, unknown } = quote;
   const months = quote.months ?? whole(after?.term) ?? (whole(after?.years) ?? 0) * 12;
@@ -193,18 +196,18 @@ function moneyOf({ after }: Change, quote: Quote): OrderMoney {
   };
 }
 
-const NO_PLAN = "–"; // the plan of an order that names none
+const NO_PLAN = "–"; // order without a named hosting plan
 
 const whole = (value: Json | undefined) => (typeof value === "number" ? value : undefined);
 const word = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
 
-/** A domain or an e-mail address for people. */
+/** Returns a domain or e-mail address for people. */
 const named = (value: Json | undefined) => (word(value) === undefined ? undefined : shownName(String(value)));
 
-/** Names the site, domain or receiver of a change. @param side of a replacement that moves to another parent. */
+/** Returns the site, domain or receiver of a change. @param side Side of a replacement that moves to another parent. */
 type SiteFinder = (change: Change, side?: "before" | "after") => string | undefined;
 
-/** Finds the site, domain or receiver that a change is about: its own, or the one of its parent. */
+/** Returns a function that finds the site, domain or receiver of a change: its own, or its parent's. */
 function siteFinder(changes: readonly Change[]): SiteFinder {
   const own = ({ before, after, words: { site = "" }, sensitive, origins }: Change) =>
     sensitive.includes(site) ? shownUrl(origins?.[site]) : (named(after?.[site]) ?? named(before?.[site]));
@@ -220,11 +223,11 @@ function siteFinder(changes: readonly Change[]): SiteFinder {
   };
 }
 
-/** Client of a resource: as declared or recorded; otherwise the provider's alias, if the project has several. */
+/** Returns the client of a resource: declared or from the state. Else the provider's alias, if the project has several. */
 export const clientOf = ({ client, provider }: Pick<Change, "client" | "provider">): string | null =>
   client ?? (provider === "default" ? null : provider);
 
-/** The parts of an effect that a change does not settle. */
+/** Parts of an effect that depend on the kind of change. */
 type Said = Pick<Effect, "kind" | "parts" | "undo"> & Partial<Effect>;
 
 function effectsOfChange(change: Change, sites: SiteFinder): Effect[] {
@@ -252,7 +255,7 @@ function saidOf(change: Change, sites: SiteFinder): Said[] {
   return [...first, ...siteEffects(change, effect, name)];
 }
 
-/** A new address of the record. */
+/** Returns the effect of a new address in the state. */
 function movedOf({ address, previousAddress }: Change): Said[] {
   if (previousAddress === undefined) return [];
   return [recorded(say`${previousAddress} is renamed to ${address}. Nothing changes in the account.`)];
@@ -323,7 +326,7 @@ function changed({ reasons }: Change): Parts {
   return names.length === 0 ? ["the change is"] : say`${names.join(", ")} ${[names.length === 1 ? "is" : "are"]}`;
 }
 
-/** Changes beside a suspension or its end. */
+/** Returns the effects of other changes that accompany a suspension or its end. */
 function besides(change: Change, what: Parts): Said[] {
   const reasons = change.reasons.filter(({ attribute }) => attribute !== undefined && attribute !== "suspended");
   return reasons.length === 0 ? [] : [updated({ ...change, reasons }, what)];
@@ -336,7 +339,7 @@ function updated(change: Change, what: Parts): Said {
   return { kind: "change", parts: say`${what}: ${changed(change)} changed.`, undo: "Declare the earlier value." };
 }
 
-/** Access to a site. @param name the site. @param next the site after a replacement. */
+/** Returns the effects on access to a site. @param name Site. @param next Site after a replacement. */
 function accessOf(change: Change, words: NonNullable<KindWords["access"]>, name: string, next: string): Said[] {
   const { before, after, config, actions } = change;
   const then = { ...config, ...after };
@@ -396,7 +399,7 @@ const adopted = (name: string, isAll: boolean): Said => ({
 
 const recorded = (parts: Parts): Said => ({ kind: "recorded", parts, undo: "Nothing in the account changes." });
 
-/** The verb of a change while it runs: Terraform's, where it has one. */
+/** Returns the verb of a running change, if possible Terraform's. */
 export function progressOf(change: Change): ProgressVerb {
   const { actions, importing } = change;
   const effect = effectOf(change);
