@@ -10,79 +10,81 @@ import {
   sameMoment,
 } from "../model/index.ts";
 
-/** Meaning of an attribute, beside its type. Terraform, YAML, the editor's schema and the docs read it. */
+/** Meaning of an attribute in addition to its type. Used by Terraform, YAML, the editor schema and the docs. */
 export interface AttributeMeta {
-  /** One or two sentences, shown in editors and reference pages. */
+  /** One or two sentences for editors and reference pages. */
   readonly description: string;
-  /** The description for Terraform, where the one for YAML would mislead. */
+  /** Description for Terraform, if the YAML description would mislead. */
   readonly hcl?: string;
   /**
-   * What a change of a declared attribute means. Absent: the attribute cannot be declared, the API gives it.
-   * `in-place`: requests change it. `replace`: the object is recreated. `immutable`: no call changes it and the object
-   * is not recreated automatically. `recorded`: only the state changes.
+   * Effect of changing the attribute. Undefined if the API sets it, so it cannot be declared. `in-place`: requests change it.
+   * `replace`: the object is recreated. `immutable`: no request changes it, and the object is not recreated automatically.
+   * `recorded`: only the state changes.
    */
   readonly change?: "in-place" | "replace" | "immutable" | "recorded";
-  /** The API (or a default) gives a value when none is declared. */
+  /** True if the API or a default supplies a value when none is declared. */
   readonly computed?: boolean;
-  /** The value when none is declared. */
+  /** Value if none is declared. */
   readonly default?: Json;
-  /** Never shown. */
+  /** True if reports must hide the value. */
   readonly sensitive?: boolean;
-  /** Approvers decide by it, so a sensitive value is refused; of a URL, in its host (`host`). */
+  /**
+   * True if approvers must see the value. Sensitive values are then rejected. `host`: only the host of the URL must be visible.
+   */
   readonly decisive?: boolean | "host";
-  /** Sent, never stored: null in plan and state. */
+  /** True if the value is sent but never stored. It is null in plan and state. */
   readonly writeOnly?: boolean;
-  /** The API never returns it: only the state has it. */
+  /** True if the API never returns the value. Only the state contains it. */
   readonly unreadable?: boolean;
   /**
-   * Of a one-time secret, which the API returns in one response only: the attribute that holds its fingerprint once
-   * `secret_output` has taken it out of the state.
+   * For a one-time secret, which only one response contains: the attribute with its fingerprint after `secret_output` removed
+   * it from the state.
    */
   readonly fingerprint?: string;
-  /** A list whose order means nothing. */
+  /** True if the order of the list has no meaning. */
   readonly set?: boolean;
-  /** Equality of a declared and a live value that may differ in form (case of an e-mail address, an instant). */
+  /** Returns true if a declared and a live value are equal in different notation (case of an e-mail address, a time). */
   readonly same?: (declared: Json, live: Json) => boolean;
   /**
-   * Returns true for a shown value that counts as the sent one: another notation of it that neither costs nor exposes more. Absent: no
-   * other value does. `isAnswer`: it is in the answer to the request. Elsewhere somebody may have changed it since.
+   * Returns true if a shown value is a normalized value that counts as the sent one. It must not cost or expose more. Undefined
+   * if no other value counts. `isAnswer`: true for the response to the request. Elsewhere, somebody may have changed the value.
    */
   readonly ownForm?: (sent: Json, shown: Json, isAnswer: boolean) => boolean;
-  /** A live value in a form that can be declared, where its own form is refused. */
+  /** Returns a live value in declarable format, if the live format is rejected. */
   readonly declarable?: (live: Json) => Json | undefined;
-  /** Returns true for a live value that cannot be read: nothing is planned on it. */
+  /** Returns true if a live value is unreadable. hostform then plans no change for it. */
   readonly unclear?: (live: Json) => boolean;
-  /** An example for the reference pages. */
+  /** Example for the reference pages. */
   readonly example?: Json;
 }
 
-/** Typed by hand: zod's own type follows the recursive Json type without end. */
+/** Typed manually, because zod's own type recurses endlessly on the Json type. */
 const registry: {
   add(type: z.ZodType, meta: AttributeMeta): unknown;
   get(type: z.ZodType): AttributeMeta | undefined;
 } = z.registry<object>() as never;
 
-/** A zod type with its metadata: the only way in which attributes of kinds are written. */
+/** Attaches metadata to a zod type. All attributes of kinds must use this function. */
 export function attribute<T extends z.ZodType>(type: T, meta: AttributeMeta): T {
   registry.add(type, meta);
   return type;
 }
 
-/** The metadata of an attribute of a kind. @throws when the attribute was not written with {@link attribute}. */
+/** Returns the metadata of a kind's attribute. @throws Error if the attribute was not created with {@link attribute}. */
 export function metaOf(type: z.ZodType): AttributeMeta {
   const meta = registry.get(type);
   if (meta === undefined) throw new Error("an attribute without metadata: wrap it in attribute(…)");
   return meta;
 }
 
-/** An identifier of the API: a string; an integer in YAML becomes one. */
+/** Returns the type of an API identifier: a string. A YAML integer becomes a string. */
 export const identifier = () =>
   z.pipe(
     z.transform((value: unknown) => (Number.isSafeInteger(value) ? String(value) : value)),
     z.string().min(1),
   );
 
-/** A text that a form can hold: line breaks and tabs are its only control characters. */
+/** String without control characters except line breaks and tabs, as in an HTML form. */
 const formText = z.string().superRefine((text, context) => {
   const [control] = /(?![\t\n\r])\p{Cc}/u.exec(text) ?? [];
   if (control === undefined) return;
@@ -90,14 +92,14 @@ const formText = z.string().superRefine((text, context) => {
   context.addIssue(`the text holds the control character U+${code}`);
 });
 
-/** A free map of texts. Numbers and booleans become texts. A list or a map is refused. */
+/** Returns the type of a free map of strings. Numbers and booleans become strings. Lists and maps are rejected. */
 export const textMap = () =>
   z.pipe(
     z.transform((value: unknown) => texts(value, (part) => part)),
     z.record(z.string(), formText),
   );
 
-/** A free map whose values may be lists and maps: these become JSON text, as Terraform would have them. */
+/** Returns the type of a free map whose values may be lists and maps. These become JSON strings, as in Terraform. */
 export const freeMap = () =>
   z.pipe(
     z.transform((value: unknown) => texts(value, (part) => JSON.stringify(part))),
@@ -118,16 +120,18 @@ export function isTextMap(type: z.ZodType): boolean {
   return core instanceof z.ZodRecord && core.valueType === formText;
 }
 
-/** Returns true for a {@link freeMap} and a {@link textMap}. */
+/** Returns true for a {@link freeMap} or a {@link textMap}. */
 export function isFreeMap(type: z.ZodType): boolean {
   if (type instanceof z.ZodOptional) return isFreeMap(type.unwrap() as z.ZodType);
   return type instanceof z.ZodPipe && type.out instanceof z.ZodRecord;
 }
 
-/** Returns true for a text that a free map sends as a list or an object. */
+/** Returns true if a free map sends the string as a list or object. */
 export const isJsonText = (text: string): boolean => typeof structured(text) !== "string";
 
-/** The body form of a {@link freeMap}: JSON text of a list or an object is sent as such, everything else as a string. */
+/**
+ * Returns the request body of a {@link freeMap}. JSON strings of lists and objects are sent as such, other values as strings.
+ */
 export function freeMapBody(map: Readonly<Record<string, string>>): Record<string, Json> {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, structured(value)]));
 }
@@ -141,7 +145,7 @@ function structured(text: string): Json {
   }
 }
 
-/** Equality of two lists as sets. */
+/** Compares two lists as sets. */
 export function sameSet(a: Json, b: Json): boolean {
   if (!Array.isArray(a) || !Array.isArray(b)) return false;
   const left = new Set(a.map((item) => JSON.stringify(item)));
@@ -150,9 +154,9 @@ export function sameSet(a: Json, b: Json): boolean {
 }
 
 /**
- * Terraform's type of an attribute.
- * @param set whether the order of a list means nothing.
- * @throws for a form that Terraform has no type for: no kind may have it.
+ * Returns the Terraform type of an attribute.
+ * @param set True if the order of a list has no meaning.
+ * @throws Error if Terraform has no matching type. No kind may have such an attribute.
  */
 export function typeOf(type: z.ZodType, set = false): SchemaType | Nested {
   const { def } = coreOf(type);
@@ -193,13 +197,13 @@ function partsOf(shape: z.core.$ZodLooseShape): Attributes {
   );
 }
 
-/** Within a list, a set or a map: objects there would need a nested attribute of their own. */
+/** Returns the element type of a list, set or map. Objects would need a nested attribute. */
 function plain(type: SchemaType | Nested): SchemaType {
   if (typeof type === "object" && "nesting" in type) throw new Error("no kind has objects within a list or a map");
   return type;
 }
 
-/** The type that decides the form: of a pipe (which normalizes) its end. */
+/** Returns the inner type that decides the format. For a normalizing pipe: its output. */
 export function coreOf(type: z.ZodType): z.ZodType {
   const { def } = type;
   if (def.type === "optional") return coreOf((def as z.core.$ZodOptionalDef).innerType as z.ZodType);
@@ -207,10 +211,10 @@ export function coreOf(type: z.ZodType): z.ZodType {
   return type;
 }
 
-/** Returns true if a declaration may leave the attribute out. */
+/** Returns true if a declaration may omit the attribute. */
 export const mayBeOmitted = (type: z.ZodType) => type.safeParse(undefined).success;
 
-/** The id that the API gives to every object. */
+/** Returns the attribute with the API's id of an object. */
 export const idAttribute = (of: string) =>
   attribute(z.string(), { description: `Identifier of the ${of}, given by the API.`, computed: true });
 
@@ -221,7 +225,7 @@ export const createdAtAttribute = () =>
     same: sameMoment,
   });
 
-/** Policy for an object without a DELETE endpoint whose block is removed. */
+/** Returns the deletion policy attribute for objects without a DELETE endpoint. */
 export const deletionPolicy = (...more: readonly "suspend"[]) => {
   const suspend = more.length > 0 ? ", `suspend` suspends it first and then forgets it" : "";
   const meanings = `since the API cannot delete it: \`prevent\` refuses the plan, \`forget\` removes it from the state and leaves it running${suspend}.`;
@@ -240,18 +244,18 @@ const LABELS = String.raw`(?:${LABEL}?[.\u3002\uff0e\uff61])+(?!\d+\.?$)${LABEL}
 const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
 const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
 
-/** The message holds no part of the value: that may be a secret. */
+/** The message contains no part of the value, because the value may be a secret. */
 const notDomain = ({ input }: { readonly input?: unknown }) =>
   `expected a domain name such as www.acme.example, and ${domainProblem(String(input)) ?? "it has a form that no host name has"}`;
 
-/** A domain name: at least two labels, letters of any script. A request carries its A-labels. */
+/** Returns the type of a domain name: at least two labels, letters of any script. Requests contain its A-labels. */
 export const domainName = () =>
   z
     .string()
     .regex(DOMAIN, { error: notDomain, abort: true })
     .refine((text) => domainProblem(text) === undefined, { error: notDomain });
 
-/** An e-mail address, whose domain may be in any script. */
+/** Returns the type of an e-mail address. The domain may use any script. */
 export const emailAddress = () =>
   z
     .string()

@@ -5,7 +5,10 @@ import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./at
 import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
 import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 
-/** Whatever a host makes of a name or a number costs and exposes nothing. A cut one, or one without its country, is the same text. */
+/**
+ * Accepts any normalization of names and numbers by the host, because it costs and exposes nothing. A shortened text, or a
+ * number without its country, counts as the same text.
+ */
 const anyForm = (sent: Json, shown: Json, isAnswer: boolean) => isAnswer || isPart(sent, shown);
 
 const text = (description: string, example: string) =>
@@ -48,7 +51,7 @@ const remote = ({ raw: _raw, ...record }: AccountRecord, life: Life = ALIVE): Re
   attributes: { ...record },
 });
 
-/** Client accounts of an agency on the Manage track. §4 accounts endpoints. */
+/** Client accounts of an agency on the Manage track (§4 accounts endpoints). */
 export const clientAccount: Kind<"createAccount"> = {
   type: "hosting_client_account",
   section: "client_accounts",

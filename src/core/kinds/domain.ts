@@ -52,7 +52,7 @@ const attributes = z.strictObject({
   ...invoiceAttributes,
 });
 
-/** The fields that have a text. Terraform keeps the others as null. */
+/** Returns the fields with a string value. Terraform keeps all other fields as null. */
 const textsOf = (contact: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(contact).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
@@ -61,7 +61,7 @@ const textsOf = (contact: object): Record<string, string> =>
 const isSilent = ({ id, status, invoice, raw }: DomainOrder) =>
   id === null && status === null && invoice === null && typeof raw.domain !== "string";
 
-/** Domain registrations: paid, and without any read endpoint. §4 POST /domains. */
+/** Domain registrations: paid, and without a read endpoint (§4 POST /domains). */
 export const domain: Kind<"registerDomain"> = {
   type: "hosting_domain",
   section: "domains",
@@ -120,7 +120,7 @@ An import cannot look anything up. It takes the id, or the domain, as given, and
       id: id ?? String(planned.domain),
       attributes: { status, ...recordedInvoice(invoice) },
       invoice: invoice && invoiceOf(invoice),
-      // An empty 2xx answer is a success; a body that shows nothing of a registration may hold an error.
+      // An empty 2xx response means success. A body without registration fields may contain an error.
       ...(answer !== null && isSilent(answer) && { unclear: true }),
       ...(warning && { warning }),
     };

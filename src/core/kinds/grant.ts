@@ -16,7 +16,7 @@ import { attribute, createdAtAttribute, emailAddress, idAttribute, identifier } 
 import { createdFrom, holdsId, type Kind, type Remote } from "./kind.ts";
 import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 
-/** Permissions from the lowest. */
+/** Permissions in ascending order. */
 const LEVELS = ["view", "manage"] as const;
 
 const attributes = z.strictObject({
@@ -70,14 +70,14 @@ const remote = (record: GrantRecord, service: string, life: Life = ALIVE): Remot
     id: record.id,
     service_id: service,
     email: record.email,
-    // A host that does not show it may still have one.
+    // A host that does not return the field may still have a value.
     ...(record.permission !== null && { permission: record.permission }),
     ...((record.expires_at !== null || Object.hasOwn(record.raw, "expires_at")) && { expires_at: record.expires_at }),
     created_at: record.created_at,
   },
 });
 
-/** Grants: a service shared with another user. §2 Service grant, §4 grants endpoints. */
+/** Grants: a service shared with another user (§2 Service grant, §4 grants endpoints). */
 export const grant: Kind<"createGrant"> = {
   type: "hosting_grant",
   section: "grants",

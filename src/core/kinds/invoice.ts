@@ -5,7 +5,7 @@ import type { Diagnostic, JsonObject } from "../model/index.ts";
 import { attribute } from "./attribute.ts";
 import type { ReadSettings } from "./kind.ts";
 
-/** The attributes that kinds which are paid for record of the invoice that the order raised (§1). */
+/** Attributes of paid kinds with the invoice of the order (§1). */
 export const invoiceAttributes = {
   invoice_id: attribute(z.string(), {
     description: "Id of the invoice that the order raised.",
@@ -32,7 +32,7 @@ export function recordedInvoice(invoice: InvoiceRecord | null): JsonObject {
   };
 }
 
-/** The error of an order whose invoice contradicts the provider's scale. The order stands and is recorded. */
+/** Returns the error if an order's invoice contradicts the provider's scale. The order remains valid and stays in the state. */
 export const invoiceProblem = (
   invoice: InvoiceRecord | null,
   { moneyScale }: Pick<ReadSettings, "moneyScale">,

@@ -16,13 +16,13 @@ import {
 import type { AttributeMeta } from "./attribute.ts";
 import { LIVES, type Life, lifeOf, type PhaseWords } from "./life.ts";
 
-/** Settings of a provider by which kinds read a host's answers. */
+/** Provider settings that kinds use to read a host's responses. */
 export interface ReadSettings extends PhaseWords {
   /** Retention of an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
-  /** Digits after the decimal point of amounts: an amount of the host that contradicts it is refused. */
+  /** Decimal digits of amounts. Contradicting amounts of the host are rejected. */
   readonly moneyScale?: number | undefined;
-  /** Longest time that a list lacks a new object, in milliseconds. */
+  /** Longest time before lists show a new object, in milliseconds. */
   readonly listLagMs?: number;
 }
 
@@ -32,176 +32,181 @@ export interface ReadContext extends ListOptions {
   readonly settings: ReadSettings;
 }
 
-/** An object of the account as a kind reads it. */
+/** An object of the account, as its kind reads it. */
 export interface Remote extends Pick<Life, "end" | "off"> {
   readonly id: string;
-  /** The kind's attributes that the API returned; those it never returns are absent. */
+  /** Attributes that the API returned. Attributes that the API never returns are missing. */
   readonly attributes: JsonObject;
-  /** `gone` is as good as absent; `unknown` is never acted upon. */
+  /** Phase. `gone` equals absent; hostform never acts on `unknown`. */
   readonly phase: Phase;
 }
 
-/** Content of an answer. */
+/** Contents of a response. */
 interface Accepted {
   readonly attributes: JsonObject;
   readonly warning?: Diagnostic;
 }
 
-/** One request of a change, as a value, with what its answer means. */
+/** One request of a change, as a value, and the interpretation of its response. */
 export interface ChangeStep<E extends MutationName = MutationName> {
-  /** Shown while it runs: "suspending". */
+  /** Text while the request runs, for example "suspending". */
   readonly name: string;
   readonly mutation: Mutation<E>;
-  /** The attributes that the answer shows, and a warning; an error ends the change as not completed. */
+  /** Returns the attributes in the response, and a warning. An error ends the change as incomplete. */
   accept(answer: Answers[E]): Accepted & {
-    /** For an empty answer, whose content may have been lost: what holds the first time. The next apply sends it once more. */
+    /** Result of the first empty response, whose content may have been lost. The next apply sends the request again. */
     readonly once?: Accepted;
   };
-  /** For queued jobs (§3): the phase of the object that shows that the job is done. Absent: done with the answer. */
+  /** Phase that proves the end of a queued job (§3). Undefined if the response already proves it. */
   readonly toward?: "live" | "suspended";
 }
 
-/** The object that a create made. `id` null: the answer named none (an empty body); it is looked up by its natural key. */
+/** The created object. `id` is null if the response named none (an empty body); the object is then found by its natural key. */
 export interface Created {
   readonly id: string | null;
   readonly attributes: JsonObject;
   readonly invoice: Invoice | null;
-  /** For kinds with phases: what the new object shows. Default: live. */
+  /** Phase of the new object, for kinds with phases. Default: live. */
   readonly phase?: Phase;
-  /** The answer was that of an earlier order: the object is adopted, and not changed. */
+  /** True if the response repeats an earlier order. The object is adopted without changes. */
   readonly replayed?: boolean;
-  /** The object looks too old to be new: the answer may be that of an order from long ago, whose object is gone. */
+  /** True if the object looks too old to be new. The response may repeat an old order whose object no longer exists. */
   readonly mayBeGone?: true;
-  /** The answer is a success, but shows no more of an object than perhaps an id, which may be that of a job. */
+  /** True if a successful response contains at most an id, which may be a job id. */
   readonly unclear?: true;
-  /** An error, of a missing one-time secret for example, ends the change as not completed. */
+  /** Warning about the response. An error, for example about a missing one-time secret, ends the change as incomplete. */
   readonly warning?: Diagnostic;
 }
 
-/** The class of a create: what may be done after a lost answer. */
+/** Class of a creation, which decides what is possible after a lost response. */
 export type Creation =
   | "keyed" // the same Idempotency-Key and bytes may be sent again
-  | "listable" // the collection shows whether it happened
-  | "blind"; // nothing shows it: it is never sent again automatically
+  | "listable" // the collection shows the result
+  | "blind"; // nothing shows the result; never sent again automatically
 
-/** The policies for removing what has no DELETE. */
+/** Policies for removing objects without a DELETE. */
 export type RemovalPolicy = "prevent" | "forget" | "suspend";
 
 /**
- * The contract of every kind. Kinds are plain objects without state of their own: they turn records into attributes and
- * attributes into requests; they never send anything that changes something (the lifecycle does, after writing it down).
+ * Contract of every kind. Kinds are plain objects without state. They convert API objects to attributes, and attributes to
+ * requests. They never send changing requests; the lifecycle does so after saving them.
  *
- * The contract: `list` and `get` only read. `create`, `update`, `remove` and `suspendSteps` return requests as values and
- * must be pure: the same attributes give the same bytes. `created` and
- * `ChangeStep.accept` must cope with an empty answer.
+ * `list` and `get` only read. `create`, `update`, `remove` and `suspendSteps` return requests as values. They must be pure: the
+ * same attributes give the same bytes. `created` and `ChangeStep.accept` must handle an empty response.
  */
 export interface Kind<E extends MutationName = MutationName> {
-  /** Terraform's resource type: `hosting_service`. */
+  /** Terraform resource type, for example `hosting_service`. */
   readonly type: string;
-  /** The section of the YAML declaration: `services`. */
+  /** Section of the YAML declaration, for example `services`. */
   readonly section: string;
-  /** "service", "webhook": for sentences. */
+  /** Noun for sentences, for example "service". */
   readonly noun: string;
-  /** Words and attributes by which reports describe its resources. */
+  /** Words and attributes that reports use to describe its resources. */
   readonly words: Omit<KindWords, "noun" | "plural">;
   /** One sentence for lists of kinds. */
   readonly summary: string;
-  /** Markdown for the reference page: semantics, what changes in place, what removal means. */
+  /** Markdown for the reference page: meaning, in-place changes, effect of a removal. */
   readonly description: string;
-  /** The description for Terraform's reference page, where the one for YAML would mislead. */
+  /** Description for Terraform's reference page, if the YAML description would mislead. */
   readonly hcl?: string;
-  /** A declaration for the reference page: the YAML of one resource of the section. */
+  /** YAML example for the reference page: one resource of the section. */
   readonly example: string;
-  /** The attributes; each written with `attribute(…)`. Must contain `id`. */
+  /** Attributes, each created with `attribute(…)`. Must contain `id`. */
   readonly attributes: z.ZodObject;
-  /** Grows when the meaning of recorded attributes changes. */
+  /** Version that grows when the meaning of saved attributes changes. */
   readonly schemaVersion: number;
-  /** For kinds declared inside another kind's block: the section key there, and what the block's key and parent become. */
+  /** Nesting inside another kind's block: the section key, and the attributes set from the block's key and parent. */
   readonly nested?: {
     readonly in: string;
     readonly section: string;
     readonly keyAttribute: string;
     readonly parentAttribute: string;
-    /** The attribute that a single word means in place of a map. */
+    /** Attribute that a single word sets in place of a map. */
     readonly shorthand?: string;
   };
 
   readonly creation: Creation;
-  /** Order of a replacement; absent: no attribute is replaceable. */
+  /** Order of a replacement. Undefined if no attribute is replaceable. */
   readonly replacement?: "create-first" | "delete-first";
-  /** `delete`: the API removes it. `policy`: it cannot; the attribute deletion_policy decides. */
+  /** `delete`: the API can delete the object. `policy`: it cannot, so the attribute `deletion_policy` decides. */
   readonly removal: "delete" | "policy";
-  /** The attribute that holds the id of the object whose collection this one is in (grants: `service_id`). */
+  /** Attribute with the parent's id. The parent's collection contains the object (grants: `service_id`). */
   readonly parent?: string;
 
-  /** Rules across attributes. Called with evaluated, possibly unknown values, after each attribute was checked alone. */
+  /** Checks rules across attributes. Called with evaluated, possibly unknown values, after each attribute was checked. */
   check?(config: ValueObject): Diagnostic[];
   /**
-   * Rules between what is declared and what the object is, or will be by the plan that is ordered: checked before anything is
-   * ordered or sent. @param live attributes of the object; undefined for a new one.
+   * Checks rules between the declaration and the object or its hosting plan, before anything is sent. @param live Attributes of
+   * the object. Undefined for a new object.
    */
   validateAgainstLive?(config: ValueObject, live: JsonObject | undefined, plans: readonly PlanRecord[]): Diagnostic[];
   /**
-   * What the list of plans adds to a live object. `attribute`: the number of the plan, which an object may not show. `name`: the
-   * attribute that shows the name of the plan.
+   * Values that the list of hosting plans adds to a live object. `attribute`: number of the plan, which an object may lack.
+   * `name`: attribute with the name of the plan.
    */
   readonly fromCatalogue?: {
     readonly attribute: string;
     readonly name: string;
-    /** Returns the numbers of the plans with this name. */
+    /** Returns the numbers of the hosting plans with this name. */
     numbersOf(plans: readonly PlanRecord[], name: unknown): readonly number[];
   };
-  /** A reason not to create (an expired grant), or undefined. */
+  /** Returns a reason not to create the object (an expired grant). Undefined if none exists. */
   expired?(config: ValueObject, now: number): string | undefined;
 
-  /** The ability that the list needs, where that is not `view` (§4): a token that only views cannot read the kind. */
+  /** Ability that the list needs, if not `view` (§4). A token with only `view` cannot read the kind. */
   readonly listAbility?: "technical";
-  /** The ability that its changes need, where that is not `technical` (§4). */
+  /** Ability that changes need, if not `technical` (§4). */
   readonly changeAbility?: "billing";
-  /** Lists the collection (of one parent, where the kind has one). Absent: the API has no way to read the kind. */
+  /** Lists the collection, within a parent if the kind has one. Undefined if the API cannot list the kind. */
   list?(context: ReadContext, parent: string | undefined): AsyncIterable<Remote>;
-  /** Reads one object by id. Absent: only the listing shows it. @throws ApiError 404. */
+  /** Reads one object by id. Undefined if only the listing shows the object. @throws ApiError 404. */
   get?(context: ReadContext, id: string): Promise<Remote>;
   /**
-   * What distinguishes the object from others of its collection, from declared or live attributes: two with the same key
-   * are the same thing. Undefined while it is not known.
+   * Returns a key that distinguishes objects of a collection, from declared or live attributes. Equal keys mean the same
+   * object. Undefined while unknown.
    */
   naturalKey(attributes: ValueObject): string | undefined;
-  /** The attributes that the natural key is made of and that every object has: one that shows none of it cannot be read. */
+  /** Attributes of the natural key that every object has. If an object shows none of them, its key is unreadable. */
   readonly identity?: readonly string[];
   /**
-   * Returns true if a live object may be the declared one although no natural key says so: a server without a domain, a name that the
-   * host has cut. True when that is not known.
+   * Returns true if a live object may be the declared one although no natural key proves it: a service without a domain, or a
+   * shortened name. True if unknown.
    */
   mayMatch?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
-  /** Goes with `mayMatch`: the same for two orders without a natural key when the object of one may be that of the other. */
+  /** Used with `mayMatch`. Returns equal texts for two orders without a natural key that could explain the same object. */
   likeness?(config: ValueObject): string;
-  /** A further condition on two attribute sets with the same natural key. */
+  /** Checks an additional condition for attribute sets with the same natural key. */
   sameIdentity?(config: ValueObject, live: ValueObject): boolean;
 
-  /** The request that creates the object. @param key for `keyed` kinds. */
+  /** Returns the request that creates the object. @param key Idempotency-Key, for `keyed` kinds. */
   create(planned: JsonObject, key: string | undefined): Mutation<E>;
-  /** Interprets the answer to the create. */
+  /** Interprets the response to the create request. */
   created(answer: Answers[E], planned: JsonObject, settings: ReadSettings): Created;
-  /** For `keyed` kinds: the stable name of the order within the project, when it is not the address. */
+  /** Returns the stable name of an order within the project, for `keyed` kinds. Undefined if the address is the name. */
   orderReference?(config: ValueObject): string | undefined;
 
-  /** The requests that turn `prior` into `planned` in place; write-only values stand in `config`. */
+  /** Returns the requests that change `prior` to `planned` in place. `config` contains write-only values. */
   update?(prior: JsonObject, planned: JsonObject, config: JsonObject): ChangeStep[];
-  /** The phase that an object with these attributes is in. Absent: always live. */
+  /** Returns the phase of an object with these attributes. Undefined if always live. */
   phase?(attributes: ValueObject, settings: ReadSettings): Phase;
-  /** Returns the in-place attributes that cannot change yet in this phase (a password before the service exists). */
+  /** Returns the in-place attributes that cannot change in this phase (a password before the service exists). */
   deferred?(phase: Phase): readonly string[];
-  /** Computed attributes whose value is unknown after a change of `attribute`. @param before what it is now; default: anything. */
+  /**
+   * Returns the computed attributes whose value is unknown after a change of `attribute`. @param before Current attributes.
+   * Default: any.
+   */
   invalidates?(attribute: string, before?: JsonObject): readonly string[];
-  /** The request that removes it. */
+  /** Returns the request that deletes the object. */
   remove?(attributes: JsonObject): Mutation;
-  /** For deletion_policy `suspend`: the requests before it is forgotten. */
+  /** Returns the requests of the `suspend` policy, sent before the object leaves the state. */
   suspendSteps?(attributes: JsonObject): ChangeStep[];
 
-  /** Returns true if an event of the API (§6) is about a resource with these attributes: `watch` then reads the resource. */
+  /** Returns true if an API event (§6) concerns a resource with these attributes. `watch` then reads the resource. */
   isNamedBy?(event: EventSubject, attributes: JsonObject): boolean;
-  /** For what is paid: the price of an order, from the API's list of plans. @param isOrdered the order was sent before. */
+  /**
+   * Returns the price of an order, from the API's list of hosting plans. For paid kinds. @param isOrdered True if the order was
+   * already sent.
+   */
   quote?(
     planned: ValueObject,
     plans: readonly PlanRecord[],
@@ -209,23 +214,23 @@ export interface Kind<E extends MutationName = MutationName> {
   ): { quote: Quote; diagnostic?: Diagnostic };
 }
 
-/** The event's name and the ids in it. All other content is read from the API. */
+/** Name and ids of an event. All other content is read from the API. */
 export interface EventSubject {
-  /** Its name (§6). */
+  /** Name of the event (§6). */
   readonly event: string;
-  /** The id of a service: the order of an invoice. */
+  /** Id of a service. For an invoice: its order. */
   readonly service: string | undefined;
   readonly invoice: string | undefined;
 }
 
-/** Returns true if an attribute holds the id that an event names. */
+/** Returns true if an attribute contains the id of an event. */
 export const holdsId = (value: Json | undefined, id: string | undefined): boolean => id !== undefined && value === id;
 
-/** The attributes by which people and lists distinguish two objects. */
+/** Returns the attributes that people and lists use to distinguish objects. */
 export const identityOf = ({ identity, words }: Pick<Kind, "identity" | "words">): readonly string[] =>
   identity ?? [words.name];
 
-/** The words of a kind, as a change holds them. */
+/** Returns the words of a kind, as a change stores them. */
 export const wordsOf = ({ noun, section, words }: Kind): KindWords => ({
   noun,
   plural: section.replaceAll("_", " "),
@@ -242,8 +247,8 @@ export interface AttributeEntry {
 export type Kinds = ReadonlyMap<string, Kind>;
 
 /**
- * What the answer to the create of an unpaid kind shows.
- * @param field a field that every answer which shows the object has.
+ * Interprets the response to the create request of a free kind.
+ * @param field Field that every response with the object contains.
  */
 export function createdFrom<R extends ApiRecord>(
   record: R | null,
@@ -258,11 +263,11 @@ export function createdFrom<R extends ApiRecord>(
   };
 }
 
-/** The attributes of these names that have a value. */
+/** Returns the attributes with these names that have a value. */
 export const presentIn = (attributes: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (attributes[name] == null ? [] : [[name, attributes[name]]])));
 
-/** Returns true if a live object is the declared one by natural key (for adoption, and after a lost answer). */
+/** Returns true if a live object is the declared one by natural key (for adoption, and after a lost response). */
 export function matches(kind: Kind, config: ValueObject, live: ValueObject): boolean {
   const key = naturalKeyOf(kind, config);
   return key !== undefined && key === naturalKeyOf(kind, live) && (kind.sameIdentity?.(config, live) ?? true);
@@ -270,7 +275,7 @@ export function matches(kind: Kind, config: ValueObject, live: ValueObject): boo
 
 const naturalKeys = new WeakMap<Kind, WeakMap<ValueObject, { readonly key: string | undefined }>>();
 
-/** Each create is compared with all live objects: folding a domain once for each object, not for each pair. */
+/** Caches natural keys, because each creation is compared with all live objects. */
 function naturalKeyOf(kind: Kind, attributes: ValueObject): string | undefined {
   const known = naturalKeys.get(kind) ?? new WeakMap<ValueObject, { readonly key: string | undefined }>();
   naturalKeys.set(kind, known);
@@ -280,8 +285,8 @@ function naturalKeyOf(kind: Kind, attributes: ValueObject): string | undefined {
 }
 
 /**
- * The kind where the address of a resource is not known (in Terraform): an order without `reference` is named by its
- * natural key, the domain.
+ * Returns the kind for Terraform, where the resource address is unknown. An order without `reference` is named by its natural
+ * key, the domain.
  */
 export function namedByDomain(kind: Kind): Kind {
   if (kind.creation !== "keyed") return kind;
@@ -292,7 +297,7 @@ export function namedByDomain(kind: Kind): Kind {
   };
 }
 
-/** The id by which an object is imported: of what is in a parent's collection, that of both. Ids are opaque; the first `/` ends the parent's. */
+/** Returns the import id of an object. For an object inside a parent: both ids, separated by the first `/`. Ids are opaque. */
 export function importIdOf(kind: Kind, id: string, attributes: ValueObject): string {
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
   if (parent === undefined || parent === null) return id;
@@ -300,8 +305,8 @@ export function importIdOf(kind: Kind, id: string, attributes: ValueObject): str
 }
 
 /**
- * The object that an import id names. An id alone may hold `/` as well, so it names both only if it begins with the known parent.
- * @param parent id of the declared parent; undefined if it is not known.
+ * Splits an import id. An object id may also contain `/`, so the id is split only if it begins with the known parent.
+ * @param parent Id of the declared parent. Undefined if unknown.
  */
 export function namedBy(
   kind: Pick<Kind, "parent">,
@@ -314,15 +319,16 @@ export function namedBy(
   return isBoth ? { id, parent: given } : { id: importId, parent };
 }
 
-/** The context of reads that end with a signal as well. */
+/** Returns a context whose reads also end with this signal. */
 export function endingWith(context: ReadContext, signal: AbortSignal | undefined): ReadContext {
   const { signal: own = signal } = context;
   return signal === undefined || own === undefined ? context : { ...context, signal: AbortSignal.any([own, signal]) };
 }
 
 /**
- * A collection (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed, or the parent is gone.
- * @param isLast returns true if nothing more is wanted after this one.
+ * Reads a collection by id, within a parent if the kind has one. Empty if the kind cannot be listed or the parent no longer
+ * exists.
+ * @param isLast Returns true if no further objects are needed.
  */
 export async function collect(
   kind: Kind,
@@ -338,14 +344,17 @@ export async function collect(
       if (isLast(remote)) break;
     }
   } catch (error) {
-    // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
+    // The collection of a missing parent is empty. A missing top-level collection is an error.
     if (parent !== undefined && saysNotFound(error) && (await isWithout(context, parent))) return new Map();
     throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
   }
   return found;
 }
 
-/** Returns true if the account has no such service, or its row has ended: the only kind of parent (§4: grants of a service). */
+/**
+ * Returns true if the account has no such service, or lists the service as ended. Services are the only kind of parent (§4:
+ * grants of a service).
+ */
 async function isWithout(context: ReadContext, serviceId: string): Promise<boolean> {
   const { client, signal } = context;
   for await (const record of client.services.list({ signal, whole: true }))

@@ -1,19 +1,19 @@
 /**
- * Status words, and the life of a row: which rows of a list are alive, which have ended, and which are switched off. The fields for that are not
- * specified (§2 Gaps): hosts keep ended rows in their lists, with a time, a truth value or a status word.
+ * Status words, and the life of listed objects: active, ended or disabled. The specification does not define these fields (§2
+ * Gaps). Hosts keep ended objects in their lists, marked with a time, a boolean or a status word.
  */
 import { type ApiRecord, fieldsOf, instant, word } from "../api/decoder.ts";
 import { type Json, type Phase, readMoment } from "../model/index.ts";
 
-/** The user's words of a provider. */
+/** Status words that the user defined for a provider. */
 export interface PhaseWords {
-  /** Lower-cased status word -> phase, beside the built-in words. */
+  /** Phases by lower-case status word, in addition to the built-in words. */
   readonly statusWords: Readonly<Record<string, Phase>>;
 }
 
 /**
- * The words of a status are not specified (§2, gaps in field definitions). They are classified
- * here, case-insensitively and whatever joins them; a word that is not known stays unknown and is never acted upon.
+ * Built-in status words, which the specification does not define (§2, gaps in field definitions). Case and separators are
+ * ignored. hostform never acts on unknown words.
  */
 const WORDS: Readonly<Record<Exclude<Phase, "unknown">, string>> = {
   pending: `pending new created ordered unpaid awaiting waiting queued scheduled requested submitted reserved processing progress
@@ -31,14 +31,14 @@ const PHASES: Readonly<Record<string, Phase>> = Object.fromEntries(
   Object.entries(WORDS).flatMap(([phase, text]) => words(text).map((word) => [word, phase as Phase])),
 );
 
-/** Words that say nothing of the phase: prefixes, and who or what caused it. */
+/** Words that do not affect the phase: prefixes, and causes or actors. */
 const NOISE = new Set(
   "status state service account order is by the for of on in en due to request manually owner staff support client customer user admin administrator agency host system reseller payment nonpayment overdue abuse".split(
     " ",
   ),
 );
 
-/** The words of a text without case, accents and what joins them. */
+/** Returns the words of a text without case, accents and separators. */
 export function words(text: string): readonly string[] {
   return text
     .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
@@ -51,8 +51,9 @@ export function words(text: string): readonly string[] {
 }
 
 /**
- * The phase of a status word. Words of the user's own (`status_words`) come first. Conflicting or unknown words: unknown.
- * @param others words that mean something else for a kind.
+ * Returns the phase of a status word. The user's words (`status_words`) have priority. Conflicting or unknown words return
+ * `unknown`.
+ * @param others Words with a different meaning for a kind.
  */
 export function phaseOfWord(
   word: string | null,
@@ -75,27 +76,27 @@ export function phaseOfWord(
 
 export interface Life {
   readonly phase: "live" | "gone";
-  /** The evidence that the row has ended. Completes the sentence "webhook 201 …": `was deleted on 2026-11-20`. */
+  /** Reason why the object has ended. Completes the sentence "webhook 201 …": `was deleted on 2026-11-20`. */
   readonly end?: string;
-  /** The field by which the host has switched the object off: `is_active is false`. */
+  /** Field that shows that the host disabled the object, for example `is_active is false`. */
   readonly off?: string;
 }
 
 export const ALIVE: Life = { phase: "live" };
 
-/** Facts that a kind needs to read a life: the host's clock, and the user's words. */
+/** Facts needed to read a life: the host's clock, and the user's words. */
 interface LifeContext {
   readonly client: { hostNow(): number };
   readonly settings: PhaseWords;
 }
 
-/** Fields and words that end a row of a kind. */
+/** Fields and words that mark ended objects of a kind. */
 interface LifeRules {
-  /** Participles in the names of fields: `deleted_at`, `is_deleted`, `deleted`. */
+  /** Participles in field names: `deleted_at`, `is_deleted`, `deleted`. */
   readonly ends: ReadonlySet<string>;
-  /** Status words that mean something else for the kind. */
+  /** Status words with a different meaning for the kind. */
   readonly words: Readonly<Record<string, Phase>>;
-  /** The host can switch the object off. */
+  /** True if the host can disable the object. */
   readonly hasSwitch?: true;
 }
 
@@ -110,7 +111,7 @@ const ANY: LifeRules = {
   words: mean("gone", [...REMOVED, ...REVOKED, ...CLOSED]),
 };
 
-/** Rules by the listing of a kind. An end that may mean something else is no end where another create would do harm. */
+/** Rules by the listing of a kind. If a second object would do harm, ambiguous ends do not count. */
 export const LIVES = {
   accounts: ANY,
   grants: ANY,
@@ -119,7 +120,7 @@ export const LIVES = {
     words: { ...ANY.words, ...mean("suspended", ["inactive", "failing", "off", "stopped"]) },
     hasSwitch: true,
   },
-  /** Work that ends when it is done: it is not done a second time. */
+  /** A migration request ends when its work is done, and must not be created again. */
   migrations: {
     ends: new Set([...REMOVED, ...REVOKED]),
     words: {
@@ -127,11 +128,11 @@ export const LIVES = {
       ...mean("live", [...CLOSED, "beendet", "terminado", "დახურული"]),
     },
   },
-  /** A cancelled service may be paid for until its period ends: only the status word shows the end of that. */
+  /** A cancelled service may be paid until its period ends. Only the status word shows that end. */
   services: { ends: new Set(REMOVED), words: {} },
 } as const satisfies Readonly<Record<string, LifeRules>>;
 
-/** Reads the life of a record. A field wins over the status word: hosts keep the last status of a row that they deleted. */
+/** Reads the life of an API object. Fields override the status word, because hosts keep the last status of a deleted object. */
 export function lifeOf({ raw }: Pick<ApiRecord, "raw">, { client, settings }: LifeContext, rules: LifeRules): Life {
   const fields = fieldsOf(raw);
   for (const name in fields) {
@@ -145,12 +146,12 @@ export function lifeOf({ raw }: Pick<ApiRecord, "raw">, { client, settings }: Li
   return { phase: "live", ...(off && { off }) };
 }
 
-/** The listings whose rows have a life. */
+/** Listings whose objects have a life. */
 export type Lives = keyof typeof LIVES;
 
 /**
- * Describes a row of a listing that is not alive, beside its status: `ended: was deleted on 2026-11-20`, or
- * `switched off: is_active is false`. Undefined: it is alive, or its status says so.
+ * Describes an object that has ended or is disabled, if its status does not show it. Examples:
+ * `ended: was deleted on 2026-11-20`, `switched off: is_active is false`. Else undefined.
  */
 export function lifeNote(listing: Lives, record: Pick<ApiRecord, "raw">, context: LifeContext): string | undefined {
   const { end, off } = lifeOf(record, context, LIVES[listing]);
@@ -163,7 +164,7 @@ const NAME = /^(?:is_|was_|soft_)*(date_)?([a-z]+?)(_at|_on|_date|_time)?$/;
 const YES = /^(?:true|1|yes|y|on)$/i;
 const NO = /^(?:false|0|no|n|off)$/i;
 
-/** The participle of a field that says what was done to the row: `deleted` of `is_deleted` and `deleted_at`. */
+/** Returns the participle in a field name: `deleted` for `is_deleted` and `deleted_at`. */
 function participleOf(
   name: string,
   ofKind: ReadonlySet<string>,
@@ -172,7 +173,10 @@ function participleOf(
   return ofKind.has(did) ? { did, isTime: (before ?? after) !== undefined } : undefined;
 }
 
-/** The evidence in one field. An end in the future is no end. A text that is no time counts under the name of a time. */
+/**
+ * Returns the reason in one field why the object has ended. A future end does not count. A text that is no time counts in a
+ * time field.
+ */
 function endOf(
   name: string,
   value: unknown,
@@ -210,7 +214,7 @@ function switchOf(
   if (status === null) return undefined;
   const whole = phaseOfWord(status, settings, kindWords);
   const parts = words(status).map((part) => phaseOfWord(part, { statusWords: {} }, kindWords));
-  // "disabled after 10 failures": the words beside the known one say why.
+  // "disabled after 10 failures": the words around the known one state the cause.
   const isPart =
     whole === "unknown" &&
     parts.includes("suspended") &&

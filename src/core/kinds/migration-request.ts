@@ -51,10 +51,10 @@ const remote = ({ raw: _raw, order_id, ...record }: MigrationRequestRecord, life
   attributes: { ...record, ...(order_id !== null && { order_id }) },
 });
 
-/** A service id as the body wants it: the specification gives integers for services (§2). */
+/** Returns a service id for the request body. The specification uses integers for services (§2). */
 const orderId = (id: unknown) => (typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : String(id));
 
-/** Website migration requests. §4 migration-requests endpoints. */
+/** Website migration requests (§4 migration-requests endpoints). */
 export const migrationRequest: Kind<"createMigrationRequest"> = {
   type: "hosting_migration_request",
   section: "migration_requests",

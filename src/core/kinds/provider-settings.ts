@@ -9,8 +9,8 @@ const RETENTION = "expected a time such as 10m or 24h";
 const LAG = "expected a time such as 60s, or 0s";
 
 /**
- * The settings of a provider, as every front takes them: `providers` in YAML (where the descriptions stand in the
- * editor's schema) and `provider "hosting"` in Terraform.
+ * Provider settings of all front ends: `providers` in YAML (with descriptions in the editor schema) and `provider "hosting"` in
+ * Terraform.
  */
 export const providerSettings = z.strictObject({
   base_url: z
@@ -66,7 +66,7 @@ export const providerSettings = z.strictObject({
 
 export type ProviderSettings = z.infer<typeof providerSettings>;
 
-/** Settings that are each valid alone, as the rest of the program takes them. */
+/** Converts individually valid settings to the internal format. */
 export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alias" | "range"> {
   return {
     baseUrl: settings.base_url,
@@ -80,12 +80,12 @@ export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alia
   };
 }
 
-/** `2` -> 2; undefined for anything but a `money_scale`. */
+/** Converts a text such as `2` to a number. Undefined if it is no valid `money_scale`. */
 export const parseMoneyScale = (text: string): number | undefined => (/^[0-4]$/.test(text) ? Number(text) : undefined);
 
 /**
- * The scale of a provider's amounts. HOSTING_MONEY_SCALE goes with HOSTING_BASE_URL: it is the scale of the host there, for
- * a provider that declares neither. @throws HostformError `config.invalid_value`.
+ * Returns the scale of a provider's amounts. HOSTING_MONEY_SCALE belongs to HOSTING_BASE_URL: it applies to a provider that
+ * declares neither setting. @throws HostformError `config.invalid_value`.
  */
 export function moneyScaleOf(
   { baseUrl, moneyScale }: Pick<ProviderConfig, "baseUrl" | "moneyScale">,
@@ -97,7 +97,7 @@ export function moneyScaleOf(
   return scale;
 }
 
-/** Settings of a provider for kinds. Status words are compared in lower case. */
+/** Returns the provider settings for kinds. Status words become lower case. */
 export function readingSettings({
   statusWords = {},
   keyLifetimeMs,

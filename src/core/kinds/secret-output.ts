@@ -11,7 +11,7 @@ const LINE = "{path: PATH, name: NAME}";
 const COMMAND = "expected a list: [PROGRAM, ARGUMENT, …]";
 const ONE_FORM = "exactly one of `file`, `env_file` and `command`";
 
-/** The message for a value that is not a map, or that has an unknown key. */
+/** Returns the message for a value that is not a map or has an unknown key. */
 const mapOf = (known: readonly string[], wanted: string) => ({
   error: (issue: z.core.$ZodRawIssue) => {
     const [key] = issue.code === "unrecognized_keys" ? (issue.keys as string[]) : [];
@@ -21,13 +21,13 @@ const mapOf = (known: readonly string[], wanted: string) => ({
   },
 });
 
-/** For editors: these keys are present. */
+/** Returns a JSON schema that requires these keys, for editors. */
 const has = (...keys: string[]) => ({ properties: Object.fromEntries(keys.map((key) => [key, {}])), required: keys });
 
-/** The message about an unknown key is enough. */
+/** Skips further checks after an unknown key, because one message is enough. */
 const onceKeysAreKnown = ({ issues }: z.core.ParsePayload) => issues.length === 0;
 
-/** Terraform writes null for what is absent in a nested attribute. */
+/** Removes the null values that Terraform writes for missing nested attributes. */
 const withoutNulls = (value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
 
@@ -84,7 +84,7 @@ const output = z
     },
   });
 
-/** Destination of a one-time secret outside of the state. @param secret the attribute that holds it. */
+/** Returns the attribute with the destination of a one-time secret. @param secret Attribute with the secret. */
 export const secretOutputAttribute = (secret: string) =>
   attribute(z.pipe(z.transform(withoutNulls), output).optional(), {
     description: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. Checked before any request is sent.`,
@@ -96,7 +96,10 @@ export const secretOutputAttribute = (secret: string) =>
     example: { file: `secrets/${secret}` },
   });
 
-/** Fingerprint that distinguishes two secrets when neither is kept. @param secret the attribute that holds it. */
+/**
+ * Returns the attribute with a secret's fingerprint, which distinguishes secrets after they are deleted. @param secret
+ * Attribute with the secret.
+ */
 export const fingerprintAttribute = (secret: string) =>
   attribute(z.string(), {
     description: `Short fingerprint of \`${secret}\`, once \`secret_output\` has taken it out of the state: \`sha256:\` and the first 8 hex digits.`,

@@ -22,8 +22,8 @@ const letters = (name: Json) =>
     .replace(/[^a-z*]/g, "");
 
 /**
- * Returns true if shown events are those that were sent, under whatever names: more would expose more. An answer may show fewer of
- * them; in a list, somebody may have taken them away.
+ * Returns true if the shown events are the sent ones under any names. More events would expose more. The response may show
+ * fewer; in a list, somebody may have removed events.
  */
 function addsNone(sent: Json, shown: Json, isAnswer: boolean): boolean {
   if (!Array.isArray(sent) || !Array.isArray(shown)) return false;
@@ -32,7 +32,7 @@ function addsNone(sent: Json, shown: Json, isAnswer: boolean): boolean {
   return !shown.map(letters).some((name) => name.includes("*") || others.includes(name));
 }
 
-/** A policy, the plan and the host must agree on who receives the events. */
+/** The policy, the plan and the host must agree on the receiver of the events. */
 const receiver = z
   .url({ protocol: /^https?$/, abort: true, error: "expected an http or https URL" })
   .refine(
@@ -73,8 +73,8 @@ const attributes = z.strictObject({
 });
 
 /**
- * The events that can be declared. A host may add others ("ping"): another webhook would have them too, so they are no difference.
- * Where none is known, or one is a pattern, they stay as they are.
+ * Returns the declarable events. A host may add events such as "ping"; they are ignored, because every webhook would have them.
+ * If no event is known, all events are returned; patterns always count.
  */
 function declarable(events: readonly string[]): readonly string[] {
   const known = events.filter((name) => name.includes("*") || EVENTS.some((event) => event === name));
@@ -87,7 +87,7 @@ const remote = (record: WebhookRecord, life: Life = ALIVE): Remote => ({
   attributes: { id: record.id, url: record.url, events: declarable(record.events), created_at: record.created_at },
 });
 
-/** Webhook subscriptions. §4 webhooks endpoints, §6 Events. */
+/** Webhook subscriptions (§4 webhooks endpoints, §6 Events). */
 export const webhook: Kind<"createWebhook"> = {
   type: "hosting_webhook",
   section: "webhooks",
@@ -134,7 +134,7 @@ between.`,
       yield remote(record, lifeOf(record, context, LIVES.webhooks));
   },
   identity: ["url", "events"],
-  // A URL may have several subscriptions: only the same URL with the same events is the same one.
+  // A URL may have several subscriptions. Only the same URL with the same events is the same subscription.
   naturalKey: ({ url, events }) =>
     typeof url === "string" && Array.isArray(events) && !hasUnknown(events)
       ? [normalUrl(url), ...[...events].sort()].join(" ")

@@ -21,7 +21,7 @@ import { quoteService } from "./quote.ts";
 import { domainSuits, namesakesOf, passwordStep, passwordSuits, planSuits, suspension } from "./steps.ts";
 import { keepsNoPassword, monthsOf, passwordForm, phaseOf } from "./words.ts";
 
-/** For the reference page. */
+/** Description for the reference page. */
 const description = `A hosted service. Ordering it raises an invoice at once; it is provisioned when the invoice is paid.
 
 A service can be ordered, suspended and given a password, but neither changed nor deleted by the API. So hostform never
@@ -35,7 +35,7 @@ a domain ordered while one of its plan exists that is not in the state, unless \
 \`suspended\` and the password wait until the service is live. Status words that hostform does not know are never acted
 upon; map them under \`providers: … status_words\`.`;
 
-/** The same in Terraform's terms. */
+/** Description in Terraform's terms. */
 const hcl = `A hosted service. Ordering it raises an invoice at once; it is provisioned when the invoice is paid.
 
 The API can suspend a service and set its password. It can neither change nor delete one, and an order costs money:
@@ -54,7 +54,7 @@ The API can suspend a service and set its password. It can neither change nor de
 \`suspended\` and the password wait until the service is live. Status words that are not known are never acted upon; map them
 with the provider's \`status_words\`.`;
 
-/** The declaration on the reference page. */
+/** Example for the reference page. */
 const example = `services:
   acme-www:
     plan_id: 101
@@ -97,7 +97,7 @@ const attributes = z.strictObject({
     decisive: true,
     computed: true,
     default: 1,
-    // The words of billing cycles are not specified: they count when a service is adopted, not against the order.
+    // The specification does not define billing cycle words. They count when a service is adopted, but not against the order.
     unreadable: true,
     example: 12,
   }),
@@ -181,7 +181,7 @@ function remote(record: ServiceRecord, settings: ReadSettings, { phase: life, ..
       price: record.price,
       next_due_date: record.next_due_date,
       created_at: record.created_at,
-      // §2 shows no plan_id on a service and leaves the billing cycle's words open: set only when the API returns them.
+      // §2 defines no plan_id on a service and no billing cycle words. Set them only if the API returns them.
       ...(record.plan_id !== null && { plan_id: record.plan_id }),
       ...(term !== undefined && { term }),
       ...(phase !== "unknown" && { suspended: phase === "suspended" }),
@@ -192,8 +192,9 @@ function remote(record: ServiceRecord, settings: ReadSettings, { phase: life, ..
 const word = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /**
- * Whether a service is certainly of another product than the one that is declared. Words of products are not specified (§2):
- * two differ where the catalogue has both of them, or where one is set a password and the other has it generated (§4).
+ * Returns true if a service certainly has another product than the declared one. §2 does not define product words. Two products
+ * differ if the list of hosting plans has both. They also differ if the user sets the password of one and the server generates
+ * the other (§4).
  */
 function isOtherProduct(
   declared: string | null,
@@ -209,7 +210,7 @@ function isOtherProduct(
   return plans.some(({ product_type }) => product_type !== null && sameFolded(product_type, product));
 }
 
-/** Attributes that a service has and a job does not (§2). */
+/** Attributes of a service that a job lacks (§2). */
 const DESCRIBING = [
   "plan",
   "plan_id",
@@ -227,7 +228,7 @@ function check(config: ValueObject): Diagnostic[] {
   return [problem("config.missing_attribute/password_version", { attribute: ["password"] })];
 }
 
-/** Services: the paid kind. §2 Service, §4 services endpoints. */
+/** Services, a paid kind (§2 Service, §4 services endpoints). */
 export const service: Kind<"createService"> = {
   type: "hosting_service",
   section: "services",
@@ -261,9 +262,10 @@ export const service: Kind<"createService"> = {
     return remote(record, context.settings, lifeOf(record, context, LIVES.services));
   },
   naturalKey: ({ domain }) => foldedDomain(domain),
-  // Nothing distinguishes two servers of one plan. §2 shows no plan_id on a service, so the plan's name has to do.
+  // Nothing distinguishes two services with one hosting plan and no domain. §2 defines no plan_id on a service, so compare the
+  // plan's name.
   mayMatch({ domain, plan_id }, live, plans) {
-    // A host may show a service's domain only once it is provisioned; a service with another domain is another one.
+    // A host may show a service's domain only after provisioning. A service with another domain is a different service.
     if (typeof domain === "string" && typeof live.domain === "string") return similarDomain(domain, live.domain);
     if (domain !== undefined && domain !== null && typeof domain !== "string") return false;
     if (typeof live.plan_id === "number" && typeof plan_id === "number") return live.plan_id === plan_id;
@@ -272,7 +274,7 @@ export const service: Kind<"createService"> = {
     const name = declared?.name;
     const shown = live.plan;
     if (typeof name !== "string" || typeof shown !== "string") return true;
-    // A name that no plan has, or no longer has, rules nothing out.
+    // A name that matches no current hosting plan excludes nothing.
     return sameFolded(name, shown) || !plans.some((plan) => plan.name !== null && sameFolded(plan.name, shown));
   },
   likeness: ({ plan_id }) => String(plan_id),

@@ -4,10 +4,10 @@ import type { Diagnostic, Quote, ValueObject } from "../../model/index.ts";
 import { monthsOf } from "./words.ts";
 
 /**
- * The price of ordering a service, from the list of plans (§2 Plan). List price is the undiscounted price; billed is
- * what this token's account pays (Manage track). Null where the list does not say: prepay and coupon discounts are
- * applied by the server and are not published, so nothing is computed here that an invoice could contradict. But they
- * only lower the price (§4), so even then it is often known what the invoice cannot exceed.
+ * Returns the price of a service order, from the list of hosting plans (§2 Plan). The list price has no discount; the billed
+ * price is what this token's account pays (Manage track). Null if the list does not contain the price. The server applies
+ * unpublished prepay and coupon discounts, so hostform computes no discounts. Discounts only lower the price (§4), so the upper
+ * bound is often known.
  */
 export function quoteService(
   planned: ValueObject,
@@ -24,9 +24,9 @@ export function quoteService(
   if (plan === undefined) {
     const { quote } = unpriced(`plan ${planned.plan_id} is not in the list of plans`);
     if (plans.length === 0) return { quote };
-    // An entry without a readable number may be the ordered plan.
+    // An entry without a readable number may be the ordered hosting plan.
     const isComplete = plans.every(({ plan_id: id }) => id !== null);
-    // An order that is sent again is answered as it was when the plan was offered.
+    // A resent order gets the response from when the hosting plan was offered.
     const severity = isComplete && !isOrdered ? "error" : "warning";
     const about = { id: planned.plan_id, count: plans.length, isComplete, attribute: ["plan_id"] };
     const diagnostic = problem("plan.catalogue", { ...about, severity });
@@ -55,35 +55,35 @@ export function quoteService(
   return { quote: { ...quote, unknown } };
 }
 
-/** Rates a row of the list for an order: 2, it has the price of the term; 1, a price in the currency; 0, neither. */
+/** Rates a list entry for an order. 2: has the price of the term. 1: has a price in the currency. 0: neither. */
 function fit(row: PlanRecord, currency: string, term: ValueObject[string] | undefined): 0 | 1 | 2 {
   if (listPrice(row, currency) === null) return 0;
   return cyclesOf(row, term) === 1 ? 2 : 1;
 }
 
-/** Chooses the row that prices an order: some hosts list a plan once for each currency or cycle. */
+/** Returns the best list entry for an order. Some hosts list a hosting plan once per currency or cycle. */
 const rowFor = (rows: readonly PlanRecord[], currency: string, term: ValueObject[string] | undefined) =>
   rows.toSorted((a, b) => fit(b, currency, term) - fit(a, currency, term))[0];
 
 /**
- * The undiscounted price of the plan's own cycle, in the API's own unit; null where the list does not have it in this
- * currency. An amount without a currency (§2 Gaps) is nobody's price: a limit in GEL would count it as GEL.
+ * Returns the undiscounted price of the plan's own cycle, in the API's own unit. Null if the list lacks this currency. An
+ * amount without a currency (§2 Gaps) is ignored, because a limit in GEL would count it as GEL.
  */
 export function listPrice(plan: PlanRecord, currency: string): number | null {
   const own = isOwn(plan, currency) ? plan.price : null;
   return amount(own ?? plan.prices[currency]);
 }
 
-/** Returns true if the row names this currency for its amounts. */
+/** Returns true if the entry's amounts are in this currency. */
 const isOwn = ({ currency: own }: PlanRecord, currency: string) => own?.trim().toUpperCase() === currency;
 
 const isUnnamed = ({ currency, price, prices }: PlanRecord) =>
   currency === null && price !== null && Object.keys(prices).length === 0;
 
-/** Below zero is no price but a word for "none": it must not make room under a limit. */
+/** Returns null for negative prices, which mean "none". A negative price must not extend a limit. */
 const amount = (price: number | null | undefined) => (price == null || price < 0 ? null : price);
 
-/** Number of listed cycles in a term; undefined: unknown, or less than one. */
+/** Returns the number of listed cycles in a term. Undefined if unknown or less than one. */
 function cyclesOf({ billing_cycle }: PlanRecord, term: unknown): number | undefined {
   const months = monthsOf(billing_cycle);
   if (months === undefined) return term === 1 ? 1 : undefined;

@@ -6,7 +6,7 @@ import type { ChangeStep } from "../kind.ts";
 import { listPrice } from "./quote.ts";
 import { isHosting, monthsOf, passwordForm } from "./words.ts";
 
-/** Sets the password, or has it generated (§4 POST /services/{id}/password). */
+/** Returns the request that sets or generates the password (§4 POST /services/{id}/password). */
 export function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject): ChangeStep<"resetPassword"> {
   const form = passwordForm(typeof prior.product_type === "string" ? prior.product_type : null);
   const given = form === "given" || (form === "unknown" && typeof config.password === "string");
@@ -21,7 +21,8 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
       const done = { password_version: planned.password_version ?? null };
       const earlier = { generated_password: null, generated_password_fingerprint: null };
       if (given) return { attributes: { ...done, ...earlier } };
-      // The version is recorded either way: the host would answer the same again, and a live server would be reset in vain.
+      // Save the version in both cases. The host would return the same response again, and a live server would be reset for
+      // nothing.
       if (answer.password === null) {
         const about = { endpoint: describeEndpoint("resetPassword"), names: answer.names ?? "none" };
         const lost = (isLast: boolean) =>
@@ -34,7 +35,7 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
   };
 }
 
-/** Warns, in each plan, of a generated password that is not known. */
+/** Returns a warning, in each plan, about an unknown generated password. */
 function unknownPassword(live: JsonObject): Diagnostic[] {
   const { product_type: type, generated_password: password, generated_password_fingerprint: print } = live;
   if (typeof type !== "string" || passwordForm(type) !== "generated" || (password ?? print ?? null) !== null) return [];
@@ -42,8 +43,8 @@ function unknownPassword(live: JsonObject): Diagnostic[] {
 }
 
 /**
- * Whether the declaration gives a password where the product takes one, and none where the server makes it (§4): reported
- * when a password is about to be set, not when the order is placed and the step after it fails.
+ * Checks that a password is declared if the product needs one, and not declared if the server generates it (§4). The check runs
+ * before a password is set, so that no order is placed and then fails.
  */
 export function passwordSuits(
   config: ValueObject,
@@ -65,7 +66,10 @@ export function passwordSuits(
     : [];
 }
 
-/** A domain is "required for hosting plans" (§4): checked where the list of plans shows that the plan is one. */
+/**
+ * Checks that a domain is declared if the list of hosting plans shows a hosting product. A domain is "required for hosting
+ * plans" (§4).
+ */
 export function domainSuits(
   { plan_id: id, domain }: ValueObject,
   live: JsonObject | undefined,
@@ -78,7 +82,7 @@ export function domainSuits(
   return [problem("config.missing_attribute/domain", about)];
 }
 
-/** The plans that a service may be of, by its plan's name: the API returns no plan id (§2). */
+/** Returns the numbers of the hosting plans with a service's plan name, because the API returns no plan id (§2). */
 export const namesakesOf = (plans: readonly PlanRecord[], name: unknown): number[] => {
   const ids = plans.flatMap((plan) => {
     const same = typeof name === "string" && plan.name !== null && sameFolded(plan.name, name);
@@ -88,8 +92,8 @@ export const namesakesOf = (plans: readonly PlanRecord[], name: unknown): number
 };
 
 /**
- * The plan of a live service: the one of its number or name; where several plans have the name, or the host shows none, the only
- * one whose price and cycle fit. Undefined where that is not certain; then the candidates are those that it may be.
+ * Returns the hosting plan of a live service, by number or name. If the name is ambiguous or missing, returns the only plan
+ * with matching price and cycle. If this is uncertain, `id` is undefined and `candidates` lists the possible plans.
  */
 export function planOf(
   live: JsonObject,
@@ -120,8 +124,8 @@ export function planOf(
 }
 
 /**
- * Of an adopted service the API returns the name of its plan and not its number (§2). Declared is the number: where the
- * list of plans gives that another name, and the service's name to another plan, the declaration is wrong.
+ * Checks the declared number of an adopted service's hosting plan. The API returns only the plan's name (§2). The declaration
+ * is wrong if the list gives the number another name, and the service's name another number.
  */
 export function planSuits(
   { plan_id: id }: ValueObject,
@@ -137,7 +141,7 @@ export function planSuits(
   return [problem("plan.mismatch/plan", { id, ...names, attribute: ["plan_id"] })];
 }
 
-/** Queues a suspension or its end (§3), which is done when the service shows it. */
+/** Returns the request that queues a suspension or its end (§3). The job ends when the service shows the new status. */
 export function suspension(prior: JsonObject, suspend: boolean): ChangeStep<"suspendService" | "unsuspendService"> {
   return {
     name: suspend ? "suspending" : "unsuspending",

@@ -1,10 +1,10 @@
 import type { JsonObject, Phase } from "../../model/index.ts";
 import { type PhaseWords, phaseOfWord, words } from "../life.ts";
 
-/** Words of a provisioning that has not come about: "not started", "inactive". */
+/** Words of a provisioning that has not happened: "not started", "inactive". */
 const UNDONE = new Set(["not", "inactive"]);
 
-/** The phase of a service: its status, held back to pending while provisioning is under way. */
+/** Returns the phase of a service. A live status counts as pending while provisioning is in progress. */
 export function phaseOf(status: string | null, provisioning: string | null, settings: PhaseWords): Phase {
   const phase = phaseOfWord(status, settings);
   const waits =
@@ -32,7 +32,7 @@ const CYCLES: Readonly<Record<string, number>> = {
   triennially: 36,
 };
 
-/** The months of a billing cycle ("monthly", "3 months", "1 year", "12"); undefined when the word is not known. */
+/** Returns the months of a billing cycle ("monthly", "3 months", "1 year", "12"). Undefined if the word is unknown. */
 export function monthsOf(cycle: string | null): number | undefined {
   if (cycle === null) return undefined;
   const text = cycle.trim().toLowerCase();
@@ -42,7 +42,7 @@ export function monthsOf(cycle: string | null): number | undefined {
   return Object.hasOwn(CYCLES, word) ? CYCLES[word] : undefined;
 }
 
-/** Source of a product's password (§4, password body): the caller, the server, or unknown. */
+/** Returns who sets a product's password (§4, password body): `given` by the caller, `generated` by the server, or unknown. */
 export function passwordForm(productType: string | null): "given" | "generated" | "unknown" {
   const type = (productType ?? "").toLowerCase().replace(/[^a-z]/g, "");
   if (type.includes("vps") || type.includes("virtualdesktop")) return "generated";
@@ -53,7 +53,7 @@ export function passwordForm(productType: string | null): "given" | "generated" 
 /** Returns true for website hosting, by a known word (§2: "hosting kinds mentioned: shared, WordPress"). */
 export const isHosting = (productType: string | null): boolean => passwordForm(productType) === "given";
 
-/** Returns true if a new password neither generates one nor ends a generated one. */
+/** Returns true if a new password neither generates a password nor replaces a generated one. */
 export function keepsNoPassword(before: JsonObject | undefined): boolean {
   if (typeof before?.product_type !== "string" || passwordForm(before.product_type) !== "given") return false;
   return (before.generated_password ?? null) === null;
