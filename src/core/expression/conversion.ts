@@ -39,12 +39,13 @@ import {
   withoutOptional,
 } from "./types.ts";
 
-// Converts values to other types, as Terraform's `cty` does, and to and from plain JSON.
+// Converts values to other types, like Terraform's `cty`, and to and from plain JSON.
 
 /**
- * Converts a value to a type, as Terraform converts arguments, attributes and variables: "11" to 11, a tuple to a list. Attributes
- * that the type does not have are dropped, optional ones get their default. Unknown and null values stay so.
- * @throws ExpressionError when it cannot be converted
+ * Converts a value to a type, as Terraform converts arguments, attributes and variables: "11" to 11, a tuple to a list.
+ * Attributes missing in the type are dropped. Missing optional attributes get their default. Unknown and null values stay
+ * unknown and null.
+ * @throws ExpressionError if the value cannot be converted.
  */
 export function convert(typed: Typed, type: Type): Typed {
   if (sameType(typed.type, withoutOptional(type))) return typed;
@@ -55,12 +56,12 @@ export function convert(typed: Typed, type: Type): Typed {
   return found(given);
 }
 
-/** Converts as {@link convert} does. An error is replaced; a refusal is not. */
+/** Converts like {@link convert}. Replaces an error, but not a refusal. */
 export function convertOr(typed: Typed, type: Type, replace: (error: ExpressionError) => Error): Typed {
   return replacingErrors(() => convert(typed, type), replace);
 }
 
-/** The error message for a type that cannot be converted to the wanted one. */
+/** Returns the error message for an impossible type conversion. */
 function mismatch(given: Type, wanted: Type): string {
   if (shapeOf(wanted) !== "object" || shapeOf(given) !== "object")
     return VALUES.other_type(typeName(wanted), typeName(given));
@@ -70,22 +71,22 @@ function mismatch(given: Type, wanted: Type): string {
   return more.length === 0 ? VALUES.required(first) : VALUES.attributes([first, ...more]);
 }
 
-/** Returns true if at least some values of a type can be converted to another. */
+/** Returns true if at least some values of a type can be converted to the other type. */
 export function canConvert(from: Type, to: Type): boolean {
   return sameType(from, withoutOptional(to)) || conversion(from, to) !== undefined;
 }
 
-/** The common type that all of these can be converted to; undefined when there is none. */
+/** Returns the common type that all types can be converted to. Undefined if none exists. */
 export function unify(types: readonly Type[]): Type | undefined {
   return unifyBy((from, to) => conversion(from, to) !== undefined, types);
 }
 
-/** Converts values of one type to another. @throws ExpressionError when this value cannot be converted. */
+/** Converts values of one type to another. @throws ExpressionError if this value cannot be converted. */
 type Conversion = (value: Typed) => Typed;
 
 /**
- * The conversion from one type to another, as in `cty`; it may fail for some values (a string to a number, a map to an object).
- * Undefined when there is none.
+ * Returns the conversion from one type to another, as in `cty`. It may fail for some values (a string to a number, a map to an
+ * object). Undefined if no conversion exists.
  */
 function conversion(from: Type, to: Type): Conversion | undefined {
   if (sameType(from, to)) return same;
@@ -98,7 +99,7 @@ function conversion(from: Type, to: Type): Conversion | undefined {
     if (!isKnown(value)) return secretIf(unknown(open()), value.secret);
     if (value.content === null) return secretIf(nullOf(open()), value.secret);
     if (value.secret === undefined) return convertKnown(value);
-    // An error shows nothing of a secret, not even the keys of a map.
+    // Errors reveal nothing of a secret, not even the keys of a map.
     const hidden = () => new ExpressionError(VALUES.hidden(typeName(to)));
     return replacingErrors(() => secretIf(convertKnown(bare(value)), value.secret), hidden);
   };
@@ -127,7 +128,7 @@ function find(from: Type, to: Type): Conversion | undefined {
   }
 }
 
-/** Between strings, numbers and bools. */
+/** Returns the conversion between strings, numbers and bools. */
 function primitive(from: Type, to: Type): Conversion | undefined {
   if (to === "string")
     return ({ content }) => text(typeof content === "boolean" ? String(content) : formatNumber(content as BigFloat));
@@ -147,10 +148,10 @@ function textToBool({ content }: Typed): Typed {
   throw new ExpressionError(VALUES.bool(String(content).toLowerCase()));
 }
 
-/** The conversions of the parts of a value, by their places. */
+/** Conversions of a value's parts, by place. */
 type Conversions<Place> = (place: Place) => Conversion;
 
-/** The conversions of these types to the wanted ones in their places; undefined when there is none for one of them. */
+/** Returns the conversions of these types to the wanted type at the same place. Undefined if one is impossible. */
 function each<Place>(
   types: Iterable<readonly [Place, Type]>,
   wanted: (place: Place) => Type,
@@ -164,7 +165,7 @@ function each<Place>(
   return (place) => found.get(place) ?? same;
 }
 
-/** The elements of a list, set or tuple, each converted. */
+/** Returns the converted elements of a list, set or tuple. */
 function items(value: Typed, part: Conversions<number>): readonly Typed[] {
   return elementsOf(value).map((item, i) => within(VALUES.element(i), () => part(i)(item)));
 }
@@ -178,7 +179,7 @@ function fromTuple(types: readonly Type[], to: Type): Conversion | undefined {
   return parts && ((value) => build(...alike(items(value, parts), "list")));
 }
 
-/** The wanted element type; `any` means the common type of the elements. */
+/** Returns the wanted element type. `any` means the common type of the elements. */
 const elementFor = (wanted: Type, types: readonly Type[]) => (wanted === "any" ? unify(types) : wanted);
 
 function fromSequence(from: Type, to: Type): Conversion | undefined {
@@ -188,7 +189,7 @@ function fromSequence(from: Type, to: Type): Conversion | undefined {
   const isSet = shapeOf(to) === "set";
   const build = isSet ? set : list;
   return (value) => {
-    // The size of a set is unknown while some elements may be equal.
+    // While some elements may be equal, the size of a set is unknown.
     if (!isSet && shapeOf(value.type) === "set" && elementsOf(value).length > 1 && !isWhollyKnown(value))
       return unknown({ list: from });
     const converted = items(value, () => part);
@@ -221,7 +222,7 @@ function toMap(value: Typed, part: Conversions<string>, element: Type): Typed {
   return entries.length === 0 ? map(withoutOptional(element), []) : mapOf(entries);
 }
 
-/** @param given the types of an object's attributes, or the one of a map's elements. */
+/** @param given Types of an object's attributes, or the element type of a map. */
 function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion | undefined {
   const ofObject = given instanceof Map;
   const wanted = attributesOf(to);
@@ -230,7 +231,7 @@ function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion
     const from: Type | undefined = ofObject ? given.get(name) : (given as Type);
     const part = from && conversion(from, type);
     if (part !== undefined) parts.set(name, part);
-    // An absent attribute, and one that a map may lack, need not be convertible.
+    // A missing attribute, or one that a map may lack, needs no conversion.
     else if (!isOptional(to, name) || (ofObject && from !== undefined)) return undefined;
   }
   return (value) => {
@@ -250,20 +251,20 @@ function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion
 
 const isOptional = (type: Type, name: string) => Object.hasOwn(optionalOf(type), name);
 
-/** Values converted to one common type. @param what the collection, for the message. */
+/** Returns the values converted to one common type. @param what Collection, for the message. */
 function alike(values: readonly Typed[], what: string): [Type, readonly Typed[]] {
   const fitting = uniform(values);
   if (fitting !== undefined) return fitting;
   const types = values.map(({ type }) => type);
   const common = unify(types);
   const parts = common && each(types.entries(), () => common);
-  // Types with a common type that contains `any` may still differ.
+  // If the common type contains `any`, the converted types may still differ.
   const made = parts && uniform(values.map((value, i) => parts(i)(value)));
   if (made === undefined) throw new ExpressionError(VALUES.mixed_types(what));
   return made;
 }
 
-/** A map with its values converted to a common type. */
+/** Returns a map whose values are converted to a common type. */
 function mapOf(entries: readonly (readonly [string, Typed])[]): Typed {
   const [element, values] = alike(
     entries.map(([, value]) => value),
@@ -275,21 +276,21 @@ function mapOf(entries: readonly (readonly [string, Typed])[]): Typed {
   );
 }
 
-/** Values of one type, which untyped null and unknown ones take on; undefined when their types differ. */
+/** Returns values of one type. Untyped null and unknown values get that type. Undefined if the types differ. */
 export function uniform(items: readonly Typed[]): [Type, readonly Typed[]] | undefined {
   const [first = "any"] = items.map(({ type }) => type).filter((type) => type !== "any");
   if (items.some(({ type }) => type !== "any" && !sameType(type, first))) return undefined;
   return [first, items.map((item) => (item.type === "any" ? { ...item, type: first } : item))];
 }
 
-/** Errors of a part name it. */
+/** Runs, and adds the name of the part to errors. */
 function within<T>(part: string, run: () => T): T {
   return attempt(run, (error) => {
     throw Object.assign(error, { message: VALUES.inside(part, error.message) });
   });
 }
 
-/** The value, not yet converted, with the defaults of optional attributes that are absent or null. */
+/** Returns the unconverted value with defaults for optional attributes that are missing or null. */
 function withDefaults(value: Typed, type: Type): Typed {
   if (!hasDefaults(type) || !isKnown(value) || value.content === null) return value;
   if (isSequence(value.type)) return secretIf(sequence(value, type), value.secret);
@@ -315,7 +316,7 @@ function mapping(value: Typed, type: Type): Typed {
   return shapeOf(value.type) === "object" || unify(types) === undefined ? object(entries) : mapOf([...entries]);
 }
 
-/** The type constraint of one element. */
+/** Returns the type constraint of one element. */
 function partOf(type: Type, key: string | number): Type {
   if (shapeOf(type) === "tuple") return tupleTypes(type)[Number(key)] ?? "any";
   return shapeOf(type) === "object" ? (attributeType(type, String(key)) ?? "any") : elementType(type);
@@ -325,19 +326,20 @@ function hasDefaults(type: Type): boolean {
   return Object.values(optionalOf(type)).some((preset) => preset !== undefined) || partsOf(type).some(hasDefaults);
 }
 
-/** Locals that each contain another one twice would exceed any memory when expanded. */
+/** Maximum number of parts. Locals that each contain another local twice would otherwise exhaust the memory. */
 const MOST_PARTS = 2_000_000;
 
 /**
- * A JSON value with optional unknown parts, converted to the type if given, otherwise with tuples and objects.
- * @throws ExpressionError when it cannot be converted
+ * Returns a typed value for a JSON value with optional unknown parts. Converts to `type` if given; otherwise lists and objects
+ * become tuples and objects.
+ * @throws ExpressionError if the value cannot be converted.
  */
 export function fromValue(value: Value, type?: Type): Typed {
   const typed = guarded(() => untyped(value));
   return type === undefined ? typed : convert(typed, type);
 }
 
-/** The value as Terraform keeps it in a plan file, between the plan and the apply. */
+/** Returns the value as Terraform keeps it in a plan file, between plan and apply. */
 export function stored(typed: Typed): Typed {
   const { type, content } = typed;
   if (content instanceof Map)
@@ -360,9 +362,9 @@ function untyped(value: Value): Typed {
 }
 
 /**
- * The plain JSON value; a set is a list, unknown parts are UNKNOWN.
- * @param inFull whether a number with more digits than a JavaScript number has keeps them, as in an output.
- * @throws ExpressionError for a number that JSON numbers cannot hold exactly, and for a value that is too large
+ * Returns the plain JSON value. Sets become lists, unknown parts become UNKNOWN.
+ * @param inFull True to keep all digits of a long number, as in an output.
+ * @throws ExpressionError if a number is not exact as a JSON number, or the value is too large.
  */
 export function toValue(typed: Typed, inFull = false): Value {
   let parts = 0;

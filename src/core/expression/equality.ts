@@ -15,8 +15,8 @@ import { conforms, hasAny, sameType, shapeOf } from "./types.ts";
 // Equality of values, and the sets that depend on it: unique values in Terraform's order.
 
 /**
- * Whether two values are equal in the sense of `==`: same type and content; nulls of all types are equal.
- * @returns undefined when unknown.
+ * Compares two values like `==`: type and content must be equal. All nulls are equal.
+ * @returns undefined if unknown.
  */
 export function equals(a: Typed, b: Typed): boolean | undefined {
   if (!isKnown(a) || !isKnown(b)) return withUnknown(a, b);
@@ -44,7 +44,7 @@ function isOpen(typed: Typed): boolean {
   return isKnown(typed) ? elementsOf(typed).some(isOpen) : hasAny(typed.type);
 }
 
-/** Equality with an unknown value. Values of different types are equal only if both are null, which an unknown one may be. */
+/** Compares with an unknown value. Values of different types are equal only if both are null, which an unknown value may be. */
 function withUnknown(a: Typed, b: Typed): false | undefined {
   const [known, open] = isKnown(a) ? [a, b] : [b, a];
   if (!isKnown(known) || known.content === null || hasAny(open.type)) return undefined;
@@ -62,7 +62,7 @@ function allEqual(a: readonly Typed[], b: readonly Typed[]): boolean | undefined
   return true;
 }
 
-/** Terraform compares entries in no order: the result is unknown if that of any entry is. */
+/** Terraform compares entries in no order. The result is unknown if any entry's result is. */
 function equalEntries(a: Typed, b: Typed): boolean | undefined {
   const others = new Map(entriesOf(b));
   const entries = entriesOf(a);
@@ -79,8 +79,8 @@ function equalSets(a: readonly Typed[], b: readonly Typed[]): boolean | undefine
 }
 
 /**
- * A set of values of one type: unique, in Terraform's order. Secret elements make the set secret. Unknown elements may be equal
- * later, and stay separate until then.
+ * Returns a set of values of one type: unique, in Terraform's order. Secret elements make the set secret. Unknown elements may
+ * turn out equal and stay separate until then.
  */
 export function set(element: Type, items: readonly Typed[]): Typed {
   const marked = items.map((item) => ({ item: withoutSecrets(item), key: orderKey(item) }));
@@ -95,7 +95,10 @@ export function set(element: Type, items: readonly Typed[]): Typed {
   return secretIf(typed, ...items.map(originOf));
 }
 
-/** Known values, then unknown, then null; numbers by size, strings by bytes, false before true; others by their key. */
+/**
+ * Compares elements: known values, then unknown, then null. Numbers by size, strings by bytes, false before true, others by
+ * their key.
+ */
 function order(a: Typed, b: Typed): number {
   const rank = (typed: Typed) => (typed.content === null ? 2 : isKnown(typed) ? 0 : 1);
   if (rank(a) !== rank(b) || rank(a) > 0) return rank(a) - rank(b);
@@ -104,14 +107,14 @@ function order(a: Typed, b: Typed): number {
   return a.type === "bool" ? Number(a.content) - Number(b.content) : 0;
 }
 
-/** The text by which Terraform sorts values without an order. */
+/** Returns the text by which Terraform sorts values without an order. */
 function orderKey(typed: Typed): string {
   if (!isKnown(typed)) return "?";
   if (typed.content === null) return "~";
   const all = (items: readonly Typed[]) => items.map((item) => `${orderKey(item)};`).join("");
   switch (shapeOf(typed.type)) {
     case "number":
-      // Go writes it with `%.10g`.
+      // Go uses the format `%.10g`.
       return generalText(typed.content as BigFloat, 10);
     case "bool":
       return typed.content === true ? "T" : "F";
@@ -141,7 +144,7 @@ const ESCAPES = new Map([
   ["\\", "\\\\"],
 ]);
 
-/** Go's `%q`. */
+/** Quotes a string like Go's `%q`. */
 function quoted(content: string): string {
   const escaped = content.replace(/["\\]|[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;

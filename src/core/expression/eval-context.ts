@@ -5,9 +5,9 @@ import { placed, Refusal } from "./refusal.ts";
 import type { Expression } from "./syntax.ts";
 import { type Names, type Type, type Typed, unknown } from "./typed-value.ts";
 
-// The context of an evaluation: names, bindings and the collected errors.
+// Context of an evaluation: names, bindings and collected errors.
 
-/** The errors of a part of an expression. An evaluation continues after an error, as in Terraform, with unknown values. */
+/** Errors of a part of an expression. After an error, the evaluation continues with unknown values, as in Terraform. */
 export class ErrorCollector {
   first: ExpressionError | undefined;
   count = 0;
@@ -20,19 +20,19 @@ export class ErrorCollector {
 
 type NodeValue = (node: Expression, context: EvalContext) => Typed;
 
-/** The evaluation of one expression, as seen by the node that is being evaluated. */
+/** Evaluation of one expression, as seen by the current node. */
 export class EvalContext {
   readonly names: Names;
-  /** The names that `for` binds. */
+  /** Names that `for` binds. */
   readonly bound: ReadonlyMap<string, Typed>;
-  /** The current element of the nearest splat. */
+  /** Current element of the nearest splat. */
   readonly item: Typed | undefined;
   readonly errors: ErrorCollector;
-  /** Bound values are parts of a secret, without their own mark, as in Terraform: their errors are not shown. */
+  /** True if bound values are parts of a secret without their own mark, as in Terraform. Their errors stay hidden. */
   readonly discreet: boolean;
   readonly #nodeValue: NodeValue;
 
-  /** @param nodeValue evaluates any node. */
+  /** @param nodeValue Evaluates any node. */
   constructor(
     nodeValue: NodeValue,
     { names, bound, item, errors, discreet }: Pick<EvalContext, "names" | "bound" | "item" | "errors" | "discreet">,
@@ -49,37 +49,37 @@ export class EvalContext {
     return new EvalContext(this.#nodeValue, { ...this, ...changes });
   }
 
-  /** The context for the parts of a value. */
+  /** Returns the context for the parts of a value. */
   through({ secret }: Typed): EvalContext {
     return new EvalContext(this.#nodeValue, { ...this, discreet: this.discreet || secret !== undefined });
   }
 
-  /** The value of a node; its errors are collected. @throws Refusal */
+  /** Returns the value of a node and collects its errors. @throws Refusal */
   value(node: Expression): Typed {
     return this.#nodeValue(node, this);
   }
 
-  /** The value of a node; undefined after an error in it. */
+  /** Returns the value of a node. Undefined after an error in it. */
   sound(node: Expression): Typed | undefined {
     const before = this.errors.count;
     const value = this.value(node);
     return this.errors.count > before ? undefined : value;
   }
 
-  /** The value of a node, with its errors collected separately. */
+  /** Returns the value of a node, with its errors collected separately. */
   apart(node: Expression, changes: Partial<Pick<EvalContext, "item">> = {}): { value: Typed; errors: ErrorCollector } {
     const errors = new ErrorCollector();
     return { value: this.with({ ...changes, errors }).value(node), errors };
   }
 
-  /** Collects an error. @returns the unknown value that replaces the result */
+  /** Collects an error. @returns the unknown value that replaces the result. */
   error(message: string, at: number | Expression, type: Type = "any"): Typed {
     const { offset, path } = placeOf(at);
     this.errors.add(new ExpressionError(this.discreet ? VALUES.not_shown : message, offset, path));
     return unknown(type);
   }
 
-  /** The result; after an ExpressionError, which is collected, undefined. @throws Refusal */
+  /** Returns the result. Undefined after a collected ExpressionError. @throws Refusal */
   attempt<T>(at: number | Expression, what: string, compute: () => T): T | undefined {
     try {
       return compute();
@@ -93,13 +93,13 @@ export class EvalContext {
     }
   }
 
-  /** The value converted to a type; undefined after a collected error. */
+  /** Returns the value converted to a type. Undefined after a collected error. */
   converted(value: Typed, type: Type, at: number | Expression, what: string): Typed | undefined {
     return this.attempt(at, what, () => convert(value, type));
   }
 }
 
-/** The place of a node; of one in a string of a JSON value, that in the string. */
+/** Returns the position of a node. For a node in a string of a JSON value: the position in that string. */
 function placeOf(at: number | Expression): { offset: number; path: AttributePath } {
   if (typeof at === "number") return { offset: at, path: [] };
   return at.kind === "placed" ? { offset: at.inner.offset, path: at.path } : { offset: at.offset, path: [] };

@@ -29,14 +29,14 @@ import {
 } from "./typed-value.ts";
 import { attributeType, elementType, isPrimitive, isSequence, shapeOf, tupleTypes, typeName } from "./types.ts";
 
-// Evaluates the syntax tree: each node by its kind, function calls, attributes, indexes, splats and `for`.
+// Evaluates the syntax tree: nodes by kind, function calls, attributes, indexes, splats and `for`.
 
-/** Most nodes that one evaluation may visit, those of loops once for each element. */
+/** Maximum number of visited nodes per evaluation. Nodes of loops count once per element. */
 const MOST_NODES = 3_000_000;
 
 /**
- * The value of an expression as Terraform computes it, including unknown parts and secret marks.
- * @throws ExpressionError for an error or an unsupported expression, with its place
+ * Returns the value of an expression as Terraform computes it, including unknown parts and secret marks.
+ * @throws ExpressionError if the expression is invalid or unsupported, with its position.
  */
 export function evaluate(expression: Expression, names: Names): Typed {
   const errors = new ErrorCollector();
@@ -105,7 +105,7 @@ function nameOf(context: EvalContext, { root, steps, text, offset }: NodeOf<"nam
   return descend(context, found.value, steps.slice(found.used), offset);
 }
 
-/** Terraform checks names before it evaluates anything, so `try` does not ignore wrong ones. */
+/** Terraform checks names before it evaluates, so `try` does not ignore wrong names. */
 function resolved({ names }: EvalContext, traversal: Traversal): ReturnType<Names["resolve"]> {
   return attempt(
     () => names.resolve(traversal),
@@ -145,7 +145,7 @@ function result(context: EvalContext, name: string, args: readonly Typed[]): Typ
   throw new Refusal(VALUES.no_function(near));
 }
 
-/** The values of the arguments; undefined after an error in one, or when their number is unknown. */
+/** Returns the values of the arguments. Undefined after an error in one, or if their number is unknown. */
 function argumentsOf(context: EvalContext, node: NodeOf<"call">): readonly Typed[] | undefined {
   const before = context.errors.count;
   const args = node.args.map((arg) => context.value(arg));
@@ -164,7 +164,10 @@ function elementsFor(context: EvalContext, node: NodeOf<"call">, last: Typed): r
   return undefined;
 }
 
-/** The first argument without an error. While it has unknown parts, it may still get one. */
+/**
+ * Returns the first argument without an error. An argument with unknown parts may still fail later, so the result is then
+ * unknown.
+ */
 function tryOf(context: EvalContext, node: NodeOf<"call">): Typed {
   for (const arg of node.args) {
     const { value, errors } = context.apart(arg);
@@ -183,7 +186,7 @@ function canOf(context: EvalContext, node: NodeOf<"call">): Typed {
 
 const IDENTIFIER = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
 
-/** Follows static steps up to the first error. */
+/** Follows static steps until the first error. */
 function descend(context: EvalContext, value: Typed, steps: readonly TraversalStep[], offset: number): Typed {
   let result = value;
   const before = context.errors.count;
@@ -194,7 +197,7 @@ function descend(context: EvalContext, value: Typed, steps: readonly TraversalSt
   return result;
 }
 
-/** `collection[key]`, also for `collection.name`, with Terraform's rules for null and unknown values. */
+/** Evaluates `collection[key]` and `collection.name`, with Terraform's rules for null and unknown values. */
 function at(context: EvalContext, collection: Typed, key: Typed, offset: number): Typed {
   const { type, content } = collection;
   if (content === null) return context.error(VALUES.null_source(describe(key)), offset);
@@ -243,7 +246,7 @@ function elementAt(
   return context.error(items.length === 0 ? VALUES.empty : VALUES.no_element, offset);
 }
 
-/** A key for messages; a secret one is not shown. */
+/** Returns a key for messages. A secret key is hidden. */
 function describe(key: Typed): string {
   if (key.secret || !isKnown(key)) return "such key";
   if (key.type === "string")
@@ -251,7 +254,7 @@ function describe(key: Typed): string {
   return "such index";
 }
 
-/** `source[*]each`. A value that is no list counts as a list of one, null as an empty list. */
+/** Evaluates `source[*]each`. A value that is not a list counts as a list with one element, null as an empty list. */
 function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   const source = context.sound(node.source);
   if (source === undefined) return unknown("any");
@@ -283,16 +286,13 @@ function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   return secretIf(list(...elements), source.secret);
 }
 
-/** The type of the result, as far as it follows from the type of the source. */
+/** Returns the type of the result, as far as the type of the source determines it. */
 function resultType(type: Type, each: (item: Typed) => Typed): Type {
   const of = (element: Type) => each(unknown(element)).type;
   return shapeOf(type) === "tuple" ? { tuple: tupleTypes(type).map(of) } : { list: of(elementType(type)) };
 }
 
-/**
- * A tuple or an object of the body's results for all elements. It is unknown if the elements, the condition for one of them, or
- * a key is unknown.
- */
+/** Evaluates `for` to a tuple or object. The result is unknown if the elements, a condition or a key are unknown. */
 function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
   const source = context.value(node.source);
   const { offset } = node.source;
@@ -302,7 +302,7 @@ function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
 
   const marks: (Origin | undefined)[] = [source.secret];
   const parts = context.through(source);
-  // Without elements, too, the condition must be convertible to a bool.
+  // Even without elements, the condition must be convertible to a bool.
   const tried = bind(parts, node, unknown("any"), unknown("any"));
   if (node.condition !== undefined && decided(tried, node.condition, marks) === undefined) return unknown("any");
   if (!isKnown(source)) return secretIf(unknown("any"), ...marks);
@@ -328,7 +328,7 @@ interface Result {
   readonly groups: Map<string, Typed[]>;
 }
 
-/** The condition for one element as a bool; undefined after an error in it. */
+/** Returns the condition for one element as a bool. Undefined after an error in it. */
 function decided(context: EvalContext, node: Expression, marks: (Origin | undefined)[]): Typed | undefined {
   const condition = context.sound(node);
   if (condition === undefined) return undefined;
@@ -367,7 +367,7 @@ function bind(context: EvalContext, { keyName, valueName }: NodeOf<"for">, key: 
   return context.with({ bound });
 }
 
-/** The elements with their keys: indexes, strings, or in a set the elements themselves. */
+/** Returns the elements with their keys: indexes, strings, or the elements themselves in a set. */
 function pairsOf(source: Typed): readonly (readonly [Typed, Typed])[] {
   if (source.content instanceof Map) return entriesOf(source).map(([key, item]) => [text(key), item]);
   const isSet = shapeOf(source.type) === "set";

@@ -1,13 +1,13 @@
 import { SYNTAX } from "../messages/expressions.ts";
 
-// Parses JSON (RFC 8259) for `jsondecode` and for the front of stacks, which build their own values. `JSON.parse` reports no
-// places and accepts duplicate keys. Of the libraries with places, `yaml` needs ten times as long; `jsonc-parser` accepts
-// unpaired surrogates, reports fewer details and has no bundle for ES modules.
+// JSON parser (RFC 8259) for `jsondecode` and for stacks, which build their own values. `JSON.parse` reports no positions and
+// accepts duplicate keys. Among libraries with positions, `yaml` is 10 times slower. `jsonc-parser` accepts unpaired
+// surrogates, reports fewer details and has no ES module bundle.
 
-/** A syntax error and its place. */
+/** A syntax error and its position. */
 export class JsonError extends Error {
   readonly offset: number;
-  /** The value is complete, and other text follows it. */
+  /** True if the value is complete but other text follows. */
   readonly trailing: boolean;
 
   constructor(message: string, offset: number, trailing = false) {
@@ -17,31 +17,31 @@ export class JsonError extends Error {
   }
 }
 
-/** A range in UTF-16 units, the end exclusive. */
+/** A range in UTF-16 units. The end is exclusive. */
 export interface JsonPlace {
   readonly start: number;
   readonly end: number;
 }
 
-/** A member of an object, in the order of the text. Keys may be duplicates. */
+/** Member of an object, in text order. Keys may be duplicates. */
 interface JsonMember<T> {
   readonly key: string;
   readonly place: JsonPlace;
   readonly value: T;
 }
 
-/** Builds values of the parts of a JSON text, inner ones first. */
+/** Builds values from the parts of a JSON text, inner parts first. */
 export interface JsonMaker<T> {
-  /** Called before each value; may throw to limit depth or number. */
+  /** Called before each value. May throw to limit depth or number. */
   enter(depth: number, start: number): void;
-  /** @param digits as written. */
+  /** @param digits Digits as written. */
   number(digits: string, place: JsonPlace): T;
   leaf(value: string | boolean | null, place: JsonPlace): T;
   list(items: readonly T[], place: JsonPlace): T;
   object(members: readonly JsonMember<T>[], place: JsonPlace): T;
 }
 
-/** @throws JsonError, and what the maker throws. */
+/** @throws JsonError, and errors of the maker. */
 export function readJson<T>(text: string, maker: JsonMaker<T>): T {
   return new Reader(text, maker).document();
 }
@@ -105,7 +105,7 @@ class Reader<T> {
     return this.#maker.list(items, this.#from(start));
   }
 
-  /** Takes the closing bracket, or the comma before the next element. */
+  /** Consumes the closing bracket, or the comma before the next element. */
   #ends(bracket: "}" | "]", first: boolean): boolean {
     this.#match(BLANK);
     const sign = this.#text[this.#at];
@@ -132,7 +132,7 @@ class Reader<T> {
     }
   }
 
-  /** The place after the first unescaped quote. */
+  /** Returns the position after the first unescaped quote. */
   #endOfString(start: number): number {
     for (let at = this.#text.indexOf('"', start + 1); at >= 0; at = this.#text.indexOf('"', at + 1)) {
       let backslashes = 0;

@@ -3,9 +3,9 @@ import { ExpressionError } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 import { childrenOf, type Expression } from "./syntax.ts";
 
-// Splits the text of an expression into tokens. The literal text of templates is read elsewhere.
+// Splits the text of an expression into tokens. Literal text of templates is read elsewhere.
 
-/** A token of the native syntax. Strings are not tokens, because they can contain expressions; the parser reads them. */
+/** Token of the native syntax. Strings are not tokens, because they can contain expressions. The parser reads them. */
 export interface Token {
   readonly kind: "number" | "identifier" | "symbol" | "quote" | "newline" | "end";
   readonly text: string;
@@ -21,7 +21,7 @@ const IDENTIFIER = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy;
 const SYMBOL = /==|!=|>=|<=|&&|\|\||::|\.\.\.|=>|~\}|[[\](){}.,*/%+\-=<>!?:]/y;
 const HEREDOC = /<<-?[\p{ID_Start}_][\p{ID_Continue}-]*\r?\n/uy;
 
-/** The next token after spaces and comments. @param newlines whether line breaks are tokens. @throws ExpressionError */
+/** Returns the next token after spaces and comments. @param newlines True if line breaks are tokens. @throws ExpressionError */
 function tokenAt(text: string, from: number, newlines: boolean): Token {
   let at = from;
   for (;;) {
@@ -62,16 +62,16 @@ function match(pattern: RegExp, text: string, at: number): string {
   return pattern.exec(text)?.[0] ?? "";
 }
 
-/** Deepest tree; long chains of operators are deep trees. */
+/** Maximum depth of a tree. Long chains of operators are deep trees. */
 const MOST_DEEP = 600;
 
 /**
- * Reads an expression token by token. The grammars of expressions and of templates share it, because each contains the other.
- * All methods throw ExpressionError.
+ * Reads an expression token by token. The grammars of expressions and templates share this class, because each contains the
+ * other. All methods throw ExpressionError.
  */
 export abstract class Reader {
   readonly text: string;
-  /** The place in the text. */
+  /** Position in the text. */
   at = 0;
   #newlines = true;
   #token: Token | undefined;
@@ -84,7 +84,7 @@ export abstract class Reader {
 
   abstract expression(): Expression;
 
-  /** The names that `for` binds, with what follows them up to and including `in`. */
+  /** Reads the names that `for` binds, up to and including `in`. */
   abstract forNames(): { readonly keyName?: string; readonly valueName: string };
 
   peek(): Token {
@@ -101,14 +101,14 @@ export abstract class Reader {
     return token;
   }
 
-  /** Takes the symbol if it is the next one. */
+  /** Consumes the symbol if it is next. */
   accept(symbol: string): boolean {
     const found = this.peek().kind === "symbol" && this.peek().text === symbol;
     if (found) this.take();
     return found;
   }
 
-  /** Takes the symbol; anything else is an error. @param where completes `expected ")" …`. */
+  /** Consumes the symbol, or throws an error. @param where Completes `expected ")" …`. */
   expect(symbol: string, where: string): void {
     if (!this.accept(symbol)) this.unexpected(`"${symbol}" ${where}`);
   }
@@ -119,7 +119,7 @@ export abstract class Reader {
     throw new ExpressionError(SYNTAX.expected(wanted, found), start);
   }
 
-  /** Runs with line breaks ignored, as within ( and [. */
+  /** Runs with line breaks ignored, as inside ( and [. */
   ignoringNewlines<T>(run: () => T): T {
     return this.withNewlines(false, run);
   }
@@ -135,7 +135,7 @@ export abstract class Reader {
     return result;
   }
 
-  /** A new node, unless the tree gets too deep to be walked. */
+  /** Returns a new node. Rejects a tree that is too deep for recursion. */
   made<T extends Expression>(node: T): T {
     const children = childrenOf(node).slice(0, 5000);
     const depth = 1 + Math.max(0, ...children.map((child) => this.#depth.get(child) ?? 0));

@@ -2,38 +2,44 @@ import { VALUES } from "../messages/expressions.ts";
 import type { ExactNumber } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 
-// Terraform's numbers: the big floats of Go, with 512 binary digits if they come from a text. Arithmetic and notation.
+// Terraform's numbers: Go's big floats, with 512 binary digits if parsed from text. Arithmetic and notation.
 
-/** A binary floating-point number, as Go's `big.Float`. */
+/** A binary floating-point number like Go's `big.Float`. */
 export interface BigFloat {
-  /** value = mantissa × 2^exponent; the mantissa is odd, or zero. */
+  /** Value = mantissa × 2^exponent. The mantissa is odd or zero. */
   readonly mantissa: bigint;
   readonly exponent: number;
-  /** Binary digits that Terraform keeps of the number. */
+  /** Number of binary digits that Terraform keeps. */
   readonly bits: number;
-  /** Terraform keeps up to 512 binary digits: more in the process that reads a value than in one that gets it from a plan file. */
+  /**
+   * True if the precision varies up to 512 binary digits. A process that computes a value has more digits than a process that
+   * reads it from a plan file.
+   */
   readonly varies?: true;
-  /** Zero with a sign, as `0 * -1` gives it: equal to zero, but `-0` as text. */
+  /** True for a zero with a sign, as in `0 * -1`. It equals zero but prints as `-0`. */
   readonly negativeZero?: true;
 }
 
 type Precision = Pick<BigFloat, "bits" | "varies">;
 
-/** Precision of a number that Terraform reads from a text. */
+/** Precision of a number that Terraform parses from text. */
 const FULL: Precision = { bits: 512 };
-/** Precision of Go's floats, of Go's integers, and of a text. */
+/** Precisions of Go's floats, Go's integers and text. */
 const PRECISIONS = [53, 64, FULL.bits];
 const FLOAT: Precision = { bits: 53 };
 
-/** Terraform's notation of numbers, without `Inf` and binary exponents (`1p3`). */
+/** Terraform's number notation, without `Inf` and binary exponents (`1p3`). */
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 /** Other texts that Terraform accepts as numbers. */
 const ODD = /^[+-]?(?:inf|(?:\d+\.?\d*|\.\d+)p[+-]?\d+)$/i;
-/** Terraform allows more, with as many digits in memory. */
+/** Limit of the exponent. Terraform allows more, but needs as many digits in memory. */
 const MOST_EXPONENT = 5000;
 const MOST_BINARY_EXPONENT = 2 ** 17;
 
-/** Parses a number, rounded as in Terraform; undefined when it is none. @throws Refusal for infinity and the like. */
+/**
+ * Parses a number, rounded as in Terraform. Undefined if the text is no number. @throws Refusal for infinity and similar
+ * values.
+ */
 export function parseNumber(text: string): BigFloat | undefined {
   const match = NUMBER.exec(text);
   const [, sign, whole = "", fraction = "", exponent = "0"] = match ?? [];
@@ -50,12 +56,12 @@ export function parseNumber(text: string): BigFloat | undefined {
   return sign === "-" ? negate(value) : value;
 }
 
-/** Returns the number that Terraform reads from a literal. The number is finite. */
+/** Returns the number that Terraform reads from a finite literal. */
 export function literalNumber(value: number | ExactNumber): BigFloat {
   return parseNumber(Object.is(value, -0) ? "-0" : String(value)) ?? ZERO;
 }
 
-/** Returns a whole number as Terraform's functions give it. */
+/** Returns an integer as Terraform's functions return it. */
 export function wholeNumber(value: number | bigint): BigFloat {
   const mantissa = BigInt(value);
   return nearest(mantissa, 1n, 0, { bits: Math.max(64, bitsOf(mantissa)) });
@@ -64,8 +70,8 @@ export function wholeNumber(value: number | bigint): BigFloat {
 export const ZERO = wholeNumber(0);
 
 /**
- * Returns a power as Terraform's floats of 64 bits give it; undefined when it depends on the processor, because a step of the
- * computation has to round.
+ * Returns a power, computed like Terraform with 64-bit floats. Undefined if a step must round, because the result then depends
+ * on the processor.
  */
 export function power(base: BigFloat, times: number): BigFloat | undefined {
   const { mantissa, exponent } = sure(base);
@@ -77,27 +83,30 @@ export function power(base: BigFloat, times: number): BigFloat | undefined {
   return nearest(result < 0n ? -1n : 1n, sizeOf(result), -exponent * count, FLOAT);
 }
 
-/** Returns the number as it may come from a plan file, which keeps integers and floats of 64 bits as such. */
+/** Returns the number as a plan file stores it. Plan files keep integers and 64-bit floats as such. */
 export function storedNumber(value: BigFloat): BigFloat {
   const size = bitsOf(value.mantissa);
   if (isWhole(value)) return size + value.exponent < 64 ? { ...value, bits: 64, varies: true } : value;
   return size <= 53 && value.exponent >= -1074 ? { ...value, bits: 53, varies: true } : value;
 }
 
-/** Returns the notation of a number in the outputs and attributes of a plan: that of its 64-bit float, if this is the same number. */
+/**
+ * Returns the notation of a number in a plan's outputs and attributes. If the number is an exact 64-bit float, its notation is
+ * used.
+ */
 export function plannedText(value: BigFloat): string {
   const { varies, ...stored } = storedNumber(value);
   return formatNumber(varies === true && !isLoose(value) ? stored : value).replace(/^-0$/, "0");
 }
 
-/** The whole number as a JavaScript number; undefined when it is not whole or not safe. */
+/** Returns the integer as a JavaScript number. Undefined if it is not an integer or not safe. */
 export function toIndex(value: BigFloat): number | undefined {
   const whole = bitsOf(value.mantissa) + value.exponent > 53 ? undefined : toBigInt(value);
   const number = Number(whole);
   return whole !== undefined && Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Undefined when the number is not whole. */
+/** Returns the integer. Undefined if the number is not an integer. */
 export function toBigInt(value: BigFloat): bigint | undefined {
   const { mantissa, exponent } = sure(value);
   return exponent < 0 ? undefined : mantissa << BigInt(exponent);
@@ -107,12 +116,12 @@ export function isWhole({ exponent }: BigFloat): boolean {
   return exponent >= 0;
 }
 
-/** Returns 1, 0 or -1. */
+/** Returns the sign of a number: 1, 0 or -1. */
 function signOf({ mantissa }: BigFloat): number {
   return mantissa > 0n ? 1 : mantissa < 0n ? -1 : 0;
 }
 
-/** Negative, zero or positive as `a` is less than, equal to or greater than `b`. */
+/** Returns a negative number, 0 or a positive number if `a` is less than, equal to or greater than `b`. */
 export function compare(a: BigFloat, b: BigFloat): number {
   if (signOf(a) !== signOf(b)) return Math.sign(signOf(a) - signOf(b));
   const [x, y] = aligned(a, b);
@@ -139,7 +148,7 @@ function sum(a: BigFloat, b: BigFloat, precision: Precision): BigFloat {
   return a.negativeZero && b.negativeZero ? negate(total) : total;
 }
 
-/** Terraform keeps every digit of a product, up to 512. */
+/** Multiplies two numbers. Like Terraform, keeps up to 512 binary digits. */
 export function multiply(a: BigFloat, b: BigFloat): BigFloat {
   const { bits, varies } = larger(a, b);
   const product = times(a, b, FULL);
@@ -150,30 +159,30 @@ function times(a: BigFloat, b: BigFloat, precision: Precision): BigFloat {
   return signed(nearest(sure(a).mantissa * sure(b).mantissa, 1n, a.exponent + b.exponent, precision), a, b);
 }
 
-/** Gives zero the sign of a product or quotient of two numbers. */
+/** Gives zero the sign of a product or quotient. */
 function signed(result: BigFloat, a: BigFloat, b: BigFloat): BigFloat {
   return result.mantissa === 0n && isNegative(a) !== isNegative(b) ? negate(result) : result;
 }
 
-/** @throws Refusal for a divisor of zero: Terraform's infinity. */
+/** Divides two numbers. @throws Refusal if the divisor is zero (infinity in Terraform). */
 export function divide(a: BigFloat, b: BigFloat): BigFloat {
   if (b.mantissa === 0n) throw new Refusal(VALUES.division);
   const numerator = b.mantissa < 0n ? -sure(a).mantissa : sure(a).mantissa;
   return signed(nearest(numerator, sizeOf(sure(b).mantissa), a.exponent - b.exponent, larger(a, b)), a, b);
 }
 
-/** Returns the rest of `a` after the whole part of a / b; `a` itself for a divisor of zero, as in Terraform. */
+/** Returns the remainder of a / b. If the divisor is zero, returns `a`, as in Terraform. */
 export function remainder(a: BigFloat, b: BigFloat): BigFloat {
   if (b.mantissa === 0n || a.mantissa === 0n) return a;
   const count = nearest(agreed(divide(a, b), truncated), 1n, 0, a);
   return sum(a, negate(times(b, count, a)), a);
 }
 
-/** The next whole number in one direction. */
+/** Returns the next integer in one direction. */
 export function toWhole(value: BigFloat, up: boolean): BigFloat {
   if (isWhole(value)) return value;
   const whole = agreed(value, (one) => {
-    // Truncation is towards zero.
+    // Truncation rounds toward zero.
     const away = up === one.mantissa > 0n ? (up ? 1n : -1n) : 0n;
     return isWhole(one) ? truncated(one) : truncated(one) + away;
   });
@@ -188,30 +197,30 @@ function truncated({ mantissa, exponent }: BigFloat): bigint {
   return exponent >= 0 ? mantissa << BigInt(exponent) : mantissa / (1n << BigInt(-exponent));
 }
 
-/** Both as multiples of the same power of two. */
+/** Returns both numbers as multiples of the same power of two. */
 function aligned(a: BigFloat, b: BigFloat): readonly [bigint, bigint, exponent: number] {
   const least = Math.min(sure(a).exponent, sure(b).exponent);
   return [a.mantissa << BigInt(a.exponent - least), b.mantissa << BigInt(b.exponent - least), least];
 }
 
-/** The precision of a result. */
+/** Returns the precision of a result. */
 function larger(a: BigFloat, b: BigFloat): Precision {
   const bits = Math.max(a.bits, b.bits);
   return bits < FULL.bits && (a.varies || b.varies) ? { bits, varies: true } : { bits };
 }
 
-/** Returns true if Terraform rounds the number in different places, depending on where its operands come from. */
+/** Returns true if Terraform's rounding of the number depends on the source of its operands. */
 function isLoose({ mantissa, bits, varies }: BigFloat): boolean {
   return varies === true && bitsOf(mantissa) > bits;
 }
 
-/** @throws Refusal for a number that Terraform rounds in different places. */
+/** Returns the number. @throws Refusal if Terraform's rounding of the number is ambiguous. */
 function sure(value: BigFloat): BigFloat {
   if (isLoose(value)) throw new Refusal(VALUES.loose);
   return value;
 }
 
-/** Computes with each of the numbers that Terraform may have. @throws Refusal when the results differ. */
+/** Computes with every number that Terraform may have. @throws Refusal if the results differ. */
 function agreed<T extends string | bigint>(value: BigFloat, compute: (value: BigFloat) => T): T {
   if (!value.varies || (isWhole(value) && !isLoose(value))) return compute(value);
   const { mantissa, exponent } = value;
@@ -222,7 +231,7 @@ function agreed<T extends string | bigint>(value: BigFloat, compute: (value: Big
   return first;
 }
 
-/** The number nearest to numerator / denominator × 2^exponent; of two, the even one. The denominator is positive. */
+/** Returns the number nearest to numerator / denominator × 2^exponent, rounding ties to even. The denominator is positive. */
 function nearest(numerator: bigint, denominator: bigint, exponent: number, precision: Precision): BigFloat {
   const bits = precision.varies ? FULL.bits : precision.bits;
   const kept: Precision = { bits: precision.bits, ...(precision.varies && { varies: true }) };
@@ -231,7 +240,7 @@ function nearest(numerator: bigint, denominator: bigint, exponent: number, preci
   let scale = exponent;
   if (denominator !== 1n || bitsOf(n) > bits) {
     let d = denominator;
-    // One or two bits more than are kept; they and the rest decide the rounding.
+    // Keep one or two extra bits. They and the remainder decide the rounding.
     const shift = bits + 2 - (bitsOf(n) - bitsOf(d));
     if (shift > 0) n <<= BigInt(shift);
     else d <<= BigInt(-shift);
@@ -271,13 +280,13 @@ function bitsOf(value: bigint): number {
   return hex.length * 4 - Math.clz32(Number.parseInt(hex[0] ?? "0", 16)) + 28;
 }
 
-/** Digits d1 d2 d3 …, meaning 0.d1d2d3… × 10^point, without trailing zeros; no digits for zero. */
+/** Decimal digits d1 d2 d3 …, meaning 0.d1d2d3… × 10^point, without trailing zeros. Empty for zero. */
 interface Digits {
   readonly digits: string;
   readonly point: number;
 }
 
-/** Returns Terraform's notation: no exponent, no trailing zeros. */
+/** Formats a number as Terraform does: no exponent, no trailing zeros. */
 export function formatNumber(value: BigFloat): string {
   return agreed(value, (one) => {
     const shown = shortest(one);
@@ -286,8 +295,8 @@ export function formatNumber(value: BigFloat): string {
 }
 
 /**
- * The absolute value in Go's number formats.
- * @param precision digits after the point, for `g` all digits. Default: six, for `g` as many as it has.
+ * Formats the absolute value in Go's number formats.
+ * @param precision Digits after the point; for `g`: significant digits. Default: 6; for `g`: as many as needed.
  */
 export function sizeText(value: BigFloat, form: "e" | "f" | "g", precision?: number): string {
   return agreed(value, (one) => {
@@ -300,7 +309,7 @@ export function sizeText(value: BigFloat, form: "e" | "f" | "g", precision?: num
   });
 }
 
-/** The number in Go's `%g`. */
+/** Formats the number like Go's `%g`. */
 export function generalText(value: BigFloat, precision?: number): string {
   return (isNegative(value) ? "-" : "") + sizeText(value, "g", precision);
 }
@@ -330,20 +339,20 @@ function scientific({ digits, point }: Digits, significant: number): string {
   return `${shown[0] ?? "0"}${fraction}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/** All digits of the absolute value: each binary number is a finite decimal. */
+/** Returns all digits of the absolute value. Each binary number is a finite decimal. */
 function exactly({ mantissa, exponent }: BigFloat): Digits {
   const size = sizeOf(mantissa);
   return digitsOf(exponent < 0 ? size * 5n ** BigInt(-exponent) : size << BigInt(exponent), Math.min(exponent, 0));
 }
 
-/** The digits of value × 10^power. */
+/** Returns the digits of value × 10^power. */
 function digitsOf(value: bigint, power: number): Digits {
   if (value === 0n) return { digits: "", point: 0 };
   const digits = value.toString();
   return { digits: digits.replace(/0+$/, ""), point: digits.length + power };
 }
 
-/** Rounds to a number of digits; of two, to the even one. */
+/** Rounds to a number of digits, with ties to even. */
 function roundedTo(exact: Digits, kept: number): Digits {
   const { digits, point } = exact;
   if (kept >= digits.length || digits === "") return exact;
@@ -354,17 +363,17 @@ function roundedTo(exact: Digits, kept: number): Digits {
   return digitsOf(BigInt(head) + (up ? 1n : 0n), point - kept);
 }
 
-/** The fewest digits that are nearer to this number than to any other of its precision; of several, the nearest. */
+/** Returns the fewest digits that identify the number at its precision. If several candidates exist, returns the nearest. */
 function shortest(value: BigFloat): Digits {
   const { mantissa, exponent, bits } = value;
   const size = sizeOf(mantissa);
   if (size === 0n || (exponent >= 0 && bitsOf(size) + exponent <= bits)) return exactly(value);
-  // One more bit: half the distance to the next number.
+  // One extra bit is half the distance to the next number.
   const shift = bits + 1 - bitsOf(size);
   const scale = exponent - shift;
   const unit = scale >= 0 ? 1n << BigInt(scale) : 5n ** BigInt(-scale);
   const exact = (size << BigInt(shift)) * unit;
-  // Exactly in the middle, the even number is meant.
+  // A tie identifies the even number.
   const even = ((size << BigInt(shift)) & 2n) === 0n;
   const means = (candidate: bigint) => {
     const distance = sizeOf(exact - candidate);
@@ -377,7 +386,9 @@ function shortest(value: BigFloat): Digits {
   return digitsOf(cut(kept) ?? exact, Math.min(scale, 0));
 }
 
-/** The multiple of the step nearest to the exact number (of two, the even one) that identifies it. */
+/**
+ * Returns the multiple of `step` that is nearest to the exact number (ties to even) and identifies it. Undefined if none does.
+ */
 function nearestMultiple(exact: bigint, step: bigint, means: (candidate: bigint) => boolean): bigint | undefined {
   const below = exact / step;
   const [down, up] = [below * step, (below + 1n) * step];

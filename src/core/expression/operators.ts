@@ -29,7 +29,11 @@ const LOGIC: readonly Operator[] = ["||", "&&"];
 const EQUALITY: readonly Operator[] = ["==", "!="];
 const ORDER: readonly Operator[] = [">", ">=", "<", "<="];
 
-/** Both sides are always evaluated; from Terraform 1.12 on, only the errors of the deciding side of `||` and `&&` count. */
+/**
+ * Evaluates a binary operator. Both sides are always evaluated. Since Terraform 1.12, only errors of the deciding side of
+ *
+ * ` and `&& count.
+ */
 export function binary(context: EvalContext, node: NodeOf<"binary">): Typed {
   const { operator } = node;
   if (LOGIC.includes(operator) && context.names.language !== "1.11") return logic(context, node);
@@ -54,8 +58,11 @@ export function binary(context: EvalContext, node: NodeOf<"binary">): Typed {
 }
 
 /**
- * `||` and `&&` as Terraform evaluates them from 1.12 on: a true side decides `||`, a false one `&&`, whatever the other side
- * is, even an error. A null counts as false where it decides, and is an error where it does not.
+ * Evaluates
+ *
+ * ` and `&&` as Terraform 1.12 does. A true side decides `
+ *
+ * `, a false side `&& , even if the other side is an error. Null counts as false if it decides, and otherwise is an error.
  */
 function logic(context: EvalContext, node: NodeOf<"binary">): Typed {
   const { operator, offset } = node;
@@ -87,7 +94,7 @@ function logic(context: EvalContext, node: NodeOf<"binary">): Typed {
   return secretIf(bool(!deciding), a.secret, b.secret);
 }
 
-/** Undefined after an error in it. */
+/** Returns the converted operand. Undefined after an error in it. */
 function operand(context: EvalContext, node: Expression, wanted: "bool" | "number", side: string): Typed | undefined {
   const value = context.sound(node);
   return value && context.converted(value, wanted, node.offset, VALUES.operand(side));
@@ -124,7 +131,7 @@ export function unary(context: EvalContext, node: NodeOf<"unary">): Typed {
   return secretIf(result, value.secret);
 }
 
-/** Both branches are evaluated for the type; only the errors of the selected one count. */
+/** Evaluates a conditional. Both branches determine the type, but only errors of the selected branch count. */
 export function conditional(context: EvalContext, node: NodeOf<"conditional">): Typed {
   const [yes, no] = [context.apart(node.yes), context.apart(node.no)];
   const type = commonType(yes.value, no.value);
@@ -146,13 +153,19 @@ export function conditional(context: EvalContext, node: NodeOf<"conditional">): 
   return secretIf(context.converted(taken.value, type, branch.offset, VALUES.branch) ?? unknown(type), ...secret);
 }
 
-/** An unknown condition: where both branches are null or the same number, Terraform knows the result. */
+/**
+ * Returns the result for an unknown condition. As in Terraform, the result is known if both branches are null or the same
+ * number.
+ */
 function undecided(yes: Typed, no: Typed, type: Type): Typed {
   if (yes.content === null && no.content === null) return nullOf(type);
   return type === "number" && yes.content !== null && equals(yes, no) === true ? bare(yes) : unknown(type);
 }
 
-/** An untyped null takes the type of the other branch; with an unknown type nothing is converted. */
+/**
+ * Returns the type of a conditional. An untyped null takes the type of the other branch. If a type is unknown, nothing is
+ * converted.
+ */
 function commonType(yes: Typed, no: Typed): Type | undefined {
   if (isBareNull(yes)) return no.type;
   if (isBareNull(no)) return yes.type;
@@ -164,7 +177,7 @@ function isBareNull({ type, content, secret }: Typed): boolean {
   return type === "any" && content === null && secret === undefined;
 }
 
-/** An unknown key makes the whole object unknown. */
+/** Evaluates an object. An unknown key makes the whole object unknown. */
 export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
   const entries = new Map<string, Typed>();
   let known = true;
@@ -181,7 +194,7 @@ export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
   return secretIf(known ? object(entries) : unknown("any"), ...secret);
 }
 
-/** The key of an entry as a string; undefined after a reported error. */
+/** Returns the key of an entry as a string. Undefined after a collected error. */
 export function keyOf(context: EvalContext, node: Expression): Typed | undefined {
   const value = context.sound(node);
   if (value === undefined) return undefined;
@@ -194,7 +207,7 @@ export function keyOf(context: EvalContext, node: Expression): Typed | undefined
 
 const LONGEST = 16 * 1024 * 1024;
 
-/** Concatenates the parts; unknown if any part is. */
+/** Concatenates the parts. Unknown if any part is unknown. */
 export function templateOf(context: EvalContext, node: NodeOf<"template">): Typed {
   const values = node.parts.map((part) => [context.value(part), part.offset] as const);
   return together(context, values);

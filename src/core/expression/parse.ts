@@ -9,11 +9,11 @@ import type { Expression, NodeOf } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, type Names, nullOf, number, type Type, type Typed, text as textOf } from "./typed-value.ts";
 
-// Parses expressions, strings with expressions in them, JSON values with such strings, and types.
+// Parses expressions, strings with expressions, JSON values with such strings, and types.
 
 /**
- * An expression in native syntax: the content of `${}`, or the value of a variable of a complex type. Line breaks around it are
- * ignored. @throws ExpressionError
+ * Parses an expression in native syntax: the content of `${}`, or the value of a variable with a complex type. Outer line
+ * breaks are ignored. @throws ExpressionError
  */
 export function parseExpression(text: string): Expression {
   caughtToken(text, 0);
@@ -27,13 +27,13 @@ export function parseExpression(text: string): Expression {
   });
 }
 
-/** Returns true if a string has an expression or an escape of one. */
+/** Returns true if a string contains an expression or an escaped one. */
 export function isTemplate(text: string): boolean {
   return text.includes("${") || text.includes("%{");
 }
 
 /**
- * A string of JSON syntax. One that is a single `${…}` keeps the type of its expression.
+ * Parses a string of the JSON syntax. A string with only one `${…}` keeps the type of its expression.
  * @throws ExpressionError
  */
 export function parseTemplate(text: string): Expression {
@@ -47,12 +47,12 @@ export function parseTemplate(text: string): Expression {
   });
 }
 
-/** Nesting of a JSON value. */
+/** Maximum nesting of a JSON value. */
 const MOST_NESTED = 100;
 
 /**
- * The JSON value of an attribute as one expression: strings and the keys of objects are templates, arrays are tuples.
- * @throws ExpressionError with the path of the string in the value, and the place in that string
+ * Parses the JSON value of an attribute as one expression. Strings and object keys are templates, arrays become tuples.
+ * @throws ExpressionError with the path of the string in the value, and the position in the string.
  */
 export function compileJson(value: Json): Expression {
   return compile(value, []);
@@ -92,10 +92,10 @@ function within<T>(path: AttributePath, run: () => T): T {
   });
 }
 
-/** Defaults are literals. */
+/** Names for defaults, which are literals. */
 const NO_NAMES: Names = { resolve: () => undefined };
 
-/** The type that a variable's `type` names: `list(string)`, `object({a=string,b=optional(number,3)})`. @throws ExpressionError */
+/** Parses the `type` of a variable: `list(string)`, `object({a=string,b=optional(number,3)})`. @throws ExpressionError */
 export function parseType(text: string): Type {
   return typeOf(parseExpression(text));
 }
@@ -144,7 +144,7 @@ function objectType(node: NodeOf<"object">): Type {
   return names.length === 0 ? { object: { ...types } } : { object: { ...types }, optional: { ...optional } };
 }
 
-/** The default of `optional(type, default)`; undefined when there is none. */
+/** Returns the default in `optional(type, default)`. Undefined if it has none. */
 function preset(node: NodeOf<"call">, type: Type): Typed | undefined {
   const [, value, ...others] = node.args;
   if (others.length > 0 || node.args.length === 0) throw new ExpressionError(SYNTAX.optional, node.offset);

@@ -7,9 +7,9 @@ import type { Expression, NodeOf, Operator } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, nullOf, number, type TraversalStep, text } from "./typed-value.ts";
 
-// Parses the native syntax by recursive descent: operators, operands with steps, lists, objects, calls, `for`.
+// Recursive descent parser of the native syntax: operators, operands with steps, lists, objects, calls, `for`.
 
-/** The operators by precedence, the lowest first. */
+/** Operators by precedence, lowest first. */
 const PRECEDENCE: readonly (readonly Operator[])[] = [
   ["||"],
   ["&&"],
@@ -43,7 +43,7 @@ export class Parser extends Reader {
     }
   }
 
-  /** An operand with its steps, which bind more tightly than a sign before it. */
+  /** Parses an operand with its steps. Steps bind more tightly than a sign before the operand. */
   #term(): Expression {
     const { text, start, kind } = this.peek();
     if (kind === "symbol" && (text === "-" || text === "!")) {
@@ -130,7 +130,7 @@ export class Parser extends Reader {
   }
 }
 
-/** An operand with the steps that follow it: `.name`, `.0`, `[key]`, `[*]`, `.*`. @throws ExpressionError */
+/** Parses the steps after an operand: `.name`, `.0`, `[key]`, `[*]`, `.*`. @throws ExpressionError */
 function traversed(reader: Reader, from: Expression): Expression {
   let result = from;
   for (;;) {
@@ -150,7 +150,7 @@ function dotted(reader: Reader, from: Expression, start: number): Expression {
   const step = dotStep(reader);
   if (step !== undefined) return extended(reader, from, step, start);
   if (!reader.accept("*")) reader.unexpected(SYNTAX.attribute_name);
-  // The older form of a splat takes only attributes; an index after it applies to the whole result.
+  // The older splat syntax takes only attributes. An index after it applies to the whole result.
   let each: Expression = { kind: "item", offset: start };
   while (reader.peek().text === ".") {
     const dot = reader.take().start;
@@ -161,7 +161,7 @@ function dotted(reader: Reader, from: Expression, start: number): Expression {
   return reader.made({ kind: "splat", source: from, each, offset: from.offset });
 }
 
-/** A name, or an index in the older notation `.0`. */
+/** Parses a name, or an index in the older notation `.0`. */
 function dotStep(reader: Reader): TraversalStep | undefined {
   const { kind, text, start } = reader.peek();
   if (kind === "identifier") return reader.take().text;
@@ -189,7 +189,7 @@ function bracketed(reader: Reader, from: Expression, start: number): Expression 
   return reader.made({ kind: "index", source: from, key, offset: from.offset });
 }
 
-/** A literal key: a number or a string without templates. */
+/** Returns a literal key: a number or a string without templates. Undefined for other keys. */
 function staticKey(key: Expression): TraversalStep | undefined {
   if (key.kind === "literal" && key.value.type === "number") return staticIndex(key.value.content as BigFloat);
   const [part, ...others] = key.kind === "template" ? key.parts : [];
@@ -201,7 +201,7 @@ function staticIndex(value: BigFloat | undefined): number | undefined {
   return index !== undefined && index >= 0 ? index : undefined;
 }
 
-/** Adds a static step to a name or an access, which keep all of theirs in one node. */
+/** Adds a static step to a name or an access node. Both keep all their steps in one node. */
 function extended(reader: Reader, from: Expression, step: TraversalStep, start: number): Expression {
   if (from.kind === "name")
     return reader.made({ ...from, steps: [...from.steps, step], text: reader.text.slice(from.offset, reader.at) });
@@ -214,7 +214,7 @@ function extended(reader: Reader, from: Expression, step: TraversalStep, start: 
   });
 }
 
-/** Reads `[a, b]` or `[for …]`. */
+/** Parses `[a, b]` or `[for …]`. */
 function tupleOf(reader: Reader): Expression {
   const offset = reader.take().start;
   return reader.ignoringNewlines(() => {
@@ -230,7 +230,7 @@ function tupleOf(reader: Reader): Expression {
   });
 }
 
-/** Reads `{a = b}` or `{for …}`. Line breaks separate entries as commas do. */
+/** Parses `{a = b}` or `{for …}`. Line breaks separate entries like commas. */
 function objectOf(reader: Reader): Expression {
   const offset = reader.take().start;
   const made = reader.ignoringNewlines(() => (isFor(reader) ? forOf(reader, offset, "}") : undefined));
@@ -251,7 +251,7 @@ function entriesOf(reader: Reader, offset: number): Expression {
   return reader.made({ kind: "object", entries, offset });
 }
 
-/** A bare word is the key itself; an expression has to be in parentheses. */
+/** Returns the key of an entry. A bare word is a literal key; an expression needs parentheses. */
 function keyOf(key: Expression): Expression {
   if (key.kind === "literal" && typeof key.value.content === "boolean")
     return { ...key, value: text(String(key.value.content)) };

@@ -19,10 +19,10 @@ import {
 } from "../model/index.ts";
 import { attempt } from "./refusal.ts";
 
-// The part of the language that YAML has: strings with `${TYPE.NAME.ATTRIBUTE}` and `${env.NAME}`, and nothing to compute. It
-// is apart from the parser so that a project in YAML starts without loading that.
+// Expressions in YAML: strings with `${TYPE.NAME.ATTRIBUTE}` and `${env.NAME}`, without computation. Separate from the parser,
+// so that a YAML project loads without it.
 
-/** A parsed string: literal text and references in turn. */
+/** Parts of a parsed string: literal texts and references. */
 type ReferenceParts = readonly (string | Reference)[];
 
 const ENV = /^env\.([A-Za-z_][A-Za-z0-9_]*)$/;
@@ -30,14 +30,14 @@ const RESOURCE =
   /^([a-z][a-z0-9_]*\.[A-Za-z_][A-Za-z0-9_-]*(?:\[(?:\d+|"(?:[^"\\]|\\.)*")\])?)((?:\.[A-Za-z_][A-Za-z0-9_-]*|\[(?:\d+|"(?:[^"\\]|\\.)*")\])*)$/;
 const STEP = /\.([A-Za-z_][A-Za-z0-9_-]*)|\[(?:(\d+)|("(?:[^"\\]|\\.)*"))\]/g;
 
-/** Returns true if a string has references or an escaped `${`. */
+/** Returns true if a string contains references or an escaped `${`. */
 export function hasReferences(text: string): boolean {
   return text.includes("${");
 }
 
 /**
  * Parses a string. `$${` is a literal `${`.
- * @throws ExpressionError on an unclosed or invalid `${…}`.
+ * @throws ExpressionError if a `${…}` is unclosed or invalid.
  */
 export function parseReferences(text: string): ReferenceParts {
   const parts: (string | Reference)[] = [];
@@ -83,7 +83,7 @@ function parseReference(text: string, offset: number): Reference {
   return { to: "resource", address, path, text, offset };
 }
 
-/** Undefined when a quoted key has an invalid escape. */
+/** Returns the path. Undefined if a quoted key has an invalid escape. */
 function pathOf(steps: string): AttributePath | undefined {
   try {
     return [...steps.matchAll(STEP)].map(
@@ -95,7 +95,7 @@ function pathOf(steps: string): AttributePath | undefined {
   }
 }
 
-/** The parts of a string; one that cannot be parsed is a literal text. */
+/** Returns the parts of a string. An invalid string counts as literal text. */
 export function partsOf(text: string): ReferenceParts {
   if (!hasReferences(text)) return [text];
   try {
@@ -106,7 +106,7 @@ export function partsOf(text: string): ReferenceParts {
   }
 }
 
-/** All references in a value, with the path of the string that each is in. Strings that cannot be parsed are ignored. */
+/** Returns all references in a value, with the paths of their strings. Invalid strings are ignored. */
 export function referencesIn(value: Json, path: AttributePath = []): PlacedReference[] {
   if (typeof value === "string")
     return partsOf(value).flatMap((part) => (typeof part === "string" ? [] : [{ reference: part, path }]));
@@ -116,7 +116,7 @@ export function referencesIn(value: Json, path: AttributePath = []): PlacedRefer
   return [];
 }
 
-/** Returns true if any string in a value has a reference or an escaped `${`. */
+/** Returns true if any string in a value contains a reference or an escaped `${`. */
 function hasExpression(value: Json): boolean {
   if (typeof value === "string") return hasReferences(value);
   if (Array.isArray(value)) return value.some(hasExpression);
@@ -128,7 +128,7 @@ function hasExpression(value: Json): boolean {
 /** Returns the source of a reference whose value is sensitive. */
 export type SourceOf = (reference: Reference) => Origin | undefined;
 
-/** The declared attributes of a YAML block, to be evaluated. @param sourceOf default: no reference is sensitive. */
+/** Returns the expressions of a YAML block. @param sourceOf Default: no reference is sensitive. */
 export function expressionsOf(config: JsonObject, sourceOf: SourceOf = () => undefined): Expressions {
   if (!hasExpression(config)) return { references: [], isConstant: true, evaluate: (name) => config[name] ?? null };
   return {
@@ -138,7 +138,7 @@ export function expressionsOf(config: JsonObject, sourceOf: SourceOf = () => und
   };
 }
 
-/** The sources of what is sensitive in a value. A string is open up to its first sensitive reference. */
+/** Returns the sources of sensitive parts in a value. A string is public up to its first sensitive reference. */
 export function originIn(value: Json, scope: EvalScope, sourceOf: SourceOf): Origin | undefined {
   if (typeof value === "string") return originInText(partsOf(value), scope, sourceOf);
   if (typeof value !== "object" || value === null) return undefined;
@@ -169,9 +169,9 @@ function originOfReference(reference: Reference, scope: EvalScope, sourceOf: Sou
 }
 
 /**
- * A value with its references resolved. A string that is a single reference takes the type of its target; with other text
- * around it, the result is a string, unknown when any part is.
- * @throws ExpressionError for a reference to nothing, and for a list or an object inside a longer string.
+ * Returns a value with its references resolved. A string with only one reference takes the type of its target. With other text,
+ * the result is a string, or unknown if any part is.
+ * @throws ExpressionError if a reference has no target, or a longer string contains a list or object.
  */
 export function resolveReferences(value: Json, scope: EvalScope): Value {
   if (typeof value === "string") return hasReferences(value) ? resolveText(parseReferences(value), scope) : value;

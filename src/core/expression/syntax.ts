@@ -1,31 +1,33 @@
 import type { AttributePath } from "../model/index.ts";
 import type { Traversal, TraversalStep, Typed } from "./typed-value.ts";
 
-// The syntax tree of expressions, and queries on it that need no evaluation.
+// The syntax tree of expressions, and queries that need no evaluation.
 
-/** A node of the tree. `offset` is its place in the source string. */
+/** A node of the tree. `offset` is its position in the source string. */
 export type Expression = { readonly offset: number } & (
   | { readonly kind: "literal"; readonly value: Typed }
-  /** A name with the static steps that follow it: `hosting_service.acme[0].id`. */
+  /** A name with its static steps: `hosting_service.acme[0].id`. */
   | { readonly kind: "name"; readonly root: string; readonly steps: readonly TraversalStep[]; readonly text: string }
   /** Static steps into an expression that is not a name: `f(x).id`. */
   | { readonly kind: "access"; readonly source: Expression; readonly steps: readonly TraversalStep[] }
-  /** `source[key]` with a key that has to be evaluated. */
+  /** `source[key]` with a computed key. */
   | { readonly kind: "index"; readonly source: Expression; readonly key: Expression }
-  /** `source[*]each` or `source.*each`: `each` is evaluated with every element as its item. */
+  /** `source[*]each` or `source.*each`. `each` is evaluated once per element. */
   | { readonly kind: "splat"; readonly source: Expression; readonly each: Expression }
-  /** The current element of the nearest enclosing splat. */
+  /** Current element of the nearest enclosing splat. */
   | { readonly kind: "item" }
-  /** `(inner)`, or a string that is just `"${inner}"`: the same value, but following steps do not extend a name in it. */
+  /** `(inner)`, or a string with only `"${inner}"`. The value is equal, but following steps do not extend a name in it. */
   | { readonly kind: "parentheses"; readonly inner: Expression }
   | { readonly kind: "tuple"; readonly items: readonly Expression[] }
   | {
       readonly kind: "object";
       readonly entries: readonly { readonly key: Expression; readonly value: Expression }[];
-      /** In JSON duplicate keys are errors; in native syntax the last one counts. */
+      /** True for JSON, where duplicate keys are errors. In native syntax the last one counts. */
       readonly unique?: true;
     }
-  /** `[for key, value in source: body if condition]`, or with a key expression an object, its values grouped with `...`. */
+  /**
+   * `[for key, value in source: body if condition]`. With a key expression the result is an object; `...` groups its values.
+   */
   | {
       readonly kind: "for";
       readonly keyName?: string;
@@ -43,23 +45,22 @@ export type Expression = { readonly offset: number } & (
       readonly kind: "call";
       readonly name: string;
       readonly args: readonly Expression[];
-      /** `f(xs...)`: the elements of the last argument are arguments. */
+      /** True for `f(xs...)`: the elements of the last argument become arguments. */
       readonly expand: boolean;
     }
   /** Parts to concatenate. */
   | { readonly kind: "template"; readonly parts: readonly Expression[] }
-  /** The results of a `%{for}`, concatenated. */
+  /** Results of a `%{for}` to concatenate. */
   | { readonly kind: "join"; readonly texts: NodeOf<"for"> }
-  /** A string within a JSON value; its errors have the path. */
+  /** A string within a JSON value. Its errors contain the path. */
   | { readonly kind: "placed"; readonly path: AttributePath; readonly inner: Expression }
 );
 
-/** The nodes of one kind. */
 export type NodeOf<Kind extends Expression["kind"]> = Extract<Expression, { readonly kind: Kind }>;
 
 export type Operator = "||" | "&&" | "==" | "!=" | ">" | ">=" | "<" | "<=" | "+" | "-" | "*" | "/" | "%";
 
-/** The child nodes, in the order of the text. */
+/** Returns the child nodes, in text order. */
 export function childrenOf(node: Expression): readonly Expression[] {
   switch (node.kind) {
     case "literal":
@@ -101,7 +102,7 @@ export interface PlacedTraversal extends Traversal {
   readonly path: AttributePath;
 }
 
-/** The names that an expression uses, in the order of the text, without those that `for` binds. */
+/** Returns the names in an expression, in text order, without names bound by `for`. */
 export function traversalsOf(expression: Expression): readonly PlacedTraversal[] {
   const found: PlacedTraversal[] = [];
   const visit = (node: Expression, path: AttributePath, bound: ReadonlySet<string>): void => {
@@ -119,7 +120,7 @@ export function traversalsOf(expression: Expression): readonly PlacedTraversal[]
   return found;
 }
 
-/** The name of the first function call in an expression, if any. */
+/** Returns the name of the first function call in an expression. Undefined if it has none. */
 export function callIn(expression: Expression): string | undefined {
   if (expression.kind === "call") return expression.name;
   for (const part of childrenOf(expression)) {

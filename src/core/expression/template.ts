@@ -5,11 +5,11 @@ import { caughtToken } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
 import { text } from "./typed-value.ts";
 
-// Parses strings with `${}` and `%{}` into parts, then builds a tree of them.
+// Parses strings with `${}` and `%{}` into parts, and builds their syntax tree.
 
 /**
- * Reads a template from `reader.at`: a quoted one up to and including the closing quote, a bare one to the end of the text. A
- * single `${…}` is its expression, of any type. @throws ExpressionError
+ * Reads a template from `reader.at`: a quoted one to its closing quote, a bare one to the end of the text. A single `${…}`
+ * becomes its expression, of any type. @throws ExpressionError
  */
 export function readTemplate(reader: Reader, quoted: boolean, start: number): Expression {
   const parts = melded(readParts(reader, quoted, start));
@@ -27,7 +27,7 @@ interface Cursor {
   at: number;
 }
 
-/** The parts up to and including a directive that ends them, or up to the end of the template. */
+/** Reads parts until a directive that ends them (inclusive), or until the end of the template. */
 function sequenceOf(reader: Reader, cursor: Cursor, offset: number, ends: readonly Part["kind"][]) {
   const parts: Expression[] = [];
   let end: Part | undefined;
@@ -89,7 +89,6 @@ type Part =
 const LEADING = /^\p{White_Space}+/u;
 const TRAILING = /\p{White_Space}+$/u;
 
-/** Splits a template into its parts. */
 function readParts(reader: Reader, quoted: boolean, start: number): Part[] {
   const parts: Part[] = [];
   let trimNext = false;
@@ -149,7 +148,7 @@ function readDirective(reader: Reader, offset: number): Part {
   throw new ExpressionError(SYNTAX.directive, keyword.start);
 }
 
-/** Up to the next sequence or the closing quote. */
+/** Reads text up to the next sequence or the closing quote. */
 function quotedLiteral(reader: Reader): string {
   const { text } = reader;
   let literal = "";
@@ -163,13 +162,13 @@ function quotedLiteral(reader: Reader): string {
   return literal;
 }
 
-/** Up to the next sequence or the end of the line: trimming goes no further than that. */
+/** Reads text up to the next sequence or the end of the line, because trimming stops there. */
 function bareLiteral(reader: Reader): string {
   const { text } = reader;
   let literal = "";
   while (reader.at < text.length && !isOpening(text, reader.at)) {
     const character = text[reader.at];
-    // Terraform's scanner stops at a lone carriage return: the rest is literal.
+    // Terraform's scanner stops at a single carriage return. The rest is literal.
     if (character === "\r" && text[reader.at + 1] !== "\n") return literal + restOf(reader);
     const meant = templateEscape(text, reader.at);
     literal += meant.text;
@@ -189,7 +188,7 @@ function isOpening(text: string, at: number): boolean {
   return text.startsWith("${", at) || text.startsWith("%{", at);
 }
 
-/** `$${` and `%%{` are a literal `${` and `%{`; any other character is itself. */
+/** Returns the character at a position. `$${` and `%%{` mean a literal `${` and `%{`. */
 function templateEscape(text: string, at: number): { text: string; length: number } {
   for (const sign of ["$", "%"]) {
     if (text.startsWith(`${sign}${sign}{`, at)) return { text: `${sign}{`, length: 3 };
@@ -218,7 +217,7 @@ const SIMPLE = new Map([
 ]);
 const UNICODE = /u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}/y;
 
-/** The meaning of an escape in a quoted string. @throws ExpressionError */
+/** Returns the character of an escape in a quoted string. @throws ExpressionError */
 function stringEscape(text: string, at: number): { text: string; length: number } {
   const simple = SIMPLE.get(text[at + 1] ?? "");
   if (simple !== undefined) return { text: simple, length: 2 };

@@ -1,11 +1,11 @@
 import { type Attribute, isObject, type Json, type JsonObject, typeJson } from "../model/index.ts";
 import type { Type, Typed } from "./typed-value.ts";
 
-// Terraform's types: their parts, their notation, and the common type of several.
+// Terraform's types: their parts, their notation, and the common type of several types.
 
 type Shape = "string" | "number" | "bool" | "any" | "list" | "set" | "map" | "tuple" | "object";
 
-/** The kind of a type, without its element types. */
+/** Returns the kind of a type, without its element types. */
 export function shapeOf(type: Type): Shape {
   if (typeof type === "string") return type;
   if ("list" in type) return "list";
@@ -23,7 +23,7 @@ export function isSequence(type: Type): boolean {
   return typeof type === "object" && ("list" in type || "set" in type || "tuple" in type);
 }
 
-/** The element type of a list, set or map; of anything else `any`. */
+/** Returns the element type of a list, set or map. Else `any`. */
 export function elementType(type: Type): Type {
   if (typeof type === "string") return "any";
   if ("list" in type) return type.list;
@@ -31,33 +31,33 @@ export function elementType(type: Type): Type {
   return "map" in type ? type.map : "any";
 }
 
-/** The types of a tuple's elements; of anything else none. */
+/** Returns the element types of a tuple. Else empty. */
 export function tupleTypes(type: Type): readonly Type[] {
   return typeof type === "object" && "tuple" in type ? type.tuple : [];
 }
 
-/** The types of an object's attributes; of anything else none. */
+/** Returns the attribute types of an object. Else empty. */
 function attributeTypes(type: Type): Readonly<Record<string, Type>> {
   return typeof type === "object" && "object" in type ? type.object : {};
 }
 
-/** The type of one attribute of an object. */
+/** Returns the type of one attribute of an object. Undefined if the attribute does not exist. */
 export function attributeType(type: Type, name: string): Type | undefined {
   const types = attributeTypes(type);
   return Object.hasOwn(types, name) ? types[name] : undefined;
 }
 
-/** The optional attributes of a type constraint, with their defaults. */
+/** Returns the optional attributes of a type constraint, with their defaults. */
 export function optionalOf(type: Type): Readonly<Record<string, Typed | undefined>> {
   return typeof type === "object" && "object" in type ? (type.optional ?? {}) : {};
 }
 
-/** The types of an object's attributes by name. */
+/** Returns the types of an object's attributes by name. */
 export function attributesOf(type: Type): ReadonlyMap<string, Type> {
   return new Map(Object.entries(attributeTypes(type)));
 }
 
-/** The type with `change` applied to its parts; optional attributes become required. */
+/** Returns the type with `change` applied to its parts. Optional attributes become required. */
 function mapParts(type: Type, change: (part: Type) => Type): Type {
   if (typeof type === "string") return type;
   if ("list" in type) return { list: change(type.list) };
@@ -67,7 +67,7 @@ function mapParts(type: Type, change: (part: Type) => Type): Type {
   return { object: mapValues(type.object, change) };
 }
 
-/** The type of values of a constraint: without optional attributes. */
+/** Returns the type of a constraint's values, without optional attributes. */
 export function withoutOptional(type: Type): Type {
   return mapParts(type, withoutOptional);
 }
@@ -80,7 +80,7 @@ export function sameType(a: Type, b: Type): boolean {
   return matches(a, b, false);
 }
 
-/** Returns true if a value of the first type could have the second, in which `any` matches all types. */
+/** Returns true if a value of the first type could have the second type, in which `any` matches all types. */
 export function conforms(type: Type, wanted: Type): boolean {
   return matches(type, wanted, true);
 }
@@ -99,14 +99,14 @@ function matches(a: Type, b: Type, open: boolean): boolean {
   });
 }
 
-/** The types of a type's parts. */
+/** Returns the types of a type's parts. */
 export function partsOf(type: Type): readonly Type[] {
   if (typeof type === "string") return [];
   if ("tuple" in type) return type.tuple;
   return "object" in type ? Object.values(type.object) : [elementType(type)];
 }
 
-/** The name of a type in Terraform's messages: `list of string`, `object`. */
+/** Returns the name of a type in Terraform's messages: `list of string`, `object`. */
 export function typeName(type: Type): string {
   if (type === "any") return "dynamic";
   if (typeof type === "string") return type;
@@ -114,7 +114,10 @@ export function typeName(type: Type): string {
   return shape === "tuple" || shape === "object" ? shape : `${shape} of ${typeName(elementType(type))}`;
 }
 
-/** A type as in state files: `"string"`, `["list", "string"]`, `["object", {"a": "string"}]`; `any` is `"dynamic"`. */
+/**
+ * Returns a type in state-file notation: `"string"`, `["list", "string"]`, `["object", {"a": "string"}]`. `any` becomes
+ * `"dynamic"`.
+ */
 export function jsonOfType(type: Type): Json {
   if (typeof type === "string") return type === "any" ? "dynamic" : type;
   if ("tuple" in type) return ["tuple", type.tuple.map(jsonOfType)];
@@ -122,7 +125,7 @@ export function jsonOfType(type: Type): Json {
   return [shapeOf(type), jsonOfType(elementType(type))];
 }
 
-/** The inverse of {@link jsonOfType}; `any` for an invalid type. */
+/** Inverse of {@link jsonOfType}. Returns `any` for an invalid type. */
 export function typeOfJson(json: Json): Type {
   if (json === "string" || json === "number" || json === "bool") return json;
   if (!Array.isArray(json)) return "any";
@@ -139,14 +142,14 @@ function mapValues<From, To>(values: Readonly<Record<string, From>>, change: (va
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 }
 
-/** The type of an attribute of a schema; a nested object has all its attributes. */
+/** Returns the type of a schema attribute. A nested object has all its attributes. */
 export function typeOfAttribute(type: Attribute["type"]): Type {
   return typeOfJson(typeJson(type));
 }
 
 /**
- * The common type that all of these can be converted to, as in `cty`: a map for an object and a map, a string for a string and a
- * number. @returns undefined when there is none.
+ * Returns the common type that all types can be converted to, as in `cty`: a map for an object and a map, a string for a string
+ * and a number. @returns undefined if none exists.
  */
 export function unifyBy(converts: (from: Type, to: Type) => boolean, types: readonly Type[]): Type | undefined {
   const unify = (some: readonly Type[]) => unifyBy(converts, some);
@@ -181,11 +184,11 @@ export function unifyBy(converts: (from: Type, to: Type) => boolean, types: read
 
 interface Rules {
   readonly unify: (types: readonly Type[]) => Type | undefined;
-  /** The wanted type, if all of these can be converted to it. */
+  /** Returns the wanted type if all types can be converted to it. */
   readonly reached: (types: readonly Type[], wanted: Type) => Type | undefined;
 }
 
-/** Objects are often meant as maps, and tuples as lists: tries to unify all as the collection first. */
+/** Unifies objects as a map and tuples as a list first, because they are often meant so. */
 function throughCollection(types: readonly Type[], shape: "object" | "tuple", rules: Rules): Type | undefined {
   const collection = asCollection(
     types.filter((type) => shapeOf(type) === shape),
@@ -197,13 +200,13 @@ function throughCollection(types: readonly Type[], shape: "object" | "tuple", ru
   return unified !== undefined && shapeOf(unified) === shapeOf(collection) ? unified : undefined;
 }
 
-/** The common map of objects, or the common list of tuples. */
+/** Returns the common map type of objects, or the common list type of tuples. */
 function asCollection(types: readonly Type[], shape: "object" | "tuple", { unify, reached }: Rules): Type | undefined {
   const element = unify(types.flatMap((type) => [...byPlace(type).values()]));
   return element && reached(types, shape === "object" ? { map: element } : { list: element });
 }
 
-/** Unifies objects with the same attributes, or tuples of one length, part by part; others as a collection. */
+/** Unifies objects with equal attributes, or tuples of equal length, part by part. Others become a collection. */
 function unifyParts(types: readonly Type[], shape: "object" | "tuple", rules: Rules): Type | undefined {
   const parts = types.map(byPlace);
   const [first = new Map<string, Type>()] = parts;
@@ -220,7 +223,7 @@ function unifyParts(types: readonly Type[], shape: "object" | "tuple", rules: Ru
   return rules.reached(types, whole) ?? asCollection(types, shape, rules);
 }
 
-/** The types of a tuple's elements by index, or of an object's attributes by name. */
+/** Returns the types of a tuple's elements by index, or of an object's attributes by name. */
 function byPlace(type: Type): ReadonlyMap<string, Type> {
   return new Map(Object.entries(shapeOf(type) === "tuple" ? tupleTypes(type) : attributeTypes(type)));
 }
@@ -229,7 +232,7 @@ function samePlaces(a: ReadonlyMap<string, Type>, b: ReadonlyMap<string, Type>):
   return a.size === b.size && [...a.keys()].every((place) => b.has(place));
 }
 
-/** The most general types first; incomparable ones keep their order. */
+/** Sorts types, most general first. Incomparable types keep their order. */
 function byPreference(types: readonly Type[]): readonly Type[] {
   const less = types.map((type) => types.map((other) => compareTypes(type, other) < 0));
   const waiting = types.map((_, j) => less.filter((row) => row[j]).length);
@@ -244,10 +247,10 @@ function byPreference(types: readonly Type[]): readonly Type[] {
   return queue.map((i) => types[i] ?? "any");
 }
 
-/** Shapes with parts by generality; those below 4 are incomparable to those above. */
+/** Types with parts by generality. Ranks below 4 and above 4 are incomparable. */
 const RANK: Readonly<Partial<Record<Shape, number>>> = { list: 1, tuple: 2, set: 3, map: 5, object: 6 };
 
-/** Negative when `a` is the more general type, positive when `b` is. */
+/** Compares generality: negative if `a` is more general, positive if `b` is, 0 if incomparable. */
 function compareTypes(a: Type, b: Type): number {
   if (a === "any" || b === "any") return a !== "any" ? -1 : b !== "any" ? 1 : 0;
   if (isPrimitive(a) && isPrimitive(b)) return Number(b === "string") - Number(a === "string");
@@ -269,7 +272,7 @@ function compareParts(a: Type, b: Type): number {
   return general === results.some((result) => result > 0) ? 0 : general ? -1 : 1;
 }
 
-/** The wanted type with each `any` replaced by the given type's part, for values without content. */
+/** Returns the wanted type with each `any` replaced by the corresponding part of the given type. For values without content. */
 export function replaceAny(
   given: Type | undefined,
   wanted: Type,

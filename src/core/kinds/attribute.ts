@@ -12,7 +12,7 @@ import {
 
 /** Metadata of an attribute. Terraform, YAML, the editor's schema and the docs use it. */
 export interface AttributeMeta {
-  /** One or two sentences, shown in editors and reference pages. */
+  /** One or two sentences for editors and reference pages. */
   readonly description: string;
   /** Description for Terraform. Undefined if the description for YAML is also correct in Terraform. */
   readonly hcl?: string;
@@ -52,7 +52,7 @@ export interface AttributeMeta {
   readonly declarable?: (live: Json) => Json | undefined;
   /** Returns true if a live value is unreadable. No change is then planned for it. */
   readonly unclear?: (live: Json) => boolean;
-  /** An example for the reference pages. */
+  /** Example for the reference pages. */
   readonly example?: Json;
 }
 
@@ -118,7 +118,7 @@ export function isTextMap(type: z.ZodType): boolean {
   return core instanceof z.ZodRecord && core.valueType === formText;
 }
 
-/** Returns true for a {@link freeMap} and a {@link textMap}. */
+/** Returns true for a {@link freeMap} or a {@link textMap}. */
 export function isFreeMap(type: z.ZodType): boolean {
   if (type instanceof z.ZodOptional) return isFreeMap(type.unwrap() as z.ZodType);
   return type instanceof z.ZodPipe && type.out instanceof z.ZodRecord;

@@ -48,7 +48,7 @@ const remote = ({ raw: _raw, ...record }: AccountRecord, life: Life = ALIVE): Re
   attributes: { ...record },
 });
 
-/** Client accounts of an agency on the Manage track. §4 accounts endpoints. */
+/** Client accounts of an agency on the Manage track (§4 accounts endpoints). */
 export const clientAccount: Kind<"createAccount"> = {
   type: "hosting_client_account",
   section: "client_accounts",

@@ -61,7 +61,7 @@ const textsOf = (contact: object): Record<string, string> =>
 const isSilent = ({ id, status, invoice, raw }: DomainOrder) =>
   id === null && status === null && invoice === null && typeof raw.domain !== "string";
 
-/** Domain registrations: paid, and without any read endpoint. §4 POST /domains. */
+/** Domain registrations: paid, and without a read endpoint (§4 POST /domains). */
 export const domain: Kind<"registerDomain"> = {
   type: "hosting_domain",
   section: "domains",

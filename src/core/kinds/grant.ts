@@ -77,7 +77,7 @@ const remote = (record: GrantRecord, service: string, life: Life = ALIVE): Remot
   },
 });
 
-/** Grants: a service shared with another user. §2 Service grant, §4 grants endpoints. */
+/** Grants: a service shared with another user (§2 Service grant, §4 grants endpoints). */
 export const grant: Kind<"createGrant"> = {
   type: "hosting_grant",
   section: "grants",

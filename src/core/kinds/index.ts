@@ -1,7 +1,7 @@
 /**
- * The resource kinds. One file (or folder) per kind, each a plain object that fills the contract in `kind.ts`; `registry.gen.ts`
- * lists them and is generated. In: records and attributes. Out: attributes and requests as values. Must not: send
- * anything that changes the account, import another kind.
+ * The resource kinds. One file (or folder) per kind. Each is a plain object that implements the contract in `kind.ts`. The
+ * generated `registry.gen.ts` lists them. Input: API objects and attributes. Output: attributes and requests as values. Kinds
+ * must not send changing requests or import another kind.
  */
 import { parseAddress } from "../model/index.ts";
 import { kinds } from "./registry.gen.ts";
@@ -10,5 +10,5 @@ export * from "./attribute.ts";
 export * from "./kind.ts";
 export { kinds };
 
-/** Returns the kind of an address, if this version has the kind. */
+/** Returns the kind of an address. Undefined if this version lacks the kind. */
 export const kindAt = (address: string) => kinds.get(parseAddress(address)?.type ?? "");

@@ -96,9 +96,9 @@ export type RemovalPolicy = "prevent" | "forget" | "suspend";
  * `ChangeStep.accept` must accept an empty response.
  */
 export interface Kind<E extends MutationName = MutationName> {
-  /** Terraform's resource type: `hosting_service`. */
+  /** Terraform resource type, for example `hosting_service`. */
   readonly type: string;
-  /** The section of the YAML declaration: `services`. */
+  /** Section of the YAML declaration, for example `services`. */
   readonly section: string;
   /** Noun for sentences: "service", "webhook". */
   readonly noun: string;

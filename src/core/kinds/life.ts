@@ -91,7 +91,7 @@ interface LifeContext {
 
 /** Fields and words that mark an object of a kind as deleted. */
 interface LifeRules {
-  /** Participles in the names of fields: `deleted_at`, `is_deleted`, `deleted`. */
+  /** Participles in field names: `deleted_at`, `is_deleted`, `deleted`. */
   readonly ends: ReadonlySet<string>;
   /** Status words with another meaning for the kind. */
   readonly words: Readonly<Record<string, Phase>>;

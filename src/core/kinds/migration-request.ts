@@ -54,7 +54,7 @@ const remote = ({ raw: _raw, order_id, ...record }: MigrationRequestRecord, life
 /** Returns a service id in the format of the request body: the specification has integers for services (§2). */
 const orderId = (id: unknown) => (typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : String(id));
 
-/** Website migration requests. §4 migration-requests endpoints. */
+/** Website migration requests (§4 migration-requests endpoints). */
 export const migrationRequest: Kind<"createMigrationRequest"> = {
   type: "hosting_migration_request",
   section: "migration_requests",

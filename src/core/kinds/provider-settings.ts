@@ -80,7 +80,7 @@ export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alia
   };
 }
 
-/** `2` -> 2; undefined for anything but a `money_scale`. */
+/** Converts a text such as `2` to a number. Undefined if it is no valid `money_scale`. */
 export const parseMoneyScale = (text: string): number | undefined => (/^[0-4]$/.test(text) ? Number(text) : undefined);
 
 /**

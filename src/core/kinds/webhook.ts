@@ -87,7 +87,7 @@ const remote = (record: WebhookRecord, life: Life = ALIVE): Remote => ({
   attributes: { id: record.id, url: record.url, events: declarable(record.events), created_at: record.created_at },
 });
 
-/** Webhook subscriptions. §4 webhooks endpoints, §6 Events. */
+/** Webhook subscriptions (§4 webhooks endpoints, §6 Events). */
 export const webhook: Kind<"createWebhook"> = {
   type: "hosting_webhook",
   section: "webhooks",

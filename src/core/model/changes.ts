@@ -1,4 +1,4 @@
-// A plan, its changes and what they do to the account; and their results when it is applied.
+// A plan, its changes and their effects on the account, and the results of an apply.
 import type { Condition } from "./condition.ts";
 import type { VariableValue } from "./desired.ts";
 import { type Diagnostic, isError, isOfOne } from "./errors.ts";
@@ -8,110 +8,122 @@ import type { NewName, PolicyVerdict } from "./policy-verdict.ts";
 import type { PrivateMark } from "./state.ts";
 import type { Json, JsonObject, Mask } from "./value.ts";
 
-/** The orders of a plan in one currency. Amounts are in the API's own unit. */
+/** Orders of a plan in one currency. Amounts are in the API's own unit. */
 export interface CostLine {
   readonly currency: string;
   readonly orders: number;
-  /** Sum of the known list prices; null when none is known. */
+  /** Sum of the known list prices. Null if none is known. */
   readonly list: number | null;
-  /** Sum of what will be billed; null when none is known. */
+  /** Sum of the amounts to be billed. Null if none is known. */
   readonly billed: number | null;
   /** Number of orders without a known price. */
   readonly unknown: number;
 }
 
-/** API requests that an apply takes. */
+/** Number of API requests of a plan and its apply. */
 export interface RequestEstimate {
-  /** Requests already made to compute the plan. */
+  /** Requests already sent for computing the plan. */
   readonly read: number;
-  /** Requests that apply will make (polls estimated). */
+  /** Requests that the apply will send. Polls are estimated. */
   readonly apply: number;
-  /** About how long apply will take, in seconds, within the request budget. */
+  /** Estimated duration of the apply within the request budget, in seconds. */
   readonly seconds: number;
 }
 
-/** Requests that a token may send if nobody else sends. Times are in milliseconds from now. */
+/** Requests that a token may send if nobody else uses the token. Times are in milliseconds from now. */
 export interface RequestOutlook {
-  /** Times at which the counting requests stop to count, ascending. */
+  /** Ascending times when earlier requests stop counting toward the limit. */
   readonly booked: readonly number[];
   readonly windowMs: number;
   /** Time of the last request: 0 or less. */
   readonly lastSentMs: number;
-  /** Nothing leaves before: a host that refused a request asked for a pause. 0 or less: none did. */
+  /** Earliest time of the next request, because the host asked for a pause. 0 or less if no pause was requested. */
   readonly pausedMs: number;
   /** Additional waits of the next requests after a short pause. */
   readonly slowMs: readonly number[];
-  /** From a moment on, how many leave a minute at most and how far apart. The first from 0: what refusals taught changes with time. */
+  /**
+   * Maximum requests a minute and their minimum distance, from a time on. The first entry starts at 0. The limits learned from
+   * rejections change with time.
+   */
   readonly paces: readonly { readonly fromMs: number; readonly perMinute: number; readonly apartMs: number }[];
 }
 
-/** The same, with how its client sends. */
+/** Request outlook, extended by how the client sends. */
 export interface RequestBudget extends RequestOutlook {
-  /** Number of requests under way at the same time. */
+  /** Number of parallel requests. */
   readonly sideBySide: number;
-  /** From sending a request to its answer. */
+  /** Time from a request to its response, in milliseconds. */
   readonly latencyMs: number;
 }
 
-/** The difference between what is declared and what is: the one product of planning, a plain JSON value. */
+/** The difference between declaration and account, as a plain JSON value. The only product of planning. */
 export interface Plan {
   readonly project: string;
-  /** The accounts that it is for. Absent: no account was opened. */
+  /** Accounts of the plan. Undefined if no account was opened. */
   readonly places?: readonly Place[];
   readonly lineage: string;
-  /** The serial of the state that the plan was made from. */
+  /** Serial of the state that the plan is based on. */
   readonly serial: number;
-  /** ISO 8601, when it was made. */
+  /** Creation time (ISO 8601). */
   readonly timestamp: string;
   readonly mode: "apply" | "destroy";
-  /** One entry for every resource that is declared or recorded and could be planned, no-ops too, in address order. */
+  /** One entry per declared resource or state entry that could be planned, including no-ops, in address order. */
   readonly changes: readonly Change[];
   readonly drift: readonly Drift[];
-  /** One entry for every output that is declared or recorded, by name. */
+  /** One entry per declared or saved output, by name. */
   readonly outputs?: readonly OutputChange[];
-  /** Addresses of creates without known outcome that applying this plan does not settle. */
+  /** Addresses of pending creations that this plan does not settle. */
   readonly pending: readonly string[];
-  /** Addresses that the API did not show: they are compared with the record. Absent: none. */
+  /** Addresses that the API did not show. They are compared with the state. Undefined if all were read. */
   readonly unread?: readonly string[];
-  /** The token lacks an ability to read what is declared, and nobody applies the plan: it has the changes of `unread`, too. */
+  /**
+   * True if the token cannot read some declared resources and nobody applies the plan. The plan then also has changes of
+   * `unread` addresses.
+   */
   readonly forReading?: true;
-  /** Changes that applying the plan leaves out, in address order. Absent: none. */
+  /** Changes that the apply skips, in address order. Undefined if none are skipped. */
   readonly held?: readonly HeldBack[];
-  /** Resources that were not read, by the user's choice: they are planned as recorded. Absent: everything was read. */
+  /** Resources that the user chose not to read. They are planned from the state. Undefined if all were read. */
   readonly notRead?: readonly NotRead[];
-  /** The commit since which only the changes were planned (`--base`), and how many resources were not. Absent: everything was. */
+  /**
+   * Base commit (`--base`): only later changes were planned. Includes the number of resources not planned. Undefined without
+   * `--base`.
+   */
   readonly base?: { readonly ref: string; readonly commit: string; readonly not_planned: number };
-  /** Conditions that no change ends, in address order. Absent: none. */
+  /** Conditions that no change ends, in address order. Undefined if none exist. */
   readonly conditions?: readonly Condition[];
-  /** Variables of the declaration, with their values. Absent: none. */
+  /** Variables of the declaration, with their values. Undefined if none exist. */
   readonly variables?: readonly VariableValue[];
-  /** Hosts and domains that the plan lets in for the first time. Absent: none. */
+  /** Hosts and domains that get access for the first time. Undefined if none do. */
   readonly newNames?: readonly NewName[];
-  /** The policy of the run, and its verdicts, which the diagnostics show. Absent: the run has none. */
+  /** Policy of the run, and its verdicts, which the diagnostics show. Undefined if the run has no policy. */
   readonly policy?: { readonly files: readonly string[]; readonly verdicts: readonly PolicyVerdict[] };
-  /** Errors forbid applying; warnings do not. */
+  /** Diagnostics of the plan. Errors prevent applying, warnings do not. */
   readonly diagnostics: readonly Diagnostic[];
   readonly cost: readonly CostLine[];
   readonly requests: RequestEstimate;
 }
 
-/** An account, by what people know it by. */
+/** Description of an account for people. */
 export interface Place {
   /** Alias of the provider. */
   readonly provider: string;
-  /** The project or, of several accounts, the provider; `SANDBOX`. */
+  /** Project name. With several accounts: provider name. `SANDBOX` for the sandbox. */
   readonly name: string;
-  /** `api.host.example`, with port and path where there are any. */
+  /** Host of the API, for example `api.host.example`, with port and path if the URL has them. */
   readonly host: string;
-  /** Services that the account shows or, if they were not listed, that are recorded. Null: neither is known. */
+  /**
+   * Number of services that the account shows. If the services were not listed, their number in the state. Null if both are
+   * unknown.
+   */
   readonly services: number | null;
-  /** The domain of one of them. */
+  /** Domain of one service. */
   readonly domain: string | null;
 }
 
-/** A change that waits until the trouble of a resource is over. */
+/** A change that waits until another resource no longer fails. */
 export interface HeldBack extends Pick<Change, "address" | "type" | "actions"> {
-  /** Address of the resource in trouble: its own, or one that it depends on. */
+  /** Address of the failing resource: the change's own address or a dependency. */
   readonly because: string;
 }
 
@@ -119,26 +131,26 @@ export interface HeldBack extends Pick<Change, "address" | "type" | "actions"> {
 export const isStopped = ({ diagnostics }: Pick<Plan, "diagnostics">): boolean =>
   diagnostics.some((one) => isError(one) && !isOfOne(one));
 
-/** Addresses whose declaration an apply of the plan does not fulfil, because the resource or another one is in trouble. */
+/** Returns the addresses that an apply does not fulfill, because the resource or a dependency fails. */
 export const heldIn = ({ diagnostics, held = [] }: Pick<Plan, "diagnostics" | "held">): string[] => {
   const refused = diagnostics.flatMap((one) => (isOfOne(one) && one.address !== undefined ? [one.address] : []));
   return [...new Set([...refused, ...held.map(({ address }) => address)])].sort();
 };
 
-/** Part of the account that a plan reads: everything, the objects that it changes, or the objects that its requests touch. */
+/** Scope of reading: the whole account, the objects that the plan changes, or the objects that its requests affect. */
 export type RefreshMode = "all" | "changed" | "none";
 
-/** A recorded resource that a plan did not read. */
+/** A resource in the state that a plan did not read. */
 export interface NotRead {
   readonly address: string;
   readonly type: string;
-  /** The id of the object in whose listing it is: of a grant, the service. */
+  /** Id of the parent whose listing contains the object. The parent of a grant is a service. */
   readonly parent: string | null;
-  /** Time of the last reading on this machine (ISO 8601); null: unknown. */
+  /** Time of the last reading on this machine (ISO 8601). Null if unknown. */
   readonly last_read: string | null;
 }
 
-/** Addresses of what a plan leaves unfulfilled because a status is not understood. */
+/** Returns the addresses that a plan does not fulfill because of an unknown status. */
 export const unfulfilledIn = ({ changes }: Pick<Plan, "changes">): string[] =>
   changes.flatMap(({ address, unfulfilled }) => (unfulfilled ? [address] : []));
 
@@ -146,78 +158,81 @@ export interface OutputChange {
   readonly name: string;
   readonly action: "no-op" | "create" | "update" | "delete";
   readonly before: Json;
-  /** Null where unknown. */
+  /** Value after the apply. Null if unknown. */
   readonly after: Json;
   readonly after_unknown: Mask;
-  /** Never shown. */
+  /** True if reports must hide the value. */
   readonly sensitive: boolean;
-  /** The sources of a secret that goes into it. What is only declared as sensitive (as CDKTF declares all that stacks share) need be none. */
+  /**
+   * Sources of a secret that flows into the output. Undefined if the output is only declared as sensitive (CDKTF does this for
+   * all shared outputs).
+   */
   readonly origin?: Origin;
-  /** Terraform's type of `after`, where all of it is known. */
+  /** Terraform type of `after`. Undefined if a part is unknown. */
   readonly type?: Json;
 }
 
-/** Returns true if an apply would record other outputs. */
+/** Returns true if an apply would change outputs in the state. */
 export function changesOutputs({ outputs = [] }: Pick<Plan, "outputs">): boolean {
   return outputs.some(({ action }) => action !== "no-op");
 }
 
-/** Returns true if an apply would record a resource under another address. */
+/** Returns true if an apply would change addresses in the state. */
 export const changesAddresses = ({ changes }: Pick<Plan, "changes">): boolean =>
   changes.some(({ previousAddress }) => previousAddress !== undefined);
 
-/** Returns true if an apply would change the state even if it changes nothing in the account. */
+/** Returns true if an apply would change outputs or addresses in the state. */
 export function changesRecord(plan: Pick<Plan, "changes" | "outputs">): boolean {
   return changesOutputs(plan) || changesAddresses(plan);
 }
 
-/** The result of one change. */
+/** Result of one change. */
 export interface ChangeOutcome {
   readonly address: string;
   /**
-   * `not-started`: no request of it was sent. `waiting`: nothing was done yet; it is possible when its parent is live (§3), which
-   * depends on the host or a payment.
+   * Result. `not-started`: no request was sent. `waiting`: nothing was changed; the change is possible once its parent is live
+   * (§3). That depends on the host or a payment.
    */
   readonly result: "done" | "waiting" | "failed" | "skipped" | "not-started";
   readonly diagnostics: readonly Diagnostic[];
-  /** An invoice that the order raised. */
+  /** Invoice of the order. */
   readonly invoice?: Invoice;
-  /** A request of it left, and its result is unknown. */
+  /** True if a request was sent and its result is unknown. */
   readonly unknown?: boolean;
-  /** Results of the answered requests of a failed change: half of a replacement, or a create that lacks something. */
+  /** Confirmed results of a failed change: half of a replacement, or an incomplete creation. */
   readonly did?: readonly ("create" | "delete")[];
-  /** A request of it was answered, but the state could not be written: its result is known, and not recorded. */
+  /** True if a request got a response, but the state could not be written. The result is then known, but not saved. */
   readonly unrecorded?: true;
-  /** The event that the resource waits for: a payment, provisioning, a queued job, or a meaning for its status word. */
+  /** Event that the resource waits for: a payment, provisioning, a queued job, or the interpretation of its status. */
   readonly awaiting?: Awaiting;
 }
 
 export type Awaiting = "payment" | "provisioning" | "job" | "status";
 
-/** The end of an apply. */
+/** Result of an apply. */
 export interface ApplyResult {
   readonly outcomes: readonly ChangeOutcome[];
   readonly diagnostics: readonly Diagnostic[];
   readonly interrupted: boolean;
-  /** Addresses of creates without known outcome, at the end. */
+  /** Addresses of pending creations after the apply. */
   readonly pending: readonly string[];
-  /** Addresses with {@link Change.unfulfilled} in the plan: applying it does not fulfil them. */
+  /** Addresses with {@link Change.unfulfilled} in the plan. The apply does not fulfill them. */
   readonly unfulfilled?: readonly string[];
-  /** Addresses that trouble held back in the plan: applying it does not fulfil them. */
+  /** Addresses that the plan skipped because of failures. The apply does not fulfill them. */
   readonly held?: readonly string[];
-  /** The user asked not to wait for queued jobs (`--no-wait`): a job that is not done yet counts as done. */
+  /** True with `--no-wait`. A running job then counts as finished. */
   readonly noWait?: boolean;
-  /** Conditions after the apply, in address order. Absent: none. */
+  /** Conditions after the apply, in address order. Undefined if none exist. */
   readonly conditions?: readonly Condition[];
-  /** API requests made by the apply. */
+  /** Number of API requests of the apply. */
   readonly requests: number;
   readonly seconds: number;
 }
 
 /**
- * Whether an apply did all that its plan said, interrupted or not; the one place that decides exit code 0 or 1. A job that
- * is still queued (§3) is not done, unless the user asked not to wait for it; nor is a change whose result an unknown status
- * hides. Waiting for a payment or for provisioning is the host's part: the order is placed.
+ * Returns true if an apply did everything in its plan. This function alone decides exit code 0 or 1. A queued job (§3) counts
+ * as unfinished unless the user set `--no-wait`. A result hidden by an unknown status also counts as unfinished. Waiting for a
+ * payment or provisioning counts as finished, because the order is placed.
  */
 export function isFulfilled({
   outcomes,
@@ -233,7 +248,7 @@ export function isFulfilled({
   return !isOpen && !diagnostics.some(isError) && outcomes.every(isDone);
 }
 
-/** Events of an apply. Reports render them as lines or as Terraform's UI messages. */
+/** Events of an apply. Reports show them as lines or as Terraform UI messages. */
 export type ApplyEvent =
   | { readonly type: "start"; readonly address: string; readonly action: ProgressVerb; readonly id?: string }
   | { readonly type: "progress"; readonly address: string; readonly action: ProgressVerb; readonly seconds: number }
@@ -246,10 +261,10 @@ export type ApplyEvent =
       readonly outcome: ChangeOutcome;
     }
   | { readonly type: "waiting"; readonly addresses: readonly string[]; readonly seconds: number }
-  /** The host was busy with another request, and answered with this status: the change waits so long. */
+  /** The host was busy with another request and returned this status. The change waits for these seconds. */
   | { readonly type: "busy"; readonly address: string; readonly status: number; readonly seconds: number };
 
-/** The verb of a running change. */
+/** Verb of a running change. */
 export type ProgressVerb =
   | "order"
   | "create"
@@ -259,65 +274,68 @@ export type ProgressVerb =
   | "import"
   | "suspend"
   | "unsuspend"
-  /** Suspended, and then out of the state. */
+  /** suspended, then removed from the state */
   | "suspend-and-forget";
 
-/** Terraform's words for what happens to a resource. `forget` = leaves the state, stays in the account. */
+/** Terraform's names of actions. `forget`: the object leaves the state but stays in the account. */
 export type ChangeAction = "no-op" | "create" | "update" | "delete" | "forget";
 
-/** One action, or the two of a replacement in their order. */
+/** One action, or the two actions of a replacement in their order. */
 export type ChangeActions = readonly [ChangeAction] | readonly ["delete", "create"] | readonly ["create", "delete"];
 
-/** Why a change is planned. */
+/** Reason why a change is planned. */
 export type ReasonKind =
   | "declared" // the declaration is new or was edited
-  | "drift" // the live object was changed elsewhere
+  | "drift" // the live object was changed outside of hostform
   | "import" // adopted into the state
   | "removed" // no longer declared
   | "destroy" // `hostform destroy`
-  | "replace" // replaced on purpose
-  | "reorder" // a gone service ordered again on purpose
-  | "gone"; // it no longer exists
+  | "replace" // replacement requested by the user
+  | "reorder" // deleted service ordered again by the user
+  | "gone"; // the object no longer exists
 
 export interface ChangeReason {
   readonly why: ReasonKind;
-  /** The attribute that differs; absent when the whole resource is meant. */
+  /** Attribute that differs. Undefined if the reason concerns the whole resource. */
   readonly attribute?: string;
-  /** One sentence for people. */
+  /** Sentence for people. */
   readonly text: string;
 }
 
-/** Words and attributes by which reports describe a resource. Its kind gives them; a plan holds them, so that reports name no kind. */
+/**
+ * Words and attributes that reports use to describe a resource. They come from its kind and are stored in the plan, so reports
+ * do not depend on kinds.
+ */
 export interface KindWords {
-  /** `client account`. */
+  /** Noun, for example `client account`. */
   readonly noun: string;
-  /** `client accounts`. */
+  /** Plural, for example `client accounts`. */
   readonly plural: string;
-  /** Attribute by which people know a resource. */
+  /** Attribute that people use to identify a resource. */
   readonly name: string;
-  /** Attribute with the site, domain or receiver that a change is about. */
+  /** Attribute with the site, domain or receiver of a change. */
   readonly site?: string;
   /** Parent whose site a resource belongs to: the attribute with its id, its type and its nouns. */
   readonly parent?: Pick<KindWords, "noun" | "plural"> & { readonly attribute: string; readonly type: string };
-  /** `The server`: precedes the address of a resource without a site. */
+  /** Text before the address of a resource without a site, for example `The server`. */
   readonly siteless?: string;
-  /** `is ordered`. Absent: a create costs nothing. */
+  /** Verb of an order, for example `is ordered`. Undefined if a creation is free. */
   readonly ordered?: string;
-  /** Attributes of an order by which a policy judges it. */
+  /** Attributes of an order that a policy evaluates. */
   readonly order?: { readonly plan?: string; readonly currency: string };
-  /** Attributes of the access to the site that a resource gives: the person and the permission, with its levels from the lowest. */
+  /** Attributes of granted access: the person and the permission, with its levels in ascending order. */
   readonly access?: { readonly person: string; readonly permission: string; readonly levels: readonly string[] };
-  /** Attribute with the URL that receives what happens in the account. */
+  /** Attribute with the URL that receives the account's events. */
   readonly receiver?: string;
-  /** Sentences of changes to an integration, with `{site}`, and how a deletion or replacement is undone. */
+  /** Sentences about changes to an integration, with `{site}`, and how to undo a deletion or replacement. */
   readonly integration?: Readonly<Record<"create" | "delete" | "replace" | "undo", string>>;
-  /** Position among the tables of a state. Kinds without one follow. */
+  /** Position among the tables of a state. Kinds without a rank come last. */
   readonly rank?: number;
 }
 
 /**
- * What is planned for one resource: a JSON value, never a closure. The field names that Terraform's plan
- * representation has too mean the same there.
+ * Planned change of one resource, as a JSON value without functions. Field names of Terraform's plan format have the same
+ * meaning.
  */
 export interface Change {
   readonly address: string;
@@ -325,80 +343,86 @@ export interface Change {
   readonly words: KindWords;
   readonly provider: string;
   readonly actions: ChangeActions;
-  /** The live attributes (state refreshed by what was observed); null for a create. */
+  /** Live attributes: the state refreshed by the observation. Null for a creation. */
   readonly before: JsonObject | null;
-  /** The attributes afterwards, null where unknown; null for a delete. */
+  /** Attributes after the change. Unknown values are null. Null for a deletion. */
   readonly after: JsonObject | null;
   readonly after_unknown: Mask;
-  /** Names of attributes whose values are never shown. */
+  /** Names of attributes whose values stay hidden. */
   readonly sensitive: readonly string[];
-  /** The sources of those into which the declaration puts a sensitive value. */
+  /** Sources of attributes whose declared values are sensitive. */
   readonly origins?: Origins;
-  /** The attributes as declared, templates not evaluated; of a write-only one only that it is (`true`). Null when not declared. */
+  /**
+   * Declared attributes with unevaluated templates. Write-only attributes appear as `true`. Null if the resource is not
+   * declared.
+   */
   readonly config: JsonObject | null;
   readonly reasons: readonly ChangeReason[];
-  /** In-place changes that are declared but wait until the service is live. */
+  /** Declared in-place changes that wait until the service is live. */
   readonly deferred: readonly string[];
   readonly importing?: { readonly id: string };
-  /** The address under which it was recorded so far (`moved`). */
+  /** Earlier address in the state (`moved`). */
   readonly previousAddress?: string;
   /**
-   * The status is not understood, so the declaration (or a destroy) is not fulfilled, or that cannot be seen. Applying the plan
-   * does not change that.
+   * True if an unknown status prevents or hides the fulfillment of the declaration or destroy. Applying the plan does not
+   * change this.
    */
   readonly unfulfilled?: true;
-  /** Time of its creation (ISO 8601), if no list shows it yet: it is planned as recorded. */
+  /** Creation time (ISO 8601) of an object that no list shows yet. The object is planned from the state. */
   readonly unlisted?: string;
-  /** The host answered with no list in place of the list that would show it: it is planned as recorded. */
+  /** True if the response was not a list. The object is planned from the state. */
   readonly unchecked?: true;
-  /** The API does not show it before this is live (`service 1001`): until then it is planned as recorded, or as new. */
+  /**
+   * Parent that must be live before the API shows the object, for example `service 1001`. Until then, the object is planned
+   * from the state or as new.
+   */
   readonly waitsFor?: string;
-  /** Client: as declared, else as recorded. */
+  /** Declared client, or else the client in the state. */
   readonly client?: string;
-  /** The recorded client, if another one is declared; null: nobody's. */
+  /** Client in the state, if the declared client differs. Null if the resource had no client. */
   readonly formerClient?: string | null;
-  /** The file that declares it, relative to the project's folder. */
+  /** Declaring file, relative to the project directory. */
   readonly file?: string;
-  /** Destination of its secret: a path in the project, links followed, or in full outside of it. */
+  /** Destination of the secret with links resolved. Relative inside the project, absolute outside. */
   readonly secretTo?: string;
-  /** Form of the removal: an API call, none, or a suspension first. */
+  /** Form of the removal: an API call, no request, or a suspension first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;
-  /** An order in spite of something like it that exists (`--order-anyway`). */
+  /** True if the order ignores a similar existing object (`--order-anyway`). */
   readonly anyway?: true;
-  /** Addresses of resources that this one refers to. */
+  /** Addresses that this resource refers to. */
   readonly dependsOn: readonly string[];
   /** Number of API requests of the change, without polls. */
   readonly requests: number;
-  /** Longest wait before the first request, in milliseconds: lists may lag. */
+  /** Longest wait before the first request because of list lag, in milliseconds. */
   readonly waitMs?: number;
-  /** The price of the order, for what is paid. */
+  /** Price of the order. Undefined if the change is free. */
   readonly quote?: Quote;
 }
 
-/** The price of one order, in the API's own unit (scale unspecified); null where the API gives no price. */
+/** Price of one order in the API's own unit, whose scale is unspecified. Null if the API returns no price. */
 export interface Quote {
   readonly currency: string;
   readonly list: number | null;
-  /** After the Manage discount (§1, §4). */
+  /** Price after the Manage discount (§1, §4). */
   readonly billed: number | null;
   /** Upper bound of the invoice. It may be known without the price, because discounts only lower the price. */
   readonly most: number | null;
-  /** Why a price is null. */
+  /** Reason why a price is null. */
   readonly unknown?: string;
-  /** The name of the plan, as the list has it. */
+  /** Name of the hosting plan, from the list of plans. */
   readonly plan?: string;
-  /** The months that `billed`, or `most`, is for. */
+  /** Number of months that `billed` or `most` covers. */
   readonly months?: number;
 }
 
-/** The live object differs from what was recorded, whether or not the declaration cares. */
+/** Difference between a live object and the state, whether declared or not. */
 export interface Drift {
   readonly address: string;
   readonly type: string;
   readonly provider: string;
   readonly before: JsonObject;
-  /** null: the object is gone. */
+  /** Attributes of the live object. Null if the object no longer exists. */
   readonly after: JsonObject | null;
 }
 

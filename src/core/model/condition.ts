@@ -5,7 +5,7 @@ import type { Remedy } from "./remedy.ts";
 
 type NameIn<Each> = Each extends `condition.${infer Name}` ? Name : never;
 
-/** Names of conditions. Each has a code of its own, `condition.NAME`, with its meaning. A live object has none. */
+/** Name of a condition. Each has a code, `condition.NAME`, with its meaning. A live object without problems has none. */
 export type ConditionName = NameIn<Code>;
 
 const PREFIX = "condition.";
@@ -15,31 +15,30 @@ export const CONDITION_NAMES: readonly ConditionName[] = Object.keys(codes).flat
   code.startsWith(PREFIX) ? [code.slice(PREFIX.length) as ConditionName] : [],
 );
 
-/** A state of an object in the account that needs attention and that no change of the plan ends. One object can have several. */
+/** A problem of an object in the account that no change of the plan solves. One object can have several. */
 export interface Condition {
   readonly address: string;
   readonly condition: ConditionName;
   readonly summary: string;
   readonly detail?: string;
   readonly remedies?: readonly Remedy[];
-  /** Domain of the object. */
   readonly domain?: string;
-  /** Unpaid invoice that the condition is about. */
+  /** Unpaid invoice of the condition. */
   readonly invoice?: Invoice;
   /** Further unpaid invoices of the object. */
   readonly others?: readonly Invoice[];
-  /** Time at which an apply saw it first (ISO 8601). */
+  /** Time when an apply first saw the condition (ISO 8601). */
   readonly since?: string;
 }
 
-/** The facts of a condition beside its texts. */
+/** Facts of a condition in addition to its texts. */
 export type ConditionFacts = Pick<Condition, "domain" | "invoice" | "others" | "since">;
 
-/** A condition as a warning, where a report has no place for conditions. */
+/** Returns a condition as a warning, for reports without conditions. */
 export const conditionWarning = ({ condition, summary, detail, remedies, address }: Condition): Diagnostic =>
   warningOf(`condition.${condition}`, summary, { detail, remedies, address });
 
-/** The condition whose texts a warning has. */
+/** Returns the condition for a warning with its texts. */
 export function conditionOf({ code, address = "", summary, detail, remedies }: Diagnostic): Condition {
   const condition = code.slice(PREFIX.length) as ConditionName;
   return {
@@ -51,6 +50,6 @@ export function conditionOf({ code, address = "", summary, detail, remedies }: D
   };
 }
 
-/** Names on which a run can fail: those of conditions, and `drift` for any difference. */
+/** Names for `--fail-on`: all conditions, and `drift` for any difference. */
 export const FAIL_ON = [...CONDITION_NAMES, "drift"] as const;
 export type FailOn = (typeof FAIL_ON)[number];

@@ -1,54 +1,53 @@
-// A declaration, in whatever language: resources, data, outputs, and the expressions of their values.
+// A declaration in any configuration language: resources, data sources, outputs, and their expressions.
 import type { SourceRange } from "./errors.ts";
 import type { Origin, Origins } from "./origin.ts";
 import type { AttributePath, Json, JsonObject, Value } from "./value.ts";
 
-/** A declared resource or data source. Its expressions have the references and the values of its attributes. */
+/** A declared resource or data source. Its expressions contain the references and attribute values. */
 interface Declared extends Expressions {
   readonly address: string;
   readonly type: string;
-  /** Alias of the provider; `default` when none is named. */
+  /** Alias of the provider. `default` if the declaration names none. */
   readonly provider: string;
-  /** The attributes as declared, for people: expressions are not evaluated in it (`${hosting_service.acme.id}`). */
+  /** Declared attributes for people. Expressions are not evaluated, for example `${hosting_service.acme.id}`. */
   readonly config: JsonObject;
-  /** Resources named by `depends_on`, beside those that templates refer to. */
+  /** Resources in `depends_on`, in addition to those that templates refer to. */
   readonly dependsOn: readonly string[];
-  /** The place of an attribute (or of the whole, for `[]`) in the declaration. */
+  /** Returns the location of an attribute in the declaration. `[]` means the whole block. */
   locate(path: AttributePath): SourceRange | undefined;
 }
 
 /** One declared resource. */
 export interface DesiredResource extends Declared {
-  /** Sources of write-only attributes, which are not in `config`. */
+  /** Sources of write-only attributes, which are not part of `config`. */
   readonly sources?: ReadonlyMap<string, SecretSource>;
-  /** Adopt the existing object with this id (`import:`). */
+  /** Id of an existing object to adopt (`import:`). */
   readonly importId?: string;
   readonly lifecycle?: Lifecycle;
-  /** Client (`client:`): for reports, filters and targets. Never sent; the API does not know it. */
+  /** Client (`client:`), for reports, filters and targets. The API never receives it. */
   readonly client?: string;
 }
 
-/** Terraform's meta-argument of the same name, as far as it applies here. */
+/** Supported parts of Terraform's `lifecycle` block. */
 export interface Lifecycle {
-  /** Attributes that are declared for the creation alone: later the recorded value counts as declared. */
+  /** Attributes that count only at creation. Later the value in the state counts as declared. */
   readonly ignoreChanges?: readonly string[] | "all";
-  /** A replacement creates the new object before it removes the old one. Default: the kind's own order. */
+  /** True if a replacement creates the new object before it deletes the old one. Default: the kind's own order. */
   readonly createBeforeDestroy?: boolean;
 }
 
-/** One declared data source (`data "hosting_plan" "start"`, at `data.hosting_plan.start`): read, never changed. */
+/** One declared data source, which is only read. Example: `data "hosting_plan" "start"` at `data.hosting_plan.start`. */
 export type DesiredData = Declared;
 
 /** One declared output. */
 export interface DesiredOutput {
   readonly name: string;
   readonly description?: string;
-  /** Declared as one whose value is not shown. */
+  /** True if reports must hide the value. */
   readonly sensitive: boolean;
-  /** The value as declared in YAML, templates not evaluated. */
+  /** Value in YAML with unevaluated templates. */
   readonly config?: Json;
   readonly references: readonly PlacedReference[];
-  /** @throws ExpressionError */
   evaluate(scope: EvalScope): OutputValue;
   readonly range?: SourceRange;
 }
@@ -56,72 +55,78 @@ export interface DesiredOutput {
 /** The value of an output. */
 export interface OutputValue {
   readonly value: Value;
-  /** Terraform's type of it, as its state file writes it (`"string"`, `["list", "string"]`); absent: what the value itself shows. */
+  /**
+   * Terraform's type in state-file notation, for example `"string"` or `["list", "string"]`. If undefined, the type is inferred
+   * from the value.
+   */
   readonly type?: Json;
-  /** The sources of a secret that went into it. */
+  /** Sources of a secret in the value. */
   readonly origin?: Origin | undefined;
 }
 
-/** `moved`: the state records a resource under another address from now on. Without a key: all instances. */
+/** `moved` block: the state entry gets a new address. Without a key: all instances. */
 export interface MovedBlock {
   readonly from: string;
   readonly to: string;
   readonly range?: SourceRange;
 }
 
-/** `removed`: a resource that is no longer declared (without a key: all instances), and whether it is destroyed or only forgotten. */
+/**
+ * `removed` block for an undeclared resource: `destroy` decides whether it is destroyed or only removed from the state. Without
+ * a key: all instances.
+ */
 export interface RemovedBlock {
   readonly from: string;
   readonly destroy: boolean;
   readonly range?: SourceRange;
 }
 
-/** Source of a secret value: an environment variable, a file (its text without the last line break), a command's output. */
+/** Source of a secret value: an environment variable, a file (without its last line break), or the output of a command. */
 export type SecretSource =
   | { readonly env: string }
   | { readonly file: string }
   | { readonly command: readonly [string, ...string[]] };
 
-/** The limits of one run; an absent one does not limit. */
+/** Limits of one run. Undefined fields set no limit. */
 export interface Guards {
-  /** Most orders (services and domains) of one run. */
+  /** Maximum number of orders (services and domains) of one run. */
   readonly maxOrders?: number;
-  /** Most that one run may order for, by currency, in the API's own unit. */
+  /** Maximum cost of one run's orders by currency, in the API's own unit. */
   readonly maxSpend?: Readonly<Record<string, number>>;
-  /** Most resources that one run may remove. */
+  /** Maximum number of resources that one run may remove. */
   readonly maxRemovals?: number;
-  /** The same, in percent of what is recorded. */
+  /** Maximum share of the state's resources that one run may remove, in percent. */
   readonly maxRemovalsPercent?: number;
-  /** Places of the declared limits. */
+  /** Locations of the declared limits. */
   readonly ranges?: Readonly<Partial<Record<Exclude<keyof Guards, "ranges">, SourceRange>>>;
 }
 
-/** Place of the state, if not a file: the settings of Terraform's backend of the same name. */
+/** Location of a state that is not a file. The settings equal Terraform's backend of the same name. */
 export interface Backend {
   readonly type: "http" | "pg" | "local";
-  /** Terraform's own names (`address`, `lock_address`, `schema_name` …), evaluated; never a password. */
+  /** Evaluated settings with Terraform's names (`address`, `lock_address`, `schema_name` …). Never contains a password. */
   readonly settings: JsonObject;
   readonly range?: SourceRange;
 }
 
-/** One account: an API address with a token, and how to read its answers. */
+/** One account: an API URL with a token, and settings for reading its responses. */
 export interface ProviderConfig {
   readonly alias: string;
-  /** Falls back to HOSTING_BASE_URL. */
+  /** Base URL. Default: HOSTING_BASE_URL. */
   readonly baseUrl?: string;
-  /** Environment variable that holds the token; falls back to HOSTING_TOKEN for the default provider. */
+  /** Environment variable with the token. Default for the default provider: HOSTING_TOKEN. */
   readonly tokenEnv?: string;
-  /** File that holds the token, relative to the declaration. */
+  /** File with the token, relative to the declaration. */
   readonly tokenFile?: string;
   /** Requests per minute, at most 60 (§8). */
   readonly requestsPerMinute?: number;
-  /** Status words of this host -> phase, for words that hostform does not know. */
+  /** Phases of this host's status words that hostform does not know. */
   readonly statusWords?: Readonly<Record<string, Phase>>;
-  /** Retention of an Idempotency-Key, in milliseconds (§8: not specified). Default: some seconds. */
+  /** Retention of an Idempotency-Key, in milliseconds (§8: not specified). Default: a few seconds. */
   readonly keyLifetimeMs?: number;
-  /** Longest time that a list lacks a new object, in milliseconds (not specified). Default: a minute. */
+  /** Longest time before lists show a new object, in milliseconds (not specified). Default: one minute. */
   readonly listLagMs?: number;
-  /** Digits after the decimal point of money amounts, when the user knows the scale. */
+  /** Decimal digits of money amounts, if the user knows the scale. */
   readonly moneyScale?: number;
   readonly range?: SourceRange;
 }
@@ -129,13 +134,12 @@ export interface ProviderConfig {
 /** Meaning of a status word. hostform never acts on `unknown`. */
 export type Phase = "pending" | "live" | "suspended" | "gone" | "unknown";
 
-/** A variable with its value in this run. */
 export interface VariableValue {
   readonly name: string;
-  /** Null if it is sensitive. */
+  /** Value of the variable. Null if sensitive. */
   readonly value: Json;
   readonly sensitive: boolean;
-  /** The declaration has conditions for its value, which the value meets. */
+  /** True if the declaration restricts the value, and the value passes. */
   readonly isChecked: boolean;
 }
 
@@ -152,15 +156,15 @@ export interface Desired {
   readonly variables?: readonly VariableValue[];
   readonly moved?: readonly MovedBlock[];
   readonly removed?: readonly RemovedBlock[];
-  /** Resources, without key, none of whose instances may be removed or replaced, even those that are no longer declared. */
+  /** Resources whose instances must not be removed or replaced, even if no longer declared. Addresses have no key. */
   readonly preventDestroy?: readonly { readonly resource: string; readonly range?: SourceRange }[];
-  /** The name of an order without `reference`: its address, or, as in Terraform, its domain. Default: `address`. */
+  /** Name of an order without `reference`: its address, or its domain (as in Terraform). Default: `address`. */
   readonly ordersNamedBy?: "address" | "domain";
-  /** The files it was read from. */
+  /** Files of the declaration. */
   readonly files: readonly string[];
 }
 
-/** A reference of YAML: `${hosting_service.acme.id}` or `${env.NAME}`. `offset` is where its `${` stands in the string. */
+/** A reference in YAML: `${hosting_service.acme.id}` or `${env.NAME}`. `offset` is the position of its `${` in the string. */
 export type Reference =
   | {
       readonly to: "resource";
@@ -171,34 +175,34 @@ export type Reference =
     }
   | { readonly to: "env"; readonly name: string; readonly text: string; readonly offset: number };
 
-/** A reference with the path of the string that it stands in. */
+/** A reference, and the path of the string that contains it. */
 export interface PlacedReference {
   readonly reference: Reference;
   readonly path: AttributePath;
 }
 
-/** Declared values that have to be evaluated, in whatever language they are written. */
+/** Declared values that must be evaluated, in any configuration language (YAML, HCL). */
 export interface Expressions {
-  /** Everything that the values refer to. A reference without a key may mean all instances, one without a path the whole. */
+  /** All references of the values. Without a key, a reference may mean all instances; without a path, the whole resource. */
   readonly references: readonly PlacedReference[];
-  /** No value has an expression: each is what is declared, in every scope. */
+  /** True if no value has an expression, so values are equal in every scope. */
   readonly isConstant?: boolean;
-  /** The value of one declared attribute. @throws ExpressionError */
+  /** Returns the value of one declared attribute. @throws ExpressionError */
   evaluate(attribute: string, scope: EvalScope): Value;
-  /** The sources of what is sensitive in a declared attribute. Absent: no value is. */
+  /** Returns the sources of sensitive parts of an attribute. Undefined if no part is sensitive. */
   originOf?(attribute: string, scope: EvalScope): Origin | undefined;
 }
 
-/** The values of the names in expressions. */
+/** Values of the names in expressions. */
 export interface EvalScope {
-  /** The attributes of a resource, possibly unknown; undefined when there is no such resource. */
+  /** Returns the attributes of a resource, possibly unknown. Undefined if the resource does not exist. */
   resource(address: string): Value | undefined;
   env(name: string): string | undefined;
-  /** The sensitive attributes of a resource, by its schema or because something sensitive went into them. */
+  /** Returns the attributes of a resource that are sensitive by schema or by the values that flow into them. */
   origins?(address: string): Origins;
 }
 
-/** An expression that cannot be read or evaluated; `offset` is the place in the string, `path` that of the string in its attribute. */
+/** An invalid expression. `offset` is the position in the string, `path` the path of the string in its attribute. */
 export class ExpressionError extends Error {
   readonly offset: number;
   readonly path: AttributePath;

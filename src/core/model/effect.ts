@@ -77,7 +77,7 @@ export interface Effect {
   readonly sentence: string;
   /** Parts of the sentence. Even indexes: hostform's words. Odd indexes: words of the API or the declaration. */
   readonly parts: Parts;
-  /** Person that gains or loses access. */
+  /** Person who gains or loses access. */
   readonly person?: string;
   readonly money?: OrderMoney;
   /** Sentence that explains how to undo the effect. Null if that is impossible. */
@@ -97,7 +97,7 @@ function say(own: readonly string[], ...between: readonly (string | Parts)[]): P
   return parts;
 }
 
-/** Cost of one order, in the API's own unit (scale unspecified). */
+/** Cost of one order in the API's own unit, whose scale is unspecified. */
 export interface OrderMoney {
   readonly currency: string;
   readonly plan: string;
@@ -117,7 +117,7 @@ export interface OrderMoney {
   readonly unknown?: string;
 }
 
-/** Bill of a plan in one currency, in the API's own unit. */
+/** Cost of a plan in one currency, in the API's own unit. */
 export interface MoneyTotal {
   readonly currency: string;
   /** Number of orders in the sums. */

@@ -3,38 +3,40 @@ import type { Remedy } from "./remedy.ts";
 import { NotUtf8 } from "./text.ts";
 import type { AttributePath } from "./value.ts";
 
-/** A place in a source file; lines and columns count from 1, the end is exclusive. */
+/** A location in a source file. Lines and columns start at 1; the end is exclusive. */
 export interface SourceRange {
   readonly file: string;
   readonly line: number;
   readonly column: number;
   readonly endLine: number;
   readonly endColumn: number;
-  /** The text of the first line, for the caret. */
+  /** Text of the first line, to print with a caret. */
   readonly text?: string;
-  /** Places that use it, nearest first: the value of a parameter in its template, a template at the block that names it. */
+  /** Places that use this location, nearest first. Examples: a parameter value in its template, or a template in a block. */
   readonly usedAt?: readonly Pick<SourceRange, "file" | "line" | "column">[];
-  /** The path of the construct that stands there (`agency/acme/site`), in what was synthesized. */
+  /** Path of the construct at this location (`agency/acme/site`) in synthesized code. */
   readonly construct?: string;
 }
 
-/** Something a person should know: what is wrong (summary), where and what came (detail), what to do (remedies). */
+/** Message for the user: the problem (summary), its context (detail), and fixes (remedies). */
 export interface Diagnostic {
   readonly severity: "error" | "warning";
   readonly code: Code;
   readonly summary: string;
   readonly detail?: string;
-  /** One or several ways out; each front renders them in its own language. */
+  /** Possible fixes. Each front end shows them in its own language. */
   readonly remedies?: readonly Remedy[];
-  /** The resource it is about. */
+  /** Affected resource. */
   readonly address?: string;
-  /** The existing object that it is about, by the id that `import` takes. */
+  /** Affected existing object, by the id that `import` takes. */
   readonly object?: string;
-  /** The attribute of that resource it is about. */
+  /** Affected attribute of the resource. */
   readonly attribute?: AttributePath;
-  /** The place in the declaration. */
+  /** Location in the declaration. */
   readonly range?: SourceRange;
-  /** Cause of it: the address of a resource in trouble, or the code of another diagnostic. Reports fold it under its cause. */
+  /**
+   * Cause: the address of a failing resource, or the code of another diagnostic. Reports group the diagnostic under its cause.
+   */
   readonly because?: string;
 }
 
@@ -58,13 +60,15 @@ export function isError(diagnostic: Diagnostic): boolean {
   return diagnostic.severity === "error";
 }
 
-/** Codes of errors about one resource. Limits, identities and mistakes in files or options have others. */
+/** Codes of errors about one resource. Limits, wrong accounts, and mistakes in files or options have other codes. */
 const OF_ONE = /^(?:plan\.(?!unfit)|api\.|secret\.)/;
 
-/** Returns true for an error that holds back one resource and what depends on it. Any other error stops the whole plan. */
+/** Returns true for an error that skips one resource and its dependents. Any other error stops the whole plan. */
 export const isOfOne = (one: Diagnostic): boolean => isError(one) && one.address !== undefined && OF_ONE.test(one.code);
 
-/** Returns a function that finds the first cause of a diagnostic among the others: itself if nothing there caused it. */
+/**
+ * Returns a function that finds the root cause of a diagnostic in the list. Returns the diagnostic itself if it has no cause.
+ */
 export function causesIn(diagnostics: readonly Diagnostic[]): (one: Diagnostic) => Diagnostic {
   const named = new Map<string, Diagnostic>();
   for (const one of diagnostics.toSorted((a, b) => Number(isError(b)) - Number(isError(a))))
@@ -80,18 +84,18 @@ export function causesIn(diagnostics: readonly Diagnostic[]): (one: Diagnostic) 
   };
 }
 
-/** Number of errors that no other diagnostic caused. */
+/** Returns the number of errors that no other diagnostic caused. */
 export function countErrors(diagnostics: readonly Diagnostic[]): number {
   const cause = causesIn(diagnostics);
   return diagnostics.filter((one) => isError(one) && cause(one) === one).length;
 }
 
-/** Adds the place in the declaration to a diagnostic that knows only address and attribute. */
+/** Adds the location in the declaration to a diagnostic without one. */
 export function located(diagnostic: Diagnostic, range: SourceRange | undefined): Diagnostic {
   return diagnostic.range !== undefined || range === undefined ? diagnostic : { ...diagnostic, range };
 }
 
-/** A failure that is explained to the user: it carries diagnostics, never needs a stack trace. */
+/** An expected failure with diagnostics for the user. Needs no stack trace. */
 export class HostformError extends Error {
   override readonly name: string = "HostformError";
   readonly diagnostics: readonly Diagnostic[];
@@ -102,44 +106,44 @@ export class HostformError extends Error {
   }
 }
 
-/** Throws one error diagnostic; the common case. */
+/** Throws one error diagnostic. */
 export function fail(code: Code, summary: string, parts?: DiagnosticParts): never {
   throw new HostformError([errorOf(code, summary, parts)]);
 }
 
-/** @throws HostformError with all of these diagnostics, if there are any. */
+/** @throws HostformError with all diagnostics, if any exist. */
 export function failWith(problems: readonly Diagnostic[]): void {
   if (problems.length > 0) throw new HostformError(problems);
 }
 
 /**
- * How far a request got: `no` = it never left, or the server certainly refused it unprocessed (429);
- * `answered` = a complete answer came; `maybe` = it may have been carried out (the answer was lost or unreadable).
+ * Progress of a request. `no`: never sent, or rejected unprocessed (429). `answered`: the response was complete. `maybe`: the
+ * response was lost or unreadable, so the request may have been processed.
  */
 export type Reached = "no" | "answered" | "maybe";
 
-/** Facts about a request that failed. */
+/** Facts about a failed request. */
 export interface ApiFailure {
   readonly code: Code;
   readonly summary: string;
-  /** `POST /api/v1/services/{id}/suspend`: method and path template. */
+  /** Method and path template, for example `POST /api/v1/services/{id}/suspend`. */
   readonly endpoint: string;
   readonly reached: Reached;
-  /** The HTTP status, when an answer came. */
+  /** HTTP status. Undefined without a response. */
   readonly status?: number | undefined;
-  /** The server's own words, escaped where they are printed. */
+  /** Message of the server. It is escaped when printed. */
   readonly serverMessage?: string | undefined;
-  /** §7, 422: dotted field path -> messages. */
+  /** Messages by dotted field path (§7, 422). */
   readonly fieldErrors?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** The API says that it is busy with another request that changes something. */
+  /** True if the API is busy with another changing request. */
   readonly isBusy?: boolean | undefined;
-  /** Wait that the server asked for, in milliseconds. */
+  /** Wait requested by the server, in milliseconds. */
   readonly waitMs?: number | undefined;
   readonly detail?: string | undefined;
   readonly remedies?: readonly Remedy[] | undefined;
 }
 
-/** A request to the Hosting Automation API that failed. */
+/** A failed request to the Hosting Automation API. */
 export class ApiError extends HostformError {
   override readonly name = "ApiError";
   readonly status: ApiFailure["status"];
@@ -165,34 +169,34 @@ export class ApiError extends HostformError {
 export const isForbidden = (error: unknown) => error instanceof ApiError && error.status === 403;
 
 /**
- * Returns true if a 403 names a limit of the token: its restriction to some services (§5.2), or an ability. The object may be of
- * the account then. Any other 403 of an object that no list shows says that another account has it.
+ * Returns true if a 403 message mentions a limit of the token: its scope of services (§5.2), or an ability. The object may then
+ * belong to this account. Any other 403 for an unlisted object means that another account has the object.
  */
 export const namesLimit = (error: unknown): boolean =>
   error instanceof ApiError &&
   isForbidden(error) &&
   /restrict|scoped?\b|outside|abilit/i.test(error.serverMessage ?? "");
 
-/** The API says that the object (or its parent) does not exist. A 403 does not say so, nor does a page of a proxy. */
+/** Returns true if the API itself reports that the object or its parent does not exist. False for a 403 or a proxy's page. */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
 }
 
-/** Returns true also for a page of a proxy with the same status, or for the API's own form of the answer (§7 Gaps). */
+/** Returns true for any 404 or 410, including a proxy's page or an API format that §7 does not define. */
 export function saysNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 404 || error.status === 410);
 }
 
-/** Returns true if an answer is no list, so that the list proves nothing. */
+/** Returns true if a response is not a list, so the list proves nothing. */
 export const isNoList = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 200 && error.diagnostics[0]?.code === "api.inconclusive";
 
-/** Node's own error codes (`ENOENT`, `ECONNREFUSED`), for errors of unknown type. */
+/** Returns Node's error code (`ENOENT`, `ECONNREFUSED`) of any error. */
 export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/* Why the system refused to read or write a file, in words. */
+/* Reasons why the system rejects reading or writing a file. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   ENOTDIR: "a part of the path is not a folder",
@@ -215,7 +219,9 @@ const REASONS: Readonly<Record<string, string>> = {
   EMODE: "others may read or write it",
 };
 
-/** Why a file cannot be read or written, for the end of a sentence: `it is a folder`. @throws any other error. */
+/**
+ * Returns the reason why a file cannot be read or written, as the end of a sentence: `it is a folder`. @throws any other error.
+ */
 export function fileFailure(error: unknown): string {
   if (error instanceof NotUtf8) return error.message;
   const errno = errnoOf(error);
@@ -223,27 +229,27 @@ export function fileFailure(error: unknown): string {
   return REASONS[errno] ?? errno;
 }
 
-/** The same failure with its diagnostics changed; an error that has none as it is. */
+/** Returns the failure with changed diagnostics. Errors without diagnostics are returned unchanged. */
 export function amended(error: unknown, amend: (each: Diagnostic) => Partial<Diagnostic>): unknown {
   if (!(error instanceof HostformError)) return error;
   const diagnostics = error.diagnostics.map((each) => ({ ...each, ...amend(each) }));
   return new HostformError(diagnostics, { cause: error });
 }
 
-/** Returns true for a failure whose first diagnostic has one of these codes. */
+/** Returns true if the first diagnostic of a failure has one of these codes. */
 export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof HostformError && codes.includes(error.diagnostics[0]?.code ?? "");
 
-/** Returns the reasons against creates for a plan: a store that is busy now may be free when the plan is applied. */
+/** Returns the reasons against creations that matter for a plan. A busy store may be free when the plan is applied. */
 export const refusalsOfPlan = (refusals: readonly Diagnostic[]): readonly Diagnostic[] =>
   refusals.filter(({ code }) => code !== "store.busy");
 
-/** The words of anything that was thrown. */
+/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** For `catch`: handles what was explained to the user; any other error is thrown on. */
+/** Returns a `catch` handler for {@link HostformError}. Rethrows other errors. */
 export const ifExplained =
   <T>(handle: (error: HostformError) => T) =>
   (error: unknown): T => {
@@ -251,13 +257,13 @@ export const ifExplained =
     throw error;
   };
 
-/** For `catch`: handles what the file system refused, by its reason in words; any other error is thrown on. */
+/** Returns a `catch` handler for file errors, which receives the reason. Rethrows other errors. */
 export const ifErrno =
   <T>(handle: (reason: string) => T) =>
   (error: unknown): T =>
     handle(fileFailure(error));
 
-/** The same as `promise.catch(handle)`, for a step that promises nothing. */
+/** Synchronous equivalent of `promise.catch(handle)`. */
 export function attempt<T, U>(step: () => T, handle: (error: unknown) => U): T | U {
   try {
     return step();

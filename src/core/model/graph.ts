@@ -1,25 +1,25 @@
 /**
- * The one walk through a graph of dependencies: resources by their references, names of a stack, stacks, data sources. It is not
- * recursive, since a chain may be as long as a declaration.
+ * Traversal of dependency graphs: resources, names of a stack, stacks, data sources. Not recursive, because a chain may be as
+ * long as a declaration.
  */
 
-/** A directed graph: for each node the nodes it depends on, in their order. */
+/** A directed graph: each node with its ordered dependencies. */
 type Graph = ReadonlyMap<string, Iterable<string>>;
 
-/** A circle: its nodes in order (the last depends on the first). `skipped` counts nodes left out of a long one's middle. */
+/** A cycle: its nodes in order; the last depends on the first. `skipped` is the number of nodes omitted in the middle. */
 export interface Circle {
   readonly nodes: readonly string[];
   readonly skipped: number;
 }
 
-/** A longer circle is shortened. */
+/** Maximum number of nodes shown of a cycle. */
 const SHOWN = 12;
 
 /**
- * Walks from some nodes to all that they depend on.
- * @param next what a node depends on, in its order; undefined for a node that is not of the graph, which is left out.
- * @returns `order`: each node after those it depends on, otherwise as given; of a circle in any order. `circles`: one for each
- *   edge back to a node on the way to it; without these edges the graph has none.
+ * Visits some nodes and all their dependencies.
+ * @param next Returns the ordered dependencies of a node. Undefined if the node is not part of the graph; it is then skipped.
+ * @returns `order`: each node after its dependencies, otherwise in the given order. The order within a cycle is arbitrary.
+ * `circles`: one cycle per edge back to a node on the current path. Without these edges, the graph has no cycle.
  */
 export function walk(
   starts: Iterable<string>,
@@ -60,10 +60,10 @@ function circle(way: readonly { readonly node: string }[], from: number): Circle
   return { nodes: shown.map(({ node }) => node), skipped: length - shown.length };
 }
 
-/** The circles of a graph; edges to nodes that it does not have are ignored. */
+/** Returns the cycles of a graph. Edges to unknown nodes are ignored. */
 export const circles = (graph: Graph): Circle[] => walk(graph.keys(), (node) => graph.get(node)).circles;
 
-/** The nodes, each after those it depends on; otherwise the given order is kept. Edges to unknown nodes are ignored. */
+/** Returns the nodes, each after its dependencies, otherwise in the given order. Edges to unknown nodes are ignored. */
 export function dependencyOrder<T>(nodes: ReadonlyMap<string, T>, dependencies: (node: T) => Iterable<string>): T[] {
   const next = (name: string) => {
     const node = nodes.get(name);

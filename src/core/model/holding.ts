@@ -1,18 +1,18 @@
-// Finds the conditions that hold of a plan, or after an apply.
+// Finds the conditions of a plan, or of the account after an apply.
 import { type ApplyResult, changesRecord, isNoOp, type Plan, unfulfilledIn } from "./changes.ts";
 import type { ConditionName, FailOn } from "./condition.ts";
 import { effectOf } from "./effect.ts";
 
-/** Conditions under which a declared object does not exist, or serves nobody. */
+/** Conditions of a declared object that does not exist or serves nobody. */
 const DOWN: ReadonlySet<ConditionName> = new Set(["offline", "gone", "handed_over"]);
 
-/** Returns true if no declared object is gone or offline. */
+/** Returns true if no declared object is deleted, transferred or offline. */
 export const isUp = ({ conditions = [] }: Pick<Plan, "conditions">): boolean =>
   !conditions.some(({ condition }) => DOWN.has(condition));
 
 /**
- * The names of {@link FAIL_ON} that hold: of the account before the plan is applied, or after the apply.
- * @param result of the apply, if the plan was applied.
+ * Returns the names of {@link FAIL_ON} that are true for the account, before or after the apply.
+ * @param result Result of the apply, if the plan was applied.
  */
 export function holding(plan: Plan, result?: ApplyResult): ReadonlySet<FailOn> {
   const { conditions = [] } = result ?? plan;

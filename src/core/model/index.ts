@@ -1,7 +1,7 @@
 /**
- * The vocabulary of hostform: values, addresses, expressions, desired resources, states, changes, plans, diagnostics.
- * Plain types and pure functions. In: nothing. Out: what all other folders speak. Must not: import any other folder,
- * do I/O, read the clock (excepted: the one implementation of `Clock` by the system).
+ * Shared types of hostform: values, addresses, expressions, desired resources, states, changes, plans, diagnostics. Plain types
+ * and pure functions. All other folders use them. This module must not import any other folder, perform I/O or read the clock.
+ * Exception: the system implementation of `Clock`.
  */
 
 export * from "./changes.ts";

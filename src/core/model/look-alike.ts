@@ -1,7 +1,7 @@
-// Names that read like another one: letters of several scripts in one label, letters that only look Latin, or a known name in disguise.
+// Names that imitate other names: mixed scripts in one label, letters that look Latin, or a disguised known name.
 import { domainToUnicode } from "node:url";
 
-/** Scripts that a domain label can be of. A letter of any other script counts as `another script`. */
+/** Known scripts of domain labels. A letter of any other script counts as `another script`. */
 const SCRIPTS = [
   "Latin",
   "Cyrillic",
@@ -22,21 +22,24 @@ const SCRIPTS = [
 ] as const;
 const PATTERNS = SCRIPTS.map((name) => [name, new RegExp(`\\p{Script=${name}}`, "u")] as const);
 
-/** Scripts that are written together (UTS 39, highly restrictive). */
+/** Scripts that are commonly written together (UTS 39, highly restrictive). */
 const TOGETHER: readonly (readonly string[])[] = [
   ["Latin", "Han", "Hiragana", "Katakana"],
   ["Latin", "Han", "Bopomofo"],
   ["Latin", "Han", "Hangul"],
 ];
 
-/** Letters and digits that read as a Latin letter (from the confusables of UTS 39), each group behind its letter. */
+/** Letters and digits that look like a Latin letter (from the UTS 39 confusables). Each group starts with its Latin letter. */
 const READS_AS =
   "aаαɑ bЬьв cсϲ dԁ eеҽε gɡց hһհн iіıι1lӏ jјϳ kкκ lӏ mм nոпη oоοօσ0 pрρ qԛ rг sѕ tтτ uսυ vνѵ wԝωшա xхχ yуγү zᴢ";
 const LETTERS = new Map(
   READS_AS.split(" ").flatMap(([letter = "", ...others]) => others.map((other) => [other, letter] as const)),
 );
 
-/** The form in which names are compared by their looks: `rn` reads as `m`, `0` as `o`, `1` and `l` as `i`, accents are dropped. */
+/**
+ * Returns the form of a name for visual comparison: `rn` becomes `m`, `0` becomes `o`, `1` and `l` become `i`, and accents are
+ * dropped.
+ */
 export const skeleton = (name: string): string =>
   [...name.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "")]
     .map((letter) => LETTERS.get(letter) ?? letter)
@@ -53,8 +56,8 @@ const scriptsOf = (label: string): string[] => {
 };
 
 /**
- * The reason why a domain is easily mistaken for another one, judged by its own letters; undefined if nothing is suspicious.
- * @param domain its A-labels, its U-labels, or both.
+ * Returns the reason why a domain's own letters are confusing. Undefined if nothing is suspicious.
+ * @param domain Domain as A-labels, U-labels, or a mix.
  */
 export function mixture(domain: string): string | undefined {
   for (const label of domainToUnicode(domain).split(".")) {
@@ -67,7 +70,7 @@ export function mixture(domain: string): string | undefined {
   return undefined;
 }
 
-/** Finds names that look like a known one and are another. */
+/** Returns a function that finds the known name that a different name imitates. */
 export function lookAlikes(known: Iterable<string>): (domain: string) => string | undefined {
   const bySkeleton = new Map<string, string>();
   const names = new Set(known);

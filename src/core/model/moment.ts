@@ -1,11 +1,11 @@
 /**
- * Times as hosts show them and as people declare them, read the same on every machine: no text is read in the machine's own
- * time zone.
+ * Parsing of times from hosts and declarations. The result is equal on every machine, because no text is read in the local time
+ * zone.
  */
 
 /**
- * A reading of a time. `instant` is exact; `local` has no offset, so `at` is right within a day; `day` begins at `at` in UTC.
- * `none` is a host's way to say "no date"; `unknown` cannot be read, and nothing is planned on it.
+ * A parsed time. `instant`: exact. `local`: without offset, so `at` is correct within one day. `day`: starts at `at` in UTC.
+ * `none`: the host's notation of "no date". `unknown`: unreadable; hostform then plans no change.
  */
 export type Moment = { readonly form: "instant" | "local" | "day"; readonly at: number } | { form: "none" | "unknown" };
 
@@ -13,22 +13,22 @@ const NONE: Moment = { form: "none" };
 const UNREADABLE: Moment = { form: "unknown" };
 
 export const DAY_MS = 86_400_000;
-/** Before 1971, and from the last days of the year 9999 on, a time is a host's "no date": `0000-00-00`, the epoch, 9999-12-31. */
+/** Times before 1971 and after the last days of 9999 mean "no date": `0000-00-00`, the epoch, 9999-12-31. */
 const FIRST_MS = 365 * DAY_MS;
 const LAST_MS = 253_402_128_000_000; // 9999-12-30
-/** 1973 in seconds: below it a number is a day, a year or a duration. From 1973 in milliseconds on, a number counts those. */
+/** 1973 in seconds. Smaller numbers are days, years or durations. Numbers above 1973 in milliseconds count milliseconds. */
 const LEAST_SECONDS = 100_000_000;
 const LEAST_MS = LEAST_SECONDS * 1000;
 
 const NO_DATE = /^(?:|-?0|never|none|null|nil|false|no|n\/a|-|unlimited|forever|-?infinity)$|^-?000[01]-/i;
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?: ?(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?))?)?$/i;
-/** The form of HTTP and mail headers: a weekday, and an explicit zone. */
+/** Format of HTTP and mail headers: a weekday and an explicit zone. */
 const HTTP = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*, .*(?:GMT|UTC|[+-]\d{4})$/i;
 
 const bounded = (form: "instant" | "local" | "day", at: number): Moment =>
   at < FIRST_MS || at >= LAST_MS ? NONE : { form, at };
 
-/** Reads a time that a host shows: a text, or seconds or milliseconds since the epoch as a number or as digits. */
+/** Parses a host's time: a string, or seconds or milliseconds since the epoch as a number or digits. */
 export function readMoment(said: unknown): Moment {
   if (said === null || said === undefined || said === false) return NONE;
   if (typeof said === "number") return ofNumber(said);
@@ -45,18 +45,18 @@ export function readMoment(said: unknown): Moment {
 function ofNumber(number: number): Moment {
   if (number <= 0) return NONE;
   if (!(number >= LEAST_SECONDS)) return UNREADABLE;
-  // The year 9999 in seconds is a sentinel as well, and as milliseconds it would be 1978.
+  // The year 9999 in seconds is also a sentinel. As milliseconds it would be in 1978.
   if (number < LEAST_MS || Math.abs(number * 1000 - LAST_MS) <= 2 * DAY_MS) return bounded("instant", number * 1000);
   return bounded("instant", number);
 }
 
-/** A time in ISO 8601, with a blank in place of the `T` or not; undefined where it has another form or names no real time. */
+/** Parses an ISO 8601 time, with `T` or a space. Undefined if the format differs or the time does not exist. */
 function ofIso(text: string): { readonly form: "instant" | "local" | "day"; readonly at: number } | undefined {
   const [all, year, month, day, hour, minute, second = "00", fraction = "", zone] = ISO.exec(text) ?? [];
   if (all === undefined) return undefined;
   const date = `${year}-${month}-${day}`;
   const start = Date.parse(`${date}T00:00:00Z`);
-  // February 30 would be March 2.
+  // February 30 would become March 2.
   if (Number.isNaN(start) || new Date(start).toISOString().slice(0, 10) !== date) return undefined;
   if (hour === undefined) return { form: "day", at: start };
   const clock = Date.parse(`${date}T${hour}:${minute}:${second}${fraction.slice(0, 4)}Z`);
@@ -70,7 +70,10 @@ function ofIso(text: string): { readonly form: "instant" | "local" | "day"; read
 
 const DECLARED = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
-/** The reason why a text cannot be declared as a time, or undefined: ISO 8601 with an offset, or a day of the calendar. */
+/**
+ * Returns the reason why a text cannot be declared as a time. Undefined if the text is ISO 8601 with an offset, or a calendar
+ * date.
+ */
 export function momentProblem(text: string): string | undefined {
   const expected = "expected a time such as 2027-01-31T00:00:00Z";
   if (!DECLARED.test(text)) return `${expected}, or a day such as 2027-01-31`;
@@ -82,16 +85,16 @@ export function momentProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** The milliseconds since the epoch of a declared time; a day begins at midnight in UTC. */
+/** Returns the milliseconds since the epoch of a declared time. A date starts at midnight UTC. */
 export const declaredMoment = (text: string): number | undefined => ofIso(text)?.at;
 
-/** A time that a host shows without an offset, as it can be declared: in UTC. */
+/** Returns a host's time in declarable notation. A time without an offset counts as UTC. */
 export function declarableMoment(shown: unknown): string | undefined {
   const moment = readMoment(shown);
   return "at" in moment ? new Date(moment.at).toISOString().replace(".000Z", "Z") : undefined;
 }
 
-/** Returns true if a shown end is certainly no later than the one that was sent. Without an end nothing ends. */
+/** Returns true if the shown end is certainly not later than the sent end. False without an end. */
 export function endsNoLater(sent: unknown, shown: unknown): boolean {
   const wanted = readMoment(sent);
   const end = readMoment(shown);
@@ -101,8 +104,8 @@ export function endsNoLater(sent: unknown, shown: unknown): boolean {
 }
 
 /**
- * Equality of two times, whatever their notation, to the second. A day equals any time of that day; a time without an offset
- * equals what lies less than a day away, as nobody knows whose clock it is.
+ * Returns true if two times are equal to the second, in any notation. A date equals any time of that day. A time without an
+ * offset equals times less than one day away, because its time zone is unknown.
  */
 export function sameMoment(a: unknown, b: unknown): boolean {
   if (a === b) return true;

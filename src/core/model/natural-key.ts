@@ -1,13 +1,12 @@
 /**
- * The one form of each value that natural keys are made of: names, domains, e-mail addresses, URLs. Matching, differences, adoption
- * and duplicates compare these forms. Requests carry domains as A-labels (`xn--…`); people read the U-label with the A-label
- * beside it.
+ * Normalization of the values in natural keys: names, domains, e-mail addresses, URLs. Matching, differences, adoption and
+ * duplicate checks compare normalized values. Requests use A-labels (`xn--…`). People see the U-label with the A-label.
  */
 import { domainToASCII, domainToUnicode } from "node:url";
 import { mixture } from "./look-alike.ts";
 import type { Json, Value } from "./value.ts";
 
-/** Texts that are their own folded form: most are, and thousands are compared. */
+/** Texts that are already folded. This is a fast path for thousands of comparisons. */
 const PLAIN_TEXT = /^[!-%'-@[-~]+(?: [!-%'-@[-~]+)*$/;
 
 const ENTITY = /&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[\da-f]{1,6});/gi;
@@ -21,8 +20,8 @@ function character(entity: string): string {
 }
 
 /**
- * The form in which texts are compared: NFC, lower case, HTML entities as their characters, single blanks. Undefined for
- * anything but a string. A host may escape a text twice, so the form is applied until nothing changes.
+ * Returns the text for comparison: NFC, lower case, decoded HTML entities, single spaces. Undefined if the value is not a
+ * string. Repeats until nothing changes, because a host may escape a text twice.
  */
 export function folded(value: unknown): string | undefined {
   if (typeof value !== "string" || PLAIN_TEXT.test(value)) return typeof value === "string" ? value : undefined;
@@ -31,29 +30,29 @@ export function folded(value: unknown): string | undefined {
   return plain === value ? plain : folded(plain);
 }
 
-/** Equality of two values that have the same form, if they have one. */
+/** Returns an equality test for values with the same normalized value. Values without one are never equal. */
 export function sameBy(formOf: (value: unknown) => string | undefined): (a: unknown, b: unknown) => boolean {
   return (a, b) => formOf(a) !== undefined && formOf(a) === formOf(b);
 }
 
-/** Equality of texts in their folded form (names, words of a fixed set). */
+/** Returns true if two strings have the same folded form (names, words of a fixed set). */
 export const sameFolded = sameBy(folded);
 
-/** Domains that have no other form. */
+/** Domains that are already normalized. */
 const PLAIN_DOMAIN = /^(?:(?!xn--)[a-z\d-]+\.)+(?!xn--)[a-z]{2,}$/;
-/** The dots that UTS 46 takes for one. */
+/** Characters that UTS 46 treats as a dot. */
 const DOT = /[.\u3002\uff0e\uff61]/u;
 const ENDING = /[\s.\u3002\uff0e\uff61]+$/u;
-/** Keeps a name of numbers from being read as an IP address. */
+/** Suffix that prevents parsing a numeric name as an IP address. */
 const SUFFIX = ".invalid";
 
-/** The A-labels of a name, by UTS 46; undefined where it has none. A URL's other parts and percent signs are no part of a name. */
+/** Returns the A-labels of a name (UTS 46). Undefined if the name has none, or contains URL characters such as `%`. */
 function toAscii(name: string): string | undefined {
   if (/[%:/?#@\\[\]\s]/u.test(name)) return undefined;
   return domainToASCII(name + SUFFIX).slice(0, -SUFFIX.length) || undefined;
 }
 
-/** The form in which domains are compared and sent: lower case, A-labels, without the root's dot. A text without such a form is folded. */
+/** Returns a domain for comparison and requests: lower case, A-labels, no trailing dot. A text without A-labels is folded. */
 export function foldedDomain(value: unknown): string | undefined {
   const text = folded(value)?.replace(ENDING, "");
   return text === undefined || PLAIN_DOMAIN.test(text) ? text : (toAscii(text) ?? text);
@@ -61,7 +60,7 @@ export function foldedDomain(value: unknown): string | undefined {
 
 export const sameDomain = sameBy(foldedDomain);
 
-/** Rewrites the domain of an e-mail address; a text without an `@` stays as it is. */
+/** Rewrites the domain of an e-mail address. A text without `@` is unchanged. */
 function withDomain(address: string, rewrite: (domain: string) => string): string {
   const at = address.lastIndexOf("@") + 1;
   return at === 0 ? address : address.slice(0, at) + rewrite(address.slice(at));
@@ -69,7 +68,7 @@ function withDomain(address: string, rewrite: (domain: string) => string): strin
 
 const domainForm = (domain: string): string => foldedDomain(domain) ?? domain;
 
-/** The form in which e-mail addresses are compared: a change of case is no change. */
+/** Returns an e-mail address for comparison. Case differences are ignored. */
 export function foldedEmail(value: unknown): string | undefined {
   const text = folded(value);
   return text && withDomain(text, domainForm);
@@ -77,12 +76,12 @@ export function foldedEmail(value: unknown): string | undefined {
 
 export const sameEmail = sameBy(foldedEmail);
 
-/** The form in which an e-mail address is sent: the local part as it is declared, the domain as A-labels. */
+/** Returns an e-mail address for requests: the declared local part, and the domain as A-labels. */
 export const sentEmail = (address: string): string => withDomain(address.trim(), domainForm);
 
 /**
- * The form in which URLs are compared: as every URL parser writes it (`https://a.example` has the path `/`), with percent escapes
- * as RFC 3986 6.2.2 normalizes them: `%c3%bc` is `%C3%BC`, and `%7e` is `~`.
+ * Returns a URL for comparison, as URL parsers write it (`https://a.example` gets the path `/`). Percent escapes are normalized
+ * (RFC 3986 6.2.2): `%c3%bc` becomes `%C3%BC`, and `%7e` becomes `~`.
  */
 export function normalUrl(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
@@ -94,23 +93,23 @@ export function normalUrl(value: unknown): string | undefined {
 
 export const sameUrl = sameBy(normalUrl);
 
-/** A URL with one host between `//` and the path, perhaps behind credentials. */
+/** A URL with one host between `//` and the path, optionally with credentials. */
 const PLAIN_HOST = /^https?:\/\/(?:[^\s/?#@\\]*@)?[^\s/?#@\\]+(?:[/?#]|$)/i;
 
 /**
- * Returns true for a URL whose host is the same to every parser. WHATWG's takes `\` for `/`, and passes over blanks and further
- * slashes; those of RFC 3986 do not, so `https://a.example\@b.example` leads to either.
+ * Returns true if every parser finds the same host in a URL. WHATWG parsers treat `\` as `/` and skip spaces and extra slashes;
+ * RFC 3986 parsers do not. `https://a.example\@b.example` therefore has two possible hosts.
  */
 export const hasPlainHost = (url: string): boolean => PLAIN_HOST.test(url);
 
-/** The form in which a URL is sent: as it is declared, a host in other letters as A-labels. */
+/** Returns a URL for requests: as declared, but a non-ASCII host becomes A-labels. */
 export const sentUrl = (url: string): string => (/^[ -~]*$/.test(url) ? url : (URL.parse(url)?.href ?? url));
 
-/** Characters in place of a secret: `***`, `xxxx`, `[hidden]`, an ellipsis. */
+/** Characters that mask a secret: `***`, `xxxx`, `[hidden]`, an ellipsis. */
 const MASK =
   /[*#\u2022\u25cf\u2588x]{3,}|-{3,}|_{3,}|\u2026|\.{3}|[[<({](?:removed|secret)[\])>}]|[[<({]?(?:redacted|hidden|filtered|masked)[\])>}]?/giu;
 
-/** Returns true if a text is the sent one, parts of it masked. */
+/** Returns true if the shown text is the sent text with masked parts. */
 function isMasked(sent: string, shown: string): boolean {
   const [first = "", ...others] = shown.split(MASK);
   const last = others.pop();
@@ -133,9 +132,9 @@ const decoded = (text: string) => {
 };
 
 /**
- * Returns true if a shown URL leads where the sent one does: scheme, host, port and path are equal, and what remains of its query
- * and credentials is equal or masked. In the answer to the request, any value of a sent parameter and any word without a value
- * is a mask.
+ * Returns true if a shown URL has the target of the sent URL. Scheme, host, port and path must be equal; query and credentials
+ * may be missing or masked. In the response to the request, any value of a sent parameter, and any word without a value, counts
+ * as a mask.
  */
 export function isSameTarget(sent: unknown, shown: unknown, isAnswer = false): boolean {
   const from = URL.parse(String(sent));
@@ -155,17 +154,17 @@ export function isSameTarget(sent: unknown, shown: unknown, isAnswer = false): b
   return isQuery && isUser;
 }
 
-/** Letters and digits alone, without accents: for names that a host rewrites further than {@link folded} undoes. */
+/** Returns only letters and digits without accents, for names that a host changes more than {@link folded} undoes. */
 const bare = memo((name: string) =>
   (folded(name.replace(/&([a-z])(?:acute|caron|cedil|circ|grave|ring|slash|tilde|uml);/gi, "$1")) ?? "")
     .normalize("NFKD")
     .replace(/[^\p{L}\p{N}]+/gu, ""),
 );
 
-/** The shortest name, as the host shows it, that may be a longer one cut off: a limit of 20 may leave a blank at the end. */
+/** Minimum length of a name that may have been cut by the host. A limit of 20 may leave a trailing space. */
 const SHORTEST_CUT = 19;
 
-/** The beginning of a name that a host may have cut, maybe within an entity; undefined where it shows no sign of a cut. */
+/** Returns the start of a name that a host may have cut, possibly within an entity. Undefined if nothing suggests a cut. */
 const cutOf = memo((name: string): string | undefined => {
   const beginning = name.replace(/(?:\u2026|\.{3})\s*$/u, "");
   if (beginning === name && name.trim().length < SHORTEST_CUT) return undefined;
@@ -174,8 +173,8 @@ const cutOf = memo((name: string): string | undefined => {
 });
 
 /**
- * Returns true for two names, different in their folded form, that may be one: they have the same letters and digits, or the
- * shown one is the beginning of the declared one, of at least 19 characters or with an ellipsis.
+ * Returns true if two different folded names may be one name. They have the same letters and digits, or the shown one is a
+ * prefix of at least 19 characters or with an ellipsis.
  */
 export function similarName(declared: unknown, shown: unknown): boolean {
   if (typeof declared !== "string" || typeof shown !== "string") return false;
@@ -186,21 +185,21 @@ export function similarName(declared: unknown, shown: unknown): boolean {
   return whole === other || (cut !== undefined && whole.startsWith(cut) && whole.length > cut.length);
 }
 
-/** Returns true for two texts that may be one: they have the same letters and digits, or one begins with the other. */
+/** Returns true if two texts may be one: same letters and digits, or one is a prefix of the other. */
 export function nearText(one: string, other: string): boolean {
   const a = bare(one);
   const b = bare(other);
   return a.startsWith(b) || b.startsWith(a);
 }
 
-/** Returns true for two domains that differ in a leading `www.` alone, which some hosts add or drop. */
+/** Returns true if two domains differ only in a leading `www.`, which some hosts add or drop. */
 export function similarDomain(declared: unknown, shown: unknown): boolean {
   const one = foldedDomain(declared);
   const other = foldedDomain(shown);
   return one !== undefined && other !== undefined && (one === `www.${other}` || other === `www.${one}`);
 }
 
-/** Returns true if one of two values is the beginning or the end of the other, in whatever case. */
+/** Returns true if one value is a prefix or suffix of the other, ignoring case. */
 export function isPart(sent: unknown, shown: unknown): boolean {
   const [short = "", long = ""] = [sent, shown]
     .map((value) => folded(String(value)) ?? "")
@@ -208,7 +207,7 @@ export function isPart(sent: unknown, shown: unknown): boolean {
   return short.length > 1 && (long.startsWith(short) || long.endsWith(short));
 }
 
-/** Returns true for a shown domain that is another notation of the sent one: as a URL, with or without `www.`, or cut. */
+/** Returns true if a shown domain is another notation of the sent one: a URL, with or without `www.`, or shortened. */
 export function isDomainForm(sent: unknown, shown: unknown): boolean {
   if (typeof sent !== "string" || typeof shown !== "string") return false;
   const name = shown.replace(/^https?:\/\//i, "").replace(/\/+$/, "");
@@ -218,7 +217,7 @@ export function isDomainForm(sent: unknown, shown: unknown): boolean {
   return isCut && (foldedDomain(sent) ?? "").startsWith(beginning);
 }
 
-/** Each of thousands of names is compared with each other one. */
+/** Caches results, because thousands of names are compared with each other. */
 function memo<T>(compute: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
@@ -231,8 +230,8 @@ function memo<T>(compute: (text: string) => T): (text: string) => T {
 }
 
 /**
- * The name of an object for people: an international domain or e-mail address as its U-label, with the A-label beside it and a mark
- * if the name is easily mistaken for another one; a URL without the parts that may be secret, with the other form of its host.
+ * Returns an object's name for people. International domains and e-mail addresses appear as U-label with the A-label, and a
+ * mark if the name is confusing. URLs appear without secret parts, with the other form of their host.
  */
 export function shownName(name: string): string {
   if (/^https?:/i.test(name)) return withForm(openUrl(name), URL.parse(name)?.hostname ?? "", "");
@@ -240,7 +239,7 @@ export function shownName(name: string): string {
   return withForm(name, foldedDomain(name.slice(at)) ?? "", name.slice(0, at));
 }
 
-/** @param user the part in front of a domain; a text that is only both gets its U-label. */
+/** @param user Part before the domain. A text in A-labels gets its U-label. */
 function withForm(name: string, ascii: string, user: string): string {
   const unicode = /(?:^|\.)xn--/.test(ascii) ? domainToUnicode(ascii) : "";
   if (unicode === ascii || unicode === "") return name;
@@ -250,20 +249,20 @@ function withForm(name: string, ascii: string, user: string): string {
   return `${isUrl ? name : `${user}${unicode}`} (${other}${mark === undefined ? "" : `, ${mark}`})`;
 }
 
-/** A URL without its user and its query, which may hold a token. Any other text stays as it is. */
+/** Returns a URL without user and query, which may contain a token. Other texts are unchanged. */
 export const openUrl = (text: string): string =>
   /^https?:/i.test(text) ? text.replace(/\/\/[^/?#]*@/, "//\u2026@").replace(/\?.*$/s, "?\u2026") : text;
 
-/** A value as JSON, each URL in it without these parts. */
+/** Returns a value as JSON, with {@link openUrl} applied to each string. */
 export const openJson = (value: Value): string =>
   JSON.stringify(value, (_, part) => (typeof part === "string" ? openUrl(part) : part));
 
-/** The same as a value. */
+/** Returns the value with {@link openUrl} applied to each string. */
 export const openValue = <V extends Json>(value: V): V => JSON.parse(openJson(value));
 
 /**
- * The reason why a text is no name that a domain or a website can have; undefined for one that is. The sentence completes
- * `"bad..name" is not a domain name: …`, and holds no part of the name, which may be a secret, but one character.
+ * Returns the reason why a text cannot be a domain name. Undefined if it can. The sentence completes
+ * `"bad..name" is not a domain name: …`. It contains at most one character of the name, because the name may be a secret.
  */
 export function domainProblem(text: string): string | undefined {
   const labels = text.split(DOT);

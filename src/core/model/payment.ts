@@ -17,8 +17,8 @@ const UNPAID =
   /\b(?:unpaid|not|non|no|open|due|overdue|pending|awaiting|waiting|outstanding|issued|sent|draft|new|part|partial|partially|cancel|canceled|cancelled|void|voided|refund|refunded|reversed|disputed|uncollectible|failed|declined)\b/;
 
 /**
- * Returns true for an invoice that is paid, undefined where that cannot be read. A known status word outranks the time of
- * payment, which some hosts fill with a zero date (§2 leaves the words open).
+ * Returns true if an invoice is paid. Undefined if unreadable. A known status word overrides the payment time, which some hosts
+ * fill with a zero date (§2 does not define the words).
  */
 export function isPaid({ paid_at, status }: { readonly paid_at: string | null; readonly status: string | null }) {
   const words = (status ?? "")
@@ -31,11 +31,13 @@ export function isPaid({ paid_at, status }: { readonly paid_at: string | null; r
   return form === "unknown" ? undefined : form !== "none";
 }
 
-/** Returns true for an invoice that is to be paid: it is neither paid nor ended, as far as its status shows (§2 leaves the words open). */
+/**
+ * Returns true if an invoice must be paid: it is neither paid nor cancelled, according to its status (§2 does not define the
+ * words).
+ */
 export const isOpen = (invoice: Parameters<typeof isPaid>[0]): boolean =>
   isPaid(invoice) === false && !/cancel|void|refund|revers|draft|uncollect|written/i.test(invoice.status ?? "");
 
-/** An invoice as the API lists it. */
 interface Listed extends Omit<Invoice, "number" | "paid"> {
   readonly invoice_number: string | null;
   readonly paid_at: string | null;

@@ -1,4 +1,4 @@
-// Facts of each change that a policy judges, from the words of its kind. Names of kinds play no part.
+// Facts about each change that a policy evaluates, based on the words of its kind. Kind names do not matter.
 import type { Change, Plan } from "./changes.ts";
 import type { ConditionName } from "./condition.ts";
 import { clientOf, EFFECT_KINDS, type Effect, type EffectKind, effectOf, effectsOf } from "./effect.ts";
@@ -9,50 +9,50 @@ import { isCurrency } from "./specification.ts";
 import type { ResourceState } from "./state.ts";
 import { UNKNOWN, type Unknown } from "./value.ts";
 
-/** Facts of one change. A value is {@link UNKNOWN} if it is known only after apply. */
+/** Facts about one change. A value is {@link UNKNOWN} if it is known only after apply. */
 export interface ChangeFacts extends Pick<Change, "address" | "type"> {
   readonly noun: string;
-  /** Its effects, without duplicates. None: only its client changes. */
+  /** Effects of the change, without duplicates. Empty if only the client changes. */
   readonly effects: readonly EffectKind[];
-  /** It leaves the account or the state on purpose. */
+  /** True if the object leaves the account or the state on purpose. */
   readonly isRemoval: boolean;
-  /** A site is suspended, deleted or replaced. */
+  /** True if a site is suspended, deleted or replaced. */
   readonly takesOffline: boolean;
-  /** A-labels of the site or domain that it is about. */
+  /** Affected site or domain, as A-labels. */
   readonly site?: string;
   readonly order?: {
     readonly currency: string;
-    /** Upper bound of its invoice, in the API's own unit; null: not known. */
+    /** Upper bound of the invoice in the API's own unit. Null if unknown. */
     readonly most: number | null;
-    /** Name and number of its plan. Absent: it has none. */
+    /** Name and number of the hosting plan. Undefined if the order has none. */
     readonly plan?: readonly string[];
   };
-  /** Host that receives events afterwards, as A-labels. */
+  /** Host that receives events after the change, as A-labels. */
   readonly receiver?: string | Unknown;
-  /** Domain of the person who has access afterwards, as A-labels. */
+  /** Domain of the person with access after the change, as A-labels. */
   readonly grantee?: string | Unknown;
-  /** Present and former client; null: nobody's. */
+  /** Current and former client. Null means no client. */
   readonly clients: readonly (string | null)[];
   readonly file?: string;
 }
 
-/** Everything that a policy judges. */
+/** Input of a policy evaluation. */
 export interface PolicyFacts {
   readonly changes: readonly ChangeFacts[];
   readonly conditions: readonly { readonly address: string; readonly condition: ConditionName }[];
-  /** Number of recorded objects whose conditions are not known here. */
+  /** Number of objects in the state whose conditions are unknown. */
   readonly unseen: number;
-  /** The user whom the CI names; null: it names none. */
+  /** User reported by the CI. Null if the CI reports none. */
   readonly author: string | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The state is encrypted with a key. Null: not known here, as Terraform keeps the state. */
+  /** True if the state is encrypted with a key. Null if unknown, because Terraform keeps the state. */
   readonly hasStateKey: boolean | null;
-  /** Names that the project has, as A-labels: what looks like one of them is suspicious. */
+  /** Known names of the project, as A-labels. Similar names are suspicious. */
   readonly known: readonly string[];
 }
 
-/** Facts of what a plan changes, in its order. What stays as it is has none. */
+/** Returns the facts about a plan's changes, in plan order. Unchanged resources have none. */
 export function changeFacts(plan: Pick<Plan, "changes">): ChangeFacts[] {
   const effects = Map.groupBy(effectsOf(plan), ({ address }) => address);
   return plan.changes.flatMap((change) => {
@@ -97,13 +97,16 @@ function factsOf(change: Change, own: readonly Effect[]): ChangeFacts {
   };
 }
 
-/** The value after a change; {@link UNKNOWN} if the apply decides it. */
+/** Returns the value after a change. {@link UNKNOWN} if the apply decides the value. */
 function valueAfter({ after, after_unknown: unknown }: Change, attribute: string) {
   const mask = typeof unknown === "object" && !Array.isArray(unknown) ? Reflect.get(unknown, attribute) : unknown;
   return mask === undefined || mask === false ? after?.[attribute] : UNKNOWN;
 }
 
-/** A domain, that of an e-mail address too, as A-labels. Anything else is not known: no rule may take it for an allowed one. */
+/**
+ * Returns a domain, or the domain of an e-mail address, as A-labels. Other values are unknown, so that no rule mistakes them
+ * for an allowed value.
+ */
 function domainIn(value: unknown): string | Unknown {
   if (typeof value !== "string") return UNKNOWN;
   return foldedDomain(value.slice(value.lastIndexOf("@") + 1)) ?? UNKNOWN;
@@ -121,7 +124,7 @@ interface Names {
   readonly sites: ReadonlySet<string>;
 }
 
-/** Names that a project has recorded. @param wordsOf the words of the kind of an address. */
+/** Returns the names in a project's state. @param wordsOf Returns the words of an address's kind. */
 export function namesIn(
   resources: Iterable<Pick<ResourceState, "address" | "attributes">>,
   wordsOf: (address: string) => Change["words"] | undefined,
@@ -139,7 +142,9 @@ export function namesIn(
   return { receivers, grantees, sites };
 }
 
-/** Hosts and domains that a plan lets in for the first time, in the order of the plan. A domain with a site in the project is known. */
+/**
+ * Returns hosts and domains that a plan admits for the first time, in plan order. A domain with a site in the project is known.
+ */
 export function newNames(changes: readonly ChangeFacts[], { receivers, grantees, sites }: Names): NewName[] {
   const found = new Map<string, NewName>();
   const note = (what: NewName["what"], name: string | Unknown | undefined, known: ReadonlySet<string>, at: string) => {
@@ -154,7 +159,7 @@ export function newNames(changes: readonly ChangeFacts[], { receivers, grantees,
   return [...found.values()];
 }
 
-/** Names of a change that are easily mistaken for others, each with the known name that it looks like. */
+/** Returns the confusing names of a change, each with the known name that it imitates. */
 export function suspicions(
   { site, receiver, grantee }: ChangeFacts,
   looksLike: ReturnType<typeof lookAlikes>,

@@ -1,4 +1,4 @@
-// The rules of a policy and their verdicts. A rule only refuses: no rule allows what another one, or a guard, refuses.
+// Rules of a policy, and their verdicts. A rule can only reject: no rule allows a change that another rule or a guard rejects.
 import type { ConditionName } from "./condition.ts";
 import type { EffectKind } from "./effect.ts";
 import type { SourceRange } from "./errors.ts";
@@ -12,20 +12,19 @@ import { some } from "./text.ts";
 import { isWithin, type TimeWindow } from "./time-window.ts";
 import { UNKNOWN } from "./value.ts";
 
-/** A limit on who may touch what: a change that comes from these files or this author must stay within the rest. */
+/** A limit for changes from these files or authors. Such changes must stay within the other fields. */
 export interface Scope {
-  /** Files of the declaration, relative to the project's folder; `*` is any characters. */
+  /** Files of the declaration, relative to the project directory. `*` matches any characters. */
   readonly files?: readonly string[] | undefined;
   /** Users of the CI. A run without an author counts as one of them. */
   readonly authors?: readonly string[] | undefined;
   readonly except_authors?: readonly string[] | undefined;
   readonly clients?: readonly string[] | undefined;
-  /** Types of resources. */
   readonly kinds?: readonly string[] | undefined;
   readonly effects?: readonly EffectKind[] | undefined;
 }
 
-/** The rules of one file. An absent rule refuses nothing. `schemas/policy.schema.json` describes them. */
+/** Rules of one file. An undefined rule rejects nothing. `schemas/policy.schema.json` describes the rules. */
 export interface PolicyRules {
   readonly max_orders?: number | undefined;
   readonly max_spend?: Readonly<Record<string, number>> | undefined;
@@ -47,15 +46,15 @@ export type PolicyRule = keyof PolicyRules;
 
 /** A policy in one file. */
 export interface Policy {
-  /** Path as people know it. */
+  /** Path for people. */
   readonly file: string;
   readonly rules: PolicyRules;
-  /** Place of a rule, or of an entry of it (`scopes.0`). */
+  /** Locations of rules and of their entries (`scopes.0`). */
   readonly places: ReadonlyMap<string, SourceRange>;
 }
 
 interface Judged {
-  /** Nobody applies the plan now: windows only warn. */
+  /** True if nobody applies the plan now. Time windows then only warn. */
   readonly isLater?: boolean;
 }
 
@@ -67,13 +66,13 @@ type Judge<Rule extends PolicyRule> = (
   judged: Judged,
 ) => readonly Found[];
 
-/** Judges each rule alone: the verdicts of a policy are those of its rules together. */
+/** Evaluates each rule alone. The verdicts of a policy are the verdicts of all its rules. */
 const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
   max_orders: (most, { changes }) => tooMany(most, changes, ({ order }) => order !== undefined, "order"),
   max_removals: (most, { changes }) => tooMany(most, changes, ({ isRemoval }) => isRemoval, "removal"),
   max_spend: (limits, { changes }) =>
     Object.entries(limits).flatMap(([currency, most]) => {
-      // An order counts against each limit while its currency is not known.
+      // While its currency is unknown, an order counts toward each limit.
       const counted = changes.filter(
         ({ order }) => order?.currency === currency || (order && !isCurrency(order.currency)),
       );
@@ -156,10 +155,12 @@ const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
     ),
 };
 
-/** Names of all rules. */
 export const POLICY_RULES = Object.keys(judges) as readonly PolicyRule[];
 
-/** Returns the verdicts of some policies. Each rule of each file is judged alone, so that a further one never allows more. */
+/**
+ * Returns the verdicts of several policies. Each rule of each file is evaluated alone, so that an additional rule never allows
+ * more.
+ */
 export function verdictsOf(policies: readonly Policy[], facts: PolicyFacts, judged: Judged = {}): PolicyVerdict[] {
   return policies.flatMap(({ file, rules, places }) =>
     POLICY_RULES.flatMap((rule) => {
@@ -173,7 +174,7 @@ export function verdictsOf(policies: readonly Policy[], facts: PolicyFacts, judg
   );
 }
 
-/** The limits of policies that an apply keeps up to its end: an invoice can be above the planned price. */
+/** Returns the policies' limits that also apply during the apply, because an invoice can exceed the planned price. */
 export function capsOf(policies: readonly Pick<Policy, "rules">[]) {
   const least = (values: readonly (number | undefined)[]) => {
     const given = values.filter((value) => value !== undefined);
@@ -202,7 +203,10 @@ function tooMany(
   ];
 }
 
-/** `*.acme.example` is each name below acme.example; a pattern in any notation. */
+/**
+ * Returns true if a pattern matches a domain. `*.acme.example` matches each name below acme.example. Patterns may use any
+ * notation.
+ */
 function isDomainLike(pattern: string, domain: string): boolean {
   if (pattern === "*") return true;
   const below = pattern.startsWith("*.");
@@ -222,7 +226,7 @@ function outside(
   return [{ address, sentence: `${address} ${verb} ${name === UNKNOWN ? later : shownName(name)}` }];
 }
 
-/** Names the author or file that a scope limits; undefined if it does not limit this change. */
+/** Returns the author or file that a scope limits. Undefined if the scope does not limit this change. */
 function subjectOf({ files, authors, except_authors: free = [] }: Scope, { file }: ChangeFacts, author: string | null) {
   const isOne = (names: readonly string[]) =>
     names.some((name) => author !== null && isLike(name.toLowerCase(), author.toLowerCase()));
@@ -233,7 +237,7 @@ function subjectOf({ files, authors, except_authors: free = [] }: Scope, { file 
   return author ?? "A run whose author is not known";
 }
 
-/** The part of a change that a scope does not cover; undefined if it covers all of it. */
+/** Returns the part of a change that a scope does not cover. Undefined if the scope covers all of it. */
 function beyond({ clients, kinds, effects }: Scope, change: ChangeFacts): string | undefined {
   const foreign = change.clients.find((one) => clients?.every((name) => one === null || !isLike(name, one)));
   if (foreign !== undefined) return foreign === null ? "it is of no client" : `it is of ${foreign}`;

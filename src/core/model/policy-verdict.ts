@@ -1,22 +1,22 @@
-// The parts of a plan that come from its policy.
+// Parts of a plan that come from its policy.
 import type { SourceRange } from "./errors.ts";
 
-/** A host or a domain that the project has not had before. */
+/** A host or domain that is new to the project. */
 export interface NewName {
   readonly what: "receives events" | "gets access";
-  /** A-labels. */
+  /** Name as A-labels. */
   readonly name: string;
   readonly addresses: readonly string[];
 }
 
-/** Verdict of a policy on a plan. The sentence holds words of the declaration. */
+/** Verdict of a policy about a plan. The sentence contains words of the declaration. */
 export interface PolicyVerdict {
   readonly level: "deny" | "warn";
-  /** The rule, or `function`. */
+  /** Name of the rule, or `function`. */
   readonly rule: string;
   readonly file: string;
   readonly address?: string;
-  /** Without a full stop. */
+  /** Sentence without a full stop. */
   readonly sentence: string;
   readonly range?: SourceRange;
 }

@@ -1,26 +1,26 @@
-// Facts of the process: time, the version of Node, environment variables. Imports nothing: an old Node must be able to load it.
+// Facts about the process: time, Node version, environment variables. Imports nothing, so that an old Node can load this file.
 
-/** Time as a parameter: everything that reads the clock or waits takes one of these, so that tests never sleep. */
+/** Clock as a parameter. All code that reads the time or waits uses a Clock, so tests never sleep. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Whole milliseconds since some moment. Nobody sets it back; it may stand still while the machine sleeps. */
+  /** Integer milliseconds since an arbitrary moment. Never goes back; may stand still while the machine sleeps. */
   monotonic(): number;
   /**
-   * Moment of `monotonic` since which the process runs without a stop of more than 5 seconds (SIGSTOP, a debugger), as far as it is
-   * known since the first call. Absent: nobody stops it.
+   * `monotonic` time since which the process was not paused for more than 5 seconds (SIGSTOP, a debugger). Known since the
+   * first call. Undefined if the process is never paused.
    */
   wokeAt?(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A process that runs ticks so often, in milliseconds. */
+/** Interval of the pulse, in milliseconds. */
 const TICK_MS = 1_000;
-/** A tick that is late by more than this shows that the process was stopped, in milliseconds. */
+/** Delay of a pulse that proves a pause of the process, in milliseconds. */
 const STOPPED_MS = 5_000;
 
-/** Notices that a process was stopped: its next tick is late. */
+/** Detects that a process was paused, because its next pulse is late. */
 export class Pulse {
   readonly #monotonic: () => number;
   #last: number | undefined;
@@ -30,7 +30,7 @@ export class Pulse {
     this.#monotonic = monotonic;
   }
 
-  /** Ticks. @returns as {@link Clock.wokeAt}. */
+  /** Records a pulse. @returns the value of {@link Clock.wokeAt}. */
   wokeAt(): number {
     const now = this.#monotonic();
     if (this.#last !== undefined && now - this.#last > TICK_MS + STOPPED_MS) this.#wokeAt = now;
@@ -48,7 +48,6 @@ function tick(): void {
   setTimeout(tick, TICK_MS).unref();
 }
 
-/** The system's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic,
@@ -72,7 +71,10 @@ export const systemClock: Clock = {
     }),
 };
 
-/** One moment by both clocks, in milliseconds. The monotonic clock may stand still while the machine sleeps, and the other may be set. */
+/**
+ * One moment by both clocks, in milliseconds. The monotonic clock may stand still while the machine sleeps. The wall clock may
+ * be changed.
+ */
 export interface ClockTimes {
   readonly wall: number;
   readonly mono: number;
@@ -80,28 +82,31 @@ export interface ClockTimes {
 
 export const momentOf = (clock: Clock): ClockTimes => ({ wall: clock.now(), mono: clock.monotonic() });
 
-/** Returns true if the process was stopped since a moment, the machine slept, or a clock was set (the clocks differ by more than 5 s). */
+/**
+ * Returns true if the process was paused, the machine slept, or a clock was changed after `since`. The two clocks then differ
+ * by more than 5 s.
+ */
 export function isGap(since: ClockTimes, clock: Clock): boolean {
   const { wall, mono } = momentOf(clock);
   const wokeAt = clock.wokeAt?.() ?? Number.NEGATIVE_INFINITY;
   return wokeAt > since.mono || Math.abs(wall - since.wall - (mono - since.mono)) > STOPPED_MS;
 }
 
-/** Returns the time since a moment by the clock that shows more; infinite if a clock was set back. */
+/** Returns the time since a moment, by the clock that shows more. Infinite if a clock was set back. */
 export function elapsedMs(since: ClockTimes, clock: Clock): number {
   const { wall, mono } = momentOf(clock);
   const passed = [wall - since.wall, mono - since.mono];
   return Math.min(...passed) < 0 ? Number.POSITIVE_INFINITY : Math.max(...passed);
 }
 
-/** `90`, `90s`, `5m`, `1h`, `7d` -> milliseconds; undefined for anything else. */
+/** Converts `90`, `90s`, `5m`, `1h` or `7d` to milliseconds. Undefined for other texts. */
 export function milliseconds(text = ""): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim());
   const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match?.[2] ?? "s"] ?? 1000;
   return match === null ? undefined : Math.round(Number(match[1]) * unit);
 }
 
-/** `0.5` -> 0.5; undefined for anything but a number above 0 and up to 1. */
+/** Converts a text such as `0.5` to a number above 0 and up to 1. Undefined for other texts. */
 export function budgetShare(text: string): number | undefined {
   const share = /^(?:0?\.\d{1,4}|1(?:\.0{1,4})?)$/.test(text.trim()) ? Number(text) : 0;
   return share > 0 ? share : undefined;
@@ -109,17 +114,17 @@ export function budgetShare(text: string): number | undefined {
 
 export type EnvVars = Readonly<Record<string, string | undefined>>;
 
-/** Names the variables, separated by commas or spaces, that child processes inherit although they are hostform's own. */
+/** Variable with the names of hostform's own variables that child processes inherit, separated by commas or spaces. */
 const CHILD_ENV = "HOSTFORM_CHILD_ENV";
 
-/** The API tokens, the keys of the state, and what opens its backend. */
+/** API tokens, state keys, and credentials of the state backend. */
 const OWN =
   /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?!HOME$|TIMEOUT$)\w+|TF_HTTP_PASSWORD|PG(?:[A-Z]+|_\w+))$/;
 
 /**
- * The environment of a program that the user, or a declaration, has hostform run: without the credentials of hostform
- * itself, except for those that {@link CHILD_ENV} names.
- * @param tokens further variables that hold an API token.
+ * Returns the environment for programs started for the user or a declaration. hostform's own credentials are removed, except
+ * those in {@link CHILD_ENV}.
+ * @param tokens Further variables with API tokens.
  */
 export function childEnvironment(env: EnvVars, tokens: readonly (string | undefined)[] = []): EnvVars {
   const asked = new Set((env[CHILD_ENV] ?? "").split(/[\s,]+/));
@@ -127,17 +132,20 @@ export function childEnvironment(env: EnvVars, tokens: readonly (string | undefi
   return Object.fromEntries(Object.entries(env).filter(([name]) => isKept(name)));
 }
 
-/** Returns true if HOSTFORM_UNTRUSTED is set to anything but `0` and `false`: declarations may come from strangers. */
+/**
+ * Returns true if HOSTFORM_UNTRUSTED is set to a value other than `0` and `false`. Declarations may then come from untrusted
+ * people.
+ */
 export function untrustedByEnvironment({
   HOSTFORM_UNTRUSTED: text = "",
 }: Readonly<Record<string, string | undefined>>): boolean {
   return !["", "0", "false"].includes(text.trim().toLowerCase());
 }
 
-/** The oldest Node that everything works on; `engines` in package.json says the same. */
+/** Oldest supported Node version. Must equal `engines` in package.json. */
 const OLDEST = [22, 20] as const;
 
-/** The message for a Node that is too old; undefined for any other. */
+/** Returns the error message if Node is too old. Else undefined. */
 export function nodeTooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return undefined;

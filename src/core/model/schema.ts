@@ -1,6 +1,6 @@
 import { isObject, type Json } from "./value.ts";
 
-/** A type of Terraform's, as far as this provider uses them. There is no `dynamic`: its values are read in two ways. */
+/** Terraform types that this provider uses. `dynamic` is excluded, because its values can be read in two ways. */
 export type SchemaType =
   | "string"
   | "number"
@@ -9,37 +9,37 @@ export type SchemaType =
   | { readonly set: SchemaType }
   | { readonly map: SchemaType };
 
-/** An attribute whose value is one object, or several, with attributes of their own. */
+/** An attribute whose value is an object, or a list of objects, with their own attributes. */
 export interface Nested {
   readonly nesting: "single" | "list";
   readonly attributes: Attributes;
 }
 
-/** One attribute as Terraform sees it. At least one of `required`, `optional` and `computed`. */
+/** One attribute in Terraform's schema. At least one of `required`, `optional` and `computed` is set. */
 export interface Attribute {
   readonly type: SchemaType | Nested;
-  /** Markdown. */
+  /** Description in Markdown. */
   readonly description: string;
   readonly required?: boolean;
   readonly optional?: boolean;
   readonly computed?: boolean;
   readonly sensitive?: boolean;
-  /** Never in a plan or state; Terraform 1.11 and later. */
+  /** True if the value is never in a plan or state. Needs Terraform 1.11. */
   readonly writeOnly?: boolean;
 }
 
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** Terraform's schema of a resource, a data source, an ephemeral resource or the provider's configuration. */
+/** Terraform schema of a resource, a data source, an ephemeral resource or the provider's configuration. */
 export interface Schema {
-  /** Version of the recorded attributes; 0 without a record. */
+  /** Version of the attributes in the state. 0 if nothing is stored. */
   readonly version: number;
-  /** Markdown. */
+  /** Description in Markdown. */
   readonly description: string;
   readonly attributes: Attributes;
 }
 
-/** Terraform's own form of a type, on the wire as in its JSON: `"string"`, `["list", "string"]`; what is nested is an object. */
+/** Returns Terraform's JSON notation of a type: `"string"`, `["list", "string"]`. A nested type becomes an object. */
 export function typeJson(type: Attribute["type"]): Json {
   if (typeof type === "string") return type;
   if (isNested(type)) {
@@ -51,7 +51,7 @@ export function typeJson(type: Attribute["type"]): Json {
   return "set" in type ? ["set", typeJson(type.set)] : ["map", typeJson(type.map)];
 }
 
-/** The same of a JSON value that comes from nowhere in particular. */
+/** Returns the type notation for a JSON value without a declared type. */
 export function inferredType(value: Json): Json {
   if (Array.isArray(value)) return ["tuple", value.map(inferredType)];
   if (isObject(value)) {

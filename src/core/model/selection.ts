@@ -1,12 +1,12 @@
 // Patterns of addresses.
 
-/** Beginning of a word that names a client. */
+/** Prefix of a pattern that names a client. */
 export const CLIENT = "client:";
 
-/** Returns true for a word that means more than one address: it has a `*`, or begins with `client:`. */
+/** Returns true if a word can match several addresses: it has a `*`, or begins with `client:`. */
 export const isPattern = (word: string): boolean => word.includes("*") || word.startsWith(CLIENT);
 
-/** Returns true if a name is like a pattern with `*`, in time that grows with their lengths alone. */
+/** Returns true if a name matches a pattern with `*`. Runs in linear time. */
 export function isLike(pattern: string, name: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();

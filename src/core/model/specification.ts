@@ -1,14 +1,14 @@
-// Words of the specification that more than one room needs.
+// Words of the specification that several folders need.
 
-/** §2: the currencies of the service. */
+/** Currencies of the service (§2). */
 export const CURRENCIES = ["GEL", "USD", "EUR"] as const;
 
-/** Returns true for a known currency: an amount in any other word bounds nothing. */
+/** Returns true for a known currency. Amounts in other currencies are no bound. */
 export const isCurrency = (word: string): boolean => CURRENCIES.some((currency) => currency === word);
 
 export type Currency = (typeof CURRENCIES)[number];
 
-/** §6: the events that a webhook can subscribe to, and that a receiver is sent. */
+/** Events that a webhook can subscribe to and a receiver gets (§6). */
 export const EVENTS = [
   "service.provisioned",
   "invoice.paid",
@@ -19,5 +19,4 @@ export const EVENTS = [
   "service.transfer_accepted",
 ] as const;
 
-/** The name of an event that §6 lists. */
 export type EventName = (typeof EVENTS)[number];

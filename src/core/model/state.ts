@@ -1,146 +1,158 @@
-// The record of a project.
+// The state of a project.
 import type { Json, JsonObject } from "./value.ts";
 
 /**
- * A request that was begun. It is durable before the request leaves, and is removed with the answer: one that is found later
- * belongs to a run that was interrupted.
+ * A request in progress. It is durable before the request is sent, and removed with the response. An intent found later comes
+ * from an interrupted run.
  */
 export interface Intent {
-  /** Unique for a create; it travels with the state. Absent: an earlier version recorded the create. */
+  /** Unique id of a creation, kept in the state. Undefined if an earlier version saved it. */
   readonly id?: string;
   /** Time of the first attempt (ISO 8601, by the host's clock). */
   readonly since: string;
   /** Time of the last attempt, if there were several. */
   readonly resent?: string;
-  /** Each attempt leaves within 5 seconds after its record, or not at all. Absent: an earlier version recorded it. */
+  /** True if each attempt is sent within 5 seconds of its state entry, or never. Undefined if an earlier version saved it. */
   readonly fenced?: true;
-  /** The endpoint: `createService`. */
+  /** Endpoint, for example `createService`. */
   readonly operation: string;
   readonly params?: Readonly<Record<string, string>>;
-  /** The body exactly as it was sent. Never there for a request that holds a password. */
+  /** Body exactly as sent. Undefined for requests with a password. */
   readonly body?: JsonObject;
-  /** §4: of an order. */
+  /** Idempotency-Key of an order (§4). */
   readonly idempotencyKey?: string;
-  /** The API accepted it and did not say what it made: hostform looks for that, and never sends it again automatically. */
+  /**
+   * True if the API accepted the request without naming the object. hostform searches for the object and never resends the
+   * request automatically.
+   */
   readonly accepted?: true;
-  /** Ids that a list showed before a create, without those of other addresses. */
+  /** Ids that a list showed before a creation, without objects of other addresses. */
   readonly known?: readonly string[];
-  /** `known` is all of them. Absent: only those that are like it; there were too many, or an earlier version wrote it. */
+  /**
+   * True if `known` contains all ids. Undefined if it contains only similar objects: the list was too long, or an earlier
+   * version saved it.
+   */
   readonly knowsAll?: true;
 }
 
-/** A queued job (§3) that hostform asked for and whose end it has not seen. */
+/** A queued job (§3) that hostform requested and whose end is not known. */
 export interface QueuedJob {
   /** Time of the request (ISO 8601). */
   readonly since: string;
-  /** The phase that shows that it is done. */
+  /** Phase that proves the end of the job. */
   readonly toward: "live" | "suspended";
-  /** The status word before; null when the API showed none. */
+  /** Status word before the job. Null if the API showed none. */
   readonly before: string | null;
 }
 
-/** Value that a host shows in place of the sent one. */
+/** Normalized value: the host's value in place of the sent one. */
 export type OwnForm = {
   readonly sent: Json;
   readonly is: Json;
-  /** Number of changes in a row that sent the value and did not make the host show it. */
+  /** Number of consecutive changes that sent the value without effect. */
   readonly times: number;
-  /** Observed of the object that this one replaced: no list has shown this one. */
+  /** True if the value was observed on the replaced object, and no list has shown this object yet. */
   readonly earlier?: true;
-  /** No request of hostform led to it: somebody changed the object, or the user adopted one with this value. It is never equal to `sent`. */
+  /**
+   * True if no request of hostform caused the value: somebody changed the object, or the user adopted it. The value never
+   * counts as `sent`.
+   */
   readonly foreign?: true;
 };
 
-/** An object that a list of the account has shown, managed or not: evidence of which account this is. */
+/** An object from a list of the account, managed or not. Anchors identify the account. */
 export interface Anchor {
   readonly type: string;
   readonly id: string;
-  /** Null: the host does not show it. */
+  /** Creation time. Null if the host does not show it. */
   readonly created_at: string | null;
 }
 
-/** The account that holds an object. */
+/** Account that holds an object. */
 export interface AccountMark {
-  /** Scheme, host, port and path of the API's address. A loopback address has no port: it changes with each start. */
+  /** Scheme, host, port and path of the API's URL. Loopback URLs have no port, because the port changes with each start. */
   readonly origin: string;
-  /** Oldest first. The records of a provider share the anchors among them. */
+  /** Anchors, oldest first. The entries of a provider divide the anchors among themselves. */
   readonly anchors: readonly Anchor[];
 }
 
 /**
- * What hostform must remember of a resource beside its attributes. Stored in the instance's `private` field (base64
- * JSON), the one place in a Terraform state that Terraform keeps for the provider and does not show.
+ * Data about a resource in addition to its attributes. Stored as base64 JSON in the instance's `private` field. Terraform keeps
+ * this field for the provider and does not show it.
  */
 export interface PrivateMark {
-  /** Number of orders at this address on purpose; part of the Idempotency-Key. Absent: 1. */
+  /** Number of deliberate orders at this address. Part of the Idempotency-Key. Default: 1. */
   readonly generation?: number;
   /**
-   * Time of the creation (ISO 8601, by the host's clock): lists may lack the object for some time (`list_lag`), and teach its
-   * own forms.
+   * Creation time (ISO 8601, by the host's clock). Lists may lack the object for `list_lag`, and then reveal its normalized
+   * values.
    */
   readonly created?: string;
-  /** The attributes of the object that this one replaced and that remains to be deleted. */
+  /** Attributes of the replaced object that must still be deleted. */
   readonly deposed?: JsonObject;
   /**
-   * The host's own forms, by attribute. A version before this one recorded the form alone, without the value that it stands for:
-   * that is the recorded value.
+   * Normalized values by attribute. Earlier versions saved only the host's value; the sent value is then the value in the
+   * state.
    */
   readonly shown?: JsonObject;
-  /** A create that was begun and whose result is unknown. */
+  /** Pending creation. */
   readonly pending?: Intent;
-  /** A request whose answer, which alone shows a secret, was empty: it is sent once more, and not a third time. */
+  /** Request whose response lacked its one-time secret. It is sent once more, but not a third time. */
   readonly emptied?: string;
-  /** Any other request that was begun. Nothing depends on it: the account shows its result. */
+  /** Any other request in progress. Nothing depends on it, because the account shows its result. */
   readonly attempt?: Intent;
-  /** Absent: an earlier version recorded it. */
+  /** Account that holds the object. Undefined if an earlier version saved the entry. */
   readonly account?: AccountMark;
-  /** Client, as last declared. */
+  /** Last declared client. */
   readonly client?: string;
-  /** Only shows what a status word that is not understood should mean. */
+  /** Last queued job. Used only to interpret an unknown status word. */
   readonly job?: QueuedJob;
-  /** A suspension: a declaration asked for it, or the time at which an apply saw it first (ISO 8601, by the host's clock). */
+  /**
+   * Suspension: `declared` if a declaration requested it, or the time when an apply first saw it (ISO 8601, by the host's
+   * clock).
+   */
   readonly suspended?: { readonly since?: string; readonly declared?: true };
   /**
-   * Attributes that are recorded as declared although they wait until the object is live: Terraform insists that what is
-   * declared is recorded. Written by the Terraform provider alone; readers of the state take them for not done.
+   * Attributes saved as declared although they wait until the object is live, because Terraform requires saving declared
+   * values. Only the Terraform provider writes this field. Readers of the state treat these attributes as not applied.
    */
   readonly waiting?: readonly string[];
 }
 
 /**
- * The id that the Terraform provider writes for an object whose create is `pending`, so that every reference to it fails. Elsewhere
+ * Id that the Terraform provider saves for an object with a `pending` creation, so that every reference to it fails. Elsewhere
  * such an object has no id.
  */
 export const PENDING_CREATE = "(not known whether it was made)";
 
-/** One resource instance as last recorded. */
+/** One resource instance in the state. */
 export interface ResourceState {
   readonly address: string;
-  /** The provider's alias; `default` for the one without an alias. */
+  /** Alias of the provider, or `default`. */
   readonly provider: string;
   readonly schemaVersion: number;
-  /** Every attribute of the kind, null where there is no value. */
+  /** Every attribute of the kind. Null if it has no value. */
   readonly attributes: JsonObject;
-  /** Names of attributes whose values are secret. */
+  /** Names of attributes with secret values. */
   readonly sensitive: readonly string[];
   readonly private: PrivateMark;
-  /** Resource addresses that it refers to; decides the order of removal. */
+  /** Addresses that the resource refers to. They decide the order of removals. */
   readonly dependencies: readonly string[];
 }
 
-/** Everything recorded of a project. `serial` grows with each write, `lineage` never changes. */
+/** State of a project. `serial` grows with each write; `lineage` never changes. */
 export interface State {
   readonly lineage: string;
   readonly serial: number;
   readonly resources: ReadonlyMap<string, ResourceState>;
-  /** By name. */
+  /** Outputs by name. */
   readonly outputs?: ReadonlyMap<string, OutputState>;
 }
 
-/** One output as last recorded. */
+/** One output in the state. */
 export interface OutputState {
   readonly value: Json;
-  /** Terraform's type of it: `"string"`, `["list", "string"]`. */
+  /** Terraform type: `"string"`, `["list", "string"]`. */
   readonly type: Json;
   readonly sensitive: boolean;
 }

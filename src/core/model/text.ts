@@ -1,59 +1,58 @@
 /**
- * Texts: made safe to print, formatted numbers, the nearest word. This is the one place where text from elsewhere becomes safe to
- * print. Names, messages and values come from the API and from files of others: a service name may hold an escape sequence that
- * clears the terminal, a domain a bidirectional control that makes it read as another. Invisible characters and controls are
- * shown as `\u001b`.
+ * Text functions: escaping for output, number formatting, suggestions. All foreign text is escaped here. Names, messages and
+ * values come from the API and from untrusted files. A service name may contain an escape sequence that clears the terminal. A
+ * domain may contain a bidirectional control that disguises it. Invisible characters and controls are shown as `\u001b`.
  */
 
-// Controls (C0, DEL, C1), formats (bidirectional, zero-width, tags), lone surrogates, line and paragraph separators and
-// whatever else a font draws as nothing. Unicode's own classes, so that no list here grows old.
+// Controls (C0, DEL, C1), format characters (bidirectional, zero-width, tags), lone surrogates, separators and other invisible
+// characters. Uses Unicode's own classes, so that no list becomes outdated.
 const UNSAFE = /(?![ \u3000])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
-/** Characters that a reader cannot see or takes for a usual space: no-break and thin spaces among them. */
+/** Characters that are invisible or look like a normal space, including no-break and thin spaces. */
 export const INVISIBLE = /(?![\n\t \u3000])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
-/** Whatever is unsafe in a text of several lines. */
+/** Control and invisible characters that are unsafe in multi-line text. */
 const UNSAFE_EXCEPT_BREAKS = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/** A character by its code: `\\u001b`. */
+/** Returns the escape of a character, for example `\\u001b`. */
 export function visible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
-/** Text that must stay on one line: newlines and tabs are shown as `\n` and `\t`, other controls as `\u001b`. */
+/** Escapes text for one line: newlines and tabs become `\n` and `\t`, other controls `\u001b`. */
 export function escapeLine(text: string): string {
   return text.replace(UNSAFE, (character) =>
     character === "\n" ? "\\n" : character === "\t" ? "\\t" : visible(character),
   );
 }
 
-/** Text that may run over several lines: newlines and tabs stay (CRLF becomes LF), other controls are shown. */
+/** Escapes multi-line text: newlines and tabs stay (CRLF becomes LF), other controls are escaped. */
 export function escapeText(text: string): string {
   return text.replaceAll("\r\n", "\n").replace(UNSAFE_EXCEPT_BREAKS, visible);
 }
 
-/** A string as a quoted literal on one line, as JSON and HCL write it. */
+/** Returns a quoted single-line string literal for JSON and HCL. */
 export function quote(text: string): string {
   return `"${escapeLine(text.replaceAll("\\", "\\\\").replaceAll('"', '\\"'))}"`;
 }
 
-/** `a, b and 3 more`: names in a sentence. */
+/** Joins names for a sentence: `a, b and 3 more`. */
 export function some(names: readonly string[], most = 10): string {
   const more = names.length - most;
   return more > 0 ? `${names.slice(0, most).join(", ")} and ${more} more` : names.join(", ");
 }
 
-/** `1 order`, `2 orders`. */
+/** Returns a number with its noun: `1 order`, `2 orders`. */
 export const counted = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
-/** A text in the single quotes of a shell: the command that it stands in can be copied, whatever is in it. */
+/** Puts a text in shell single quotes, so that its command can be copied safely. */
 export function inQuotes(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Bytes that are no text in UTF-8; the message names the place, and ends a sentence. */
+/** Error about bytes that are not UTF-8. The message contains the position and ends a sentence. */
 export class NotUtf8 extends Error {
-  /** `not valid UTF-8, but in UTF-16` */
+  /** Description, for example `not valid UTF-8, but in UTF-16`. */
   readonly what: string;
-  /** Place of the first invalid byte, from 1; the column in characters. */
+  /** Line and column of the first invalid byte, starting at 1. The column counts characters. */
   readonly line: number;
   readonly column: number;
 
@@ -71,7 +70,7 @@ export class NotUtf8 extends Error {
   }
 }
 
-/** The text of bytes in UTF-8, with its byte order mark if it has one. @throws NotUtf8 */
+/** Decodes UTF-8 bytes to a string. A byte order mark is kept. @throws NotUtf8 */
 export function utf8(bytes: Uint8Array): string {
   const decoded = (end: number, whole = false): string | undefined => {
     try {
@@ -93,22 +92,24 @@ export function utf8(bytes: Uint8Array): string {
   throw new NotUtf8(bytes, decoded(good) ?? "");
 }
 
-/** Set by GitHub Actions (Gitea's and Forgejo's too), Azure Pipelines and TeamCity, whose agents act on what a log says. */
+/**
+ * Variables set by GitHub Actions (also Gitea and Forgejo), Azure Pipelines and TeamCity. Their runners execute commands in
+ * logs.
+ */
 const AGENTS = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"] as const;
 
-/** Returns true if an agent of a CI reads the output, and takes some of it as commands. */
+/** Returns true if a CI runner reads the output and executes commands in it. */
 export function isCiLog(env: Readonly<Record<string, string | undefined>>): boolean {
   return AGENTS.some((name) => Boolean(env[name]));
 }
 
 /**
- * What the agent of a CI acts on when it reads a line of a log: `##[` (GitHub), `##vso[` (Azure) and `##teamcity[` wherever
- * they stand, `::` (GitHub) behind white space and colours. Agents compare texts as a language does, so that characters
- * which weigh nothing may stand in between.
+ * Command prefixes in CI logs: `##[` (GitHub), `##vso[` (Azure) and `##teamcity[` anywhere, and `::` (GitHub) after white space
+ * and colors. Runners compare texts by language rules, so ignorable characters may stand between.
  */
 const WEIGHTLESS = String.raw`\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\x00-\x08\x0e-\x1f\x7f-\x9f`;
 const COLOUR = String.raw`\x1b\[[\d;]*m`;
-/** Whatever a line begins after (`^`). Were it white space of the next line as well, thousands in a row would take seconds. */
+/** Line breaks, after which `^` matches. Without this exclusion, thousands of consecutive breaks would take seconds. */
 const BREAKS = String.raw`\n\r\u2028\u2029`;
 const COMMAND = new RegExp(
   String.raw`(#[${WEIGHTLESS}]*#[a-z${WEIGHTLESS}]{0,40})(\[)|^((?:${COLOUR}|(?![${BREAKS}])[\s${WEIGHTLESS}])*:[${WEIGHTLESS}]*)(:)`,
@@ -116,22 +117,22 @@ const COMMAND = new RegExp(
 );
 
 /**
- * A text that no agent of a CI acts on, whatever stands in it: the last character of what begins a command is shown as
- * `\u005b` or `\u003a`, which means the same within JSON and HCL.
- * @param shown how that character is shown.
+ * Escapes text so that no CI runner executes commands in it. The last character of a command prefix becomes `\u005b` or
+ * `\u003a`, which is equivalent in JSON and HCL.
+ * @param shown Returns the escape of this character.
  */
 export function breakCommands(text: string, shown: (character: string) => string = visible): string {
   return text.replace(COMMAND, (_, hash, bracket, space, colon) => `${hash ?? space}${shown(bracket ?? colon)}`);
 }
 
-/** Words that mean themselves to a shell. A `=` in front names a command to zsh. */
+/** Words without special meaning in a shell. A leading `=` names a command in zsh. */
 const PLAIN = /^(?!=)[\p{L}\p{N}_./:@%+,=-]+$/u;
-/** Characters that a line of a message cannot hold. */
+/** Characters that cannot be printed on a line of a message. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /**
- * A word as a shell takes it literally: as it is where it may be, else in single quotes; one that cannot be printed in the quotes
- * of bash, ksh and zsh that know escapes, byte for byte (`$'a\x0ab'`).
+ * Quotes a string for a shell. Safe strings stay unquoted; others get single quotes. Unprintable characters use the `$'a\x0ab'`
+ * syntax of bash, ksh and zsh.
  */
 export function shellWord(text: string): string {
   if (PLAIN.test(text)) return text;
@@ -142,14 +143,14 @@ export function shellWord(text: string): string {
   return `$'${escaped.join("")}'`;
 }
 
-/** A file as such a word. One that begins with a hyphen would be an option. */
+/** Quotes a file path for a shell. A leading hyphen gets `./`, because it would start an option. */
 export const shellPath = (file: string): string => shellWord(file.startsWith("-") ? `./${file}` : file);
 
 /**
- * A JSON document whose text is safe on a terminal too. `JSON.stringify` leaves C1, DEL and bidirectional controls as
- * they are; they can stand in strings only, where `\uXXXX` means the same.
+ * Returns JSON that is safe on a terminal. `JSON.stringify` does not escape C1, DEL and bidirectional controls. They occur only
+ * in strings, where `\uXXXX` is equivalent.
  *
- * @param indent spaces for each level; 0 gives one line (NDJSON).
+ * @param indent Spaces per level; 0 returns one line (NDJSON).
  */
 export function jsonText(value: unknown, indent = 0): string {
   return (JSON.stringify(value, null, indent) ?? "null").replace(INVISIBLE, (character) =>
@@ -157,9 +158,9 @@ export function jsonText(value: unknown, indent = 0): string {
   );
 }
 
-/** The candidate that `word` most probably was meant to be, or undefined when none is near. */
+/** Returns the candidate that `word` most likely means. Undefined if none is similar. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  // Only the name of an address counts: all services begin alike, which says nothing about distance.
+  // Compare only the name of an address, because all addresses of services begin alike.
   const limit = Math.max(1, Math.floor((word.length - word.lastIndexOf(".") - 1) / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;
@@ -173,13 +174,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** ` Did you mean "plan_id"?` or an empty string: appended to a sentence. */
+/** Returns ` Did you mean "plan_id"?` or an empty string, to append to a sentence. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const candidate = nearest(word, candidates);
   return candidate === undefined ? "" : ` Did you mean "${candidate}"?`;
 }
 
-/** Edits (insert, delete, replace, swap of neighbours) between two words; gives up at `limit`. */
+/** Returns the number of edits (insert, delete, replace, swap) between two words, at most `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let before: number[] = [];
@@ -199,7 +200,7 @@ function editDistance(a: string, b: string, limit: number): number {
   return previous[b.length] ?? limit;
 }
 
-/** `4,000`: digits in groups, the same in every locale. */
+/** Formats a number with grouped digits, for example `4,000`, in every locale. */
 export function formatNumber(value: number, digits?: number): string {
   const format =
     formats.get(digits) ??
@@ -208,19 +209,21 @@ export function formatNumber(value: number, digits?: number): string {
   return format.format(value);
 }
 
-/** By digits: to make one takes longer than to use it a hundred times. */
+/** Cached formats by number of digits, because creating a format is slow. */
 const formats = new Map<number | undefined, Intl.NumberFormat>();
 
-/** An amount in the API's own unit (§2 Gaps: its scale is not specified): `4,000`; with a scale of 2 `40.00`. */
+/**
+ * Formats an amount. Without `scale`: `4,000`. With scale 2: `40.00`. The specification does not define the scale (§2 Gaps).
+ */
 export function formatAmount(amount: number, scale?: number): string {
   if (scale === undefined) return formatNumber(amount);
-  // Amounts in the currency itself may have a fraction.
+  // Unscaled amounts may have a fraction.
   return formatNumber(amount / 10 ** scale, Number.isInteger(amount) ? scale : Math.max(scale, 2));
 }
 
 /**
- * `4000 (USD, API's unit)`; with a scale of 2: `40.00 USD`; null is `unknown`. Without a scale it may be cents: such an amount
- * must not read as one of the currency.
+ * Formats money: `4000 (USD, API's unit)`, or `40.00 USD` with scale 2, or `unknown` for null. An amount without a scale may be
+ * cents, so the text must not look like an amount of the currency.
  */
 export function formatMoney(amount: number | null, currency: string | null, scale?: number): string {
   if (amount === null) return "unknown";
@@ -232,7 +235,7 @@ export function formatMoney(amount: number | null, currency: string | null, scal
 
 const DECIMAL = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/;
 
-/** The one notation of a decimal number: sign, digits without zeros at either end, exponent. Undefined for other text. */
+/** Returns a unique notation of a decimal number: sign, digits without outer zeros, exponent. Undefined for other texts. */
 export function canonicalDecimal(text: string): string | undefined {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = DECIMAL.exec(text) ?? [];
   const written = whole + fraction;
@@ -243,12 +246,12 @@ export function canonicalDecimal(text: string): string | undefined {
   return significant === "" ? "0" : `${sign === "-" ? "-" : ""}${significant}e${power}`;
 }
 
-/** A number kept as the text it was written in. */
+/** Number kept as its original text. */
 interface RawJson {
   readonly rawJSON: string;
 }
 
-/** Standard since ES2026 and present in every Node that hostform runs on; the compiler's library lacks them still. */
+/** Standard since ES2026 and available in all supported Node versions, but not yet in the compiler's library. */
 const json = JSON as typeof JSON & {
   rawJSON(text: string): RawJson;
   isRawJSON(value: unknown): value is RawJson;
@@ -256,7 +259,7 @@ const json = JSON as typeof JSON & {
 
 export const { rawJSON, isRawJSON } = json;
 
-/** A number with more digits than a JavaScript number has. `String` and `JSON.stringify` write all of them. */
+/** A number with more digits than a JavaScript number. `String` and `JSON.stringify` write all digits. */
 export class ExactNumber {
   readonly #digits: string;
 
@@ -277,21 +280,21 @@ export class ExactNumber {
   }
 }
 
-/** Returns the JavaScript number with this decimal notation, if there is one. */
+/** Returns the JavaScript number with exactly these digits. If it does not exist, returns an {@link ExactNumber}. */
 export function exactNumber(digits: string): number | ExactNumber {
   const number = Number(digits);
   const isSame = Number.isFinite(number) && canonicalDecimal(String(number)) === canonicalDecimal(digits);
   return isSame ? number : new ExactNumber(digits);
 }
 
-/** Pattern of a number that JavaScript may round. */
+/** Pattern of numbers that JavaScript may round. */
 const LONG = /[\d.]{17}/;
 
-/** The value of a JSON text with all digits of its numbers. @throws SyntaxError */
+/** Parses a JSON text and keeps all digits of its numbers. @throws SyntaxError */
 export const parseExact = (text: string): unknown =>
   LONG.test(text) ? parseNumbers(text, exactNumber) : JSON.parse(text);
 
-/** Parses a JSON text. @param read converts each number that JavaScript writes in another way. @throws SyntaxError */
+/** Parses a JSON text. @param read Converts each number whose text JavaScript would change. @throws SyntaxError */
 export function parseNumbers(text: string, read: (digits: string) => unknown): unknown {
   const revive = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
     typeof value === "number" && source !== undefined && source !== String(value) ? read(source) : value;

@@ -1,29 +1,32 @@
-// Times in which a policy allows less: days of the week, hours, dates.
+// Time windows in which a policy allows fewer effects: weekdays, hours, dates.
 import type { EffectKind } from "./effect.ts";
 import { DAY_MS } from "./moment.ts";
 
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
-/** A time in which nothing may be applied, or only some effects. All that is given must hold; a window over midnight belongs to the day on which it begins. */
+/**
+ * A time window that allows no effects, or only some. All given fields must match. A window over midnight belongs to the day on
+ * which it begins.
+ */
 export interface TimeWindow {
   readonly days?: readonly (typeof WEEKDAYS)[number][] | undefined;
-  /** `HH:MM`. Default: 00:00. */
+  /** Start, `HH:MM`. Default: 00:00. */
   readonly from?: string | undefined;
-  /** `HH:MM`, exclusive. Default: 24:00. */
+  /** Exclusive end, `HH:MM`. Default: 24:00. */
   readonly to?: string | undefined;
-  /** The first day, `YYYY-MM-DD`. */
+  /** First day, `YYYY-MM-DD`. */
   readonly since?: string | undefined;
-  /** The last day. */
+  /** Last day, `YYYY-MM-DD`. */
   readonly until?: string | undefined;
-  /** IANA name. Default: UTC. */
+  /** IANA time zone. Default: UTC. */
   readonly time_zone?: string | undefined;
-  /** Effects that are allowed in it. */
+  /** Effects that the window allows. */
   readonly allow?: readonly EffectKind[] | undefined;
-  /** The reason, for people. */
+  /** Reason for people. */
   readonly reason?: string | undefined;
 }
 
-/** Returns true if a moment (milliseconds since the epoch) lies in a window. */
+/** Returns true if a moment (milliseconds since the epoch) lies in the window. */
 export function isWithin({ days, from = "00:00", to = "24:00", since, until, time_zone }: TimeWindow, at: number) {
   const local = localTime(at, time_zone);
   const holds = ({ day, date }: ReturnType<typeof localTime>) =>
@@ -31,7 +34,7 @@ export function isWithin({ days, from = "00:00", to = "24:00", since, until, tim
     (since === undefined || date >= since) &&
     (until === undefined || date <= until);
   if (from < to) return local.time >= from && local.time < to && holds(local);
-  // Over midnight: the later part belongs to the day before.
+  // The part after midnight belongs to the day before.
   return local.time >= from ? holds(local) : local.time < to && holds(dayBefore(local));
 }
 
@@ -55,7 +58,7 @@ function localTime(at: number, timeZone = "UTC") {
   };
 }
 
-/** The day before in the calendar, whatever the clocks do. */
+/** Returns the previous calendar day, independent of clock changes. */
 function dayBefore({ date, ...rest }: ReturnType<typeof localTime>): ReturnType<typeof localTime> {
   const before = Date.parse(`${date}T00:00:00Z`) - DAY_MS;
   return { ...rest, date: new Date(before).toISOString().slice(0, 10), day: localTime(before).day };

@@ -1,26 +1,26 @@
 import { ExactNumber } from "./text.ts";
 
-// Values, paths into them, and the addresses of the resources that have them.
+// Values, paths into them, and addresses of resources.
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
-/** The one value that stands for "known only after apply". A symbol, so that it can never be mistaken for input. */
+/** Marker for "known only after apply". A symbol cannot be confused with input. */
 export const UNKNOWN: unique symbol = Symbol.for("hostform.unknown");
 export type Unknown = typeof UNKNOWN;
 
-/** A JSON value in which any part may still be unknown. */
+/** A JSON value whose parts may be unknown. */
 export type Value = null | boolean | number | string | Unknown | readonly Value[] | ValueObject;
 export type ValueObject = { readonly [key: string]: Value };
 
 /**
- * Where a JSON value has unknown parts, in the shape Terraform's plan uses for `after_unknown`:
- * `true` for a wholly unknown value, otherwise an object or list that mirrors the value and holds only what is unknown.
+ * Unknown parts of a JSON value, in Terraform's `after_unknown` format. `true` means the whole value is unknown. Else an object
+ * or list mirrors the value and contains only the unknown parts.
  */
 export type Mask = boolean | readonly Mask[] | { readonly [key: string]: Mask };
 
-/** A path into the attributes of a resource: `["registrant_contact", "email"]`, `["events", 0]`. */
+/** Path into the attributes of a resource: `["registrant_contact", "email"]`, `["events", 0]`. */
 export type AttributePath = readonly (string | number)[];
 
 export function isUnknown(value: unknown): value is Unknown {
@@ -31,7 +31,7 @@ export function isObject(value: unknown): value is { readonly [key: string]: unk
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-/** True when any part of the value is unknown. */
+/** Returns true if any part of the value is unknown. */
 export function hasUnknown(value: Value): boolean {
   if (typeof value !== "object" || value === null) return value === UNKNOWN;
   if (Array.isArray(value)) return value.some(hasUnknown);
@@ -39,7 +39,7 @@ export function hasUnknown(value: Value): boolean {
   return false;
 }
 
-/** Deep equality of plain values; the order of object keys does not matter, unknown equals only unknown. */
+/** Compares plain values deeply. The order of object keys is ignored, and unknown equals only unknown. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b || (a instanceof ExactNumber && a.equals(b))) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i]));
@@ -50,7 +50,9 @@ export function equal(a: unknown, b: unknown): boolean {
   return false;
 }
 
-/** Splits a value into its known JSON part (unknown becomes null) and the mask of what is unknown (`false` = nothing). */
+/**
+ * Splits a value into its known JSON part (unknown becomes null) and the mask of unknown parts (`false` if none are unknown).
+ */
 export function split(value: Value): { known: Json; unknown: Mask } {
   return hasUnknown(value) ? splitParts(value) : { known: value as Json, unknown: false };
 }
@@ -77,44 +79,47 @@ function splitParts(value: Value): { known: Json; unknown: Mask } {
   return { known: value as Json, unknown: false };
 }
 
-/** The inverse of {@link split}: puts the unknown parts back. */
+/** Inverse of {@link split}: restores the unknown parts. */
 export function join(known: Json, unknown: Mask | undefined): Value {
   if (unknown === true) return UNKNOWN;
   if (unknown === undefined || unknown === false) return known;
   if (Array.isArray(known) && Array.isArray(unknown)) return known.map((item, i) => join(item, unknown[i]));
   if (isObject(known) && isObject(unknown)) {
-    // Few of many parts are unknown.
+    // Usually only few parts are unknown.
     const masks = Object.entries(unknown).filter(([key]) => Object.hasOwn(known, key));
     return { ...known, ...Object.fromEntries(masks.map(([key, mask]) => [key, join(known[key] as Json, mask)])) };
   }
   return known;
 }
 
-/** `registrant_contact.email`, `events[0]` — how a path is shown to people. */
+/** Formats a path for people: `registrant_contact.email`, `events[0]`. */
 export function formatPath(path: AttributePath): string {
   return path.map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? part : `.${part}`)).join("");
 }
 
 /**
- * The address of a resource, in Terraform's syntax: `hosting_service.acme`, `hosting_grant.acme["dev@acme.example"]`.
- * Inside the program addresses travel as these strings; {@link parseAddress} takes them apart where a part is needed.
+ * Address of a resource in Terraform syntax: `hosting_service.acme`, `hosting_grant.acme["dev@acme.example"]`. The program
+ * passes addresses as strings; {@link parseAddress} splits them.
  */
 export interface Address {
   readonly type: string;
   readonly name: string;
-  /** The instance key: a string for `for_each`-like instances, a number for `count`-like ones. */
+  /** Instance key: a string for `for_each`, a number for `count`. */
   readonly key?: string | number;
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const ADDRESS = /^([a-z][a-z0-9_]*)\.([A-Za-z_][A-Za-z0-9_-]*)(?:\[(?:(\d+)|("(?:[^"\\]|\\.)*"))\])?$/;
 
-/** True for what Terraform accepts as a resource name (letters, digits, `_`, `-`; not starting with a digit or `-`). */
+/** Returns true for a valid Terraform resource name (letters, digits, `_`, `-`; not starting with a digit or `-`). */
 export function isName(text: string): boolean {
   return NAME.test(text);
 }
 
-/** True for the name of a project: part of the Idempotency-Keys of its orders, so it is the same in every front. */
+/**
+ * Returns true for a valid project name. The name is part of the Idempotency-Keys of its orders, so the rule is equal in every
+ * front end.
+ */
 export function isProjectName(text: string): boolean {
   return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/.test(text);
 }
@@ -125,7 +130,7 @@ export function formatAddress(address: Address): string {
   return typeof address.key === "number" ? `${base}[${address.key}]` : `${base}[${JSON.stringify(address.key)}]`;
 }
 
-/** Parses an address; `undefined` when the text is not one. */
+/** Parses an address. Undefined if the text is not an address. */
 export function parseAddress(text: string): Address | undefined {
   const match = ADDRESS.exec(text);
   if (match === null) return undefined;
@@ -139,13 +144,13 @@ export function parseAddress(text: string): Address | undefined {
   }
 }
 
-/** The resource an instance belongs to: `hosting_grant.acme["a@b"]` -> `hosting_grant.acme`. */
+/** Returns the resource of an instance: `hosting_grant.acme["a@b"]` becomes `hosting_grant.acme`. */
 export function resourceOf(address: string): string {
   const bracket = address.indexOf("[");
   return bracket < 0 ? address : address.slice(0, bracket);
 }
 
-/** The value of a JSON text; undefined for what is no JSON. */
+/** Parses a JSON text. Undefined if the text is not JSON. */
 export function parsedJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
     return parse(text);
@@ -155,14 +160,14 @@ export function parsedJson(text: string, parse: (text: string) => unknown = JSON
 }
 
 /**
- * The value of a JSON text, in which integers beyond 2^53 are texts of their digits, so that a long id survives.
+ * Parses a JSON text. Integers beyond 2^53 become strings, so that long ids stay exact.
  * @throws SyntaxError
  */
 export function exactJson(text: string): unknown {
   return /\d{16}/.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 }
 
-/** A reviver; its third parameter, the source text, is newer than TypeScript's declaration of JSON.parse. */
+/** JSON.parse reviver. TypeScript's declaration lacks its third parameter, the source text. */
 function keepDigits(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source;
   return typeof value === "number" && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)

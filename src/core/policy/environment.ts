@@ -3,8 +3,8 @@ import { problem } from "../messages/index.ts";
 import { type EnvVars, HostformError } from "../model/index.ts";
 
 /**
- * Files that HOSTFORM_POLICY names, separated as in PATH.
- * @throws HostformError `policy.invalid` where it is set and names none: a value that was lost would lift the policy.
+ * Returns the files in HOSTFORM_POLICY, separated as in PATH.
+ * @throws HostformError `policy.invalid` if the variable is set but empty. Otherwise a lost value would disable the policy.
  */
 export function policyFiles({ HOSTFORM_POLICY: named }: EnvVars): readonly string[] {
   if (named === undefined) return [];
@@ -13,7 +13,10 @@ export function policyFiles({ HOSTFORM_POLICY: named }: EnvVars): readonly strin
   throw new HostformError([problem("policy.invalid/unset", {})]);
 }
 
-/** Variables with the account that started a run, by the variable that marks the CI. Names in commits are anybody's to choose. */
+/**
+ * Variables with the account that started a run, by the marker variable of the CI. Commit authors are not trusted, because
+ * anybody can choose them.
+ */
 const AUTHORS = [
   ["GITHUB_ACTIONS", "GITHUB_ACTOR"],
   ["GITLAB_CI", "GITLAB_USER_LOGIN"],
@@ -21,7 +24,7 @@ const AUTHORS = [
   ["BITBUCKET_BUILD_NUMBER", "BITBUCKET_STEP_TRIGGERER_UUID"],
 ] as const;
 
-/** The author of a run: HOSTFORM_AUTHOR, or the account that the CI names; null if nothing names one. */
+/** Returns the author of a run: HOSTFORM_AUTHOR, or the account reported by the CI. Null if unknown. */
 export function authorOf(env: EnvVars): string | null {
   const [, name] = AUTHORS.find(([mark]) => Boolean(env[mark])) ?? [];
   return env.HOSTFORM_AUTHOR || (name === undefined ? undefined : env[name]) || null;

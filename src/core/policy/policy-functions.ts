@@ -4,13 +4,13 @@ import * as z from "zod";
 import { problem } from "../messages/index.ts";
 import { HostformError, messageOf, type PolicyVerdict } from "../model/index.ts";
 
-/** Longest time that a function may take, in milliseconds. */
+/** Maximum duration of a function, in milliseconds. */
 const MOST_MS = 5_000;
 
-/** Returns true for a file with a function; any other file holds rules. */
+/** Returns true for a file with a function. All other files contain rules. */
 export const isFunctionFile = (file: string): boolean => /\.[cm]?[jt]s$/.test(file);
 
-/** The arguments of a function, as JSON. */
+/** Arguments of a function, as JSON values. */
 export type FunctionInput = readonly [effects: unknown, conditions: unknown, plan: unknown];
 
 const found = z.array(
@@ -24,7 +24,7 @@ const found = z.array(
     .refine(({ deny, warn }) => (deny === undefined) !== (warn === undefined), "expected either deny or warn"),
 );
 
-/** Runs in the thread of a function. */
+/** Program of the function's thread. */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 import(workerData.url).then(async ({ default: judge }) => {
@@ -34,9 +34,9 @@ import(workerData.url).then(async ({ default: judge }) => {
 `;
 
 /**
- * Runs a function in a thread of its own, without the environment: it gets the plan and nothing else.
- * @param file absolute. @param shown its path as people know it.
- * @throws HostformError `policy.failed` if it throws, takes too long or returns anything but a list of findings.
+ * Runs a function in its own thread without environment variables. The function gets only the plan.
+ * @param file Absolute path. @param shown Path for people.
+ * @throws HostformError `policy.failed` if the function throws, takes too long, or returns no list of findings.
  */
 export async function runFunction(
   file: string,
@@ -70,7 +70,7 @@ interface Answer {
 
 async function answerOf(file: string, input: FunctionInput, mostMs: number): Promise<Answer> {
   const workerData = { url: pathToFileURL(file).href, input };
-  // Its output is read and dropped: standard output may be a document in JSON.
+  // Drop the function's output, because standard output may be a JSON document.
   const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, stdin: true, stdout: true, stderr: true });
   worker.stdout.resume();
   worker.stderr.resume();

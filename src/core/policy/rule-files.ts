@@ -15,21 +15,21 @@ import {
 } from "../model/index.ts";
 import { policySchema } from "./rule-schema.ts";
 
-/** Bytes of a file. */
+/** Maximum size of a file, in bytes. */
 const MOST_BYTES = 1024 * 1024;
 
 /** Reads the first `limit` bytes of a file. Rejects with Node's errors. */
 export type ReadFile = (file: string, limit: number) => Promise<Uint8Array>;
 
 /**
- * Reads files of rules. @param files paths as people know them.
- * @throws HostformError `policy.invalid` with every mistake: a policy that cannot be read refuses the run.
+ * Reads files of rules. @param files Paths for people.
+ * @throws HostformError `policy.invalid` with every mistake. An unreadable policy rejects the run.
  */
 export async function readPolicies(files: readonly string[], read: ReadFile): Promise<readonly Policy[]> {
   return Promise.all(files.map(async (file) => parsePolicy(file, await readPolicyText(file, read))));
 }
 
-/** The text of a file that the runner names. @throws HostformError `policy.invalid`. */
+/** Returns the text of a policy file. @throws HostformError `policy.invalid`. */
 export async function readPolicyText(file: string, read: ReadFile): Promise<string> {
   const text = await read(file, MOST_BYTES + 1)
     .then(utf8)
@@ -41,7 +41,7 @@ function refuse(file: string, why: string): never {
   throw new HostformError([problem("policy.invalid", { file, why })]);
 }
 
-/** The rules of a text. @throws HostformError `policy.invalid` with the place of each mistake. */
+/** Parses the rules in a text. @throws HostformError `policy.invalid` with the location of each mistake. */
 export function parsePolicy(file: string, text: string): Policy {
   const { data, placeOf } = checkedYaml(policySchema, file, text);
   const places = new Map<string, SourceRange>();
@@ -56,9 +56,9 @@ export function parsePolicy(file: string, text: string): Policy {
 }
 
 /**
- * Reads YAML by a schema.
- * @returns also the place of each value: the key for an entry of the whole.
- * @throws HostformError `policy.invalid` with the place of each mistake.
+ * Parses YAML and validates it.
+ * @returns also the location of each value. For a top-level entry: the location of its key.
+ * @throws HostformError `policy.invalid` with the location of each mistake.
  */
 export function checkedYaml<Schema extends z.ZodType>(schema: Schema, file: string, text: string) {
   const lines = new LineCounter();
@@ -82,7 +82,7 @@ export function checkedYaml<Schema extends z.ZodType>(schema: Schema, file: stri
     if (isNode(node) && node.range) return rangeOf(node.range);
     return path.length === 0 ? undefined : placeOf(path.slice(0, -1));
   };
-  // Too many aliases throw.
+  // Throws if the document has too many aliases.
   const value: unknown = attempt(
     () => document.toJS({ maxAliasCount: 100 }),
     () => refuse(file, "it has too many aliases"),
@@ -90,12 +90,12 @@ export function checkedYaml<Schema extends z.ZodType>(schema: Schema, file: stri
   const parsed = schema.safeParse(value ?? {});
   if (parsed.success) return { data: parsed.data, placeOf };
   const { issues } = parsed.error;
-  // A file without a known key has no rule: that is no mistake of its own.
+  // A file without a known key also has no rule. Report only the unknown key.
   const own = issues.filter(({ code, path }) => issues.length === 1 || code !== "custom" || path.length > 0);
   throw new HostformError(own.map((issue) => invalid(whyOf(issue), placeOf(issue.path))));
 }
 
-/** The end of a sentence: `max_order is no rule. Did you mean "max_orders"?` */
+/** Returns the end of a sentence, for example `"max_order" is not known. Did you mean "max_orders"?` */
 function whyOf(issue: $ZodIssue): string {
   const at = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {

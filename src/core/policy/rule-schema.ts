@@ -3,12 +3,15 @@ import { attempt, CONDITION_NAMES, CURRENCIES, EFFECT_KINDS, WEEKDAYS } from "..
 
 const number = (of: string) => z.int(`expected a whole number of ${of}`).min(0, "at least 0");
 
-/** An empty list allows nothing. */
+/** Returns a list type. An empty list allows nothing. */
 const list = <Item extends z.ZodType>(item: Item, what: string) => z.array(item, `expected a list of ${what}`);
 
 const names = (what: string) => list(z.string(`expected ${what}`).min(1, `expected ${what}`), what);
 
-/** In front of a domain alone: an asterisk elsewhere would match names of others. */
+/**
+ * Returns the type of domain patterns. An asterisk must precede the domain, because elsewhere it could match domains of other
+ * owners.
+ */
 const domains = () =>
   list(
     z.string().regex(/^(?:\*|(?:\*\.)?[^*\s]+)$/u, "expected a domain, *.DOMAIN for those below it, or *"),
@@ -55,7 +58,7 @@ const scopes = z
   .refine(({ files, authors, except_authors }) => files ?? authors ?? except_authors, "expected `files` or `authors`")
   .refine(({ clients, kinds, effects }) => clients ?? kinds ?? effects, "expected `clients`, `kinds` or `effects`");
 
-/** A file of rules. The published schema is generated from this. */
+/** Schema of a rule file. The published JSON schema is generated from it. */
 export const policySchema = z
   .strictObject({
     max_orders: number("orders").optional().describe("Most orders of one run."),

@@ -37,7 +37,7 @@ const anySet = (name: string) => take(name, { set: "any" }, "untyped");
 
 const SETS = { parameters: [anySet("first_set")], rest: anySet("other_sets") };
 
-/** A function of sets; their elements are converted to a common type first. */
+/** Returns the definition of a set function. Elements are first converted to a common type. */
 function ofSets(takes: Pick<Definition, "parameters" | "rest">, combine: Combine, needsAll = true): Definition {
   return {
     ...takes,

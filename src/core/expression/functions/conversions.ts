@@ -28,7 +28,7 @@ import { CallError, type Definition, numberIn, take, textOf } from "./definition
 
 const anything = take("value", "any", "nullable", "unknown", "untyped", "parts");
 
-/** `tolist`, `tostring` and so on. */
+/** Returns the definition of `tolist`, `tostring` and similar functions. */
 function conversion(wanted: Type): Definition {
   return {
     parameters: [{ ...anything, name: "v" }],
@@ -38,7 +38,7 @@ function conversion(wanted: Type): Definition {
       return wanted;
     },
     run(_, given) {
-      // The result is a wholly unknown list, even if parts of the argument are known: so it is in Terraform.
+      // As in Terraform, the whole result is unknown, even if parts of the argument are known.
       if (!isKnown(given)) return secretIf(unknown(wanted), given.secret);
       const failure = ({ message }: Error) => {
         const { content, type } = given;
@@ -57,17 +57,17 @@ const HINTS: Readonly<Record<string, string>> = {
   number: CALLS.number_text,
 };
 
-/** Characters with a meaning in HTML, and JavaScript's line separators, are escaped. */
+/** Characters that JSON output escapes: special characters of HTML, and JavaScript's line separators. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** A string as JSON, with Terraform's escapes. */
+/** Returns a string as JSON, with Terraform's escapes. */
 export function quotedJson(content: string): string {
   return JSON.stringify(content).replace(ESCAPED, escaped);
 }
 
-/** A wholly known value as JSON: no spaces, sorted keys, numbers in full. */
+/** Returns a completely known value as JSON: no spaces, sorted keys, all digits of numbers. */
 export function writtenJson(typed: Typed): string {
   if (typed.content === null) return "null";
   switch (shapeOf(typed.type)) {
@@ -90,7 +90,7 @@ export function writtenJson(typed: Typed): string {
 const sameAsFirst: Definition["result"] = (given: Typed) => given.type;
 
 export const CONVERSIONS: Readonly<Record<string, Definition>> = {
-  /** The first argument that is neither null nor an empty string. */
+  /** Returns the first argument that is neither null nor an empty string. */
   coalesce: {
     parameters: [],
     rest: take("vals", "any", "nullable", "unknown", "untyped"),
@@ -112,7 +112,7 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   issensitive: {
     parameters: [anything],
     result: "bool",
-    // The type of an unknown value is known only after apply.
+    // Whether an unknown value is sensitive is known only after apply.
     run: (_, given) => (isKnown(given) ? bool(given.secret !== undefined) : unknown("bool")),
   },
 
@@ -151,8 +151,8 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
 const DEEPEST = 100;
 
 /**
- * The value of a JSON document: objects and tuples, numbers with all their digits.
- * @throws CallError for invalid JSON, Refusal for deep nesting.
+ * Returns the value of a JSON document: objects and tuples, numbers with all digits.
+ * @throws CallError if the JSON is invalid. @throws Refusal if it is nested too deeply.
  */
 function decoded(document: string): Typed {
   try {

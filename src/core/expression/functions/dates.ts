@@ -9,14 +9,14 @@ import { CallError, type Definition, take, textOf } from "./definition.ts";
 interface Moment {
   /** Local time in nanoseconds since 1970. */
   readonly reading: bigint;
-  /** Minutes. */
+  /** Offset from UTC in minutes. */
   readonly offset: number;
 }
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d\d):(\d\d))$/;
 const SECOND = 1_000_000_000n;
 
-/** @throws CallError */
+/** Parses a timestamp. @throws CallError */
 function moment(written: string, index: number): Moment {
   const match = TIMESTAMP.exec(written);
   if (match === null) throw new CallError(CALLS.time_form(written), index);
@@ -40,7 +40,7 @@ function offsetText({ offset }: Moment, between: string): string {
   return `${offset < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}${between}${two(minutes % 60)}`;
 }
 
-/** Without fractions of a second, as Terraform writes them. */
+/** Formats a timestamp without fractions of a second, as in Terraform. */
 function timestamp(at: Moment): string {
   const clock = clockOf(at);
   if (clock.getUTCFullYear() < 0 || clock.getUTCFullYear() > 9999) throw new Refusal(CALLS.years);
@@ -59,7 +59,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
-/** A duration of Go (`-1h30m`, `1.5s`) in nanoseconds. */
+/** Parses a Go duration (`-1h30m`, `1.5s`) to nanoseconds. */
 function duration(written: string): bigint {
   const unsigned = written.replace(/^[+-]/, "");
   if (unsigned === "0") return 0n;
@@ -105,7 +105,7 @@ const timecmp: Definition = {
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 
-/** The value of a verb of a date format. */
+/** Returns the value of a verb of a date format. Undefined if the verb is unknown. */
 function written(letters: string, at: Moment): string | undefined {
   const clock = clockOf(at);
   const month = MONTHS[clock.getUTCMonth()] ?? "";
@@ -139,7 +139,7 @@ function written(letters: string, at: Moment): string | undefined {
   return texts[letters];
 }
 
-/** A quoted literal, a run of one letter, or other characters. */
+/** A quoted literal, a repeated letter, or other characters. */
 const FORMAT_PART = /'(?:[^']|'')*'|([A-Za-z])\1*|[^'A-Za-z]+|'/g;
 
 const formatdate: Definition = {

@@ -16,19 +16,19 @@ import {
   withoutSecrets,
 } from "../typed-value.ts";
 
-// The definition of a function, and Terraform's processing of its arguments.
+// Definition of a function, and Terraform's processing of its arguments.
 
 /**
- * A property of a parameter. Values of a kind that it does not declare (`nullable`, `unknown`, `untyped`: null or unknown without a
- * type) never reach the function. By default any secret in the argument makes the result secret; `own`: only the argument's own mark;
- * `parts`: only the marks that the function keeps.
+ * Property of a parameter. `nullable`, `unknown`, `untyped`: the function accepts null, unknown, or untyped unknown arguments;
+ * otherwise they never reach the function. By default, any secret in the argument makes the result secret. `own`: only the
+ * argument's own mark does. `parts`: only the marks that the function keeps.
  */
 type Trait = "nullable" | "unknown" | "untyped" | "own" | "parts";
 
 export interface Parameter {
-  /** Its name in Terraform's messages. */
+  /** Name in Terraform's messages. */
   readonly name: string;
-  /** Arguments are converted to it; `any` accepts them unchanged. */
+  /** Type to which arguments are converted. `any` accepts all arguments unchanged. */
   readonly type: Type;
   readonly traits: readonly Trait[];
 }
@@ -41,15 +41,15 @@ export const take = (name: string, type: Type = "string", ...traits: readonly Tr
 
 export interface Definition {
   readonly parameters: readonly Parameter[];
-  /** Type of all further arguments. */
+  /** Parameter of all further arguments. */
   readonly rest?: Parameter;
-  /** The type of the result, as far as the arguments are known. @throws CallError */
+  /** Type of the result, as far as the arguments are known. @throws CallError */
   readonly result: Type | ((...args: readonly Typed[]) => Type);
-  /** The result. All arguments have the type of their parameter. @throws CallError */
+  /** Computes the result. All arguments have the type of their parameter. @throws CallError */
   run(result: Type, ...args: readonly Typed[]): Typed;
 }
 
-/** An error in a call; with `index` in that argument. */
+/** Error in a call, or in the argument `index`. */
 export class CallError extends Error {
   readonly index: number | undefined;
   constructor(message: string, index?: number) {
@@ -59,9 +59,9 @@ export class CallError extends Error {
 }
 
 /**
- * Calls a function as Terraform does: counts and converts arguments, refuses null ones, and returns an unknown value for unknown
- * ones.
- * @throws ExpressionError with offset 0; it does not show secret arguments.
+ * Calls a function as Terraform does: counts and converts arguments, rejects null, and returns an unknown value if an argument
+ * is unknown.
+ * @throws ExpressionError with offset 0. The message contains no secret arguments.
  */
 export function call(name: string, definition: Definition, given: readonly Typed[]): Typed {
   const { parameters, rest } = definition;
@@ -89,7 +89,7 @@ export function call(name: string, definition: Definition, given: readonly Typed
   }
 }
 
-/** @param parameters one for each argument. @throws CallError */
+/** @param parameters One per argument. @throws CallError */
 function prepared({ result, run }: Definition, given: readonly Typed[], parameters: readonly Parameter[]): Typed {
   const has = (i: number, trait: Trait) => parameters[i]?.traits.includes(trait) === true;
   const marks: (Origin | undefined)[] = [];
@@ -100,14 +100,14 @@ function prepared({ result, run }: Definition, given: readonly Typed[], paramete
     marks.push(has(i, "own") ? converted.secret : originOf(converted));
     return has(i, "own") ? converted : withoutSecrets(converted);
   });
-  // Without a call, the result could be any part of a secret.
+  // Without calling the function, the result may contain any part of a secret.
   const open = (type: Type) => secretIf(unknown(type), ...given.map(originOf));
 
   for (const [i, arg] of args.entries()) {
     if (arg.content === null && !has(i, "nullable")) throw new CallError(CALLS.null_argument, i);
     if (arg.type !== "any" || has(i, "untyped")) continue;
     if (arg.content !== null) return open("any");
-    // For Terraform the result stays unknown, even after apply.
+    // In Terraform, the result stays unknown, even after apply.
     throw new Refusal(CALLS.untyped_null);
   }
   const type = typeof result === "function" ? result(...args) : result;
@@ -115,14 +115,14 @@ function prepared({ result, run }: Definition, given: readonly Typed[], paramete
   return secretIf(run(type, ...args), ...marks);
 }
 
-/** The content of a known string that is not null, as the check of the arguments ensures. */
+/** Returns the content of a known string. The argument check ensures that it is not null. */
 export function textOf({ content }: Typed): string {
   return typeof content === "string" ? content : "";
 }
 
 export const texts = (content: readonly string[]): Typed => list("string", content.map(text));
 
-/** The content of a known number. */
+/** Returns the content of a known number. */
 export function numberIn({ content }: Typed): BigFloat {
   if (typeof content === "object" && content !== null && "mantissa" in content) return content;
   throw new CallError(CALLS.number);
@@ -131,7 +131,7 @@ export function numberIn({ content }: Typed): BigFloat {
 const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
 
-/** The argument as an index, a length, a base …; with `index`, the message names that argument. */
+/** Returns the argument as an integer. @param index Index of the argument for messages. */
 export function integerIn(arg: Typed, index?: number, prefix = ""): number {
   const value = numberIn(arg);
   const whole = value.exponent > 64 ? undefined : toBigInt(value);

@@ -8,7 +8,7 @@ import { quotedJson, writtenJson } from "./conversions.ts";
 import { CallError, type Definition, numberIn, take, textOf, texts } from "./definition.ts";
 import { charactersOf } from "./strings.ts";
 
-// `format` and `formatlist`: Go's verbs.
+// `format` and `formatlist`, with Go's verbs.
 
 const parameters = [take("format")];
 const rest = take("args", "any", "nullable", "unknown");
@@ -22,7 +22,7 @@ const format: Definition = {
   },
 };
 
-/** One string for each element of the list arguments; other arguments are the same in all. */
+/** Returns one string per element of the list arguments. Other arguments are repeated. */
 const formatlist: Definition = {
   parameters,
   rest,
@@ -33,7 +33,7 @@ const formatlist: Definition = {
     const count = sizeOf(args, sequences);
     if (args.some((arg) => arg.type === "any" && !isKnown(arg)) || args.some((arg, i) => sequences[i] && !isKnown(arg)))
       return unknown({ list: "string" });
-    // Unknown elements of a set may be equal later.
+    // Unknown elements of a set may turn out equal.
     if (args.some((arg) => shapeOf(arg.type) === "set" && !isWhollyKnown(arg))) return unknown({ list: "string" });
     if (count === 0) return texts([]);
     const made = Array.from({ length: count ?? 1 }, (_, k) => {
@@ -44,7 +44,7 @@ const formatlist: Definition = {
   },
 };
 
-/** The common length of the list arguments; undefined when no length is known. */
+/** Returns the common length of the list arguments. Undefined if no length is known. */
 function sizeOf(args: readonly Typed[], sequences: readonly boolean[]): number | undefined {
   const sizes = args.flatMap((arg, index) =>
     sequences[index] === true && isKnown(arg) ? [{ index, size: elementsOf(arg).length }] : [],
@@ -73,7 +73,7 @@ export const FORMAT: Readonly<Record<string, Definition>> = { format, formatlist
 const PART = /%(?:(%)|([0#\-+ ]*)([1-9]\d*)?(\.\d*)?(?:\[([1-9]\d*)\])?([A-Za-z]))/y;
 const LARGEST = 10_000;
 
-/** Replaces the verbs by the known arguments. @throws CallError, ArgumentError, Refusal */
+/** Replaces the verbs by the known arguments. @throws CallError, Refusal */
 function formatted(template: string, args: readonly Typed[]): string {
   let made = "";
   let next = 1;
@@ -107,7 +107,7 @@ function formatted(template: string, args: readonly Typed[]): string {
   return made;
 }
 
-/** A `.` without digits is a precision of zero. */
+/** Parses a width or precision. A `.` without digits means a precision of zero. */
 function sized(digits: string | undefined): number | undefined {
   if (digits === undefined) return undefined;
   if (Number(digits) > LARGEST) throw new Refusal(CALLS.format_width(LARGEST));
@@ -142,7 +142,7 @@ function asIs(verb: Verb, arg: Typed): string {
   return padded(verb, writtenJson(arg));
 }
 
-/** For strings, the precision limits the characters; without one there is no limit. */
+/** Formats a string. The precision limits the number of characters; without a precision there is no limit. */
 function asText(verb: Verb, arg: Typed): string {
   const content = textOf(as("string", verb, arg));
   const most = verb.precision ?? 0;
@@ -157,7 +157,7 @@ function padded({ width = 0, flags }: Verb, content: string): string {
   return flags.includes("-") ? content + pad : pad + content;
 }
 
-/** A verb of a format: `%-08.3[2]f`. */
+/** Verb of a format, for example `%-08.3[2]f`. */
 interface Verb {
   readonly raw: string;
   readonly at: number;
@@ -167,7 +167,7 @@ interface Verb {
   readonly mode: string;
 }
 
-/** `%d`, `%x` and so on, as Go writes its big integers. */
+/** Formats `%d`, `%x` and similar verbs, as Go does for its big integers. */
 function formattedInteger(verb: Verb, value: bigint): string {
   checkFlags(verb);
   const { mode, precision, flags } = verb;
@@ -180,7 +180,7 @@ function formattedInteger(verb: Verb, value: bigint): string {
   return laidOut({ ...verb, flags: kept }, signOf(verb, value < 0n), least);
 }
 
-/** `%e`, `%f`, `%g`, as Go writes its big floating point numbers. */
+/** Formats `%e`, `%f` and `%g`, as Go does for its big floats. */
 function formattedFloat(verb: Verb, value: BigFloat): string {
   checkFlags(verb);
   const { mode, precision } = verb;

@@ -21,7 +21,7 @@ import { CallError, type Definition, integerIn, numberIn, take, textOf } from ".
 
 const ONE = wholeNumber(1);
 
-/** The largest or the smallest number; of equal ones the first. */
+/** Returns the definition of `max` or `min`. Of equal numbers, the first one is returned. */
 function extreme(sign: 1 | -1): Definition {
   return {
     parameters: [],
@@ -81,7 +81,7 @@ export const NUMBERS: Readonly<Record<string, Definition>> = {
     },
   },
 
-  /** Terraform computes powers with floats of 64 bits; those without rounding are the same on each processor. */
+  /** Terraform computes powers with 64-bit floats. Results without rounding are equal on every processor. */
   pow: {
     parameters: [take("num", "number"), take("power", "number")],
     result: "number",

@@ -8,13 +8,16 @@ import { replaceText } from "./strings.ts";
 
 // Functions that search with patterns.
 
-/** Most characters, and steps after repetitions are expanded, of a pattern: the time for each character of a text. */
+/**
+ * Maximum number of characters in a pattern, and of steps after repetitions are expanded. The steps determine the time per
+ * character of the text.
+ */
 const LONGEST = 20_000;
 
 /**
- * Compiles a pattern in Go's syntax, with Go's messages. The library has the tables of Unicode 17, Terraform those of 15: `\p{L}`
- * and `(?i)` include newer letters here.
- * @param wrong makes the error for an invalid pattern, from the reason and the invalid part.
+ * Compiles a pattern in Go syntax, with Go's messages. The library uses Unicode 17, Terraform Unicode 15. Therefore `\p{L}` and
+ * `(?i)` also match newer letters.
+ * @param wrong Returns the error for an invalid pattern, from the reason and the invalid part.
  */
 function compiled(pattern: string, wrong: (what: string, part: string) => Error): RE2JS {
   const tooLarge = new Refusal(CALLS.pattern_size);
@@ -35,13 +38,13 @@ function compiled(pattern: string, wrong: (what: string, part: string) => Error)
 const patternOf = (pattern: Typed) =>
   compiled(textOf(pattern), (what, part) => new CallError(CALLS.pattern(what, part), 0));
 
-/** The names of the groups in order; undefined for unnamed ones. */
+/** Returns the names of the groups in order. Undefined for unnamed groups. */
 function namesOf(pattern: RE2JS): readonly (string | undefined)[] {
   const byIndex = new Map(Object.entries(pattern.namedGroups()).map(([name, index]) => [index, name]));
   return Array.from({ length: pattern.groupCount() }, (_, i) => byIndex.get(i + 1));
 }
 
-/** A string for a pattern without groups, an object for named groups, a tuple for others. */
+/** Returns the result type: a string without groups, an object for named groups, a tuple for unnamed groups. */
 function resultType(pattern: Typed): Type {
   if (!isKnown(pattern)) return "any";
   const names = namesOf(patternOf(pattern));
@@ -52,7 +55,7 @@ function resultType(pattern: Typed): Type {
   return { object: Object.fromEntries(named.map((name) => [name, "string"])) };
 }
 
-/** A match as a value of the result's type. */
+/** Returns a match as a value of the result's type. */
 function captured(match: Matcher, names: readonly (string | undefined)[], type: Type): Typed {
   const shape = shapeOf(type);
   if (shape === "string") return text(match.group() ?? "");
@@ -63,12 +66,12 @@ function captured(match: Matcher, names: readonly (string | undefined)[], type: 
   return shape === "tuple" ? tuple(groups.map(([, group]) => group)) : object(groups);
 }
 
-/** Continues after the next character if the match is empty. */
+/** Returns the position after the next character, used after an empty match. */
 function next(subject: string, at: number): number {
   return at + ((subject.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }
 
-/** Without overlaps; an empty match right after another does not count. */
+/** Yields matches without overlaps. An empty match directly after another match is skipped. */
 function* matches(pattern: RE2JS, subject: string): Generator<Matcher> {
   const matcher = pattern.matcher(subject);
   let previous = -1;
@@ -105,7 +108,7 @@ const regexall: Definition = {
   },
 };
 
-/** `$1`, `${1}`, `$name`, `${name}` and `$$` in a replacement; names are as long as possible. */
+/** Matches `$1`, `${1}`, `$name`, `${name}` and `$$` in a replacement. Names are as long as possible. */
 const GROUP = /\$(?:(\$)|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))/gu;
 
 function expanded(template: string, match: Matcher, names: readonly (string | undefined)[]): string {

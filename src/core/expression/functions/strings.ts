@@ -4,9 +4,9 @@ import { Refusal } from "../refusal.ts";
 import { bool, compareText, elementsOf, isKnown, isWhollyKnown, list, text, unknown } from "../typed-value.ts";
 import { CallError, type Definition, integerIn, take, textOf, texts } from "./definition.ts";
 
-// Functions of strings, and characters as Terraform counts and maps them.
+// String functions, and characters as Terraform counts and maps them.
 
-/** A function from strings to a string. */
+/** Returns the definition of a function from strings to a string. */
 function ofTexts(names: readonly string[], compute: (...texts: string[]) => string): Definition {
   return {
     parameters: names.map((name) => take(name)),
@@ -15,7 +15,7 @@ function ofTexts(names: readonly string[], compute: (...texts: string[]) => stri
   };
 }
 
-/** A predicate on two strings. */
+/** Returns the definition of a predicate on two strings. */
 function question(names: readonly string[], ask: (subject: string, part: string) => boolean): Definition {
   return {
     parameters: names.map((name) => take(name)),
@@ -34,7 +34,7 @@ function trim(subject: string, cutset: string): string {
   return first < 0 ? "" : characters.slice(first, last + 1).join("");
 }
 
-/** Replaces all occurrences; the empty string occurs before, after and between all code points. */
+/** Replaces all occurrences. The empty string occurs before, after and between all code points. */
 export function replaceText(subject: string, part: string, by: string): string {
   if (part !== "") return subject.split(part).join(by);
   return [...subject].reduce((all, character) => all + character + by, by);
@@ -63,14 +63,14 @@ function urlencode(subject: string): string {
     .replaceAll("%20", "+");
 }
 
-// Terraform's upper, lower and title map each character to one character ("ß" has no upper case), while JavaScript maps whole
-// strings ("SS").
+// Terraform's upper, lower and title map each character to one character ("ß" has no upper case). JavaScript maps whole strings
+// ("SS").
 
-/** Characters with a single upper case where JavaScript gives several: Greek letters with iota subscript. */
+/** Characters with one upper-case character for which JavaScript returns several: Greek letters with iota subscript. */
 const GREEK_LOWER = /^[\u1f80-\u1f87\u1f90-\u1f97\u1fa0-\u1fa7]$/;
 const GREEK_SINGLE: Readonly<Record<string, string>> = { "\u1fb3": "\u1fbc", "\u1fc3": "\u1fcc", "\u1ff3": "\u1ffc" };
 
-/** Letters with a case mapping only in versions of Unicode newer than Terraform's tables. */
+/** Letters whose case mapping is newer than Terraform's Unicode tables. */
 const NEWER =
   /^[\u019b\u0264\u1c89\u1c8a\ua7cb-\ua7cf\ua7d2-\ua7d5\ua7da-\ua7dc\u{10d50}-\u{10d65}\u{10d70}-\u{10d85}\u{16ea0}-\u{16ed3}]$/u;
 
@@ -84,7 +84,7 @@ const TITLE_PAIRS: Readonly<Record<string, string>> = {
   "\u01f1": "\u01f2",
   "\u01f3": "\u01f2",
 };
-/** Already in title case: the middle of three forms, and Georgian, which has no capital initials. */
+/** Characters already in title case: the middle of three forms, and Georgian, which has no initial capitals. */
 const TITLE_SAME = /^[\u01c5\u01c8\u01cb\u01f2\u10d0-\u10fa\u10fd-\u10ff]$/;
 
 function upperOf(character: string): string {
@@ -104,7 +104,9 @@ function titleOf(character: string): string {
   return TITLE_PAIRS[character] ?? (TITLE_SAME.test(character) ? character : upperOf(character));
 }
 
-/** Capitalizes words. In ASCII, anything but letters, digits and `_` separates words; outside of it, only spaces do. */
+/**
+ * Capitalizes words. In ASCII, all characters except letters, digits and `_` separate words; outside of ASCII, only spaces do.
+ */
 function titleCase(text: string): string {
   let previous = " ";
   return Array.from(text, (character) => {
@@ -123,16 +125,17 @@ const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 const ASCII = /^[ -~]*$/;
 
 /**
- * Newer versions of Unicode join the consonants of conjuncts (Devanagari, Burmese …) into one character; in Terraform's tables a
- * letter after a mark or a joiner begins a new one. Four letters count as marks.
+ * Position in a conjunct (Devanagari, Burmese …) where Terraform starts a new character. Newer Unicode versions join its
+ * consonants to one character. In Terraform's tables, a letter after a mark or joiner starts a new one. Four letters count as
+ * marks.
  */
 const CONJUNCT = /(?<=\p{M}|\u200d|\uff9e|\uff9f)(?!\u0e33|\u0eb3|\uff9e|\uff9f)(?=\p{L})/u;
 
-/** Marks of Unicode 16 and 17: whether they join depends on the version of Terraform. */
+/** Marks of Unicode 16 and 17. Whether they join depends on the version of Terraform. */
 const NEWER_MARKS =
   /[\u1acf-\u1add\u1ae0-\u1aeb\u0897\u{10d69}-\u{10d6d}\u{10efa}-\u{10efc}\u{113b8}-\u{113e2}\u{11b60}-\u{11b67}\u{11f5a}\u{1611e}-\u{1612f}\u{1e5ee}-\u{1e5ef}\u{1e6e3}-\u{1e6f5}]/u;
 
-/** The characters of a string (extended grapheme clusters). @throws Refusal for marks that are too new. */
+/** Returns the characters of a string (extended grapheme clusters). @throws Refusal if a mark is too new. */
 export function charactersOf(text: string): readonly string[] {
   if (ASCII.test(text)) return text.split("");
   if (NEWER_MARKS.test(text)) throw new Refusal(CALLS.marks);
@@ -141,7 +144,7 @@ export function charactersOf(text: string): readonly string[] {
   );
 }
 
-/** Terraform's white space. */
+/** White space as defined by Terraform. */
 const SPACES = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const SPACE = new RegExp(`^[${SPACES}]$`);
 const SPACES_AROUND = new RegExp(`^[${SPACES}]+|[${SPACES}]+$`, "g");
@@ -214,7 +217,7 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
     },
   },
 
-  /** Even an unknown string begins with the empty prefix. */
+  /** Even an unknown string starts with the empty prefix. */
   startswith: {
     parameters: [take("str", "string", "unknown"), take("prefix")],
     result: "bool",
@@ -243,7 +246,7 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
       const offset = integerIn(from);
       const length = integerIn(count);
       const characters = charactersOf(textOf(subject));
-      // A quirk of Terraform: with a negative offset, a length of zero means all characters.
+      // Terraform quirk: with a negative offset, length zero means all characters.
       if (offset >= 0 && length === 0) return text("");
       const start = offset < 0 ? Math.max(offset + characters.length, 0) : offset;
       return text(characters.slice(start, length <= 0 ? undefined : start + length).join(""));

@@ -53,7 +53,7 @@ The API can suspend a service and set its password. It can neither change nor de
 \`suspended\` and the password wait until the service is live. A service with an unknown status word is never changed; map
 the word with the provider's \`status_words\`.`;
 
-/** The declaration on the reference page. */
+/** Example for the reference page. */
 const example = `services:
   acme-www:
     plan_id: 101
@@ -227,7 +227,7 @@ function check(config: ValueObject): Diagnostic[] {
   return [problem("config.missing_attribute/password_version", { attribute: ["password"] })];
 }
 
-/** Services: the paid kind. §2 Service, §4 services endpoints. */
+/** Services, a paid kind (§2 Service, §4 services endpoints). */
 export const service: Kind<"createService"> = {
   type: "hosting_service",
   section: "services",
