@@ -5,7 +5,7 @@
  * top of the project. This folder contains the code on top of them:
  *
  * - `sites/`: one source for the two libraries. It uses `cdktf`, and `scripts/build/constructs.ts` compiles it a second time for
- * `cdktn`.
+ *   `cdktn`.
  * - `binding-checks.ts`: functions that the bindings call: a warning about unencrypted secrets and a check for duplicate names.
  *
  * In: the sites of a user's program. Out: Terraform JSON, through the user's `cdktf` or `cdktn`, which are optional peer

@@ -25,7 +25,7 @@ export interface ClientWorkspaceConfig {
   readonly currency?: Currency;
   /** Deletion policy of the client account. Default: `"prevent"`. */
   readonly deletionPolicy?: "prevent" | "forget";
-  /** True if Terraform must also reject to destroy the client account. Default: true if `deletionPolicy` is `"prevent"`. */
+  /** True if Terraform also rejects a plan that destroys the client account. Default: true if `deletionPolicy` is `"prevent"`. */
   readonly preventDestroy?: boolean;
   /** Defaults for the sites. */
   readonly sites?: SiteDefaults;

@@ -73,7 +73,7 @@ export interface HostedSiteConfig {
   readonly passwordVersion?: number;
   /** Deletion policy of the service. Default: `"prevent"`. */
   readonly deletionPolicy?: DeletionPolicy;
-  /** True if Terraform must also reject to destroy the service. Default: true if `deletionPolicy` is `"prevent"`. */
+  /** True if Terraform also rejects a plan that destroys the service. Default: true if `deletionPolicy` is `"prevent"`. */
   readonly preventDestroy?: boolean;
   /** E-mail address -> permission of a person with access. */
   readonly grants?: Readonly<Record<string, Permission | GrantSpec>>;
