@@ -50,7 +50,7 @@ export function requireKnown(what: string, given: object, fields: readonly strin
   throw wrongField(unknown, `${what} has no field "${unknown}". Its fields are ${fields.join(", ")}.`);
 }
 
-/** An option that cannot be used. The message tells the user how to correct the option. */
+/** An option that cannot be used. The message explains how to correct the option. */
 export class SandboxOptionError extends Error {
   override name = "SandboxOptionError";
   /** Name of the option, if the message cannot contain it because its value may come from a file. */

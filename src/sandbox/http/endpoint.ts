@@ -73,9 +73,9 @@ function scattered(id: number): number {
 }
 
 /**
- * Returns one page of the records, in the profile's order. §4 Pagination: page and per_page; default 25, for plans 50, maximum
- * 100. The specification does not define larger values, so they are reduced to the maximum. Rejects numbers below the first page
- *      and other strings. A record that is younger than the profile's list lag is not listed.
+ * Returns one page of the records, in the profile's order. §4 Pagination defines page and per_page. The default is 25, for plans
+ * 50, and the maximum is 100. Larger values are not specified, so they are reduced to the maximum. Rejects numbers below the
+ * first page and other strings. A record that is younger than the profile's list lag is not listed.
  */
 export function page<K extends Sent["kind"]>(
   call: Call,
