@@ -62,7 +62,7 @@ export class Interrupts {
     };
   }
 
-  /** Begins the apply. */
+  /** Starts the handling of Ctrl-C during the apply. */
   planned(): void {
     this.#applying = true;
   }

@@ -45,7 +45,7 @@ export const accountEndpoints = {
   getInvoice: billing((call) => shown({ kind: "invoice", record: recordInPath(call, "invoices") })),
 } satisfies Endpoints;
 
-/** "Required: name. Optional: company_name, company_number, vat_number, currency." */
+/** Adds a client account. "Required: name. Optional: company_name, company_number, vat_number, currency." */
 export function addAccount({ store, clock }: World, customer_id: number, body: Body): Account {
   const fields = new Fields(body);
   const wanted = fields.complete({
