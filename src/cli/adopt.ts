@@ -1,4 +1,4 @@
-/** `adopt`: brings an existing account under management. */
+/** Runs `adopt`: brings an existing account under management. */
 import { adoptAccount } from "../project/adopt/adopt.ts";
 import type { Adopted, AdoptFormat, AdoptOptions, Forecast } from "../project/adopt/types.ts";
 import { escapeLine, firstOf, flowText, formatEstimate, plural } from "../report/index.ts";

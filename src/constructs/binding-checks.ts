@@ -1,23 +1,23 @@
 /**
- * What the generated bindings call: the warning about secrets in clear text, and the refusal of two blocks with one name in
+ * Checks for the generated bindings: a warning about unencrypted secrets, and an error for two blocks with the same name in
  * Terraform.
  */
 import type { IConstruct } from "constructs";
 
-/** The parts of `cdktf` and `cdktn` that the warning needs: the bindings pass the library that they are made for. */
+/** The parts of `cdktf` and `cdktn` that the warning needs. The bindings pass their own library. */
 export interface ConstructLibrary {
   readonly Annotations: { of(scope: IConstruct): { addWarning(message: string): void } };
   readonly Token: { isUnresolved(value: unknown): boolean };
 }
 
 /**
- * Warns at the construct when a secret attribute is given as a literal text, which would be written in clear text to
- * `cdk.tf.json`. Called by the generated bindings, from the constructor and from the setter. The warning never holds the
- * value. It ends with its code and Terraform's name of the attribute,
- * `[config.secret password]`, by which a reader of the manifest recognizes it.
+ * Adds a warning to the construct if a secret attribute is a literal string, which would be written unencrypted to `cdk.tf.json`.
+ * The generated bindings call this function in the constructor and in the setter. The warning never contains the value. It ends
+ * with its code and Terraform's name of the attribute, `[config.secret password]`, so that a reader of the manifest can identify
+ * it.
  *
- * @param attribute the name of the property in TypeScript, such as `password`
- * @param value what was given; tokens (variables, attributes, ephemeral values) and `"${…}"` are no literal texts
+ * @param attribute name of the property in TypeScript, such as `password`
+ * @param value the given value. Tokens (variables, attributes, ephemeral values) and `"${…}"` are not literal strings.
  */
 export function warnOfClearText(
   library: ConstructLibrary,
@@ -28,12 +28,12 @@ export function warnOfClearText(
   if (typeof value !== "string" || value === "" || library.Token.isUnresolved(value) || TEMPLATE.test(value)) return;
   const name = attribute.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const message = `${attribute}: a literal text would stand in clear text in cdk.tf.json. ${advice(attribute)} If this text is a secret in use, change it. [config.secret ${name}]`;
-  // The constructor and a setter may both call this.
+  // The constructor and a setter may both call this function, so skip a repeated warning.
   if (construct.node.metadata.some(({ data }) => data === message)) return;
   library.Annotations.of(construct).addWarning(message);
 }
 
-/** `${` that Terraform evaluates; `$${` is its escaped form. */
+/** Matches `${`, which Terraform evaluates. `$${` is its escape. */
 const TEMPLATE = /(?:^|[^$])(?:\$\$)*\$\{/;
 
 const advice = (attribute: string) =>
@@ -41,14 +41,14 @@ const advice = (attribute: string) =>
     ? "Leave it out, so that the environment variable HOSTING_TOKEN is read, or give `tokenEnv` or `tokenFile`."
     : `Give it from a variable, new TerraformVariable(stack, "${attribute}", { type: "string", sensitive: true }).stringValue, which TF_VAR_${attribute} sets.`;
 
-/** The parts of `cdktf` and `cdktn` that the check of names needs. */
+/** The parts of `cdktf` and `cdktn` that the name check needs. */
 export interface StackLibrary {
   readonly TerraformStack: { of(construct: IConstruct): IConstruct };
   readonly TerraformElement: { isTerraformElement(found: unknown): boolean };
   readonly TerraformDataSource: { isTerraformDataSource(found: unknown): boolean };
 }
 
-/** A resource, a data source or an ephemeral resource, of whichever class. */
+/** A resource, a data source or an ephemeral resource of any class. */
 interface Block extends IConstruct {
   readonly terraformResourceType: string;
   readonly friendlyUniqueId: string;
@@ -57,13 +57,13 @@ interface Block extends IConstruct {
 const watched = new WeakSet<IConstruct>();
 
 /**
- * Makes sure that each resource and data source of `hosting` in the stack of a construct has a unique, valid name in
- * Terraform. CDKTF drops characters that Terraform does not allow, so "a.b" and "ab" become one name, and one block would
- * silently replace the other: one of two sites would not be ordered, or would end. Called by the generated bindings, from
- * the constructor.
+ * Checks that each resource and data source of `hosting` in the stack of a construct has a unique, valid name in Terraform. CDKTF
+ * drops characters that Terraform does not allow, so "a.b" and "ab" become the same name. One block would then silently replace
+ * the other: one of two sites would not be ordered, or would be destroyed. The generated bindings call this function in the
+ * constructor.
  *
- * It reports at synthesis, with the paths of both: until then a program may set another name (`overrideLogicalId`), which
- * CDKTF ignores once the name has been read.
+ * The check reports at synthesis, with the paths of both constructs. Until then a program may set another name
+ * (`overrideLogicalId`), which CDKTF ignores after the name was read.
  */
 export function watchNames(library: StackLibrary, construct: IConstruct): void {
   const stack = library.TerraformStack.of(construct);
@@ -82,7 +82,7 @@ function nameMistakes(library: StackLibrary, stack: IConstruct): string[] {
     const path = shownPath(block);
     if (!/^[A-Za-z_]/.test(name)) {
       const first = firstId(block, stack);
-      // Names below a construct begin with its id as well: one report is enough.
+      // Names of constructs below begin with the same id, so one report is sufficient.
       if (!misnamed.has(first)) mistakes.push(notAName(path, name, first));
       misnamed.add(first);
       continue;
@@ -107,11 +107,11 @@ const isOurs = (library: StackLibrary, construct: IConstruct): construct is Bloc
 const notAName = (path: string, name: string, id: string) =>
   `${path} has the name ${JSON.stringify(name)} in Terraform, where a name begins with a letter: choose an id that does, such as ${JSON.stringify(`site-${id}`)}`;
 
-/** The id below the stack, with which the name begins. */
+/** Returns the id below the stack, which is the beginning of the name. */
 function firstId({ node }: IConstruct, stack: IConstruct): string {
   const ids = node.scopes.slice(node.scopes.indexOf(stack) + 1).map((scope) => scope.node.id);
   return ids.find((id) => id !== "Default") ?? "";
 }
 
-/** The path of the program's construct: "Default" is the id of a resource inside it. */
+/** Returns the path of the program's construct. "Default" is the id of a resource inside it. */
 const shownPath = ({ node }: IConstruct): string => (node.id === "Default" ? (node.scope ?? { node }).node : node).path;

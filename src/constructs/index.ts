@@ -1,17 +1,17 @@
 /**
  * Constructs for CDKTF (`cdktf`) and CDK Terrain (`cdktn`), published as `hostform/cdktf` and `hostform/cdktn`.
  *
- * The bindings, one class for each resource, data source and the provider, are generated into `bindings/` at the top of the
- * project. Here is what stands on them:
+ * The bindings have one class for each resource, each data source and the provider. They are generated into `bindings/` at the
+ * top of the project. This folder contains the code on top of them:
  *
- * - `sites/`: one source for both libraries, written against `cdktf`, and compiled a second time with the names of `cdktn` by
- *   `scripts/build/constructs.ts`.
- * - `binding-checks.ts`: what the bindings call, a warning about secrets in clear text and a refusal of duplicate names.
+ * - `sites/`: one source for the two libraries. It uses `cdktf`, and `scripts/build/constructs.ts` compiles it a second time for
+ *   `cdktn`.
+ * - `binding-checks.ts`: functions that the bindings call: a warning about unencrypted secrets and a check for duplicate names.
  *
- * In: the sites of a user's program. Out: Terraform JSON, through the user's `cdktf` or `cdktn`, which are optional peers of
- * this package.
+ * In: the sites of a user's program. Out: Terraform JSON, through the user's `cdktf` or `cdktn`, which are optional peer
+ * dependencies of this package.
  *
- * Must not: import anything of the rest of `src`, as it is compiled apart, to CommonJS; reach for the network, the clock or
- * the environment; put a secret into what is synthesized.
+ * Must not: import other parts of `src`, because this folder is compiled separately to CommonJS; use the network, the clock or
+ * the environment; put a secret into the synthesized output.
  */
 export { type ConstructLibrary, type StackLibrary, warnOfClearText, watchNames } from "./binding-checks.ts";

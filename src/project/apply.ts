@@ -9,7 +9,7 @@ import { eventForStack, resultForStack } from "./stack-diagnostics.ts";
 
 /** Settings of an apply. Times are in milliseconds. */
 interface ApplySettings {
-  /** Waits for queued jobs. Default: true. */
+  /** True to wait for queued jobs. Default: true. */
   readonly wait?: boolean;
   readonly waitTimeout?: number;
   /** Number of parallel changes. */

@@ -13,9 +13,9 @@ const interrupted = (summary: string) => new HostformError([{ severity: "error",
  *
  * 1. During the reads, the first press ends the run. The second press ends the process.
  * 2. During the apply, the first press stops requests that are not sent yet. The run waits for requests in progress and
- * saves their results.
+ *    saves their results.
  * 3. The second press cancels requests in progress. The run marks unsent requests in the state, prints the summary and
- * frees the lock. A local state needs milliseconds, a remote state at most {@link RECORDING_MS}.
+ *    frees the lock. A local state needs milliseconds, a remote state at most {@link RECORDING_MS}.
  * 4. A third press or the end of that time prints the summary and ends the process.
  */
 export class Interrupts {
@@ -62,7 +62,7 @@ export class Interrupts {
     };
   }
 
-  /** Begins the apply. */
+  /** Starts the handling of Ctrl-C during the apply. */
   planned(): void {
     this.#applying = true;
   }

@@ -133,7 +133,7 @@ export interface PlanOptions extends WorkOptions, GuardFlags {
 export interface ApplyOptions extends WorkOptions, Caps {
   /** Applies the changes that no error affects. Default: false, which rejects a plan with skipped changes. */
   readonly partial?: boolean;
-  /** Waits for queued jobs. Default: true. */
+  /** True to wait for queued jobs. Default: true. */
   readonly wait?: boolean;
   /** Time limit for queued jobs, in milliseconds. Default: 300,000. */
   readonly waitTimeoutMs?: number;

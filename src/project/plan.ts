@@ -57,7 +57,7 @@ export interface RunOptions extends PlanRequest, RefreshOptions {
   readonly unattended?: boolean;
   /** True if a person is asked to approve the apply. */
   readonly asks?: boolean;
-  /** Waits for queued jobs. Default: true. */
+  /** True to wait for queued jobs. Default: true. */
   readonly waits?: boolean;
 }
 

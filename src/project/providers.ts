@@ -171,7 +171,7 @@ export class Providers {
     return this.#warnings.splice(0);
   }
 
-  /** Stops all further requests. Waits for requests in progress. */
+  /** Stops all further requests. Requests in progress are completed. */
   halt(): void {
     this.#over.abort();
   }

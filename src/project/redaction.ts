@@ -162,7 +162,7 @@ export function leaving(text: string, redaction: Redaction, format: LeavingForma
   return format === "terminal" ? safe : breakCommands(line + safe, SHOWN[format]).slice(line.length);
 }
 
-/** Does the same for a JSON document. Hides secrets in its values before they are escaped. */
+/** Prepares a JSON document for output. Hides secrets in its values before they are escaped. */
 export function leavingJson(value: unknown, redaction: Redaction, indent = 0): string {
   return `${breakCommands(jsonText(redaction.redactValue(value), indent))}\n`;
 }

@@ -39,7 +39,7 @@ export function forStack(
   });
 }
 
-/** Does the same for conditions. */
+/** Renders the remedies of conditions. */
 export function conditionsForStack(source: ProjectSource, conditions: readonly Condition[]): readonly Condition[] {
   if (source.stack === undefined) return conditions;
   const render = stackRemedies(projectFlags(source).join(" "));
@@ -52,7 +52,7 @@ export function conditionsForStack(source: ProjectSource, conditions: readonly C
 const withoutPlace = ({ code, summary, detail, remedies }: Diagnostic) =>
   JSON.stringify([code, summary, detail, remedies]);
 
-/** Does the same for the result of an apply. */
+/** Renders the remedies of an apply's result. */
 export function resultForStack(source: ProjectSource, result: ApplyResult): ApplyResult {
   const { outcomes, diagnostics, conditions } = result;
   return {
@@ -63,7 +63,7 @@ export function resultForStack(source: ProjectSource, result: ApplyResult): Appl
   };
 }
 
-/** Does the same for an event of an apply. */
+/** Renders the remedies of an apply's event. */
 export const eventForStack = (source: ProjectSource, event: ApplyEvent): ApplyEvent =>
   "outcome" in event ? { ...event, outcome: outcomeForStack(source, event.outcome) } : event;
 

@@ -28,7 +28,7 @@ import type { ProjectSource } from "./source.ts";
 import type { StackSource } from "./stacks/stack.ts";
 
 /**
- * An untrusted declaration may come from untrusted people. It configures no URL, credential, command, backend or program, reads
+ * Restricts an untrusted declaration. It configures no URL, credential, command, backend or program, reads
  * no file outside the project, and gets only the variables in HOSTFORM_ENV_ALLOW. Each check rejects everything that is not known
  * to be harmless.
  */

@@ -1,4 +1,4 @@
-/** The data that a sandbox starts with and is reset to: from its file, from a snapshot, or from its seed. */
+/** Creates or resets the data of a sandbox, from its file, a snapshot, or its seed. */
 import { CLOCK_COUNTERS } from "./clock.ts";
 import type { SandboxOptions } from "./options.ts";
 import { Refusal, SandboxOptionError } from "./refusal.ts";
@@ -9,8 +9,8 @@ import type { RecordId } from "./store/store.ts";
 import type { World } from "./world.ts";
 
 /**
- * Fills the store, unless a data file has done so.
- * @throws SandboxOptionError for a snapshot that cannot be used, or not together with the other options.
+ * Fills the store, unless a data file has filled it.
+ * @throws SandboxOptionError for an unusable snapshot, or for a snapshot together with conflicting options.
  */
 export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">): void {
   const { store, settings } = world;
@@ -39,11 +39,13 @@ export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "
 
 type Row = { id: RecordId };
 
-/** The whole state as a text (inside a transaction, after everything that is due). The same state gives the same text. */
+/**
+ * Returns the complete state as a text. Must run inside a transaction, after all due work. The same state gives the same text.
+ */
 export function takeSnapshot({ store, clock, rate, faults, backgroundFaults }: World): string {
-  // The clock's own counters depend on the system's clock; the snapshot holds the resulting time instead.
+  // The clock's own counters depend on the system clock. The snapshot contains the resulting time instead.
   const isOfClock = (name: string, { id }: Row): boolean => name === "counters" && CLOCK_COUNTERS.includes(String(id));
-  // Ids grow, so this is the order of creation, in whatever order a data file returned the records.
+  // Sorts by id, which is the order of creation. A data file may return the records in any order.
   const rowsOf = (name: (typeof COLLECTION_NAMES)[number]): Row[] =>
     (store.table(name).all() as Row[]).filter((row) => !isOfClock(name, row)).sort((a, b) => (a.id < b.id ? -1 : 1));
   return snapshotText({
@@ -57,9 +59,9 @@ export function takeSnapshot({ store, clock, rate, faults, backgroundFaults }: W
 }
 
 /**
- * Restores everything, and continues as the sandbox of the snapshot would have: same seed, rate windows, faults. The log of
- * requests starts again, and deliveries under way are dropped.
- * @throws Refusal (422) for anything but a snapshot; then nothing has changed.
+ * Restores everything, and continues as the sandbox of the snapshot would: same seed, rate windows, faults. The request log
+ * starts again, and deliveries in progress are dropped.
+ * @throws Refusal (422) if the text is not a snapshot. Changes nothing in this case.
  */
 export function restoreSnapshot(world: World, text: string): void {
   const snapshot = readSnapshot(text);
@@ -81,7 +83,7 @@ export function restoreSnapshot(world: World, text: string): void {
   journal.clear();
 }
 
-/** Back to the seeded data: no faults, no log, no offset of the clock, fresh rate windows. */
+/** Restores the seeded data: no faults, no log, no clock offset, fresh rate windows. */
 export function reset(world: World): void {
   const { store, agenda, journal, faults, backgroundFaults, rate, sender } = world;
   sender.forget();

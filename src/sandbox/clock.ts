@@ -1,19 +1,19 @@
-/** Time: the sandbox's clock, and the forms in which instants and dates are stored. */
+/** Time: the sandbox's clock, and the stored formats of instants and dates. */
 import type { Store } from "./store/store.ts";
 
 const OFFSET = "clock_offset_ms";
 const FROZEN = "clock_frozen_ms";
-/** The counters that are the clock's own. */
+/** Counters that belong to the clock. */
 export const CLOCK_COUNTERS: readonly string[] = [OFFSET, FROZEN];
 
 /**
- * The given clock plus an offset, or frozen. Both are kept in the store, so that they survive a restart. Whatever changes
- * them runs inside a transaction.
+ * The given clock plus an offset, or a frozen clock. The store contains the offset, so that it survives a restart. Methods that
+ * change the clock must run inside a transaction.
  */
 export class SandboxClock {
   readonly #base: { now(): number };
   readonly #store: Store;
-  /** The instant at which something fell due, while it is being done. */
+  /** Due time of the step that is being performed. */
   #instant: number | undefined;
 
   constructor(base: { now(): number }, store: Store) {
@@ -21,12 +21,12 @@ export class SandboxClock {
     this.#store = store;
   }
 
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   now(): number {
     return this.#instant ?? this.#counter(FROZEN) ?? this.#base.now() + (this.#counter(OFFSET) ?? 0);
   }
 
-  /** The present instant as the store keeps it: ISO 8601, UTC, milliseconds. */
+  /** Returns the present instant in the store's format: ISO 8601, UTC, milliseconds. */
   instant(): string {
     return new Date(this.now()).toISOString();
   }
@@ -35,19 +35,19 @@ export class SandboxClock {
     return this.#counter(FROZEN) !== undefined;
   }
 
-  /** Moves the clock forward; a frozen clock stays frozen. */
+  /** Moves the clock forward. A frozen clock stays frozen. */
   advance(ms: number): void {
     const name = this.frozen ? FROZEN : OFFSET;
     this.#store.table("counters").put({ id: name, value: (this.#counter(name) ?? 0) + ms });
   }
 
-  /** Freezes the clock, now or at the given instant. */
+  /** Freezes the clock at the present or the given instant. */
   freeze(at = this.now()): this {
     this.#store.table("counters").put({ id: FROZEN, value: at });
     return this;
   }
 
-  /** The clock continues from where it was frozen. */
+  /** Lets the clock continue from the instant at which it was frozen. */
   resume(): this {
     if (this.frozen) this.place(this.now(), false);
     return this;
@@ -61,7 +61,7 @@ export class SandboxClock {
     else counters.put({ id: OFFSET, value: now - this.#base.now() });
   }
 
-  /** Does the work as of an instant that has passed. */
+  /** Performs work as of a past instant. */
   at<T>(instant: number, work: () => T): T {
     const before = this.#instant;
     this.#instant = instant;
@@ -77,12 +77,12 @@ export class SandboxClock {
   }
 }
 
-/** `YYYY-MM-DD` in UTC. */
+/** Returns the date as `YYYY-MM-DD` in UTC. */
 export function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The same day (or the given day) some months later; the last day of the month where that day does not exist. */
+/** Returns the same day (or the given day) some months later. If that month is too short, returns its last day. */
 export function addMonths(ms: number, months: number, day = new Date(ms).getUTCDate()): number {
   const date = new Date(ms);
   date.setUTCDate(1);

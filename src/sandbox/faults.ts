@@ -1,4 +1,4 @@
-/** Faults that are injected into requests and deliveries, and in which phase; and the background faults of the profile. */
+/** Injects faults into requests and deliveries in a given phase, and the background faults of the profile. */
 import { retryAfter } from "./http/rate.ts";
 import { checkPath, matches, patternOf } from "./operations.ts";
 import type { Profile } from "./profile/profile.ts";
@@ -8,51 +8,55 @@ import { isObject, isText } from "./store/sound.ts";
 import { derive } from "./store/store.ts";
 
 /**
- * `before`: nothing has been committed. `after`: everything is committed and the answer is lost or replaced.
- * `mid-body`: everything is committed, and the connection is cut after half of the answer's body. `body-end`: after all of it,
- * and before the end that the headers promise.
- * `delivery`: an attempt to deliver an event fails, as if at the receiver.
+ * `before`: nothing is committed. `after`: everything is committed, and the response is lost or replaced. `mid-body`: everything
+ * is committed, and the connection is cut after half of the response body. `body-end`: the connection is cut after the complete
+ * body, before the end that the headers announce. `delivery`: the delivery of an event fails, as if at the receiver.
  */
 export const FAULT_PHASES = ["before", "after", "mid-body", "body-end", "delivery"] as const;
 export type FaultPhase = (typeof FAULT_PHASES)[number];
 
 export interface FaultRequest {
-  /** Name or method and path: "orderService" or "POST /services". Instead of `method` and `path`. */
+  /** Name, or method and path: "orderService" or "POST /services". Replaces `method` and `path`. */
   operation?: string;
-  /** e.g. "POST"; default: any. */
+  /** HTTP method, for example "POST". Default: any. */
   method?: string;
-  /** Path below /api/v1, with `:name` for one segment and a last `*` for any rest: "/services/:id/suspend". */
+  /** Path below /api/v1. `:name` matches one segment, and a final `*` matches any rest: "/services/:id/suspend". */
   path?: string;
-  /** In phase `delivery`: only deliveries of this event; default: of any. */
+  /** Event, only in phase `delivery`. Default: any event. */
   event?: EventName;
-  /** The first matching request that may get it, counted from 1 (default). */
+  /** Number of the first matching request that may get the fault, from 1 (default). */
   nth?: number;
-  /** Number of matching requests that get it from there on. Default 1; with a probability: at most so many, default no limit. */
+  /**
+   * Number of matching requests that get the fault. Default 1. With a probability, it is the maximum number, and the default is
+   * no limit.
+   */
   times?: number;
-  /** From 0 to 1: how likely each of them gets it. The same seed chooses the same requests. Default 1. */
+  /** Probability from 0 to 1 for each matching request. The same seed selects the same requests. Default 1. */
   probability?: number;
   phase: FaultPhase;
-  /** Status of the answer instead of the real one. Default: 500 in the phases `before` and `delivery`, the real one otherwise. */
+  /** Status that replaces the real status. Default: 500 in the phases `before` and `delivery`, otherwise the real status. */
   status?: number;
-  /** Body of the answer: a JSON value, or a text that is sent as it is. Default with a status: `{"message": "Server Error"}`. */
+  /**
+   * Body of the response: a JSON value, or a string that is sent unchanged. Default with a status: `{"message": "Server Error"}`.
+   */
   body?: unknown;
-  /** Added to the answer; null removes a header. */
+  /** Headers to add to the response. Null removes a header. */
   headers?: Record<string, string | null>;
-  /** Cuts the connection instead of answering. */
+  /** True to cut the connection instead of sending a response. */
   drop?: boolean;
-  /** Waits before the answer. Alone, it changes only that. */
+  /** Delay before the response, in milliseconds. Without other effects, the response is unchanged. */
   delayMs?: number;
 }
 
 export interface Fault extends FaultRequest {
   id: number;
-  /** Matching requests so far, without those that another fault was injected into. */
+  /** Number of matching requests so far, except requests that got another fault. */
   seen: number;
-  /** Number of requests that it was injected into. */
+  /** Number of requests that got the fault. */
   fired: number;
 }
 
-/** The state of the faults, for snapshots. With `last: 0`, numbering starts at 1 again, so that a repeated fault behaves the same. */
+/** State of the faults for snapshots. With `last: 0`, numbers start at 1 again, so that a repeated fault has the same effect. */
 export interface KeptFaults {
   last: number;
   faults: Fault[];
@@ -63,7 +67,7 @@ export class Faults {
   #faults: Fault[] = [];
   #last = 0;
 
-  /** @param seed decides which requests get a fault with a probability; it may change. */
+  /** @param seed selects the requests that get a fault with a probability. It may change. */
   constructor(seed: { readonly seed: string } = { seed: "hostform" }) {
     this.#seed = seed;
   }
@@ -94,7 +98,10 @@ export class Faults {
     this.#faults = structuredClone(kept.faults);
   }
 
-  /** The fault to inject into the request, if any: the first that was added. Later ones do not count the request. */
+  /**
+   * Returns the fault for the request, if any. If several match, returns the first added fault, and the others do not count the
+   * request.
+   */
   inject(method: string, path: string): Fault | undefined {
     return this.#first((fault) => {
       if (fault.phase === "delivery") return false;
@@ -102,7 +109,7 @@ export class Faults {
     });
   }
 
-  /** The same for an attempt to deliver an event. */
+  /** Does the same for a delivery attempt. */
   injectIntoDelivery(event: EventName): Fault | undefined {
     return this.#first(({ phase, event: wanted }) => phase === "delivery" && (wanted ?? event) === event);
   }
@@ -122,7 +129,7 @@ export class Faults {
     if (seen < nth) return false;
     if (probability === undefined) return seen < nth + (times ?? 1);
     if (fired >= (times ?? Number.POSITIVE_INFINITY)) return false;
-    // 48 bits of the digest: a number from 0 up to but not including 1.
+    // Use 48 bits of the digest as a number from 0 (inclusive) to 1 (exclusive).
     return Number.parseInt(derive(this.#seed.seed, `fault:${id}:${seen}`).slice(0, 12), 16) / 2 ** 48 < probability;
   }
 }
@@ -140,7 +147,7 @@ function isHeader(name: string, value: unknown): boolean {
   }
 }
 
-/** Every field, what it may hold, and the message for anything else. */
+/** All fields with their valid values, and the message for any other value. */
 const FIELDS: Readonly<Record<keyof FaultRequest, readonly [(value: unknown) => boolean, string]>> = {
   operation: [isText, 'The operation of a fault is a text like orderService or "POST /services".'],
   method: [isText, "The method of a fault is a text like POST."],
@@ -190,7 +197,7 @@ function check(request: FaultRequest): void {
 
 const OF_REQUESTS = ["operation", "method", "path", "body", "headers", "delayMs"] as const;
 
-/** A delivery has no operation, and only the status of the receiver's answer matters. */
+/** A delivery has no operation, and only the status of the receiver's response matters. */
 function checkDelivery(request: FaultRequest): void {
   const name = OF_REQUESTS.find((one) => request[one] !== undefined);
   const message = `A fault of the phase "delivery" has no ${name}; it has event, nth, times, probability, status, drop.`;
@@ -200,14 +207,15 @@ function checkDelivery(request: FaultRequest): void {
     throw wrongField("status", "A delivery fails with 300 or more, not with 2xx.");
 }
 
-/** A fault as it is injected into a request. A background fault has the id 0. */
+/** A fault that is injected into a request. A background fault has the id 0. */
 export type InjectedFault = Pick<FaultRequest, "phase" | "status" | "body" | "headers" | "drop" | "delayMs"> & {
   id: number;
 };
 
 /**
- * Background faults: the occasional failures of the profile `weather=flaky`, chosen by the seed. `percent`: how many of a
- * hundred requests get it. `cut`: no answer, nothing done. `lost`: no answer, everything done. `slow`: no failure.
+ * Background faults: the occasional failures of the profile `weather=flaky`, selected by the seed. `percent`: percentage of
+ * requests that get the fault. `cut`: no response, nothing committed. `lost`: no response, everything committed. `slow`: a
+ * delayed response.
  */
 const BACKGROUND = {
   failing: { percent: 3, effect: { phase: "before", status: 500 } },
@@ -220,7 +228,10 @@ const BACKGROUND = {
 
 type BackgroundFault = keyof typeof BACKGROUND;
 
-/** The background fault of the request with this number, by the seed and the number alone; mostly undefined. */
+/**
+ * Returns the background fault of the request with this number. The result depends only on the seed and the number. Usually
+ * undefined.
+ */
 export function backgroundFaultOf(seed: string, number: number): BackgroundFault | undefined {
   let point = (Number.parseInt(derive(seed, `weather:${number}`).slice(0, 8), 16) / 2 ** 32) * 100;
   for (const [kind, { percent }] of Object.entries(BACKGROUND) as [BackgroundFault, { percent: number }][]) {
@@ -232,14 +243,14 @@ export function backgroundFaultOf(seed: string, number: number): BackgroundFault
 
 const REFUSED_MS = 2_000;
 
-/** A client that repeats a request succeeds: the same one fails at most so often in a row. */
+/** Maximum number of consecutive failures of the same request, so that a client with retries succeeds. */
 const MOST_IN_A_ROW = 2;
 
-/** The state of the background faults, for snapshots. */
+/** State of the background faults for snapshots. */
 export interface KeptBackgroundFaults {
   seed: string;
   number: number;
-  /** Number of failures of a request in a row, by its digest. */
+  /** Number of consecutive failures of a request, by the request's digest. */
   failures: [string, number][];
 }
 
@@ -254,12 +265,12 @@ export class BackgroundFaults {
     this.#profile = profile;
   }
 
-  /** The fault to inject into the next request, if any. The same text is the same request. */
+  /** Returns the fault for the next request, if any. The same text identifies the same request. */
   inject(request: string, now: number): InjectedFault | undefined {
     if (this.#profile.weather === "calm") return undefined;
     this.#number += 1;
     const kind = backgroundFaultOf(this.#seed, this.#number);
-    // A digest, as a request may hold a secret, and the snapshot holds this key.
+    // Use a digest, because a request may contain a secret, and the snapshot contains this key.
     const key = derive(this.#seed, `request:${request}`).slice(0, 32);
     const failures = this.#failures.get(key) ?? 0;
     if (kind === "slow") return { id: 0, ...BACKGROUND.slow.effect };

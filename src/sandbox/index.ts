@@ -1,8 +1,8 @@
 /**
- * A complete, stateful implementation of the Hosting Automation API, for demonstrations and tests. In: options, requests on
- * the API port, calls on the control port. Out: answers as the specification has them; where it is silent, as the profile
- * says. Must not: import anything else of this project (it is written from the specification alone, so that it cannot repeat
- * a mistake of the client), listen on anything but 127.0.0.1, let a timer decide what the clock decides (one only wakes it,
+ * A complete, stateful implementation of the Hosting Automation API, for demonstrations and tests. In: options, requests on the
+ * API port, calls on the control port. Out: responses according to the specification. The profile fills its gaps. Must not:
+ * import any other part of this project (it is written from the specification alone, so that it cannot repeat a mistake of the
+ * client), listen on any address except 127.0.0.1, or let a timer decide what the clock decides (a timer only wakes the clock,
  * see `start.ts`).
  */
 export type { Control, EventSubject, SandboxState } from "./control/control.ts";

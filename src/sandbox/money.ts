@@ -1,9 +1,9 @@
 /**
- * Prices. Amounts are integers in minor units. The price of an order is always the undiscounted list price, the
- * invoice's total is net of everything (§1, §4). Discounts multiply; the product is rounded once, half up.
+ * Calculates prices. Amounts are integers in minor units. The price of an order is always the undiscounted list price, and the
+ * total of the invoice includes all discounts (§1, §4). Discounts multiply. The product is rounded once, half up.
  */
 
-/** The terms that can be ordered, in months, with their prepay discount in percent (§4; the percentages are invented). */
+/** Available terms in months, with their prepay discount in percent (§4; the percentages are invented). */
 export const TERMS: Readonly<Record<number, number>> = { 1: 0, 3: 3, 6: 5, 12: 10, 24: 15, 36: 20 };
 
 export const TERM_MONTHS: readonly number[] = Object.keys(TERMS).map(Number);
@@ -17,24 +17,24 @@ const CYCLES: Readonly<Record<number, string>> = {
   36: "triennially",
 };
 
-/** The word for a term, e.g. "monthly" (§2 gives that one only). */
+/** Returns the word for a term, e.g. "monthly" (§2 contains only this word). */
 export function billingCycle(term: number): string {
   return CYCLES[term] ?? `${term} months`;
 }
 
-/** The amount less each of the percentages, one after the other. */
+/** Returns the amount after all percentage discounts. */
 export function discounted(amount: number, ...percents: readonly number[]): number {
   let numerator = BigInt(amount);
   let denominator = 1n;
   for (const percent of percents) {
-    // In hundredths of a percent, so that a discount like 12.5 stays exact.
+    // Calculate in hundredths of a percent, so that a discount like 12.5 stays exact.
     numerator *= BigInt(Math.round((100 - percent) * 100));
     denominator *= 10_000n;
   }
   return Number((2n * numerator + denominator) / (2n * denominator));
 }
 
-/** The amount billed for an order: list price less the term's prepay discount, the Manage discount and the coupon. */
+/** Returns the billed amount of an order: list price minus the term's prepay discount, the Manage discount and the coupon. */
 export function amountBilled(price: number, term: number, managePercent: number, couponPercent: number): number {
   return discounted(price, TERMS[term] ?? 0, managePercent, couponPercent);
 }

@@ -1,7 +1,7 @@
-/** The endpoints by name, and the patterns by which faults and invariants select requests. */
+/** The endpoints by name, and the patterns with which faults and invariants select requests. */
 import { didYouMean, wrongField } from "./refusal.ts";
 
-/** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml; a test holds them together. */
+/** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml. A test compares them. */
 export const OPERATIONS = {
   listPlans: "GET /plans",
   listServices: "GET /services",
@@ -31,16 +31,16 @@ export const OPERATIONS = {
 
 export type OperationName = keyof typeof OPERATIONS;
 
-/** Selects requests. A field that is undefined matches all. */
+/** Selects requests. An undefined field matches every request. */
 export interface RequestPattern {
   method?: string | undefined;
-  /** Path below /api/v1, with `:name` for one segment and a last `*` for any rest: "/services/:id/suspend". */
+  /** Path below /api/v1. `:name` matches one segment, and a final `*` matches any rest: "/services/:id/suspend". */
   path?: string | undefined;
 }
 
 /**
- * The pattern behind `orderService` or `POST /services`.
- * @throws Refusal (422) for a name that no endpoint has, with the names that exist.
+ * Returns the pattern for `orderService` or `POST /services`.
+ * @throws Refusal (422) for an unknown name, with the existing names.
  */
 export function patternOf(operation: unknown): Required<RequestPattern> {
   const spelled = typeof operation === "string" && isOperation(operation) ? OPERATIONS[operation] : operation;
@@ -56,8 +56,8 @@ export function patternOf(operation: unknown): Required<RequestPattern> {
 }
 
 /**
- * Refuses a path that no endpoint has, as no request would ever match it.
- * @throws Refusal (422), with the paths that exist.
+ * Rejects a path that no endpoint has, because no request would ever match it.
+ * @throws Refusal (422) with the existing paths.
  */
 export function checkPath(path: string, field: "path" | "operation" = "path"): void {
   const paths = [...new Set(Object.values(OPERATIONS).map((spelled) => spelled.replace(/^\S+ /, "")))];
@@ -75,7 +75,10 @@ export function matches(pattern: RequestPattern, method: string, path: string): 
   return pattern.path === undefined || pathMatches(pattern.path, path);
 }
 
-/** Returns true if a path fits a pattern. With `isPattern` the path is a pattern too, and some path must fit both. */
+/**
+ * Returns true if a path matches a pattern. With `isPattern`, the path is also a pattern, and some path must match the two
+ * patterns.
+ */
 function pathMatches(pattern: string, path: string, isPattern = false): boolean {
   const wanted = segments(pattern);
   const actual = segments(path);

@@ -1,4 +1,4 @@
-/** The options of a sandbox, their checks and their defaults. */
+/** Options of a sandbox, their checks and their defaults. */
 import { type DeliverTo, deliverToOf } from "./events/target.ts";
 import { keyRetentionSeconds, type Profile } from "./profile/profile.ts";
 import { didYouMean, SandboxOptionError } from "./refusal.ts";
@@ -6,61 +6,64 @@ import type { Rendering } from "./shape/rendering.ts";
 import { isObject, isText } from "./store/sound.ts";
 
 export interface SandboxOptions {
-  /** Port of the API on 127.0.0.1; 0 (default) = any free one. */
+  /** Port of the API on 127.0.0.1. 0 (default) selects any free port. */
   port?: number;
-  /** Port of the control API on 127.0.0.1; 0 (default) = any free one. */
+  /** Port of the control API on 127.0.0.1. 0 (default) selects any free port. */
   controlPort?: number;
-  /** Data, tokens and secrets follow from it. Default "hostform". */
+  /** Seed from which data, tokens and secrets are derived. Default "hostform". */
   seed?: string;
-  /** SQLite file that holds all data; default: memory. */
+  /** SQLite file with all data. Default: memory. */
   data?: string;
   /**
-   * An instant such as "2026-11-21T10:00:00Z", at which time is frozen until the control moves it; or your own clock, in
-   * milliseconds since the epoch. Default: the system's. The control can advance either. With your own clock no timer does
-   * what falls due: that happens at the next request or call of the control.
+   * An instant such as "2026-11-21T10:00:00Z", at which time is frozen until the control moves it. Or a custom clock in
+   * milliseconds since the epoch. Default: the system clock. The control can advance each of them. With a custom clock, no timer
+   * performs due work. It is performed at the next request or call of the control.
    */
   clock?: string | { now(): number };
-  /** Waits in real time, for `processingMs` and for delays of faults; default: a timer. */
+  /** Function for real-time waits, for `processingMs` and delays of faults. Default: a timer. */
   sleep?: (ms: number) => Promise<void>;
-  /** Requests per minute per token, default 60 (§8); 0 switches the limit off. */
+  /** Requests per minute and token. Default 60 (§8). 0 disables the limit. */
   rateLimit?: number;
-  /** Retention of an Idempotency-Key (§8 Gaps). Default: by the profile's `key_retention`, 86,400. */
+  /** Retention of an Idempotency-Key in seconds (§8 Gaps). Default: `key_retention` of the profile, 86,400. */
   idempotencyRetentionSeconds?: number;
-  /** Duration of a queued suspension or restoration, default 1. */
+  /** Duration of a queued suspension or restoration in seconds. Default 1. */
   jobSeconds?: number;
-  /** From payment to provisioned, default 1. */
+  /** Seconds from payment to provisioning. Default 1. */
   provisioningSeconds?: number;
-  /** Duration of an order: the window in which the same key is answered with 409 (§7). Default 0. */
+  /** Duration of an order in milliseconds. During this time, the same key gets 409 (§7). Default 0. */
   processingMs?: number;
-  /** Days before the end of its term at which a service "enters its renewal notice window" (§6), default 7. */
+  /** Days before the end of its term when a service "enters its renewal notice window" (§6). Default 7. */
   noticeDays?: number;
-  /** Permitted receivers of events: this machine (default), hosts by name or address as well, or anywhere. */
+  /** Allowed receivers of events: this machine (default), additional hosts by name or address, or anywhere. */
   deliverTo?: DeliverTo;
-  /** The text of a snapshot (`control.snapshot()`) to start from, with its seed and its time. */
+  /** Text of a snapshot (`control.snapshot()`) to start from, with its seed and its time. */
   snapshot?: string;
-  /** Called with every exchange of the API port, once it is over. */
+  /** Called after each exchange on the API port. */
   observe?: (exchange: Exchange) => void;
-  /** Invoices are paid as they are raised. Default false. */
+  /** True if invoices are paid when they are raised. Default false. */
   autoPay?: boolean;
-  /** Fillings of the gaps of the specification: switches (see `PROFILE_SWITCHES`), or a text such as "contrary,ids=integer". */
+  /**
+   * Profile that fills the gaps of the specification: switches (see `PROFILE_SWITCHES`), or a text such as
+   * "contrary,ids=integer".
+   */
   profile?: Partial<Profile> | string;
-  /** Renames, wraps and rewrites the profile's answers. */
+  /** Rendering that renames, wraps and rewrites the profile's responses. */
   rendering?: Rendering;
 }
 
-/** A request to the API and its answer, as sent over the wire. */
+/** A request to the API and its response, as sent over the wire. */
 export interface Exchange {
   method: string;
   /** Path with query. */
   url: string;
   requestHeaders: Readonly<Record<string, string>>;
-  /** The text as received; undefined for none. */
+  /** Body of the request as received. Undefined if there is none. */
   requestBody: string | undefined;
-  /** Null when the connection was cut before any answer. */
+  /** Status of the response. Null if the connection was cut before any response. */
   status: number | null;
   headers: Readonly<Record<string, string>>;
   body: string | undefined;
-  /** A fault changed the answer: it need not follow the specification. */
+  /** True if a fault changed the response. The response may then violate the specification. */
   faulty: boolean;
 }
 
@@ -69,11 +72,11 @@ export type Settings = Required<
 > & {
   profile: Profile;
   clock: { now(): number };
-  /** Time at which the clock is frozen from the start, in milliseconds since the epoch; undefined: it runs. */
+  /** Time at which the clock is frozen from the start, in milliseconds since the epoch. Undefined if the clock runs. */
   frozenAt: number | undefined;
 };
 
-/** A timer that does not keep the process alive once the sandbox has been closed. */
+/** Waits with a timer that does not keep the process alive after the sandbox was closed. */
 export function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
@@ -91,7 +94,7 @@ const DEFAULTS = {
   rendering: {},
 };
 
-/** Fills in the defaults of options that `checkOptions` has checked. */
+/** Adds the defaults to options that `checkOptions` has checked. */
 export function completeOptions(options: SandboxOptions, profile: Profile): Settings {
   const { clock, deliverTo, port, controlPort, data, snapshot, ...given } = options;
   return {
@@ -105,7 +108,7 @@ export function completeOptions(options: SandboxOptions, profile: Profile): Sett
   };
 }
 
-/** Milliseconds since the epoch of an ISO 8601 instant with an offset. */
+/** Converts an ISO 8601 instant with an offset to milliseconds since the epoch. */
 function instantOf(text: string): number {
   const instant = /^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(instant)) return instant;
@@ -123,11 +126,11 @@ const whole = (most: number): OptionRule => [
   `a whole number from 0 to ${most}`,
 ];
 
-/** A century: far beyond it, dates no longer have the form of the specification. */
+/** Maximum number of days: a century. Dates far beyond have a format that the specification does not allow. */
 const LONGEST_DAYS = 36_525;
 const seconds = whole(LONGEST_DAYS * 86_400);
 
-/** Checked at run time, as JavaScript callers have no types. */
+/** Rules that are checked at run time, because JavaScript callers have no types. */
 const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
   port: whole(65_535),
   controlPort: whole(65_535),
@@ -142,7 +145,7 @@ const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
   idempotencyRetentionSeconds: seconds,
   jobSeconds: seconds,
   provisioningSeconds: seconds,
-  // Timers wait no longer.
+  // Maximum wait of a timer.
   processingMs: whole(2 ** 31 - 1),
   noticeDays: whole(LONGEST_DAYS),
   deliverTo: [(value) => isText(value) || isTexts(value), "a text, or a list of hosts"],
@@ -150,11 +153,11 @@ const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
   observe: work,
   autoPay: [(value) => typeof value === "boolean", "true or false"],
   rendering: [isObject, "an object"],
-  // `completeProfile` checks it.
+  // `completeProfile` checks this option.
   profile: [() => true, ""],
 };
 
-/** @throws SandboxOptionError for an unknown option, or one with a wrong value. */
+/** @throws SandboxOptionError for an unknown option, or an option with a wrong value. */
 export function checkOptions(options: unknown): void {
   if (!isObject(options)) throw new SandboxOptionError("The options of a sandbox are an object.");
   for (const [name, value] of Object.entries(options)) {

@@ -1,4 +1,4 @@
-/** An answer that is not a success, thrown where the reason is found. */
+/** A response that is not a success. It is thrown where the reason is found. */
 
 /** Field errors of a 422, by dotted path (§7). */
 export type FieldErrors = Record<string, string[]>;
@@ -16,17 +16,17 @@ export class Refusal extends Error {
   }
 }
 
-/** 422 without a field: what was asked for is not possible. */
+/** Returns a 422 without a field: the requested action is not possible. */
 export function unprocessable(message: string): Refusal {
   return new Refusal(422, message);
 }
 
-/** 422 with the error of one field. */
+/** Returns a 422 with the error of one field. */
 export function wrongField(field: string, message: string): Refusal {
   return invalid({ [field]: [message] });
 }
 
-/** 422 with field errors. The message repeats the first one and counts the rest. */
+/** Returns a 422 with field errors. The message repeats the first error and counts the others. */
 export function invalid(errors: FieldErrors): Refusal {
   const all = Object.values(errors).flat();
   const rest = all.length - 1;
@@ -34,23 +34,26 @@ export function invalid(errors: FieldErrors): Refusal {
   return new Refusal(422, `${all[0] ?? "The given data is invalid."}${more}`, { errors });
 }
 
-/** 404: no such record. Which status an unknown resource gets is not specified (§7 Gaps). 422 for what cannot be an id. */
+/**
+ * Returns a 404 for a missing record, or a 422 for an invalid id. The specification does not define the status for an unknown
+ * resource (§7 Gaps).
+ */
 export function notFound(what: string, id: unknown): Refusal {
   if (typeof id === "string" || typeof id === "number") return new Refusal(404, `There is no ${what} ${id}.`);
   return unprocessable(`A ${what} is named by its id or name, not by ${JSON.stringify(id)?.slice(0, 60)}.`);
 }
 
-/** Refuses a field that is not among the known ones. @throws Refusal (422) */
+/** Rejects an unknown field. @throws Refusal (422) */
 export function requireKnown(what: string, given: object, fields: readonly string[]): void {
   const unknown = Object.keys(given).find((name) => !fields.includes(name));
   if (unknown === undefined) return;
   throw wrongField(unknown, `${what} has no field "${unknown}". Its fields are ${fields.join(", ")}.`);
 }
 
-/** An option that cannot be used. The message is for the person who gave it, and says what to do. */
+/** An option that cannot be used. The message explains how to correct the option. */
 export class SandboxOptionError extends Error {
   override name = "SandboxOptionError";
-  /** The option at fault, when the message cannot name it, as its value may come from a file. */
+  /** Name of the option, if the message cannot contain it because its value may come from a file. */
   readonly option: string | undefined;
 
   constructor(message: string, option?: string) {
@@ -59,7 +62,10 @@ export class SandboxOptionError extends Error {
   }
 }
 
-/** ` Did you mean "status"?`, or nothing when no candidate is near: within a third of the word's letters, at least one letter. */
+/**
+ * Returns ` Did you mean "status"?`, or an empty text if no candidate is similar. The maximum difference is a third of the word's
+ * letters, at least one letter.
+ */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const near = candidates
     .map((candidate) => ({ candidate, edits: edits(word.toLowerCase(), candidate.toLowerCase()) }))
@@ -69,9 +75,9 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return best === undefined ? "" : ` Did you mean "${best.candidate}"?`;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours between two words. */
+/** Returns the number of insertions, deletions, replacements and swaps of neighbouring letters between two words. */
 function edits(a: string, b: string): number {
-  // Words of such different lengths are no typing mistake, and the table below would be large.
+  // If the lengths differ much, the difference is no typing mistake, and the table below would be large.
   if (Math.abs(a.length - b.length) > 10) return a.length + b.length;
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number) => rows[i]?.[j] ?? 0;

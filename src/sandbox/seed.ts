@@ -1,4 +1,4 @@
-/** The data that a sandbox starts with. It follows from the seed and the clock alone. */
+/** Creates the initial data of a sandbox. The data depends only on the seed and the clock. */
 import { addMonths, DAY_MS, dateOf } from "./clock.ts";
 import { putInvoice } from "./lifecycle/billing.ts";
 import { rescheduleBilling } from "./lifecycle/terms.ts";
@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
 
 const SEED = "seed";
 
-/** The customer accounts, by the names that the control API knows them by. */
+/** Customer accounts, by their names in the control API. */
 const AGENCY_ID = 1;
 const CUSTOMER_ID = 2;
 
@@ -23,7 +23,10 @@ const PRODUCTS: readonly (readonly [id: number, name: string, product_type: Plan
   [5, "Storage VPS", "vps"],
 ];
 
-/** Monthly list prices in minor units, by currency: one without a price is not offered. The discount is for agencies. */
+/**
+ * Monthly list prices in minor units by currency. A plan without a price is not offered in that currency. The discount is for
+ * agencies.
+ */
 type Catalogued = readonly [
   id: number,
   product: number,
@@ -45,15 +48,15 @@ const CATALOGUE: readonly Catalogued[] = [
   [33, 3, "VPS 4", "EUR", { USD: 4700, EUR: 4400 }, 10],
   [41, 4, "Desktop Office", "GEL", { GEL: 6500, USD: 2500, EUR: 2300 }, 0],
   [42, 4, "Desktop Studio", "USD", { GEL: 13_200, USD: 4900, EUR: 4500 }, 5],
-  // An active plan of an inactive product: it cannot be ordered either (§4 plan_id).
+  // An active plan of an inactive product cannot be ordered (§4 plan_id).
   [51, 5, "Storage VPS", "USD", { USD: 2000 }, 0],
 ];
 
-/** These can no longer be ordered. */
+/** Plan that can no longer be ordered. */
 const WITHDRAWN_PLAN = 14;
 const WITHDRAWN_PRODUCT = 5;
 
-/** The seed that a store was filled from, or undefined for an empty one. */
+/** Returns the seed from which a store was filled. Undefined for an empty store. */
 export function seedOf(store: Store): string | undefined {
   return store.table("settings").get(SEED)?.value;
 }
@@ -111,7 +114,7 @@ function planOf(store: Store, id: number): Plan {
   return plan;
 }
 
-/** An active service with a paid invoice, as if it had been ordered then. Returns its id. */
+/** Adds an active service with a paid invoice, as if it was ordered at that time. Returns its id. */
 function plantOrder(world: World, customer: Customer, plan: Plan, domain: string | null, ordered: number): number {
   const { store, clock } = world;
   const price = plan.prices[plan.currency] ?? 0;
@@ -142,7 +145,7 @@ function plantOrder(world: World, customer: Customer, plan: Plan, domain: string
   return service.id;
 }
 
-/** The customer account that a record is made for: its name or id; default "agency". */
+/** Customer account of a new record, by name or id. Default "agency". */
 export interface ForAccount {
   account?: string | number;
 }
@@ -153,15 +156,15 @@ export function customerBy(world: World, account: string | number = AGENCY_ID): 
   return found;
 }
 
-/** Services to add in bulk. */
+/** Many services to add at once. */
 export interface ServiceSeed extends ForAccount {
-  /** Default 1, at most 100,000. */
+  /** Number of services. Default 1, maximum 100,000. */
   count?: number;
-  /** Default 11, the cheapest shared plan. */
+  /** Id of the plan. Default 11, the cheapest shared plan. */
   plan_id?: number;
-  /** Domains are `<prefix>-00001.example` and so on; default "site". Plans without a domain get none. */
+  /** Prefix of the domains: `<prefix>-00001.example` and so on. Default "site". Plans without a domain ignore it. */
   domain_prefix?: string;
-  /** Default "active". */
+  /** Status of the services. Default "active". */
   status?: Service["status"];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Snapshots: the state of a sandbox as one text, and back. They do not hold what follows from the options (profile, limits,
- * delays), nor the log of requests. The same state gives the same bytes.
+ * Converts the state of a sandbox to one text and back. A snapshot contains neither values that depend on the options (profile,
+ * limits, delays) nor the request log. The same state gives the same bytes.
  */
 import { createHash } from "node:crypto";
 import type { KeptBackgroundFaults, KeptFaults } from "./faults.ts";
@@ -12,21 +12,21 @@ import { isObject } from "./store/sound.ts";
 import type { RecordId } from "./store/store.ts";
 
 const FORMAT = "hosting-sandbox-snapshot";
-/** Grows when an older sandbox cannot read what a newer one writes, or vice versa. */
+/** Version of the format. It changes if older and newer sandboxes cannot read each other's snapshots. */
 const VERSION = 1;
 
 export interface Snapshot {
   seed: string;
-  /** The sandbox's time. After a restoration it continues from there, whatever the real time is. */
+  /** Time of the sandbox. After a restore, the clock continues from this time. */
   clock: { now: string; frozen: boolean };
   collections: Record<CollectionName, { id: RecordId }[]>;
   rate: KeptRates;
   faults: KeptFaults;
-  /** The background faults, by the name of their profile switch. */
+  /** State of the background faults, under the name of their profile switch. */
   weather: KeptBackgroundFaults;
 }
 
-/** The text of a snapshot: JSON, fields in order, a line for each record. */
+/** Returns the text of a snapshot: JSON with sorted fields and one line per record. */
 export function snapshotText(snapshot: Snapshot): string {
   const { collections, ...rest } = snapshot;
   const head = { ...rest, format: FORMAT, version: VERSION, digest: digestOf(snapshot) };
@@ -42,7 +42,7 @@ function block(fields: [string, string][]): string {
   return `{\n${sorted.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(",\n")}\n}`;
 }
 
-/** A digest of the content, whatever the spaces and line ends. */
+/** Returns a digest of the content. White space and line ends do not affect it. */
 function digestOf({ seed, clock, collections, rate, faults, weather }: Snapshot): string {
   const text = canonical({ seed, clock, collections, rate, faults, weather });
   return createHash("sha256").update(text).digest("hex");
@@ -50,7 +50,7 @@ function digestOf({ seed, clock, collections, rate, faults, weather }: Snapshot)
 
 /**
  * Reads the text of a snapshot.
- * @throws Refusal (422) for anything else, a snapshot of another version, and one that was changed or cut short.
+ * @throws Refusal (422) for any other text, a snapshot of another version, and a changed or truncated snapshot.
  */
 export function readSnapshot(text: string): Snapshot {
   const said = content(text).body;
@@ -71,7 +71,7 @@ export function readSnapshot(text: string): Snapshot {
   );
 }
 
-/** Without spaces, fields in order of their names. */
+/** Returns JSON without spaces and with fields sorted by name. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;

@@ -25,19 +25,22 @@ export interface Sandbox {
   /** Base URL of the API, without /api/v1. */
   url: string;
   controlUrl: string;
-  /** agency: Manage track, Growth tier, all abilities. customer: an ordinary account, all abilities. viewer: the agency's, view only. */
+  /**
+   * Tokens. agency: Manage track, Growth tier, all abilities. customer: an ordinary account, all abilities. viewer: the agency's
+   * account, view only.
+   */
   tokens: { agency: string; customer: string; viewer: string };
-  /** The control API, in process. */
+  /** Control API in this process. */
   control: Control;
-  /** Cuts open connections, frees the ports, closes the data file. It may be called twice. */
+  /** Cuts open connections, frees the ports, and closes the data file. A second call has no effect. */
   close(): Promise<void>;
-  /** The same, for `await using`. */
+  /** Does the same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
  * Starts a sandbox.
- * @throws SandboxOptionError for options that cannot be used: unknown profile values, ports in use, a foreign data file.
+ * @throws SandboxOptionError for unusable options: unknown profile values, ports in use, a foreign data file.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkOptions(options);
@@ -93,7 +96,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return {
       url: api.url,
       controlUrl: controlListener.url,
-      // They change with a snapshot of another seed; a revoked token keeps its value here.
+      // The tokens change with a snapshot of another seed. A revoked token keeps its value here.
       get tokens() {
         tokens = tokensOf(store, tokens);
         return tokens;
@@ -108,7 +111,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-/** A file keeps the seed that it was made from; another one is refused, as it would be ignored. */
+/** Stores the seed in the data file. Rejects another seed, because it would have no effect. */
 function keepSeed(store: Store, options: SandboxOptions, settings: World["settings"]): void {
   const kept = seedOf(store);
   if (kept === undefined) return;
@@ -130,8 +133,8 @@ function tokensOf(store: Store, before?: Sandbox["tokens"]): Sandbox["tokens"] {
 }
 
 /**
- * Listens on 127.0.0.1; port 0 takes any free one.
- * @throws SandboxOptionError when the port is not available.
+ * Listens on 127.0.0.1. Port 0 selects any free port.
+ * @throws SandboxOptionError if the port is not available.
  */
 async function listen(
   fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
@@ -157,19 +160,21 @@ async function listen(
   };
 }
 
-/** Timers wait about 24 days at most. */
+/** Maximum wait of a timer: about 24 days. */
 const LONGEST_MS = 2_000_000_000;
 
-/** The only timer of a sandbox: it rings when the next step falls due, by the system's clock; `settle` does the work. */
+/**
+ * Returns the only timer of a sandbox. It fires when the next step is due by the system clock, and `settle` performs the step.
+ */
 function alarmOf(world: World) {
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
-  /** Sets the timer again; called whenever the next step may have changed. */
+  /** Sets the timer again. Called whenever the next step may have changed. */
   const set = (): void => {
     clearTimeout(timer);
     const { agenda, clock, sender } = world;
     if (closed || clock.frozen) return;
-    // Deliveries that are already due are being sent; afterwards this is called again.
+    // Due deliveries are already being sent. This function is called again afterwards.
     const next = Math.min(agenda.first()?.at ?? Number.POSITIVE_INFINITY, sender.next ?? Number.POSITIVE_INFINITY);
     if (next === Number.POSITIVE_INFINITY) return;
     timer = setTimeout(ring, Math.min(Math.max(1, next - clock.now()), LONGEST_MS)).unref();

@@ -1,4 +1,4 @@
-/** The parts of a running sandbox, which routes and the control share. */
+/** The parts of a running sandbox that routes and the control share. */
 import type { SandboxClock } from "./clock.ts";
 import type { EventSender } from "./events/sender.ts";
 import type { BackgroundFaults, Faults } from "./faults.ts";
@@ -13,14 +13,14 @@ export interface World {
   store: Store;
   clock: SandboxClock;
   agenda: Agenda;
-  // The following belong to the process, not to the data: a restart with the same file resets them.
+  // The following fields belong to the process, not to the data. A restart with the same file resets them.
   rate: RateWindows;
-  /** The Idempotency-Keys whose first request has not been answered yet. */
+  /** Idempotency-Keys whose first request has no response yet. */
   inFlight: Set<string>;
   journal: Journal;
   faults: Faults;
   sender: EventSender;
   backgroundFaults: BackgroundFaults;
-  /** Base URL of the API port, once it listens. */
+  /** Base URL of the API port after it is open. */
   url: string;
 }

@@ -4,21 +4,25 @@ import { errnoOf, fileFailure, HostformError } from "../core/model/errors.ts";
 import { type DuplicateMemory, type MemoryOptions, memoryFrom } from "./receive.ts";
 
 export interface FileMemoryOptions extends MemoryOptions {
-  /** A file for nothing else, created when it does not exist. One process at a time may use it. */
+  /**
+   * Path of the file. hostform creates a missing file. The file must have no other use, and only one process may use it at a
+   * time.
+   */
   readonly file: string;
 }
 
-/** The first line: nothing else is ever written over. */
+/** First line of the file. A file with another first line is never overwritten. */
 const HEAD = "hostform webhook deliveries 1\n";
 
-/** A digest, and when it is forgotten, in milliseconds since the epoch. */
+/** Line format: a digest, and its expiry time in milliseconds since the epoch. */
 const LINE = /^([0-9a-f]{64}) (\d{1,16})$/;
 
 /**
- * A memory that outlives the process: each delivery that was handled is a line of the file, on the disk before the sender
- * is answered. What was under way when the process ended is not in it, and is handled when it is sent again.
+ * Returns a deduplication store that survives the process. Each handled delivery is one line of the file, and is on disk before
+ * the sender gets its response. A delivery that was in progress at the end of the process is missing in the file. If the sender
+ * retries it, it is handled.
  *
- * @throws HostformError `webhooks.memory` when the file cannot be used; it is left as it is then
+ * @throws HostformError `webhooks.memory` if the file cannot be used. The file then stays unchanged.
  * @throws TypeError for a capacity or time that is not above 0
  */
 export async function fileMemoryOf({ file, ...options }: FileMemoryOptions): Promise<DuplicateMemory> {
@@ -28,11 +32,11 @@ export async function fileMemoryOf({ file, ...options }: FileMemoryOptions): Pro
   await write(file, handled);
   let appended = 0;
   let turn: Promise<unknown> = Promise.resolve();
-  /** The file grows by a line a delivery, and is written afresh when most of it is forgotten. */
+  /** The file grows by one line per delivery. It is rewritten when most of its lines have expired. */
   const keep = async (line: string) => {
     appended += 1;
     try {
-      // This flag creates no file: the next start would refuse a file without its first line.
+      // This flag creates no file, because the next start would reject a file without its first line.
       const flag = constants.O_WRONLY | constants.O_APPEND;
       if (appended <= capacity) return await appendFile(file, line, { flag, flush: true });
     } catch (error) {
@@ -56,7 +60,7 @@ export async function fileMemoryOf({ file, ...options }: FileMemoryOptions): Pro
 
 const lineOf = (identity: string, handled: ReadonlyMap<string, number>) => `${identity} ${handled.get(identity)}\n`;
 
-/** Identity -> expiry. Skips expired deliveries, and a line that a crash cut off. */
+/** Reads identity -> expiry. Skips expired deliveries, and a line that a crash cut off. */
 async function read(file: string, now: number): Promise<Map<string, number>> {
   const text = await textOf(file);
   const handled = new Map<string, number>();
@@ -82,7 +86,7 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-/** Puts a whole file in its place; a crash leaves the old one. */
+/** Writes the complete file atomically. After a crash, the old file remains. */
 async function write(file: string, handled: ReadonlyMap<string, number>): Promise<void> {
   const temporary = `${file}.new`;
   try {

@@ -1,6 +1,4 @@
-/**
- * Events (§6): read from a body that was verified, with the ids that they name; and why a delivery is refused.
- */
+/** Reads events (§6) from a verified body, with the ids in them. Also defines the reasons for a rejection. */
 
 import type { Code } from "../core/model/codes.ts";
 import { HostformError } from "../core/model/errors.ts";
@@ -10,8 +8,9 @@ import { exactJson, isObject } from "../core/model/value.ts";
 export { EVENTS, type EventName } from "../core/model/specification.ts";
 
 /**
- * Data of an event about its subject. Its fields are not specified (§6: "Contents of the data object per event: not shown").
- * An integer beyond 2^53 is a text of its digits. Read ids with `serviceIdOf`, `invoiceIdOf` and `orderIdOf`, and read the object again.
+ * Data of an event about its subject. The specification does not define its fields (§6: "Contents of the data object per event:
+ * not shown"). An integer above 2^53 is a string of its digits. Read ids with `serviceIdOf`, `invoiceIdOf` and `orderIdOf`, and
+ * read the object again from the API.
  */
 export interface EventData {
   readonly [field: string]: unknown;
@@ -19,28 +18,28 @@ export interface EventData {
 
 interface BaseEvent {
   readonly data: EventData;
-  /** Time of the event, in the sender's notation. */
+  /** Time of the event in the sender's notation. */
   readonly timestamp: string;
-  /** The same as an instant; undefined when it is none (§6 says ISO 8601 with a UTC offset). */
+  /** The same time as a Date. Undefined if the notation is invalid (§6 requires ISO 8601 with a UTC offset). */
   readonly at: Date | undefined;
 }
 
-/** An event of §6, named by `event`. */
+/** An event that §6 lists, by its `event`. */
 export type KnownEvent = {
   readonly [Name in EventName]: BaseEvent & { readonly known: true; readonly event: Name };
 }[EventName];
 
-/** An event that a later version of the API has and this library does not know (§9: clients tolerate what is new). */
+/** An event of a later API version that this library does not know (§9: clients tolerate new events). */
 export interface UnknownEvent extends BaseEvent {
   readonly known: false;
   readonly event: string;
 }
 
-/** An event. Ask `known` first, then switch on `event`. */
+/** An event. Check `known` first, then switch on `event`. */
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
 /**
- * Reads an event from a body that has been verified. It accepts new fields, new events and any form of `data`.
+ * Reads an event from a verified body. Accepts new fields, new events and any format of `data`.
  *
  * @throws WebhookError `webhooks.not_json`, or `webhooks.not_an_event` for JSON without the three fields of §6
  */
@@ -58,14 +57,14 @@ export function parseEvent(rawBody: string | Uint8Array): WebhookEvent {
 
 function parsed(rawBody: string | Uint8Array): unknown {
   try {
-    // A byte order mark is allowed to be ignored (RFC 8259, 8.1); the decoder drops it.
+    // A parser may ignore a byte order mark (RFC 8259, 8.1). The decoder drops it.
     const text =
       typeof rawBody === "string"
         ? rawBody.replace(/^\uFEFF/, "")
         : new TextDecoder("utf-8", { fatal: true }).decode(rawBody);
     return exactJson(text);
   } catch {
-    // The parser's own message quotes the body.
+    // The message of the parser quotes the body, so replace it.
     throw new WebhookError("webhooks.not_json", "The body is not JSON in UTF-8.");
   }
 }
@@ -79,7 +78,10 @@ function dataOf(data: unknown): EventData {
 
 const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d))?$/;
 
-/** Undefined also for a time without an offset: nobody knows whose it is. A bare date is its midnight in UTC. */
+/**
+ * Parses a time. Undefined for a time without an offset, because its time zone is unknown. A date without a time means midnight
+ * in UTC.
+ */
 function instantOf(timestamp: string): Date | undefined {
   if (!INSTANT.test(timestamp)) return undefined;
   const at = new Date(timestamp.replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
@@ -88,36 +90,43 @@ function instantOf(timestamp: string): Date | undefined {
 
 type Subject = "service" | "invoice" | "order";
 
-/** Names of envelopes that hold the subject in other APIs. */
+/** Names of envelopes that contain the subject in other APIs. */
 const ENVELOPES = ["data", "object", "resource", "attributes"];
-/** Further names that may hold the subject. */
+/** Further names that may contain the subject. */
 const CARRIERS = ["transfer"];
 
 /**
- * The id of the service that an event names, as text, in any form of `data`: the service's fields, `service_id`,
- * `{service: {…}}`, the `order_id` of an invoice. The id of an invoice is never the id of a service. (An invoice may belong to a
- * domain order: that id is then no service's.)
+ * Returns the id of the service in an event as a string, for any format of `data`: the service's fields, `service_id`,
+ * `{service: {…}}`, or the `order_id` of an invoice. Never returns the id of an invoice. If an invoice belongs to a domain order,
+ * the returned id is not the id of a service.
  *
- * @returns undefined when none is named, or two that differ: a guess would be worse than reading everything again
+ * @returns undefined if the event contains no id or two different ids. Then read everything again, because a wrong id would be
+ * worse.
  */
 export function serviceIdOf(event: WebhookEvent): string | undefined {
   return idOf(event, ["service", "order"]);
 }
 
-/** The id of the invoice that an event names, as text; of a service event only what is clearly an invoice's. Else undefined. */
+/**
+ * Returns the id of the invoice in an event as a string. For a service event, uses only fields that clearly belong to an invoice.
+ * Otherwise undefined.
+ */
 export function invoiceIdOf(event: WebhookEvent): string | undefined {
   return idOf(event, ["invoice"]);
 }
 
 /**
- * The id of the order that an event names, as text. A service is its own order (§2: "service/order identifier"), so that of
- * the service counts where no order is named. Else undefined.
+ * Returns the id of the order in an event as a string. A service is also an order (§2: "service/order identifier"), so the id of
+ * the service is used if the event has no order id. Otherwise undefined.
  */
 export function orderIdOf(event: WebhookEvent): string | undefined {
   return idOf(event, ["order", "service"]);
 }
 
-/** The first place that names the subject decides: under each of the names, then as `data.id`, then inside of an invoice. */
+/**
+ * Returns the id at the first position that contains the subject: under each of the names, then `data.id`, then inside an
+ * invoice.
+ */
 function idOf(event: WebhookEvent, names: readonly Subject[]): string | undefined {
   const subjects = unwrapped([event.data, ...nestedIn([event.data], "data")]);
   const roots = [...subjects, ...unwrapped(nestedIn([event.data], ...CARRIERS))];
@@ -126,7 +135,7 @@ function idOf(event: WebhookEvent, names: readonly Subject[]): string | undefine
   const ways = [
     ...names.map((name) => () => explicit(roots, name)),
     () => (names.some((name) => name === subject) ? subjects.flatMap(({ id }) => textOf(id)) : []),
-    // The invoice in a service event names the order, and so the service.
+    // The invoice in a service event contains the order id, which is the service id.
     () =>
       names
         .filter((name) => name !== "invoice")
@@ -139,13 +148,16 @@ function idOf(event: WebhookEvent, names: readonly Subject[]): string | undefine
   return undefined;
 }
 
-/** The places, and what they merely wrap. */
+/** Returns the positions, and the objects that they wrap. */
 const unwrapped = (places: readonly EventData[]): EventData[] => [...places, ...nestedIn(places, ...ENVELOPES)];
 
 const nestedIn = (places: readonly EventData[], ...names: readonly string[]): EventData[] =>
   places.flatMap((place) => names.map((name) => place[name]).filter(isObject));
 
-/** The ids that a place gives a subject: `service_id: 5`, `serviceId: 5`, `service: 5`, `service: {id: 5}`, `service: {data: {id: 5}}`. */
+/**
+ * Returns the ids of a subject at a position: `service_id: 5`, `serviceId: 5`, `service: 5`, `service: {id: 5}`,
+ * `service: {data: {id: 5}}`.
+ */
 function named(place: EventData, name: Subject): string[] {
   const held = place[name];
   const objects = isObject(held) ? unwrapped([held]) : [];
@@ -157,13 +169,13 @@ function named(place: EventData, name: Subject): string[] {
   ].flatMap(textOf);
 }
 
-/** An id as text; nothing for what is none. */
+/** Returns an id as a string. Empty for a value that is not an id. */
 function textOf(value: unknown): string[] {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? [String(value)] : [];
   return typeof value === "string" && /^\w[\w.:-]{0,199}$/.test(value) ? [value] : [];
 }
 
-/** Reasons to refuse a delivery: the status for the sender (§6 Delivery: it retries anything but 2xx) and the remedy. */
+/** Reasons to reject a delivery: the response status (§6 Delivery: the sender retries everything except 2xx) and the remedy. */
 export const deliveryRefusals = {
   "webhooks.method": { status: 405, remedy: "Deliveries come by POST. The receiver answers nothing else." },
   "webhooks.too_large": {
@@ -200,17 +212,17 @@ export const deliveryRefusals = {
   "webhooks.failed": { status: 500, remedy: "See the error of the receiving program. The sender tries again." },
 } as const satisfies { readonly [code in Code]?: { readonly status: number; readonly remedy: string } };
 
-/** Each is explained in `docs/errors.md`. */
+/** Codes of rejected deliveries. `docs/errors.md` explains each code. */
 export type WebhookCode = keyof typeof deliveryRefusals;
 
-/** A refused delivery. It never holds the secret or the right signature. */
+/** A rejected delivery. The error never contains the secret or the correct signature. */
 export class WebhookError extends HostformError {
   override readonly name = "WebhookError";
   readonly code: WebhookCode;
-  /** The HTTP status that the sender is answered with. */
+  /** HTTP status of the response to the sender. */
   readonly status: number;
 
-  /** @param sentence what is wrong; nothing of the body, which nobody may have vouched for */
+  /** @param sentence describes the mistake. It contains nothing from the body, because the body may be forged. */
   constructor(code: WebhookCode, sentence: string) {
     super([{ severity: "error", code, summary: sentence, remedies: [deliveryRefusals[code].remedy] }]);
     this.code = code;

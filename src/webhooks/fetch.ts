@@ -1,6 +1,6 @@
 /**
- * Webhook deliveries on servers without Node, published as `hostform/webhooks/fetch`. In: a `Request`, or a raw body with
- * its signature. Out: a `Response`, typed events. Must not: import anything of Node, directly or not.
+ * Receives webhook deliveries on servers without Node, published as `hostform/webhooks/fetch`. In: a `Request`, or a raw body
+ * with its signature. Out: a `Response`, typed events. Must not: import anything of Node, directly or indirectly.
  */
 import { tooLarge, WebhookError } from "./event.ts";
 import {
@@ -33,12 +33,12 @@ export type { Claim, Delivery, DuplicateMemory, MemoryOptions, Secret, Signature
 export { memoryOf, type ReceiverOptions, SIGNATURE_HEADER } from "./receive.ts";
 
 /**
- * A receiver for servers in the style of fetch (Hono, workers, Next, Deno, Bun): a `Request` in, a `Response` out, by web
- * standards alone. Make it once, not at each request: it remembers what was handled.
+ * Returns a receiver for servers that use the fetch API (Hono, workers, Next, Deno, Bun): a `Request` in, a `Response` out, with
+ * web standards only. Create one receiver for all requests, because it stores the handled deliveries.
  *
- * Without `onError`, a failure on this side is thrown. The error handler of the framework then answers 500.
+ * Without `onError`, a local failure is thrown. The error handler of the framework then responds with 500.
  *
- * @throws TypeError at once for options that cannot be used
+ * @throws TypeError immediately for invalid options
  */
 export function fetchHandler(options: ReceiverOptions): (request: Request) => Promise<Response> {
   const receive = receiverOf(options, { verify: verifySignatureAsync, identify: identityOfAsync });
@@ -67,7 +67,7 @@ async function readRequest(request: Request, maxBytes: number): Promise<Uint8Arr
     if (chunk === undefined || chunk.done) return joined(chunks, size);
     size += chunk.value.length;
     if (size > maxBytes) {
-      // The answer does not depend on whether the sender stops.
+      // The response does not depend on whether the sender stops.
       void reader?.cancel().catch(() => {});
       throw tooLarge(maxBytes);
     }
@@ -88,15 +88,15 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
 const HMAC = { name: "HMAC", hash: "SHA-256" };
 const encoder = new TextEncoder();
 
-/** The bytes, in a buffer of their own kind: WebCrypto takes no shared memory. */
+/** Returns the bytes in an ArrayBuffer, because WebCrypto accepts no shared memory. */
 const bytesOf = (text: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   typeof text === "string" ? encoder.encode(text) : new Uint8Array(text);
 
 /**
- * `verifySignature` by WebCrypto, for servers without Node: the same rules, the same errors, and a promise. Do not forget
- * `await`: a promise is true in any condition, which is why this one has another name.
+ * Verifies a signature as `verifySignature` does, with WebCrypto for servers without Node. Returns a promise. Always use `await`:
+ * the promise itself is truthy for every signature, so this function has a different name.
  *
- * @throws TypeError (as a rejection) for what no sender can cause: a parsed body, no secret, an empty one
+ * @throws TypeError (as a rejection) if the caller is wrong: the body is parsed, or a secret is missing or empty
  */
 export async function verifySignatureAsync(
   rawBody: string | Uint8Array,
@@ -109,7 +109,7 @@ export async function verifySignatureAsync(
   if (given === undefined) return false;
   const body = bytesOf(rawBody);
   const { subtle } = globalThis.crypto;
-  // `verify` compares in constant time. All are awaited, so the time does not show which secret fits.
+  // `verify` compares in constant time. Wait for all comparisons, so that the time does not show which secret matches.
   const fits = await Promise.all(
     secrets.map(async (one) => {
       const key = await subtle.importKey("raw", encoder.encode(one), HMAC, false, ["verify"]);
@@ -119,7 +119,7 @@ export async function verifySignatureAsync(
   return fits.includes(true);
 }
 
-/** `identityOf` by WebCrypto: the SHA-256 of the exact body, as lower-case hex. */
+/** Returns the identity as `identityOf` does, with WebCrypto: the SHA-256 of the exact body as lower-case hex. */
 export async function identityOfAsync(rawBody: Uint8Array): Promise<string> {
   const digest = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytesOf(rawBody)));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");

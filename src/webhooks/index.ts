@@ -1,7 +1,7 @@
 /**
- * Webhook deliveries (§6 Events), published as `hostform/webhooks`. In: the raw bytes of a request's body, its signature and
- * the subscription's signing secret; or requests of a server. Out: whether the signature fits, typed events, answers for the
- * sender. Must not: parse a body before its signature is checked, count a delivery as handled before it was, or let a secret
+ * Receives webhook deliveries (§6 Events), published as `hostform/webhooks`. In: the raw bytes of a request's body, its signature
+ * and the subscription's signing secret, or the requests of a server. Out: whether the signature matches, typed events, responses
+ * for the sender. Must not: parse a body before its signature is verified, mark a delivery as handled too early, or put a secret
  * into any text.
  */
 export { type FileMemoryOptions, fileMemoryOf } from "./duplicates-file.ts";

@@ -1,6 +1,4 @@
-/**
- * Receivers for servers that run on Node: its own, and those of Express.
- */
+/** Receivers for servers on Node: `node:http` and Express. */
 
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
@@ -22,16 +20,16 @@ import {
   signatureIn,
 } from "./receive.ts";
 
-/** Digests of Node: without a promise, and without a copy of the body. */
+/** Digests of Node. They need no promise and no copy of the body. */
 export const nodeDigests: Digests = { verify: verifySignature, identify: identityOf };
 
 /**
- * A receiver for `node:http`: `createServer(nodeHandler({secrets, onEvent}))`. It reads the body itself and answers every
- * request, at any path.
+ * Returns a receiver for `node:http`: `createServer(nodeHandler({secrets, onEvent}))`. It reads the body itself and responds to
+ * every request at any path.
  *
- * Without `onError`, a failure on this side becomes a warning of the process (`process.on("warning")`), which Node prints.
+ * Without `onError`, a local failure becomes a warning of the process (`process.on("warning")`), which Node prints.
  *
- * @throws TypeError at once for options that cannot be used. The promises that it returns never reject.
+ * @throws TypeError immediately for invalid options. The returned promises never reject.
  */
 export function nodeHandler(
   options: ReceiverOptions,
@@ -53,7 +51,7 @@ function receiving(options: ReceiverOptions, bodyOf: typeof readStream): (reques
   };
 }
 
-/** Node joins several values with commas, so they never look like one signature. */
+/** Node joins several values with commas, so they never match one signature. */
 export function signatureHeaderOf({ headers }: IncomingMessage): SignatureHeader {
   return headers[SIGNATURE_HEADER];
 }
@@ -61,7 +59,7 @@ export function signatureHeaderOf({ headers }: IncomingMessage): SignatureHeader
 export function respond(response: ServerResponse, { status, headers, body }: Answer): void {
   if (response.destroyed || response.headersSent) return;
   const length = body === "" ? {} : { "content-length": Buffer.byteLength(body) };
-  // The rest of a body that is too large is not awaited.
+  // Do not wait for the rest of a body that is too large.
   const last = status === 413 ? { connection: "close" } : {};
   response.writeHead(status, { ...headers, ...length, ...last }).end(body);
 }
@@ -72,22 +70,22 @@ function warn(error: unknown): void {
   process.emitWarning(`A delivery could not be handled: ${message}`, options);
 }
 
-/** A request of Express, as far as the receiver looks at it. */
+/** The parts of an Express request that the receiver uses. */
 export type ExpressRequest = IncomingMessage & {
   /** Result of a body parser. */
   readonly body?: unknown;
-  /** The exact bytes on some platforms. */
+  /** Exact bytes of the body on some platforms. */
   readonly rawBody?: unknown;
 };
 
 /**
- * A receiver for Express and servers like it: `app.post("/hooks", expressHandler({secrets, onEvent}))`. It insists on the raw
- * body: the bytes that `express.raw({type: "application/json"})` left, or those of a request that nobody has read. What
- * `express.json()` has parsed is never verified; the delivery is answered with 500, and the error says what to change.
+ * Returns a receiver for Express and similar servers: `app.post("/hooks", expressHandler({secrets, onEvent}))`. It requires the
+ * raw body: the bytes from `express.raw({type: "application/json"})`, or an unread request. It never verifies a body that
+ * `express.json()` has parsed. In this case the response is 500, and the error describes the necessary change.
  *
- * Without `onError`, a failure on this side is passed to `next(error)`, the error handlers of the application.
+ * Without `onError`, a local failure is passed to `next(error)`, the error handlers of the application.
  *
- * @throws TypeError at once for options that cannot be used. The promises that it returns never reject.
+ * @throws TypeError immediately for invalid options. The returned promises never reject.
  */
 export function expressHandler(
   options: ReceiverOptions,
@@ -106,7 +104,7 @@ async function rawBodyOf(request: ExpressRequest, maxBytes: number): Promise<Uin
     if (bytes.length > maxBytes) throw tooLarge(maxBytes);
     return bytes;
   }
-  // Express 4 leaves an empty object where a parser passed the request by.
+  // Express 4 sets an empty object if a parser skipped the request.
   if (!request.readableDidRead) return readStream(request, maxBytes);
   throw new WebhookError(
     "webhooks.body_read",
@@ -114,23 +112,26 @@ async function rawBodyOf(request: ExpressRequest, maxBytes: number): Promise<Uin
   );
 }
 
-/** Limits of a receiver for each sender. Times in milliseconds. */
+/** Limits of a receiver for each sender. Times are in milliseconds. */
 export interface ReceiverLimits {
-  /** For the headers of a request, from the connection on. Default: 10 seconds. */
+  /** Time limit from the connection to the end of a request's headers. Default: 10 seconds. */
   readonly headersTimeout?: number;
-  /** For a whole request. Default: 30 seconds. */
+  /** Time limit of a complete request. Default: 30 seconds. */
   readonly requestTimeout?: number;
-  /** Connections at once; half of them may be waiting for what is left of a request. Default: 256. */
+  /** Maximum number of connections. At most half of them may have an incomplete request. Default: 256. */
   readonly maxConnections?: number;
 }
 
-/** Longest interval between two checks for requests that are over their time. Node's default of 30 seconds would add to each. */
+/**
+ * Maximum interval between two checks for expired requests, in milliseconds. Node's default of 30 seconds would extend each time
+ * limit.
+ */
 const CHECK_MS = 1_000;
 
 /**
- * A server of `node:http` for a receiver that anybody can reach: `receiverServer(nodeHandler({secrets, onEvent})).listen(8080)`.
- * A client that begins requests and does not end them is cut off, and cannot keep others out: when too many are unfinished, the
- * oldest of them makes room. A delivery is a few packets and done; what is turned away, its sender sends again.
+ * Returns a `node:http` server for a receiver with public access: `receiverServer(nodeHandler({secrets, onEvent})).listen(8080)`.
+ * It closes connections with incomplete requests, so that such a client cannot block others. If too many requests are incomplete,
+ * it closes the oldest connection. A delivery needs only a few packets, and its sender retries if the connection is closed.
  */
 export function receiverServer(
   handler: RequestListener,
@@ -140,7 +141,7 @@ export function receiverServer(
   const times = { headersTimeout, requestTimeout, connectionsCheckingInterval };
   const server = createServer({ ...times, maxHeaderSize: 16_384 }, handler);
   server.maxConnections = maxConnections;
-  /** Connections of which a request, or the rest of one, is still to come; the oldest first. */
+  /** Connections with an incomplete request or without a request, the oldest first. */
   const unfinished = new Set<Socket>();
   const waitFor = (socket: Socket) => {
     unfinished.add(socket);
@@ -157,7 +158,7 @@ export function receiverServer(
   server.on("request", (request, response) => {
     const { socket } = request;
     request.once("end", () => unfinished.delete(socket));
-    // A connection that is kept may bring another request.
+    // A persistent connection may send another request.
     response.once("close", () => {
       if (!socket.destroyed) waitFor(socket);
     });
@@ -165,12 +166,12 @@ export function receiverServer(
   return server;
 }
 
-/** Bytes above the limit that are still read and dropped, so that the sender receives the answer. */
+/** Number of bytes above the limit that are read and dropped, so that the sender receives the response. */
 const GRACE_BYTES = 1024 * 1024;
 
 /**
- * The exact body of a request of `node:http`.
- * @throws WebhookError `webhooks.too_large`, `webhooks.cut_off`; `webhooks.body_read` when somebody has begun to read it
+ * Reads the exact body of a `node:http` request.
+ * @throws WebhookError `webhooks.too_large`, `webhooks.cut_off`; `webhooks.body_read` if other code has begun to read the body
  */
 export async function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) {
@@ -180,7 +181,7 @@ export async function readStream(request: IncomingMessage, maxBytes: number): Pr
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // The stream stays open: destroying it would close the connection before the answer.
+    // Keep the stream open. Destroying it would close the connection before the response.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       size += chunk.length;
       if (size <= maxBytes) chunks.push(chunk);
@@ -194,20 +195,21 @@ export async function readStream(request: IncomingMessage, maxBytes: number): Pr
 }
 
 /**
- * §6 Signature: the HMAC-SHA256 of the exact raw body, keyed with the subscription's own secret, as lower-case hex (64
- * digits). A string is encoded in UTF-8, and so is the secret.
+ * Returns the signature of a body (§6 Signature): the HMAC-SHA256 of the exact raw body, keyed with the subscription's own
+ * secret, as lower-case hex (64 digits). Encodes a string body and the secret in UTF-8.
  */
 export function signatureOf(body: string | Uint8Array, secret: string): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
 
 /**
- * Verifies a delivery (§6 Signature, 3). Returns true if its `X-Service-Signature` header is the signature of exactly these
- * bytes under the secret, or under one of the secrets during a rotation. Every secret is compared, in constant time.
- * Upper-case hexadecimal is accepted. A prefix, spaces, several values and no value do not match.
+ * Verifies a delivery (§6 Signature, 3). Returns true if its `X-Service-Signature` header is the signature of exactly these bytes
+ * under the secret. During a rotation, one of several secrets must match. Compares every secret in constant time. Accepts
+ * upper-case hexadecimal. The header must have exactly one value, without prefix or spaces.
  *
- * @param rawBody the body as it arrived, before any parser; a string is encoded in UTF-8
- * @throws TypeError for what no sender can cause: a parsed body, no secret, an empty one, one with white space at an end
+ * @param rawBody the body as received, before any parser. A string is encoded in UTF-8.
+ * @throws TypeError if the caller is wrong: the body is parsed, or a secret is missing, empty or has white space at its beginning
+ * or end
  */
 export function verifySignature(
   rawBody: string | Uint8Array,
@@ -220,14 +222,14 @@ export function verifySignature(
   if (given === undefined) return false;
   let matches = 0;
   for (const one of secrets) {
-    // Both are 32 bytes: `signatureIn` gives nothing of another length, on which timingSafeEqual would throw.
+    // Each value has 32 bytes, because `signatureIn` returns no other length. timingSafeEqual would throw for different lengths.
     const own = createHmac("sha256", one).update(rawBody).digest();
     matches += Number(timingSafeEqual(own, given));
   }
   return matches > 0;
 }
 
-/** Identity of a delivery (see `DuplicateMemory`): the SHA-256 of its exact body, as hex. */
+/** Returns the identity of a delivery (see `DuplicateMemory`): the SHA-256 of its exact body as hex. */
 export function identityOf(rawBody: Uint8Array): string {
   return createHash("sha256").update(rawBody).digest("hex");
 }

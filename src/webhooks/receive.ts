@@ -1,15 +1,13 @@
 /**
- * The steps of a receiver with a delivery, on any server: verify, read, ask the memory, hand over, settle. In: the
- * request's method, header and raw body. Out: the answer. Must not: know a server or import Node; look into a body before
- * its signature is known to be good.
+ * Handles a delivery on any server: verify, parse, claim, call `onEvent`, settle. In: the request's method, header and raw body.
+ * Out: the response. Must not: know a server or import Node, or read a body before its signature is verified.
  */
 import { parseEvent, WebhookError, type WebhookEvent } from "./event.ts";
 
-/** The delivery of an event. */
 export interface Delivery {
-  /** Exactly as it was received and verified. */
+  /** Exact body as received and verified. */
   readonly rawBody: Uint8Array;
-  /** Key in the memory of duplicates: the SHA-256 of the body, as hex. The same for every attempt. */
+  /** Key in the deduplication store: the SHA-256 of the body as hex. It is the same for every attempt. */
   readonly identity: string;
 }
 
@@ -17,53 +15,54 @@ type Secrets = Secret | readonly Secret[];
 
 /** Options of every handler. */
 export interface ReceiverOptions {
-  /** The signing secret; several while it is being rotated; or a function that is asked for them at each delivery. */
+  /** Signing secret. During a rotation, several secrets. Or a function that returns the secrets for each delivery. */
   readonly secrets: Secrets | (() => Secrets | Promise<Secrets>);
   /**
-   * Handles an event. The sender is answered with success when it returns (or its promise resolves), and tries again when it
-   * throws. Sooner is better: the sender waits, and how long is not specified.
+   * Handles an event. If it returns (or its promise resolves), the response is a success. If it throws, the sender retries.
+   * Return quickly, because the sender waits, and its time limit is not specified.
    */
   readonly onEvent: (event: WebhookEvent, delivery: Delivery) => unknown;
-  /** Memory of handled deliveries. Default: one in this process. `false`: each attempt is handled. */
+  /** Deduplication store of handled deliveries. Default: a store in this process. `false`: each attempt is handled. */
   readonly duplicates?: DuplicateMemory | false | undefined;
   /**
-   * Refuses what is older, in seconds, by the event's `timestamp` (§6); or as far in the future; or of no known time. Anyone who
-   * has a copy of a delivery can send it again only for that long. It must be above the time for which the sender tries again,
-   * which is not specified; a memory of duplicates has to last as long. Default: any age is accepted.
+   * Maximum age of a delivery in seconds, according to the event's `timestamp` (§6). Also rejects deliveries that are as far in
+   * the future, and deliveries without a valid time. The limit stops replays of a copied delivery after this time. Choose more
+   * than the sender's retry period, which is not specified. The deduplication store must keep deliveries for the same time. By
+   * default, any age is accepted.
    */
   readonly maxAge?: number | undefined;
-  /** `now` in milliseconds since the epoch, for `maxAge`. Default: the system's. */
+  /** Clock for `maxAge`. `now` returns milliseconds since the epoch. Default: the system clock. */
   readonly clock?: { now(): number } | undefined;
-  /** Largest body that is read, in bytes. Default: 1 MiB. */
+  /** Maximum size of a body in bytes. Default: 1 MiB. */
   readonly maxBytes?: number | undefined;
-  /** Called for each delivery that was refused, for a log: it was forged, is no event, too large, or handled at this moment. */
+  /** Called for each rejected delivery, for a log. Reasons: it is forged, no event, too large, or already being handled. */
   readonly onRefused?: ((refusal: WebhookError) => void) | undefined;
   /**
-   * Called with a failure on this side: an error of `onEvent`, of the secrets or the memory, or a body that was read before.
-   * Default: the place where the server expects failures (see each handler).
+   * Called for a local failure: an error of `onEvent`, of the secrets or of the deduplication store, or a body that was already
+   * read. The default depends on the server (see each handler).
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** A request as the core needs it. */
+/** A request in the format of the core. */
 export interface Incoming {
   readonly method: string | undefined;
   readonly signature: SignatureHeader;
-  /** Reads the body, once. @throws WebhookError when it is too large, cut off, or was read before. */
+  /** Reads the body once. @throws WebhookError if the body is too large, cut off, or already read. */
   readonly read: () => Promise<Uint8Array>;
 }
 
-/** The answer to a delivery. */
+/** The response to a delivery. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON with a code and a sentence; nothing of the secret, the signature or this side's own errors. */
+  /** JSON body with a code and a sentence. It contains nothing about the secret, the signature or local errors. */
   readonly body: string;
-  /** Something went wrong on this side, and no handler was there to report it to. */
+  /** Set if a local failure occurred and no handler was there to report it to. */
   readonly unreported?: { readonly error: unknown };
 }
 
-/** Digests of a platform; the results may be promises. */
+/** Digests of a platform. The results may be promises. */
 export interface Digests {
   readonly verify: (
     body: Uint8Array,
@@ -76,8 +75,8 @@ export interface Digests {
 export const MAX_BYTES = 1024 * 1024;
 
 /**
- * Makes a receiver. It never rejects: each failure is an answer.
- * @throws TypeError at once for secrets or options that cannot be used.
+ * Returns a receiver. It never rejects, because each failure is a response.
+ * @throws TypeError immediately for invalid secrets or options.
  */
 export function receiverOf(options: ReceiverOptions, digests: Digests): (incoming: Incoming) => Promise<Answer> {
   const { secrets, onEvent, onRefused, onError, duplicates = memoryOf(), clock = Date } = options;
@@ -89,7 +88,7 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
   if (maxAge !== undefined && !(maxAge > 0))
     throw new TypeError("maxAge is not above 0: no delivery would be accepted.");
 
-  /** The body, verified. */
+  /** Returns the verified body. */
   const verified = async ({ method, signature, read }: Incoming): Promise<Uint8Array> => {
     if (method !== "POST") throw new WebhookError("webhooks.method", "Deliveries come by POST only.");
     const rawBody = await read();
@@ -111,21 +110,21 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
       try {
         if (duplicates !== false) await duplicates.settle(identity, handled);
       } catch (error) {
-        // The memory's own failure changes nothing of what the sender is to know: the event was handled, or it was not.
+        // A failure of the deduplication store does not change the response: the event was handled or was not handled.
         quietly(() => onError?.(error));
       }
     };
     try {
       await onEvent(event, { rawBody, identity });
     } catch (error) {
-      // The sender's next attempt is the second chance, so it must not count as a duplicate.
+      // The sender will retry, so the next attempt must not count as a duplicate.
       await settle(false);
       throw new Failure(error);
     }
     await settle(true);
   };
 
-  /** Reports to the side that is concerned. @returns what could not be reported. */
+  /** Reports a rejection or a local failure to its callback. @returns the failure that could not be reported. */
   const report = (refusal: WebhookError, error: unknown): Answer["unreported"] => {
     const isOurs = refusal.code === "webhooks.failed" || refusal.code === "webhooks.body_read";
     if (isOurs && onError === undefined) return { error };
@@ -155,7 +154,7 @@ function refuseOld({ at }: WebhookEvent, maxAge: number, now: number): void {
   throw new WebhookError("webhooks.too_old", sentence);
 }
 
-/** An error of `onEvent`. It is never an answer to the sender, even when it is a `WebhookError`. */
+/** Wraps an error of `onEvent`, so that even a `WebhookError` never becomes the response to the sender. */
 class Failure {
   readonly thrown: unknown;
 
@@ -172,12 +171,12 @@ function whyNot(signature: SignatureHeader): WebhookError {
   return new WebhookError("webhooks.bad_signature", "The signature does not match the body.");
 }
 
-/** A log that fails is no reason to answer the sender otherwise. */
+/** Ignores an error of a callback, because a failed log must not change the response. */
 function quietly(call: () => void): void {
   try {
     call();
   } catch {
-    // There is nobody left to report to.
+    // No further callback can receive the error.
   }
 }
 
@@ -190,35 +189,39 @@ function answerTo({ code, status, message }: WebhookError, unreported: Answer["u
   return { status, headers, body: JSON.stringify({ message, code }), ...(unreported && { unreported }) };
 }
 
-/** Result of a claim: `new` is yours to handle and settle; another claim handles it now (`busy`); or it was `handled`. */
+/**
+ * Result of a claim. `new`: the caller must handle and settle the delivery. `busy`: another claim is handling it. `handled`: it
+ * was handled before.
+ */
 export type Claim = "new" | "busy" | "handled";
 
 /**
- * Memory of handled deliveries. The specification gives deliveries no id, so the digest of the exact body identifies them. For several processes, put a store behind it that they share; a claim is then best an atomic write that
- * lapses after a minute or so, as a process may die with it.
+ * Deduplication store of handled deliveries. The specification defines no delivery id, so the digest of the exact body identifies
+ * a delivery. If several processes receive deliveries, use a shared store. Implement a claim as an atomic write that expires
+ * after about a minute, because the process may crash.
  */
 export interface DuplicateMemory {
-  /** Asks for a delivery. Of two who ask at the same time, one gets `new`. */
+  /** Claims a delivery. If two callers claim it at the same time, only one gets `new`. */
   claim(identity: string): Claim | Promise<Claim>;
-  /** Ends a claim that was `new`. With `handled` false it is forgotten, so that the sender's next attempt is handled. */
+  /** Ends a `new` claim. If `handled` is false, the claim is dropped, so that the sender's next attempt is handled. */
   settle(identity: string, handled: boolean): void | Promise<void>;
 }
 
 export interface MemoryOptions {
-  /** Number of remembered deliveries; the least recent one makes room. Default: 10,000. */
+  /** Maximum number of stored deliveries. The least recent one is dropped first. Default: 10,000. */
   readonly capacity?: number;
-  /** Retention in seconds since a delivery was handled. Default: a day, since the sender's intervals are not specified. */
+  /** Retention in seconds after a delivery was handled. Default: one day, because the sender's intervals are not specified. */
   readonly seconds?: number;
-  /** `now` in milliseconds since the epoch. Default: the system's. */
+  /** `now` returns milliseconds since the epoch. Default: the system clock. */
   readonly clock?: { now(): number };
 }
 
-/** A memory in this process. @throws TypeError for a capacity or time that is not above 0. */
+/** Returns a deduplication store in this process. @throws TypeError for a capacity or time that is not above 0. */
 export function memoryOf(options: MemoryOptions = {}): DuplicateMemory {
   return memoryFrom(new Map(), options);
 }
 
-/** @param handled identity -> expiry, the least recent first. The memory updates it. */
+/** @param handled identity -> expiry, the least recent first. The store updates it. */
 export function memoryFrom(
   handled: Map<string, number>,
   { capacity = 10_000, seconds = 86_400, clock = Date }: MemoryOptions,
@@ -226,7 +229,7 @@ export function memoryFrom(
   if (!(capacity >= 1) || !(seconds > 0)) {
     throw new TypeError("A memory of duplicates has a capacity of 1 or more and keeps for more than 0 seconds.");
   }
-  /** Claims under way. They are never dropped to make room: a delivery must not be handled twice at once. */
+  /** Claims in progress. They are never dropped, because a delivery must not be handled twice at the same time. */
   const busy = new Set<string>();
   return {
     claim: (identity) => {
@@ -252,25 +255,26 @@ export function memoryFrom(
   };
 }
 
-/** The name of the header that carries the signature (§6 Signature, 1), as Node and `Headers` spell it. */
+/** Name of the header with the signature (§6 Signature, 1), as Node and `Headers` spell it. */
 export const SIGNATURE_HEADER = "x-service-signature";
 
-/** A subscription's signing secret, as the API showed it at registration. */
+/** Signing secret of a subscription, as the API returned it at registration. */
 export type Secret = string;
 
-/** The value of a header, as a server reports it. Several values are never a valid signature. */
+/** Value of a header, as a server reports it. Several values are never a valid signature. */
 export type SignatureHeader = string | readonly string[] | null | undefined;
 
-/** The 32 bytes of the signature that a header's value spells: exactly 64 hexadecimal digits. Undefined for all else. */
+/** Returns the 32 bytes of the signature in a header value of exactly 64 hexadecimal digits. Otherwise undefined. */
 export function signatureIn(header: SignatureHeader): Uint8Array<ArrayBuffer> | undefined {
   const text = Array.isArray(header) && header.length === 1 ? header[0] : header;
-  // ASCII digits only: the flag `i` would accept other characters of Unicode.
+  // Match only ASCII digits. The flag `i` would accept other Unicode characters.
   if (typeof text !== "string" || !/^[0-9a-fA-F]{64}$/.test(text)) return undefined;
   return Uint8Array.from({ length: 32 }, (_, at) => Number.parseInt(text.slice(2 * at, 2 * at + 2), 16));
 }
 
 /**
- * The secrets as a list. @throws TypeError when there is none or one can never fit. With an empty secret, everybody could sign.
+ * Returns the secrets as a list.
+ * @throws TypeError if there is no secret, or if a secret can never match. With an empty secret, anybody could sign.
  */
 export function checkSecrets(secret: Secret | readonly Secret[]): readonly Secret[] {
   const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
@@ -289,12 +293,12 @@ export function checkSecrets(secret: Secret | readonly Secret[]): readonly Secre
   });
 }
 
-/** Bytes, also those of another realm (a test's own globals, a `vm`), which `instanceof` would not know. */
+/** Returns true for bytes, including bytes of another realm (a test's own globals, a `vm`), for which `instanceof` is false. */
 export function isBytes(value: unknown): value is Uint8Array {
   return Object.prototype.toString.call(value) === "[object Uint8Array]";
 }
 
-/** @throws TypeError for anything but the raw body, such as a parsed body. */
+/** @throws TypeError if the value is not a raw body, for example a parsed body. */
 export function checkBody(rawBody: unknown): void {
   if (typeof rawBody === "string" || isBytes(rawBody)) return;
   const came =

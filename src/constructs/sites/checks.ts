@@ -1,5 +1,6 @@
-// The mistakes in a resource, one sentence each. They are read from the resource, not from its properties, so that a change
-// through `site.service` is checked too. Below: the checks of single values, the name of an order, errors with their construct.
+// Finds the mistakes in a resource, with one sentence each. The values are read from the resource, not from its properties, so
+// that a change through `site.service` is also checked. Further below: the checks of single values, the reference of an order,
+// errors with their construct.
 
 import { createHash } from "node:crypto";
 import { Token } from "cdktf";
@@ -68,9 +69,8 @@ export function webhookMistakes({ urlInput, eventsInput = [] }: Webhook): string
 }
 
 /**
- * The mistake in a value, as a sentence that names the property; nothing when it is valid, absent, or a token, whose value only
- * Terraform knows. The rules are those of the kinds; a test compares them. A message repeats a value only where it cannot be a
- * secret.
+ * Returns error messages that name the property. Returns none for a valid or missing value, or for a token, because only
+ * Terraform knows its value. A test checks that the rules equal those of the kinds. A message never repeats a possible secret.
  */
 export type Check = (property: string, value: unknown) => string[];
 
@@ -78,22 +78,22 @@ const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\u00b7\u0375\u05f3\u05f4
 const LABELS = String.raw`(?:${LABEL}?[.\u3002\uff0e\uff61])+(?!\d+\.?$)${LABEL}`;
 const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
 const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
-/** A number of the size of tokens, which no amount and no count has. */
+/** Matches a number in the range of encoded tokens. No amount and no count is so large. */
 const HUGE = /-?\d+(?:\.\d+)?e\+(?:2[89]|30)\d/;
-/** Text that CDKTF mistakes for such a number, with the adjacent characters. */
+/** Matches text that CDKTF mistakes for such a number, with the adjacent characters. */
 const FOUND = /[-|\d.+]+e[-|\d.eE+]+/g;
 
-/** `${` that Terraform evaluates; `$${` is its escaped form. */
+/** Matches `${`, which Terraform evaluates. `$${` is its escape. */
 const TEMPLATE = /(?:^|[^$])(?:\$\$)*\$\{/;
 
-/** Returns true if a value, or a part of a text, is a token: only Terraform knows its value. */
+/** Returns true if a value or a part of a string is a token. Only Terraform knows its value. */
 export const isToken = (value: unknown): boolean =>
   Token.isUnresolved(value) ||
   (typeof value === "string" && (TEMPLATE.test(value) || hugeIn(value).some(isNumberToken)));
 
 /**
- * Returns true if a value was computed from a token and no longer represents it: TypeScript computed with it,
- * or CDKTF does not find it in a text, as in `build-${number}`, where it has a second sign.
+ * Returns true if a value was computed from a token and is no longer a token. Either TypeScript calculated with the token, or
+ * CDKTF does not recognize it in a string, as in `build-${number}`, where it has a second minus sign.
  */
 const isTorn = (value: unknown): boolean =>
   (typeof value === "number" && HUGE.test(String(value)) && !Token.isUnresolved(value)) ||
@@ -115,13 +115,13 @@ const given =
     return found === undefined ? [] : [found];
   };
 
-/** A check of what must be given: JavaScript, and values from a file, do not know what the types say. */
+/** Checks a required value. The types do not protect JavaScript and values from a file. */
 export const needed =
   (check: Check): Check =>
   (property, value) =>
     value === undefined || value === null ? [`${property}: required, without a default`] : check(property, value);
 
-/** A value as a message repeats it: one line, of bounded length. */
+/** Formats a value for a message: one line of limited length. */
 export const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 80 ? `${text.slice(0, 77)}…"` : text;
@@ -135,12 +135,12 @@ const text = (pattern: RegExp, expected: string): Check =>
 export const checkDomain = text(DOMAIN, "a domain name, such as www.acme.example");
 export const checkEmail = text(EMAIL, "an e-mail address");
 
-/** A URL whose host is the same to every parser. */
+/** Matches a URL whose host is the same for every parser. */
 const PLAIN_HOST = /^https?:\/\/(?:[^\s/?#@\\]*@)?[^\s/?#@\\]+(?:[/?#]|$)/i;
 
 export const checkUrl = given((property, value) => {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
-  // A URL may hold a password before an @.
+  // A URL may contain a password before an @.
   if (url?.password) return `${property}: the address holds a password, which would stand in clear text in cdk.tf.json`;
   return url !== undefined && PLAIN_HOST.test(String(value).trim())
     ? undefined
@@ -148,10 +148,10 @@ export const checkUrl = given((property, value) => {
 });
 
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d))?$/;
-/** Beyond them a host's "no date" begins. */
+/** Outside this range, a host may use the date as "no date". */
 const [FIRST, LAST] = ["1971-01-01", "9999-12-30"].map(Date.parse) as [number, number];
 
-/** A time in ISO 8601 with an offset, or a day of the calendar. */
+/** Checks an ISO 8601 time with an offset, or a calendar date. */
 export const checkInstant = given((property, value) => {
   const text = typeof value === "string" && MOMENT.test(value) ? value : "";
   const [at, start] = [Date.parse(text), Date.parse(text.slice(0, 10))];
@@ -167,14 +167,14 @@ export const checkPositive = given((property, value) =>
     : `${property}: ${shown(value)} is not a positive whole number`,
 );
 
-/** A text of 1 to `most` characters. */
+/** Checks a string of 1 to `most` characters. */
 export const checkText = (most = Number.POSITIVE_INFINITY): Check =>
   given((property, value) => {
     if (typeof value === "string" && value !== "" && value.length <= most) return undefined;
     return `${property}: expected a ${Number.isFinite(most) ? `text of 1 to ${most} characters` : "non-empty text"}`;
   });
 
-/** One of a few words (or numbers). @param words as one of the constants in words.ts. */
+/** Checks one of several words (or numbers). @param words one of the constants in words.ts. */
 const checkWord = (words: Readonly<Record<string, string | number>>): Check =>
   given((property, value) => {
     const known: readonly unknown[] = Object.values(words);
@@ -183,20 +183,20 @@ const checkWord = (words: Readonly<Record<string, string | number>>): Check =>
       : `${property}: ${shown(value)} is not known; expected one of ${known.map((word) => JSON.stringify(word)).join(", ")}`;
   });
 
-/** The longest `reference` that is accepted. */
+/** Maximum length of a `reference`. */
 export const LONGEST_REFERENCE = 200;
 
-/** Characters other than those without a special meaning in Terraform's templates, in a shell and in a table. */
+/** Matches characters that may have a special meaning in Terraform's templates, in a shell or in a table. */
 const PLAIN = /[^\p{L}\p{N}._@/-]/gu;
 
 /**
- * The name of an order that has no domain: the path of its construct, from which the Idempotency-Key is made (§4). The same
- * path gives the same name on every machine and in every run; two paths give two names: what cannot stand in the name, or
- * is too long for it, is replaced by a hash of the whole path.
+ * Returns the reference of an order without a domain. It is derived from the path of its construct, and the Idempotency-Key is
+ * derived from it (§4). The same path gives the same reference on every machine and in every run. Different paths give different
+ * references: a hash of the complete path replaces invalid characters and excess length.
  *
  * @param path of the construct, stack first: `production/acme/build`
  * @returns 1 to 200 characters: letters, digits and `._@/-`
- * @throws Error for a path with a token in it, which is another in every run
+ * @throws Error for a path with a token, because the path would differ in every run
  */
 export function orderReference(path: string): string {
   if (isToken(path)) {
@@ -210,7 +210,7 @@ export function orderReference(path: string): string {
   return `${plain.slice(0, LONGEST_REFERENCE - mark.length - 1)}-${mark}`;
 }
 
-/** Puts the path of the construct before an error, as the validation at synthesis does. */
+/** Adds the path of the construct to an error, as the validation at synthesis does. */
 export function withPath<T>(construct: IConstruct, make: () => T): T {
   try {
     return make();
@@ -219,6 +219,6 @@ export function withPath<T>(construct: IConstruct, make: () => T): T {
   }
 }
 
-/** An error that names the construct. */
+/** Returns an error with the path of the construct. */
 export const refusal = (path: string, message: string, cause?: unknown): Error =>
   new Error(`[${path}] ${message}`, cause === undefined ? undefined : { cause });

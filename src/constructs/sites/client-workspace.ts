@@ -5,45 +5,42 @@ import { accountMistakes, refusal } from "./checks.ts";
 import { HostedSite, type HostedSiteConfig } from "./hosted-site.ts";
 import type { Currency } from "./words.ts";
 
-/** The defaults for the sites of a workspace. Grants of workspace and site are combined. */
+/** Defaults for the sites of a workspace. Grants of the workspace and the site are merged. */
 export type SiteDefaults = Partial<
   Pick<HostedSiteConfig, "planId" | "currency" | "term" | "deletionPolicy" | "preventDestroy" | "grants" | "dependsOn">
 >;
 
-/** A site of a workspace: what differs from the workspace's defaults. */
+/** A site of a workspace. Its properties override the workspace's defaults. */
 export type WorkspaceSiteConfig = Omit<HostedSiteConfig, "planId" | "currency"> &
   Partial<Pick<HostedSiteConfig, "planId" | "currency">>;
 
 /** Properties of a {@link ClientWorkspace}. */
 export interface ClientWorkspaceConfig {
-  /** Name of the client. */
   readonly name: string;
   /** Registered name of the company. */
   readonly companyName?: string;
-  /** Registration number of the company. */
   readonly companyNumber?: string;
-  /** VAT number. */
   readonly vatNumber?: string;
-  /** Currency in which the client is billed; the default for its sites. */
+  /** Currency in which the client is billed. It is also the default for the client's sites. */
   readonly currency?: Currency;
   /** Deletion policy of the client account. Default: `"prevent"`. */
   readonly deletionPolicy?: "prevent" | "forget";
-  /** True if Terraform also refuses to destroy the client account. Default: while `deletionPolicy` is `"prevent"`. */
+  /** True if Terraform also rejects a plan that destroys the client account. Default: true if `deletionPolicy` is `"prevent"`. */
   readonly preventDestroy?: boolean;
   /** Defaults for the sites. */
   readonly sites?: SiteDefaults;
-  /** The provider of the client account and of all its sites, where a stack has several. */
+  /** Provider of the client account and all its sites. Required if a stack has several providers. */
   readonly provider?: TerraformProvider;
 }
 
 /**
- * A client of an agency: its client account (Manage track), and its sites.
+ * A client of an agency: its client account (Manage track) and its sites.
  *
- * The API links no service to a client account: a site belongs to the account of the token. Only this construct connects the
- * two, by its path and its defaults.
+ * The API does not connect a service to a client account: a site belongs to the account of the token. Only this construct
+ * connects a client account and its sites, through its path and its defaults.
  */
 export class ClientWorkspace extends Construct {
-  /** The client account itself, for its other properties. */
+  /** The client account, for its other properties. */
   readonly account: ClientAccount;
   private readonly defaults: SiteDefaults & { readonly provider?: TerraformProvider };
   private readonly made = new Map<string, HostedSite>();
@@ -70,19 +67,19 @@ export class ClientWorkspace extends Construct {
     this.node.addValidation({ validate: () => accountMistakes(this.account) });
   }
 
-  /** The id that the API gives to the client account. */
+  /** Id of the client account in the API. */
   get id(): string {
     return this.account.id;
   }
 
-  /** The sites of this workspace, by their ids. */
+  /** Sites of this workspace, by id. */
   get sites(): ReadonlyMap<string, HostedSite> {
     return this.made;
   }
 
   /**
-   * Adds a site, with the workspace's defaults; grants of both are combined, and those of the site win.
-   * @throws Error when neither sets the plan or the currency
+   * Adds a site with the workspace's defaults. Grants of the workspace and the site are merged, and a grant of the site wins.
+   * @throws Error if neither the site nor the workspace sets the plan or the currency
    */
   site(id: string, props: WorkspaceSiteConfig): HostedSite {
     const own = given(props);
@@ -101,11 +98,11 @@ export class ClientWorkspace extends Construct {
   }
 }
 
-/** Without what is `undefined`, which must not override a default. */
+/** Drops `undefined` values, because they must not override a default. */
 const given = <T extends object>(props: T): Partial<T> =>
   Object.fromEntries(Object.entries(props).filter(([, value]) => value !== undefined)) as Partial<T>;
 
-/** The workspace's grants without those that a site sets, whatever the case of the address. */
+/** Returns the workspace's grants except those that the site sets. Ignores the case of e-mail addresses. */
 function without(grants: HostedSiteConfig["grants"] = {}, own: HostedSiteConfig["grants"] = {}) {
   const folded = new Set(Object.keys(own).map((email) => email.trim().toLowerCase()));
   return Object.fromEntries(Object.entries(grants).filter(([email]) => !folded.has(email.trim().toLowerCase())));

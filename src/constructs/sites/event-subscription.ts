@@ -7,33 +7,33 @@ import type { EventName } from "./words.ts";
 
 /** Properties of an {@link EventSubscription}. */
 export interface EventSubscriptionConfig {
-  /** Address that receives the events, http or https. */
+  /** URL that receives the events, http or https. */
   readonly url: string;
-  /** Events to deliver; order and repetition do not matter. */
+  /** Events to deliver. The order and repeated names do not matter. */
   readonly events: readonly EventName[];
   /**
-   * Where the signing secret goes, which the API shows once: a file, a line of an env file, a program; or `"state"`, which
-   * keeps it in the state, marked as sensitive.
+   * Destination of the signing secret. The API returns the secret only once. Use a file, an env file line, a program, or
+   * `"state"`. `"state"` stores the secret in the state as a sensitive value.
    */
   readonly secret: SecretPlace;
-  /** The provider, where a stack has several. */
+  /** Provider of the webhook. Required if a stack has several providers. */
   readonly provider?: TerraformProvider;
-  /** Constructs to create before it. */
+  /** Constructs to create before this one. */
   readonly dependsOn?: ITerraformDependable[];
 }
 
 /**
- * A subscription to events of the account, with a place for its signing secret.
+ * A subscription to events of the account, with a destination for its signing secret.
  *
- * The API cannot change a subscription. A change replaces it, with a new secret: the new one is created before the old one is
- * deleted, so that no event is lost.
+ * The API cannot change a subscription, so a change replaces it and creates a new secret. The new subscription is created before
+ * the old one is deleted, so that no event is lost.
  */
 export class EventSubscription extends Construct {
-  /** The webhook itself, for its other properties. */
+  /** The webhook, for its other properties. */
   readonly webhook: Webhook;
   private readonly inState: boolean;
 
-  /** @throws Error, with the path of the construct, for an invalid place of the secret */
+  /** @throws Error, with the path of the construct, for an invalid destination of the secret */
   constructor(scope: Construct, id: string, props: EventSubscriptionConfig) {
     super(scope, id);
     this.inState = props.secret === "state";
@@ -48,14 +48,14 @@ export class EventSubscription extends Construct {
     this.node.addValidation({ validate: () => webhookMistakes(this.webhook) });
   }
 
-  /** The id that the API gives to the subscription. */
+  /** Id of the subscription in the API. */
   get id(): string {
     return this.webhook.id;
   }
 
   /**
-   * The signing secret, a sensitive value.
-   * @throws Error unless it is kept in the state
+   * Signing secret as a sensitive value.
+   * @throws Error unless the destination is `"state"`
    */
   get secret(): string {
     if (this.inState) return this.webhook.secret;
@@ -65,7 +65,7 @@ export class EventSubscription extends Construct {
     );
   }
 
-  /** Fingerprint of the secret, which does not show it; null while the secret is kept in the state. */
+  /** Fingerprint of the secret, which does not reveal the secret. Null if the destination is `"state"`. */
   get secretFingerprint(): string {
     return this.webhook.secretFingerprint;
   }

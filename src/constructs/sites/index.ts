@@ -1,14 +1,14 @@
 /**
- * Constructs on top of the bindings: a site with its grants, a client with its sites, a subscription with a place for its
+ * Constructs on top of the bindings: a site with its grants, a client with its sites, a subscription with a destination for its
  * secret.
  *
- * In: properties in an agency's terms. Out: the resources of the bindings, in the construct tree below them.
+ * In: properties in an agency's terms. Out: resources of the bindings, in the construct tree below these constructs.
  *
- * Written against `cdktf`; compiled a second time for `cdktn`, with the names in the import statements replaced. So nothing
- * here may be in one of the two alone.
+ * The source uses `cdktf`. It is compiled a second time for `cdktn`, with replaced names in the import statements. So the source
+ * must not use a feature that only one library has.
  *
- * Must not: put a password, a token or a secret into what is synthesized; order by default what was not asked for; hide the
- * resource below (each construct has it as a public property).
+ * Must not: put a password, a token or a secret into the synthesized output; order anything that the program did not request;
+ * hide the underlying resource (each construct has it as a public property).
  */
 export {
   ClientWorkspace,

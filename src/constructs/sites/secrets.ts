@@ -1,4 +1,4 @@
-/** Sources and destinations of the secrets of a site: passwords, and the places that receive secrets. */
+/** Sources and destinations of the secrets of a site: passwords, and the locations to which secrets are written. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import * as library from "cdktf";
@@ -6,24 +6,22 @@ import { App, TerraformStack, TerraformVariable } from "cdktf";
 import type { Construct } from "constructs";
 import { isToken, refusal, shown } from "./checks.ts";
 
-/**
- * Where a secret is written, which the API shows once. Relative paths are relative to the folder in which the app runs.
- */
+/** Destination of a secret that the API returns only once. Relative paths are relative to the folder in which the app runs. */
 export type SecretDestination =
-  /** The whole content of a file, mode 0600. */
+  /** The secret is the complete content of a file with mode 0600. */
   | { readonly file: string; readonly outsideProject?: boolean }
-  /** The line `NAME=…` of a file of such lines. */
+  /** The secret is the line `NAME=…` of an env file. */
   | { readonly envFile: { readonly path: string; readonly name: string }; readonly outsideProject?: boolean }
-  /** A program, with its arguments, that reads the secret from its standard input. It runs in the stack's folder. */
+  /** A program with its arguments. It reads the secret from its standard input, and runs in the stack's folder. */
   | { readonly command: readonly string[] };
 
 /**
- * A {@link SecretDestination}, or `"state"`: the secret stays in the state, marked as sensitive. A file outside of the app's
- * folder, also by a symbolic link, needs `outsideProject: true`.
+ * A {@link SecretDestination}, or `"state"`: the secret stays in the state as a sensitive value. A file outside the app's folder,
+ * also through a symbolic link, needs `outsideProject: true`.
  */
 export type SecretPlace = SecretDestination | "state";
 
-/** `secret_output` as the bindings of a service and of a webhook take it. */
+/** `secret_output` in the format of the bindings of a service and a webhook. */
 export interface SecretOutput {
   readonly file?: string;
   readonly envFile?: { readonly path: string; readonly name: string };
@@ -34,12 +32,13 @@ export interface SecretOutput {
 const FORMS = ["file", "envFile", "command"] as const;
 
 /**
- * The `secret_output` of a place; undefined for `"state"`.
+ * Returns the `secret_output` for a destination. Undefined for `"state"`.
  *
- * Terraform and hostform resolve a relative path from the stack's folder, `cdktf.out/stacks/NAME`, which is deleted and
- * recreated: no place for a secret that is shown once. So paths are resolved from the folder in which the app runs.
+ * Terraform and hostform resolve a relative path from the stack's folder, `cdktf.out/stacks/NAME`. This folder is deleted and
+ * recreated, so it must not contain a secret that is returned only once. Therefore paths are resolved from the folder in which
+ * the app runs.
  *
- * @throws Error for an invalid place
+ * @throws Error for an invalid destination
  */
 export function secretOutput(place: SecretPlace | undefined, stack: TerraformStack): SecretOutput | undefined {
   if (place === "state") return undefined;
@@ -70,14 +69,14 @@ const isKeyOf = (place: SecretDestination, key: string) =>
 const outsideOf = ({ outsideProject }: { readonly outsideProject?: boolean }) =>
   outsideProject === undefined ? {} : { outsideProject };
 
-/** A path that means the same from the stack's folder. */
+/** Returns the equivalent path relative to the stack's folder. */
 function fromStack(stack: TerraformStack, property: string, path: string): string {
   if (typeof path !== "string" || path === "") throw new Error(`${property}: expected a path`);
   if (isToken(path) || path.includes("${") || isAbsolute(path)) return path;
   const app = App.of(stack);
   const folder = resolve(app.outdir, app.manifest.forStack(stack).workingDirectory);
   const written = relative(folder, resolve(path)).split(sep).join("/");
-  // From an output folder outside (in a test), the relative path would lead through the root.
+  // If the output folder is outside (in a test), the relative path would go through the root.
   return isInside(folder) ? written : resolve(path);
 }
 
@@ -91,15 +90,15 @@ export interface PasswordOptions {
   readonly description?: string;
 }
 
-/** Source of a site's password. A literal text is not accepted, because `cdk.tf.json` would contain it. */
+/** Source of a site's password. A literal string is not accepted, because `cdk.tf.json` would contain it. */
 export class Password {
   /**
-   * A password that is given (shared and WordPress hosting), from a variable of the stack: `TF_VAR_<name>` in the environment,
-   * or `--var`. The variable is made unless the stack has it; it is sensitive and ephemeral, so its value is in no plan and no state.
-   * Needs Terraform or OpenTofu 1.11, or hostform.
+   * Returns a given password (shared and WordPress hosting) from a variable of the stack: `TF_VAR_<name>` in the environment, or
+   * `--var`. Creates the variable unless the stack already has it. The variable is sensitive and ephemeral, so no plan and no
+   * state contains its value. Needs Terraform or OpenTofu 1.11, or hostform.
    *
-   * @param name of the variable, the same in the whole stack: letters, digits and `_`
-   * @throws Error for an invalid name, and for another construct of that name in the stack
+   * @param name of the variable, the same in the complete stack: letters, digits and `_`
+   * @throws Error for an invalid name, and if another construct in the stack has this name
    */
   static fromVariable(scope: Construct, name: string, options: PasswordOptions = {}): Password {
     if (isToken(name) || !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
@@ -113,8 +112,8 @@ export class Password {
   }
 
   /**
-   * A password from your own variable.
-   * @throws Error unless it is sensitive and without a default, which would stand in `cdk.tf.json`
+   * Returns a password from the program's own variable.
+   * @throws Error unless the variable is sensitive and has no default, because `cdk.tf.json` would contain the default
    */
   static of(variable: TerraformVariable): Password {
     if (variable.sensitive !== true) throw refusal(variable.node.path, "the variable of a password must be sensitive");
@@ -128,8 +127,8 @@ export class Password {
   }
 
   /**
-   * A password that the host makes (Root VPS, Virtual Desktop) and shows once.
-   * @param place where it is written to; `"state"` keeps it in the state, marked as sensitive
+   * Returns a password that the host generates (Root VPS, Virtual Desktop) and returns only once.
+   * @param place destination of the password. `"state"` stores it in the state as a sensitive value.
    */
   static generated(place: SecretPlace): Password {
     return new Password(undefined, place);
@@ -140,15 +139,15 @@ export class Password {
     this.place = place;
   }
 
-  /** A token that stands for the variable; undefined for a password that the host makes. */
+  /** Token that represents the variable. Undefined for a password that the host generates. */
   readonly value: string | undefined;
-  /** Destination of a password that the host creates. */
+  /** Destination of a password that the host generates. */
   readonly place: SecretPlace | undefined;
 }
 
 /**
- * The password of a site, checked: JavaScript and type assertions let any value through.
- * @throws Error, without the value, for anything but a `Password`
+ * Returns the checked password of a site. JavaScript and type assertions allow any value.
+ * @throws Error, without the value, if the value is not a `Password`
  */
 export function givenPassword(password: unknown): Password | undefined {
   if (password === undefined || password === null) return undefined;
@@ -159,7 +158,7 @@ export function givenPassword(password: unknown): Password | undefined {
   );
 }
 
-/** Not by its class, as a program may load two copies of this package. Its content is checked at synthesis. */
+/** Do not check the class, because a program may load two copies of this package. The content is checked at synthesis. */
 const isPassword = (given: unknown): given is Password =>
   typeof given === "object" && given !== null && "value" in given && "place" in given;
 
@@ -170,14 +169,14 @@ function newVariable(stack: TerraformStack, name: string, { description }: Passw
     nullable: false,
     ...(description !== undefined && { description }),
   });
-  // Neither library knows this argument of Terraform 1.10; the write-only attribute needs 1.11 anyway.
+  // `cdktf` and `cdktn` do not know this argument of Terraform 1.10. The write-only attribute needs 1.11 anyway.
   variable.addOverride("ephemeral", true);
   return variable;
 }
 
 /**
- * Says what `cdktn` needs for a given password: it refuses write-only attributes unless the app targets Terraform 1.11 or
- * later, and its own message does not say where to set that.
+ * Adds advice about the requirement of `cdktn` for a given password. `cdktn` rejects write-only attributes unless the app targets
+ * Terraform 1.11 or later, and its own message does not explain where to set this.
  */
 export function addWriteOnlyAdvice(construct: Construct): void {
   construct.node.addValidation({

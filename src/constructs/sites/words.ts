@@ -1,12 +1,12 @@
-// The words of the API (specification §2, §4, §6), repeated here because a user's program must not load the kinds; a test
-// compares them with the kinds.
+// The words of the API (specification §2, §4, §6). They are repeated here, because a user's program must not load the kinds. A
+// test compares the two lists.
 
 /** Currency of an order and its invoices (§2). */
 export const Currency = { GEL: "GEL", USD: "USD", EUR: "EUR" } as const;
 /** Currency of an order and its invoices: `"GEL"`, `"USD"` or `"EUR"`. */
 export type Currency = (typeof Currency)[keyof typeof Currency];
 
-/** Months that are paid in advance (§4). */
+/** Number of months paid in advance (§4). */
 export const Term = {
   MONTH: 1,
   QUARTER: 3,
@@ -15,7 +15,7 @@ export const Term = {
   TWO_YEARS: 24,
   THREE_YEARS: 36,
 } as const;
-/** Months that are paid in advance: 1, 3, 6, 12, 24 or 36. */
+/** Number of months paid in advance: 1, 3, 6, 12, 24 or 36. */
 export type Term = (typeof Term)[keyof typeof Term];
 
 /** Permissions of a grant (§2 Service grant). */
@@ -38,11 +38,11 @@ export type EventName = (typeof EventName)[keyof typeof EventName];
 
 /** Deletion policies. The API cannot delete a service, a client account or a migration request. */
 export const DeletionPolicy = {
-  /** Refuses the plan. */
+  /** Rejects the plan. */
   PREVENT: "prevent",
-  /** Drops it from the state; it stays in the account, and a service goes on being billed. */
+  /** Removes the resource from the state. The object stays in the account, and a service is still billed. */
   FORGET: "forget",
-  /** Services alone: suspends it first, then drops it from the state. */
+  /** For services only: suspends the service, then removes it from the state. */
   SUSPEND: "suspend",
 } as const;
 /** Deletion policy: `"prevent"`, `"forget"` or, for a service, `"suspend"`. */

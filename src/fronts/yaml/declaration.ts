@@ -59,7 +59,7 @@ export interface DeclarationOptions {
    * declare further open variables.
    */
   readonly isOpenVariable?: ((name: string) => boolean) | undefined;
-  /** Default: {@link STRICT_LIMITS}. */
+  /** Size limits of the files. Default: {@link STRICT_LIMITS}. */
   readonly limits?: DeclarationLimits;
   /** True if further files could not be read. They may declare resources that seem undeclared. */
   readonly incomplete?: boolean;

@@ -39,7 +39,7 @@ import { type FileChange, writeFiles } from "./write.ts";
  * Brings an account under management.
  *
  * 1. Lists each collection, passes the forecast to `approve`, and reads the grants with one request per service.
- * Keeps the lists in a file beside the state until the end, so that a retry within an hour can reuse them.
+ *    Keeps the lists in a file beside the state until the end, so that a retry within an hour can reuse them.
  * 2. Declares objects that are neither in the declaration nor in the state.
  * 3. Adds these objects to the state, and plans from the same lists. Leaves out objects with planned changes.
  * 4. Writes all files and the state, or nothing.

@@ -22,7 +22,7 @@ export interface Adoptable {
 
 /** The live object of a declared resource. */
 interface Found extends Adoptable {
-  /** Live attributes. */
+  /** Live attributes of the object. */
   readonly live: JsonObject;
 }
 
@@ -345,7 +345,7 @@ class Declaring {
     });
   }
 
-  /** Does the same for a nested object. The id of the outer object may be unknown. */
+  /** Finds the declared resource of a nested object. The id of the outer object may be unknown. */
   #declaredIn(parent: string, { attributes }: Remote, importId: string): DeclaredResource | undefined {
     const instances = `${nestedKind.type}.${parent.slice(parent.indexOf(".") + 1)}[`;
     const isSame = ({ config, importId: given }: DeclaredResource) =>

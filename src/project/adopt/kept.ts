@@ -27,7 +27,7 @@ interface KeptOptions {
   readonly file: string;
   /** Account that the lists belong to. */
   readonly account: string;
-  /** Milliseconds since the epoch. */
+  /** Present time, in milliseconds since the epoch. */
   readonly now: number;
   readonly encryption: Encryption;
 }

@@ -55,7 +55,7 @@ export interface ProofParts {
   /** The state before the adoption. */
   readonly state: State;
   readonly source: ProjectSource;
-  /** Milliseconds since the epoch. */
+  /** Present time, in milliseconds since the epoch. */
   readonly now: number;
   /** Returns true if a text contains a secret of this run, such as the API token in a webhook URL. */
   hides(text: string): boolean;

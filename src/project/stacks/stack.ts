@@ -41,7 +41,7 @@ export interface Stack {
    * folder of the stack.
    */
   readonly root?: string;
-  /** Allows links. Default: true. */
+  /** True if links are allowed. Default: true. */
   readonly links?: boolean;
   /** Absolute path of the required file. Default: any `*.tf.json`. */
   readonly file?: string;

@@ -27,7 +27,7 @@ export interface Reconciliation {
   readonly end: "as_declared" | "differs" | "refused" | "applied" | "incomplete" | "widened";
   /** Result of the apply. */
   readonly result?: ApplyResult;
-  /** Number of API requests. */
+  /** Number of API requests of the check. */
   readonly requests: number;
   /** Smallest request budget of the accounts, in requests per minute. */
   readonly perMinute: number;

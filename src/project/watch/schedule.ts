@@ -22,7 +22,7 @@ export type LookKind = "whole" | "hinted";
 interface LookEnd {
   readonly kind: LookKind;
   readonly at: number;
-  /** Number of API requests. */
+  /** Number of API requests of the check. */
   readonly requests: number;
   /** Smallest request budget of the accounts, in requests per minute. */
   readonly perMinute: number;

@@ -1,10 +1,10 @@
-/** The functions of the control, each with its call over HTTP. */
+/** The functions of the control, each with its HTTP call. */
 import type { Control } from "./control.ts";
 
-/** Functions that can be called over HTTP. A call there waits for the deliveries where that matters. */
+/** Functions that can be called over HTTP. Such a call waits for the deliveries that it causes. */
 export type Called = Exclude<keyof Control, "settled">;
 
-/** Method and path of each function, in the order in which the paths are tried. */
+/** Method and path of each function, in the order in which the paths are matched. */
 export const CALLS: Readonly<Record<Called, string>> = {
   state: "GET /state",
   seedServices: "POST /services",
@@ -38,7 +38,7 @@ export const CALLS: Readonly<Record<Called, string>> = {
   snapshot: "GET /snapshot",
   restore: "PUT /snapshot",
   reset: "POST /reset",
-  // These come last: their paths match the others.
+  // Match these last, because their paths also match the other calls.
   list: "GET /:collection",
   get: "GET /:collection/:id",
   change: "PATCH /:collection/:id",

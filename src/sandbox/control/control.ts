@@ -1,6 +1,6 @@
 /**
- * The control of a sandbox: what the vendor's side could do, and what tests need. The HTTP control API (`routes.ts`)
- * calls exactly these functions.
+ * Control of a sandbox: the actions of the vendor's side, and functions that tests need. The HTTP control API (`routes.ts`) calls
+ * exactly these functions.
  */
 import { reset, restoreSnapshot, takeSnapshot } from "../beginning.ts";
 import { replayDelivery, type Subject, triggerEvent } from "../events/emit.ts";
@@ -28,18 +28,21 @@ import { checkInvariants, type InvariantReport } from "./invariants.ts";
 import { changeRecord, MAKERS, type NewRecord, type OpenCollection, openTable, removeRecord } from "./records.ts";
 import { advance, type Span, type Time, timeOf, type Upcoming, upcoming } from "./time.ts";
 
-/** All records in their internal form (minor units, UTC instants). Token values and secrets are shown: it is a sandbox. */
+/**
+ * All records in their internal format (minor units, UTC instants). Token values and secrets are visible, because this is a
+ * sandbox.
+ */
 export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {
   now: string;
   profile: World["settings"]["profile"];
 };
 
-/** Subject of a triggered event: `service_id` or `invoice_id`, the account or one webhook. */
+/** Subject of a triggered event: `service_id` or `invoice_id`, the account, or one webhook. */
 export type EventSubject = Omit<Subject, "customer_id"> & ForAccount;
 
 export type Control = ReturnType<typeof controlOf>;
 
-/** The control of this world. Every function throws a `Refusal` for what it cannot do; its message says why. */
+/** Returns the control of this world. A function that cannot do its work throws a `Refusal` with the reason. */
 export function controlOf(world: World) {
   const { store, clock, journal, faults } = world;
   const act = <T>(work: () => T): T =>
@@ -48,7 +51,7 @@ export function controlOf(world: World) {
       return work();
     });
 
-  /** Does something to one record. */
+  /** Runs a function on one record. */
   const on = <K extends OpenCollection, T>(collection: K, id: number, work: (record: Collections[K]) => T): T =>
     act(() => {
       const record = openTable(store, collection).get(id);
@@ -63,12 +66,12 @@ export function controlOf(world: World) {
         for (const name of OPEN_COLLECTIONS) state[name] = structuredClone(store.table(name).all());
         return state as unknown as SandboxState;
       }),
-    /** The records of a collection, oldest first. */
+    /** Returns the records of a collection, oldest first. */
     list: <K extends OpenCollection>(collection: K): Collections[K][] =>
       act(() => structuredClone(openTable(store, collection).all())),
     get: <K extends OpenCollection>(collection: K, id: number): Collections[K] =>
       on(collection, id, (record) => record),
-    /** Changes fields of a record, to make drift. The id stays. */
+    /** Changes fields of a record to create drift. The id stays the same. */
     change: <K extends OpenCollection>(collection: K, id: number, fields: Partial<Collections[K]>): Collections[K] =>
       act(() => {
         const before = collection === "services" ? store.table("services").get(id) : undefined;
@@ -76,64 +79,63 @@ export function controlOf(world: World) {
         if (before !== undefined) followChange(world, before, changed as unknown as Service);
         return structuredClone(openTable(store, collection).get(id) ?? changed);
       }),
-    /** Deletes a record; a service takes its grants and queued jobs with it. */
+    /** Deletes a record. A service is deleted with its grants and queued jobs. */
     remove: (collection: OpenCollection, id: number): void => act(() => removeRecord(store, collection, id)),
     /** Adds a grant, webhook, client account, migration request, token or coupon without the API. */
     create: <K extends keyof NewRecord>(collection: K, fields: NewRecord[K]): Collections[K] =>
       act(() => structuredClone(MAKERS[collection](world, fields))),
-    /** Adds active services with paid invoices, in bulk. */
+    /** Adds many active services with paid invoices. */
     seedServices: (seed: ServiceSeed = {}) => act(() => seedServices(world, seed)),
-    /** Marks an invoice as paid, which starts provisioning. Paying twice changes nothing. */
+    /** Marks an invoice as paid, which starts provisioning. A second payment changes nothing. */
     payInvoice: (id: number) => on("invoices", id, (invoice) => payInvoice(world, invoice)),
-    /** Cancels an unpaid invoice. */
     cancelInvoice: (id: number) => on("invoices", id, (invoice) => cancelInvoice(world, invoice)),
-    /** Finishes provisioning now, paid or not. */
+    /** Finishes provisioning now, even if the invoice is unpaid. */
     provisionService: (id: number) => on("services", id, (service) => provisionNow(world, service)),
-    /** Suspends a service at once; a queued job stays queued. */
+    /** Suspends a service at once. A queued job stays queued. */
     suspendService: (id: number) => on("services", id, (service) => suspendNow(world, service, "request")),
-    /** Ends a suspension at once, whatever its reason. */
+    /** Ends a suspension at once, for any reason of the suspension. */
     unsuspendService: (id: number) => on("services", id, (service) => restoreNow(world, service)),
     terminateService: (id: number) => on("services", id, (service) => endService(world, service, "terminated")),
     /** Offers a service to another account, by name or id. */
     offerTransfer: (id: number, { to }: { to: string | number }) =>
       on("services", id, (service) => {
-        // Elsewhere no account means the agency; an offer names its account.
+        // In other calls, a missing account means the agency. An offer must set its account.
         if (to === undefined) throw unprocessable("Name the account to offer the service to: {to}.");
         return offerTransfer(world, service, customerBy(world, to));
       }),
     acceptTransfer: (id: number) => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),
     declineTransfer: (id: number) => on("transfers", id, (transfer) => declineTransfer(world, transfer)),
-    /** The part of a migration that the API does not offer (§1). */
+    /** Sets the credentials of a migration, which the API cannot do (§1). */
     setMigrationCredentials: (id: number, credentials: Credentials) =>
       act(() => setCredentials(store, id, credentials)),
     submitMigration: (id: number) => act(() => submitMigration(store, id)),
     completeMigration: (id: number) => act(() => completeMigration(store, id)),
-    /** Gives a webhook a new signing secret, for later deliveries. */
+    /** Gives a webhook a new signing secret for later deliveries. */
     rotateSecret: (id: number) =>
       on("webhooks", id, () => store.table("webhooks").update(id, { secret: webhookSecret(world) })),
-    /** Sends a test event. Only the delivery log changes. */
+    /** Sends a test event. Changes only the delivery log. */
     trigger: (event: string, { account, ...subject }: EventSubject = {}) =>
       act(() => {
         requireKnown("A triggered event", subject, ["account", "service_id", "invoice_id", "webhook_id"]);
         const owner = account === undefined ? {} : { customer_id: customerBy(world, account).id };
         return structuredClone(triggerEvent(world, event, { ...subject, ...owner }));
       }),
-    /** Sends a delivery again, the same bytes. */
+    /** Sends the same bytes of a delivery again. */
     replayDelivery: (id: number) => on("deliveries", id, (delivery) => replayDelivery(world, delivery)),
-    /** Resolves once every delivery that is due has been attempted. */
+    /** Resolves after every due delivery was attempted. */
     settled: (): Promise<void> => {
       act(() => undefined);
       return world.sender.settled();
     },
     clock: (): Time => act(() => timeOf(clock)),
-    /** Stops time until `resumeClock`; `advanceClock` still moves it. */
+    /** Stops time until `resumeClock`. `advanceClock` still moves the clock. */
     freezeClock: (): Time => act(() => timeOf(clock.freeze())),
     resumeClock: (): Time => act(() => timeOf(clock.resume())),
-    /** Moves the sandbox's clock forward and does what falls due. Deliveries follow in the background (`settled`). */
+    /** Moves the clock forward and performs the due work. Deliveries follow in the background (`settled`). */
     advanceClock: (span: Span): Time => act(() => advance(world, span)),
-    /** Steps that fall due next, soonest first; `most` entries (default 20). */
+    /** Returns the next due steps, soonest first. `most` is the maximum number (default 20). */
     upcoming: (most?: number): Upcoming[] => act(() => upcoming(world, most)),
-    /** The rate window of each token. Reading it does not count as a request. */
+    /** Returns the rate window of each token. Does not count as a request. */
     rates: (): RateView[] =>
       act(() =>
         store
@@ -142,17 +144,17 @@ export function controlOf(world: World) {
           .map((token) => world.rate.view(token, clock.now())),
       ),
     requests: (): RequestEntry[] => journal.entries(),
-    /** Rules of a well-behaved client that the logged requests break. */
+    /** Returns the rules for well-behaved clients that the logged requests break. */
     invariants: (): InvariantReport => checkInvariants(journal.entries(), world.settings.rateLimit),
     clearRequests: (): void => journal.clear(),
     addFault: (fault: FaultRequest): Fault => faults.add(fault),
     faults: (): Fault[] => faults.list(),
     clearFaults: (): void => faults.clear(),
-    /** The whole state as a text. The same state gives the same text. */
+    /** Returns the complete state as a text. The same state gives the same text. */
     snapshot: (): string => act(() => takeSnapshot(world)),
-    /** Restores a snapshot, with its time and its seed. The log of requests starts again. */
+    /** Restores a snapshot with its time and its seed. The request log starts again. */
     restore: (text: string): void => restoreSnapshot(world, text),
-    /** Back to the seeded data: no faults, no log, no offset of the clock, fresh rate windows. */
+    /** Restores the seeded data: no faults, no log, no clock offset, fresh rate windows. */
     reset: (): void => reset(world),
   };
 }

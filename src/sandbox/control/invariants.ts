@@ -1,4 +1,4 @@
-/** The rules that every well-behaved client keeps, checked against the received requests. */
+/** Checks the received requests against the rules for well-behaved clients. */
 
 import type { RequestEntry } from "../http/journal.ts";
 import { matches, patternOf } from "../operations.ts";
@@ -6,27 +6,25 @@ import { keptDomain } from "../routes/fields.ts";
 import { canonical } from "../snapshot.ts";
 
 /**
- * `key_reused`: one Idempotency-Key came with two different orders, and only the first can be placed (§4).
- * `over_rate`: within some 60 seconds a token had more requests answered than the limit (§8) allows, however a minute is
- * counted.
- * `ordered_twice`: the same order for the same domain was placed under different keys while the first service was there,
- * or under one key after its retention.
- * `order_repeated`: the same order without a domain was placed under different keys, or another order for a domain while
- * the first service was there. It may be intended.
- * `domain_sent_twice`: a registration was sent again after one that was or may have been done; it has no key (§4).
+ * `key_reused`: two different orders used the same Idempotency-Key, and only the first can be placed (§4). `over_rate`: within 60
+ * seconds, more requests of a token got a response than the limit (§8) allows, however a minute is counted. `ordered_twice`: the
+ * same order for the same domain was placed under different keys while the first service existed, or under one key after its
+ * retention. `order_repeated`: the same order without a domain was placed under different keys, or another order for a domain
+ * while the first service existed. This may be intended. `domain_sent_twice`: a registration was repeated after it was or may
+ * have been done. It has no key (§4).
  */
 type InvariantRule = "key_reused" | "over_rate" | "ordered_twice" | "order_repeated" | "domain_sent_twice";
 
 export interface BrokenInvariant {
   rule: InvariantRule;
-  /** A sentence: what happened. Never holds a token or a whole body. */
+  /** One sentence that describes what happened. It never contains a token or a complete body. */
   message: string;
-  /** Ids of the requests concerned. */
+  /** Ids of the affected requests. */
   requests: number[];
 }
 
 export interface InvariantReport {
-  /** Number of checked requests: those in the log. */
+  /** Number of checked requests in the log. */
   checked: number;
   broken: BrokenInvariant[];
   /** Findings that may be intended. */
@@ -35,7 +33,7 @@ export interface InvariantReport {
 
 const MINUTE_MS = 60_000;
 
-/** Looks through the requests. `limit` is that of requests per minute and token; 0: none. */
+/** Checks the requests. `limit` is the number of requests per minute and token. 0 means no limit. */
 export function checkInvariants(entries: readonly RequestEntry[], limit: number): InvariantReport {
   const orders = entries.filter((entry) => is("orderService", entry) && entry.token !== null);
   const repeated = [...orderedAgain(orders), ...repeatedOrders(orders), ...orderedBeside(orders)];
@@ -55,7 +53,7 @@ function is(operation: string, { method, path }: RequestEntry): boolean {
   return matches(patternOf(operation), method, path);
 }
 
-/** Returns true if the request may have taken effect from the client's view. Only a 4xx rules that out. */
+/** Returns true if the request may have taken effect from the client's view. Only a 4xx response excludes an effect. */
 function mayHaveDone({ status }: RequestEntry): boolean {
   return status === null || status < 400 || status >= 500;
 }
@@ -67,9 +65,9 @@ function fromFirstDone(group: readonly RequestEntry[]): readonly RequestEntry[] 
 
 function reusedKeys(orders: readonly RequestEntry[]): BrokenInvariant[] {
   const keyed = orders.filter(({ idempotency_key }) => idempotency_key !== null);
-  // Keys belong to the account, whichever of its tokens sends them.
+  // A key belongs to the account, so group the requests of all its tokens.
   return grouped(keyed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`).flatMap((group) => {
-    // A refused order leaves its key free for the corrected one.
+    // After a rejected order, the key is free for the corrected order.
     const [done, ...later] = fromFirstDone(group);
     const other = later.find((entry) => done !== undefined && canonical(entry.body) !== canonical(done.body));
     if (done === undefined || other === undefined) return [];
@@ -95,7 +93,7 @@ function overRate(entries: readonly RequestEntry[], limit: number): BrokenInvari
   });
 }
 
-/** Orders under one key that were all placed: the later ones were sent after its retention (§8 Gaps). */
+/** Returns orders under one key that were all placed. The later orders were sent after the key's retention (§8 Gaps). */
 function orderedAgain(orders: readonly RequestEntry[]): BrokenInvariant[] {
   const placed = orders.filter(({ ordered }) => ordered !== null);
   return grouped(placed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`).flatMap((group) => {
@@ -106,7 +104,7 @@ function orderedAgain(orders: readonly RequestEntry[]): BrokenInvariant[] {
   });
 }
 
-/** The content of an order, whatever its spelling. */
+/** Returns the normalized content of an order. */
 function wish(body: unknown): string {
   const { plan_id, currency, domain, term } = Object(body) as Record<string, unknown>;
   return canonical({
@@ -117,15 +115,15 @@ function wish(body: unknown): string {
   });
 }
 
-/** Returns true if the later of two orders for a domain was placed after the service of the earlier one had ended. */
+/** Returns true if the later of two orders for a domain was placed after the end of the earlier service. */
 function isAfterEnd(earlier: RequestEntry, later: RequestEntry): boolean {
   const { ordered } = earlier;
   return ordered !== null && later.ordered !== null && !later.ordered.beside.includes(ordered.id);
 }
 
-/** Orders with the same content that were, or may have been, placed under different keys. */
+/** Returns orders with the same content that were, or may have been, placed under different keys. */
 function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
-  // An order that was placed counts, whatever answer the client got.
+  // A placed order counts, even if its response was lost.
   const done = orders.filter((one) => one.idempotency_key !== null && (one.ordered !== null || mayHaveDone(one)));
   return grouped(done, ({ account, body }) => `${account} ${wish(body)}`).flatMap((all) => {
     const isDouble = (earlier: RequestEntry, later: RequestEntry): boolean =>
@@ -149,7 +147,7 @@ function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
   });
 }
 
-/** Different orders for one domain of which one was placed while the service of the other existed. */
+/** Returns different orders for one domain of which one was placed while the service of the other existed. */
 function orderedBeside(orders: readonly RequestEntry[]): BrokenInvariant[] {
   return orders.flatMap((later) => {
     const { ordered, account, body } = later;

@@ -1,6 +1,6 @@
 /**
- * Records by the control: which collections it may touch, and how it changes, deletes and adds records without the API (no
- * token, no rate limit, and only the rules that keep the data sound).
+ * Changes, deletes and adds records for the control, without the API. No token and no rate limit apply, and only the rules for
+ * sound data are checked. Also defines the accessible collections.
  */
 import { TERM_MONTHS } from "../money.ts";
 import { notFound, Refusal, requireKnown, unprocessable } from "../refusal.ts";
@@ -27,7 +27,7 @@ import type { World } from "../world.ts";
 
 export type OpenCollection = (typeof OPEN_COLLECTIONS)[number];
 
-/** The collection of that name, or 404 with the names that exist. */
+/** Returns the collection with this name, or throws 404 with the existing names. */
 export function openCollection(name: string): OpenCollection {
   const found = OPEN_COLLECTIONS.find((one) => one === name);
   if (found !== undefined) return found;
@@ -35,11 +35,11 @@ export function openCollection(name: string): OpenCollection {
 }
 
 export function openTable<K extends OpenCollection>(store: Store, collection: K): Table<Collections[K]> {
-  // The union of tables is not callable; by its name the table holds exactly these records.
+  // TypeScript cannot call the union of tables. The name guarantees the type of the records.
   return store.table(openCollection(collection)) as unknown as Table<Collections[K]>;
 }
 
-/** Changes known fields of a record to values of the same type, or to null where the field may be null. */
+/** Changes known fields of a record. The new value has the same type, or is null if the field may be null. */
 export function changeRecord<K extends OpenCollection>(
   store: Store,
   collection: K,
@@ -68,7 +68,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "list" : typeof value;
 }
 
-/** Deletes a record, and what cannot exist without it. */
+/** Deletes a record, and the records that cannot exist without it. */
 export function removeRecord(store: Store, collection: OpenCollection, id: number): void {
   const table = openTable(store, collection);
   if (table.get(id) === undefined) throw notFound(`record in ${collection} with the id`, id);
@@ -87,7 +87,7 @@ export interface NewRecord {
   accounts: Partial<Omit<Account, "id" | "created_at" | "customer_id">> & { name: string } & ForAccount;
   migration_requests: { domain: string; order_id?: number | null; [answer: string]: unknown } & ForAccount;
   tokens: { name: string; abilities: Ability[]; service_ids?: number[] | null } & ForAccount;
-  /** Default: valid for every product and term. */
+  /** Products and terms. By default, the coupon is valid for every product and term. */
   coupons: { code: string; percent: number; product_types?: ProductType[]; terms?: number[] };
 }
 
@@ -108,13 +108,13 @@ export const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[
   coupons: makeCoupon,
 };
 
-/** The collection of that name if records can be added to it, or 405. */
+/** Returns the collection if records can be added to it, or throws 405. */
 export function creatable(collection: OpenCollection): keyof NewRecord {
   if (Object.hasOwn(MAKERS, collection)) return collection as keyof NewRecord;
   throw new Refusal(405, `The control adds no ${collection}. It adds services, ${Object.keys(MAKERS).join(", ")}.`);
 }
 
-/** A token of the first user of the account. Its abilities are a subset of that user's permissions (§5.3). */
+/** Creates a token of the account's first user. Its abilities are a subset of this user's permissions (§5.3). */
 function makeToken(world: World, fields: NewRecord["tokens"]): Token {
   const { store, settings } = world;
   const owner = customerBy(world, fields.account);
@@ -124,7 +124,7 @@ function makeToken(world: World, fields: NewRecord["tokens"]): Token {
   if (typeof name !== "string" || !/^[a-z0-9-]{1,60}$/.test(name)) {
     throw unprocessable("The name of a token consists of small letters, digits and hyphens.");
   }
-  // The log knows tokens by their names.
+  // The log identifies tokens by their names, so names must be unique.
   if (store.table("tokens").find((one) => one.name === name)) {
     throw unprocessable(`A token named "${name}" already exists.`);
   }

@@ -1,4 +1,7 @@
-/** The control API over HTTP: JSON, no authentication, for the loopback interface only. Errors are `{"message": "a sentence"}`. */
+/**
+ * The control API over HTTP: JSON, without authentication, on the loopback interface only. Errors are
+ * `{"message": "a sentence"}`.
+ */
 import { type Context, Hono } from "hono";
 import { dashboardApp } from "../dashboard/index.ts";
 import type { About } from "../dashboard/page.ts";
@@ -41,27 +44,27 @@ POST   /reset                    back to the seeded data
 Collections: ${OPEN_COLLECTIONS.join(", ")}
 `;
 
-/** A hundred thousand services fit. */
+/** Maximum size of a snapshot in bytes. It is sufficient for a hundred thousand services. */
 const LARGEST_SNAPSHOT = 256 * 1024 * 1024;
 
 export function controlApp(control: Control, about: About): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
-    // No page of another site may load these answers as a script, an image or a style.
+    // No page of another site may load these responses as a script, an image or a style.
     c.header("X-Content-Type-Options", "nosniff");
     c.header("Cross-Origin-Resource-Policy", "same-origin");
-    // A page of another site must not drive the sandbox: neither through a name that resolves to this machine (DNS
-    // rebinding) nor with a form that it posts here (which carries its origin).
+    // A page of another site must not control the sandbox, neither through a name that resolves to this machine (DNS rebinding)
+    // nor with a form. A form request has the `Origin` header of the page.
     requireOwnHost(c.req.url, "The control API");
     const { origin } = new URL(c.req.url);
     const isForeign = ![undefined, origin].includes(c.req.header("origin"));
-    // A page of another site that hides its origin: browsers send this header anyway.
+    // A page of another site may hide its origin, but browsers always send this header.
     const site = c.req.header("sec-fetch-site") ?? "same-origin";
     const isForeignChange = !["GET", "HEAD"].includes(c.req.method) && !["same-origin", "none"].includes(site);
     if (isForeign || isForeignChange) {
       throw new Refusal(403, "The control API does not answer to pages of other sites.");
     }
-    // A delivery of events that is sent here by mistake would run as a call.
+    // A delivery of events that is sent to this port by mistake would run as a call.
     if (c.req.header("x-service-signature") !== undefined) {
       throw new Refusal(403, "The control API does not receive events.");
     }
@@ -79,7 +82,7 @@ export function controlApp(control: Control, about: About): Hono {
   for (const [name, call] of Object.entries(CALLS) as [Called, string][]) {
     const [method = "", path = ""] = call.split(" ");
     const answer = own[name] ?? ((c: Context) => answerOf(c, name, control));
-    // The name of a collection is accepted in either spelling.
+    // Accept each spelling of the collection's name.
     for (const one of new Set([path, path.replace("migration-requests", "migration_requests")])) {
       app.on(method, one, answer);
     }
@@ -96,7 +99,9 @@ const WITH_BODY: ReadonlySet<Called> = new Set<Called>([
 ]);
 const CREATING: ReadonlySet<Called> = new Set<Called>(["seedServices", "offerTransfer", "addFault"]);
 
-/** The answer of most calls: the result of the function for the names in the path and the body; 204 for no result. */
+/**
+ * Returns the response of most calls: the result of the function for the names in the path and the body, or 204 without a result.
+ */
 async function answerOf(c: Context, name: Called, control: Control): Promise<Response> {
   const args: unknown[] = [];
   if (c.req.param("collection") !== undefined) args.push(collectionOf(c));
@@ -106,9 +111,9 @@ async function answerOf(c: Context, name: Called, control: Control): Promise<Res
   return result === undefined ? c.body(null, 204) : c.json(result, CREATING.has(name) ? 201 : 200);
 }
 
-/** The calls that read a body of another form, or answer in one of their own. */
+/** Calls that read a different body format or return a different response format. */
 function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Response | Promise<Response>>> {
-  /** Waits until what is due was sent, but not for slow receivers. */
+  /** Waits until due deliveries are sent, but not for slow receivers. */
   const attempted = () => Promise.race([control.settled(), wait(SETTLE_MS)]);
   return {
     trigger: async (c) => {
@@ -144,10 +149,10 @@ function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Re
   };
 }
 
-/** Longest wait of an answer for slow receivers. */
+/** Maximum wait of a response for slow receivers, in milliseconds. */
 const SETTLE_MS = 5_000;
 
-/** The name in the path; a name like `migration-requests` is taken as the API writes it, too. */
+/** Returns the collection in the path. Also accepts names such as `migration-requests`, as the API spells them. */
 function collectionOf(c: Context): OpenCollection {
   return openCollection((c.req.param("collection") ?? "").replaceAll("-", "_"));
 }

@@ -1,10 +1,10 @@
-/** The control of time: the clock's reading, how to move it, and what falls due next. */
+/** Controls time: reads and moves the clock, and lists the next due steps. */
 import { addMonths, DAY_MS, type SandboxClock } from "../clock.ts";
 import { settle } from "../lifecycle/billing.ts";
 import { unprocessable } from "../refusal.ts";
 import type { World } from "../world.ts";
 
-/** A span of time; the parts add up. Months are whole, and those of the calendar: from 31 January, one is 28 or 29 days. */
+/** A period. The units are added. Months are calendar months: from 31 January, one month is 28 or 29 days. */
 export type Span = { [unit in keyof typeof UNITS | "months"]?: number };
 
 export interface Time {
@@ -24,10 +24,10 @@ const UNITS = {
   weeks: 7 * DAY_MS,
 } as const;
 const NAMES = [...Object.keys(UNITS), "months"].join(", ");
-/** A century: far beyond it, dates no longer have the form of the specification. */
+/** Maximum period: a century. Dates far beyond have a format that the specification does not allow. */
 const LONGEST_MS = 36_525 * DAY_MS;
 
-/** Moves the clock forward (inside a transaction) and does what falls due on the way, each at its own instant. */
+/** Moves the clock forward (inside a transaction), and performs each due step at its own instant. */
 export function advance(world: World, span: Span): Time {
   world.clock.advance(milliseconds(span, world.clock.now()));
   settle(world);
@@ -52,16 +52,16 @@ function milliseconds(span: Span, now: number): number {
 }
 
 export interface Upcoming {
-  /** ISO 8601, UTC. */
+  /** Due time (ISO 8601, UTC). */
   at: string;
   what: "provision" | "register" | "suspend" | "unsuspend" | "notice" | "renew" | "terminate" | "cancel" | "deliver";
-  /** The service or domain order; null for a delivery. */
+  /** Id of the service or domain order. Null for a delivery. */
   order_id: number | null;
   delivery_id: number | null;
   customer_id: number | null;
 }
 
-/** The next queued jobs, billing steps and retries of deliveries, in the order in which they fall due. */
+/** Returns the next queued jobs, billing steps and delivery retries, sorted by due time. */
 export function upcoming({ store }: World, most = 20): Upcoming[] {
   const order = (order_id: number, what: Upcoming["what"], at: string): Upcoming => {
     const owner = store.table("services").get(order_id) ?? store.table("domains").get(order_id);

@@ -1,6 +1,6 @@
 /**
- * The one script of the dashboard. It puts in what the server sends while a page is open, and leaves alone what somebody is
- * using: an open part, a selected text. Focus and the place in a table that scrolls stay. Without it everything works, by reloading.
+ * The only script of the dashboard. It inserts updates from the server while a page is open. It does not update an open part or a
+ * selected text. Focus and scroll position stay. Without the script, everything works after a reload.
  */
 export const LIVE = `"use strict";
 (() => {
@@ -53,7 +53,7 @@ export const LIVE = `"use strict";
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><g fill="#2a7fc9"><rect x="2" y="3" width="20" height="5" rx="1.5"/><rect x="2" y="9.5" width="20" height="5" rx="1.5" opacity=".7"/><rect x="2" y="16" width="20" height="5" rx="1.5" opacity=".45"/></g></svg>
 `;
 
-/** The look: colours, frame and navigation first, then what stands on the pages. */
+/** Styles: colours, frame and navigation first, then the content of the pages. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -1,26 +1,30 @@
-/** Buttons, each in its own form, which works without a script; and the controls of forms. */
+/** Forms with a button, which work without a script, and form controls. */
 import { html } from "hono/html";
 import type { Html } from "./html.ts";
 import type { Visit } from "./page.ts";
 
 export interface ActParts {
-  /** The action, by its name in the page's `actions`. */
+  /** Name of the action in the page's `actions`. */
   do: string;
-  /** The record that it acts on, where the page shows several. */
+  /** Id of the record, if the page shows several records. */
   id?: number;
-  /** The text of the button. */
+  /** Label of the button. */
   label: string;
-  /** The object of the button, for screen readers: "invoice INV-2026-000003". */
+  /** Object of the button for screen readers, such as "invoice INV-2026-000003". */
   about?: string;
   tone?: "primary" | "danger";
   fields?: (kept: Kept) => Html;
-  /** A warning to confirm first, for what cannot be undone. */
+  /** Warning that the user must confirm first, because the action cannot be undone. */
   confirm?: string;
-  /** The fields stand in one line with the button. */
+  /** True if the fields are on one line with the button. */
   inline?: boolean;
 }
 
-/** A search of a list: it asks for the page again. @param kept other words of the query that stay. @param fields more of them. */
+/**
+ * Returns a search form for a list. It requests the page again.
+ * @param kept other query parameters to keep.
+ * @param fields further fields.
+ */
 export function search(
   path: string,
   query: URLSearchParams,
@@ -38,13 +42,13 @@ ${fields}
 <button class="button">Show</button></form>`;
 }
 
-/** Searched text, in small letters. */
+/** Returns the search text in lower case. */
 export const searched = (query: URLSearchParams): string => (query.get("q") ?? "").trim().toLowerCase();
 
-/** The element that says why a form was refused; a page has one at most. */
+/** Id of the element that explains a rejected form. A page has at most one. */
 export const PROBLEM_ID = "problem";
 
-/** The input of this form when it was refused; empty for any other form. */
+/** Returns the input of this form if it was rejected. Empty for any other form. */
 function keptOf(visit: Visit, parts: ActParts): Kept {
   const failed = failedHere(visit, parts);
   const errors = Object.entries(failed?.errors ?? {});
@@ -62,7 +66,7 @@ function failedHere({ failed }: Visit, parts: ActParts): Visit["failed"] {
   return failed.form.raw("id") === (parts.id === undefined ? undefined : String(parts.id)) ? failed : undefined;
 }
 
-/** The form with its button, its fields, and the message when it was refused. */
+/** Returns the form with its button and its fields, and with the message if it was rejected. */
 export function act(visit: Visit, parts: ActParts): Html {
   const { label, about, tone = "", confirm, fields, inline = false } = parts;
   const failed = failedHere(visit, parts);
@@ -83,18 +87,18 @@ ${fields === undefined ? "" : fields(keptOf(visit, parts))}
   return html`<details class="confirm"${open}>${summary}${form}</details>`;
 }
 
-/** A form that unfolds below its heading. */
+/** Returns a form that expands below its heading. */
 export function unfold(visit: Visit, summary: string, parts: ActParts): Html {
   const open = failedHere(visit, parts) !== undefined && html` open`;
   return html`<details class="unfold"${open}><summary>${summary}</summary>${act(visit, parts)}</details>`;
 }
 
-/** The input of a refused form, so that it need not be typed again; empty for a fresh form. */
+/** Input of a rejected form, so that the user does not type it again. Empty for a fresh form. */
 export interface Kept {
   value(name: string): string | undefined;
   values(name: string): string[] | undefined;
   error(name: string): string | undefined;
-  /** Makes ids unique on pages that hold the same form several times. */
+  /** Prefix that makes ids unique on pages with several copies of a form. */
   prefix: string;
 }
 
@@ -109,7 +113,7 @@ function attribute(name: string, value: string | number | undefined): Html | fal
   return value !== undefined && html` ${name}="${value}"`;
 }
 
-/** The parts of every control: its id, its description, and its error. */
+/** Returns the common parts of a control: its id, its description and its error. */
 function control(kept: Kept, { name, hint }: FieldParts) {
   const id = `${kept.prefix}-${name}`;
   const error = kept.error(name);
@@ -130,11 +134,11 @@ interface TextParts extends FieldParts {
   size?: number;
 }
 
-/** One line of text, or a number. */
+/** Returns a field for one line of text, or a number. */
 export function textField(kept: Kept, parts: TextParts): Html {
   const { name, label, required = false, type = "text", value = "", placeholder } = parts;
   const { id, error, described, notes } = control(kept, parts);
-  // A refused password is not sent back.
+  // Do not send a rejected password back.
   const now = type === "password" ? "" : (kept.value(name) ?? value);
   const limits = (["min", "max", "step", "size"] as const).map((limit) => attribute(limit, parts[limit]));
   const state = html`${required && html` required`}${error !== undefined && html` aria-invalid="true"`}${described}`;
@@ -145,7 +149,7 @@ ${notes}</div>`;
 
 type Options = readonly (readonly [value: string, label: string])[];
 
-/** One of several values. */
+/** Returns a control for one of several values. */
 export function selectField(kept: Kept, parts: FieldParts & { options: Options; value?: string }): Html {
   const { id, described, notes } = control(kept, parts);
   const now = kept.value(parts.name) ?? parts.value;
@@ -156,7 +160,7 @@ export function selectField(kept: Kept, parts: FieldParts & { options: Options; 
 ${notes}</div>`;
 }
 
-/** Any of several values. */
+/** Returns a control for any of several values. */
 export function checkboxes(kept: Kept, parts: FieldParts & { options: Options; checked?: readonly string[] }): Html {
   const { described, notes } = control(kept, parts);
   const now = kept.values(parts.name) ?? parts.checked ?? [];

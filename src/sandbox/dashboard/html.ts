@@ -1,16 +1,19 @@
-/** Texts, amounts and instants as the pages show them. Everything goes through hono's `html`, which escapes. */
+/** Formats texts, amounts and instants for the pages. All output uses hono's `html`, which escapes. */
 import { html } from "hono/html";
 
-/** A piece of a page, escaped. */
+/** An escaped part of a page. */
 export type Html = ReturnType<typeof html>;
 
 /**
- * Invisible characters that change how text looks: controls, and the format characters that turn the direction of text or
- * have no width. The two joiners stay, since names in some scripts need them, and so do line ends and tabs.
+ * Matches invisible characters that change how text looks: control characters, and format characters that change the direction of
+ * text or have no width. Keeps the two joiners, because names in some scripts need them. Keeps line ends and tabs.
  */
 const UNSEEN = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
-/** The text with invisible characters written out, as ⟨U+202E⟩. Every page passes through it as a whole. */
+/**
+ * Returns the text with invisible characters replaced by their code, such as ⟨U+202E⟩. Every complete page passes through this
+ * function.
+ */
 export function visible(text: string): string {
   return text.replace(
     UNSEEN,
@@ -18,7 +21,7 @@ export function visible(text: string): string {
   );
 }
 
-/** A text from outside, isolated from the direction of the text around it. */
+/** Returns an external text, isolated from the direction of the surrounding text. */
 export function shown(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }
@@ -27,17 +30,17 @@ export function code(text: string): Html {
   return html`<code>${shown(text)}</code>`;
 }
 
-/** "—" where there is nothing. */
+/** Returns the text, or "—" if it is missing. */
 export function maybe(text: string | null | undefined): Html {
   return text === null || text === undefined || text === "" ? html`<span class="none">—</span>` : shown(text);
 }
 
-/** A domain, a path or a URL: it breaks anywhere, so that a long one pushes nothing off the page. */
+/** Returns a domain, a path or a URL that can break at any character, so that it does not widen the page. */
 export function long(text: string): Html {
   return html`<span class="long">${shown(text)}</span>`;
 }
 
-/** An amount of minor units: "4.50 USD". */
+/** Formats an amount in minor units: "4.50 USD". */
 export function money(amount: number, currency: string): string {
   const sign = amount < 0 ? "−" : "";
   const digits = String(Math.abs(amount)).padStart(3, "0");
@@ -47,7 +50,7 @@ export function money(amount: number, currency: string): string {
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** An instant, or a date, in UTC: "21 Nov 2026, 10:00:00". */
+/** Formats an instant or a date in UTC: "21 Nov 2026, 10:00:00". */
 export function when(iso: string | null): Html {
   if (iso === null) return maybe(null);
   const time = iso.length > 10 && html`, <span class="nums">${iso.slice(11, 19)}</span>`;
@@ -55,7 +58,7 @@ export function when(iso: string | null): Html {
   return html`<time datetime="${iso}">${Number(iso.slice(8, 10))} ${month} ${iso.slice(0, 4)}${time}</time>`;
 }
 
-/** The time of day alone, for tables of one day; the whole instant is in its title. */
+/** Formats only the time of day, for tables of one day. The title contains the complete instant. */
 export function clockTime(iso: string): Html {
   return html`<time class="nums" datetime="${iso}" title="${iso}">${iso.slice(11, 19)}</time>`;
 }
@@ -68,7 +71,7 @@ const SPANS: readonly (readonly [number, "day" | "hour" | "minute" | "second"])[
 ];
 const DISTANCE = new Intl.RelativeTimeFormat("en");
 
-/** The distance to an instant: "in 3 days", "2 minutes ago", "now"; for a date in whole days. */
+/** Formats the distance to an instant: "in 3 days", "2 minutes ago", "now". For a date, uses complete days. */
 export function fromNow(iso: string, now: string): string {
   const date = iso.length === 10;
   const ms = Date.parse(iso) - Date.parse(date ? now.slice(0, 10) : now);
@@ -77,25 +80,25 @@ export function fromNow(iso: string, now: string): string {
   return Math.abs(ms) < size ? "now" : DISTANCE.format(Math.trunc(ms / size), unit);
 }
 
-/** "3 services", "1 service". */
+/** Returns "3 services" or "1 service". */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** The tones of states; any other state is quiet. */
+/** Status words by tone. Any other status has the tone "quiet". */
 const TONES: Readonly<Record<"good" | "wait" | "bad", readonly string[]>> = {
   good: ["active", "provisioned", "paid", "delivered", "accepted", "completed"],
   wait: ["pending", "provisioning", "unpaid", "offered", "draft", "submitted", "in_progress"],
   bad: ["suspended", "failed", "abandoned", "blocked", "fraud", "overdue"],
 };
 
-/** A status word of a record, with its shape and colour: never the colour alone. */
+/** Returns a status word with its shape and colour. The colour is never the only sign. */
 export function badge(word: string, given?: "good" | "wait" | "bad" | "quiet"): Html {
   const tone = given ?? Object.entries(TONES).find(([, words]) => words.includes(word))?.[0] ?? "quiet";
   return html`<span class="badge ${tone}">${word.replaceAll("_", " ")}</span>`;
 }
 
-/** The status of an answer, such as 201 or 429, or none. */
+/** Returns the status of a response, such as 201 or 429, or a word for a missing response. */
 export function httpStatus(status: number | null, none = "cut"): Html {
   if (status === null) return html`<span class="badge bad">${none}</span>`;
   const tone = status < 300 ? "good" : status < 400 ? "quiet" : status < 500 ? "wait" : "bad";
@@ -106,33 +109,33 @@ type Cell = Html | string | number;
 
 interface TableParts<T> {
   caption: string;
-  /** For screen readers alone unless this is set: mostly a heading above says the same. */
+  /** True if the caption is visible. By default, it is only for screen readers, because a heading usually shows the same text. */
   captionShown?: boolean;
   /**
-   * By their titles. `end` for numbers; `wide` is left out on narrow screens; the title of an `unseen` one, of buttons, is for
-   * screen readers alone.
+   * Columns by title. `end`: for numbers. `wide`: hidden on narrow screens. `unseen`: a column of buttons whose title is only for
+   * screen readers.
    */
   columns: Readonly<Record<string, "" | "end" | "wide" | "end wide" | "end unseen">>;
   items: readonly T[];
-  /** The cells of one item; the first one is the heading of the row. */
+  /** Returns the cells of one item. The first cell is the heading of the row. */
   row(item: T, at: number): readonly Cell[];
-  /** In place of a table without rows. */
+  /** Text that replaces an empty table. */
   empty: Cell;
-  /** Address of the page with this table as its list: paged by the query's `page`, and sorted. */
+  /** Pagination and sorting of this table by the query parameters `page` and `sort`. */
   list?: List<T> | undefined;
 }
 
-/** The query's `sort` names a heading, with `-` before it for the other direction. */
+/** A list that is sorted by the query parameter `sort`: the title of a column, with `-` before it for the reverse order. */
 export interface List<T> {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Sort keys by the titles of the columns: their headings are links. */
+  /** Column title -> sort key. Headings of these columns are links. */
   readonly by?: Readonly<Record<string, (item: T) => string | number>>;
 }
 
 const COMPARE = new Intl.Collator("en", { numeric: true });
 
-/** The list in the order that the query asks for. */
+/** Returns the list in the requested order. */
 function sorted<T>(items: readonly T[], { query, by = {} }: List<T>): readonly T[] {
   const wanted = query.get("sort") ?? "";
   const name = wanted.replace(/^-/, "");
@@ -148,7 +151,7 @@ function sorted<T>(items: readonly T[], { query, by = {} }: List<T>): readonly T
   });
 }
 
-/** A heading, as a link where it sorts: by the same a second time the other way around. */
+/** Returns a heading. If its column can be sorted, the heading is a link that sorts. The second use reverses the order. */
 function heading<T>(title: string, flags: string, className: string | undefined, list?: List<T>): Html {
   const text = flags.includes("unseen") ? html`<span class="unseen">${title}</span>` : title;
   if (list === undefined || !Object.hasOwn(list.by ?? {}, title))
@@ -162,7 +165,7 @@ function heading<T>(title: string, flags: string, className: string | undefined,
   return html`<th scope="col" class="${className}" aria-sort="${order}"><a href="${path}?${to}">${text}</a></th>`;
 }
 
-/** A table that scrolls where it does not fit, also by keyboard. */
+/** Returns a table that scrolls if it is too wide, also with the keyboard. */
 export function table<T>({ caption, captionShown = false, columns, items, row, empty, list }: TableParts<T>): Html {
   if (items.length === 0) return html`<p class="empty">${empty}</p>`;
   const [shown, pager] = list === undefined ? [items] : paged(list, sorted(items, list));
@@ -181,12 +184,12 @@ export function table<T>({ caption, captionShown = false, columns, items, row, e
 </table></div>${pager}`;
 }
 
-/** The fields of one record: names and values. Those named in `broad` are twice as wide. */
+/** Returns the fields of one record as names and values. The fields in `broad` have double width. */
 export function facts(pairs: readonly (readonly [string, Cell])[], broad: readonly string[] = []): Html {
   return html`<dl class="facts">${pairs.map(([name, value]) => html`<div class="${broad.includes(name) && "broad"}"><dt>${name}</dt> <dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** A part of a page with its heading. `aside` is at the end of the heading's line. */
+/** Returns a part of a page with its heading. `aside` is at the end of the heading's line. */
 export function section(heading: string, body: Html, aside?: Html | false): Html {
   const id = `h-${heading.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   return html`<section class="card" aria-labelledby="${id}">
@@ -197,7 +200,7 @@ ${body}
 
 export const PAGE_SIZE = 50;
 
-/** One page of a list, and links to the pages before and after where there are some. */
+/** Returns one page of a list, with links to the previous and next page if they exist. */
 function paged<T>({ path, query }: List<T>, items: readonly T[]): readonly [shown: readonly T[], pager?: Html] {
   const pages = Math.max(1, Math.ceil(items.length / PAGE_SIZE));
   const wanted = Number(query.get("page") ?? "1");

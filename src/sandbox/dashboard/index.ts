@@ -1,8 +1,8 @@
 /**
- * The dashboard: pages for people, in the role of the vendor's dashboard that the specification mentions. In: requests of a
- * browser to the control port. Out: HTML that works without a script, and forms whose buttons call the functions of
- * `Control` that the HTTP control API calls. Must not: change anything by a GET, know the store, load anything from
- * elsewhere, show a text that came from outside without escaping it.
+ * Dashboard for people who act as the vendor. The specification mentions the vendor's dashboard. In: requests of a browser to the
+ * control port. Out: HTML that works without a script, and forms whose buttons call the same functions of `Control` as the HTTP
+ * control API. Must not: change anything in a GET request, know the store, load anything from other hosts, or show an external
+ * text without escaping it.
  */
 import { randomUUID } from "node:crypto";
 import { type Context, Hono } from "hono";
@@ -25,7 +25,7 @@ import { servicePages } from "./pages/services.ts";
 import { tokens } from "./pages/tokens.ts";
 import { webhookPages } from "./pages/webhooks.ts";
 
-/** A page loads from this port alone, runs nothing inline, and stands in no frame of another page. */
+/** Restricts a page: it loads only from this port, runs no inline script, and cannot be in a frame of another page. */
 const HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy":
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -37,7 +37,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store",
 };
 
-/** The pages, to be mounted at the root of the control port before its other routes. */
+/** Returns the pages. Mount them at the root of the control port before its other routes. */
 export function dashboardApp(control: Control, about: About): Hono {
   const app = new Hono();
   const flashes = new Flashes();
@@ -52,7 +52,7 @@ export function dashboardApp(control: Control, about: About): Hono {
   app.onError((error, c) => {
     const status = error instanceof Refusal ? error.status : 500;
     const title = status === 404 ? "Not found" : status === 500 ? "The sandbox failed" : "That did not work";
-    // A dead link inside the dashboard keeps the navigation; any other failure shows a plain page.
+    // A dead link inside the dashboard keeps the navigation. Any other failure shows a plain page.
     const isLost = status === 404 && c.req.method === "GET" && control.list("customers").length > 0;
     if (!isLost) return send(c, status, plainPage(title, error.message));
     return send(c, status, layout(lostPage(title, error.message), visitOf(c, new URL(c.req.url), {}), undefined));
@@ -102,7 +102,7 @@ export function dashboardApp(control: Control, about: About): Hono {
 
 const COOKIE = { httpOnly: true, sameSite: "Strict", path: "/" } as const;
 
-/** Cookies do not distinguish ports: two sandboxes on one machine would read each other's. */
+/** Cookies are not separated by port, so two sandboxes on one machine need different names. */
 function cookieName(c: Context, what: string): string {
   return `sandbox_${new URL(c.req.url).port}_${what}`;
 }
@@ -115,7 +115,7 @@ async function pressed(page: Page, visit: Visit, form: Form): Promise<Said> {
   return typeof said === "string" ? { text: said } : said;
 }
 
-/** The page at a path. @throws Refusal 404 */
+/** Returns the page at a path. @throws Refusal 404 */
 function pageAt(path: string): { page: Page; params: Visit["params"] } {
   const segments = path === "/" ? [] : path.replace(/\/$/, "").split("/").slice(2);
   for (const page of PAGES) {
@@ -128,7 +128,7 @@ function pageAt(path: string): { page: Page; params: Visit["params"] } {
   throw new Refusal(404, `There is no page ${path}.`);
 }
 
-/** A path on this port, and nothing else: a form or a link must not lead to another site. */
+/** Returns a path on this port. A form or a link must not lead to another site. */
 function localPath(c: Context, path: string | undefined): string {
   const here = new URL(c.req.url);
   if (path === undefined || !URL.canParse(path, here.origin)) return "/";
@@ -152,7 +152,7 @@ function asset(c: Context, type: string, text: string): Response {
   });
 }
 
-/** In the order in which paths are tried. */
+/** Pages in the order in which their paths are matched. */
 export const PAGES: readonly Page[] = [
   overview,
   ...servicePages,
@@ -164,14 +164,17 @@ export const PAGES: readonly Page[] = [
   ...sandboxPages,
 ];
 
-/** Older ones are dropped: their browsers went elsewhere. */
+/** Maximum number of stored messages. Older messages are dropped, because their browsers did not return. */
 const KEPT = 50;
 
-/** The message of an action, kept until the next page shows it, once. In memory, so that a secret value is in no URL. */
+/**
+ * Stores the message of an action until the next page shows it once. The messages are in memory, so that no URL contains a
+ * secret.
+ */
 class Flashes {
   readonly #said = new Map<string, Said>();
 
-  /** Keeps it. The id goes into a cookie of this browser. */
+  /** Stores a message. A cookie of this browser contains its id. */
   keep(said: Said): string {
     const id = randomUUID();
     this.#said.set(id, said);
@@ -180,7 +183,7 @@ class Flashes {
     return id;
   }
 
-  /** Hands it out and forgets it. */
+  /** Returns a message and deletes it. */
   take(id: string | undefined): Said | undefined {
     if (id === undefined) return undefined;
     const said = this.#said.get(id);
@@ -190,11 +193,11 @@ class Flashes {
 }
 
 const EVERY_MS = 700;
-/** Rendering takes at most a tenth of the time, so that a sandbox with a hundred thousand services stays responsive. */
+/** Ratio of idle time to rendering time, so that a sandbox with a hundred thousand services stays responsive. */
 const REST = 10;
 
 /**
- * The live parts of a page, by the ids of their elements; none for a page whose record no longer exists: it stays as it is
+ * Returns the live parts of a page by element id. Empty if the record of the page no longer exists. Such a page stays unchanged
  * until it is reloaded.
  */
 async function partsOf(page: Page, visitNow: () => Visit): Promise<Map<string, string>> {
@@ -212,8 +215,8 @@ async function partsOf(page: Page, visitNow: () => Visit): Promise<Map<string, s
 }
 
 /**
- * Sends an open page its changed parts as server-sent events, each as a whole. Its timer runs in real time and ends with the
- * connection; rendering does only what is due anyway.
+ * Sends the changed parts of an open page as server-sent events, each as a complete part. Its timer uses real time and ends with
+ * the connection. Rendering performs only work that is due.
  */
 function liveStream(c: Context, page: Page, visit: () => Visit, everyMs = EVERY_MS): Response {
   const sent = new Map<string, string>();
@@ -228,11 +231,11 @@ function liveStream(c: Context, page: Page, visit: () => Visit, everyMs = EVERY_
         sent.set(id, markup);
       }
       const rest = Math.max(everyMs, REST * (performance.now() - begun));
-      // It is read before the next state is rendered: a slow reader skips states.
+      // Wait until the event is read before the next rendering. A slow reader skips states.
       if (Object.keys(news).length > 0) await out.write(`data: ${JSON.stringify(news)}\n\n`);
       await wait(rest);
     }
   };
-  // A failure ends this stream alone; the browser reconnects.
+  // A failure ends only this stream, and the browser reconnects.
   return stream(c, send, async () => undefined);
 }

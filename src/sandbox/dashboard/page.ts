@@ -1,4 +1,4 @@
-/** The parts of a page of the dashboard, and what it gets. */
+/** The parts of a page of the dashboard, and its input. */
 import { html } from "hono/html";
 import { CALLS, type Called } from "../control/calls.ts";
 import type { Control } from "../control/control.ts";
@@ -9,58 +9,58 @@ import { Refusal, unprocessable, wrongField } from "../refusal.ts";
 import type { Collections, Customer } from "../store/records.ts";
 import { type Html, long } from "./html.ts";
 
-/** Facts of the sandbox on its pages, beside the records. */
+/** Facts about the sandbox that pages show in addition to the records. */
 export interface About {
-  /** Base URL of the API port; known once it listens. */
+  /** Base URL of the API port. It is known after the port is open. */
   readonly url: string;
   readonly settings: Pick<Settings, "profile" | "seed" | "rateLimit" | "autoPay">;
   /** Real time between two updates of an open page, in milliseconds. Default 700. */
   readonly liveMs?: number;
 }
 
-/** One look at a page. */
+/** One request of a page. */
 export interface Visit {
   readonly control: Control;
   readonly about: About;
-  /** The sandbox's time, ISO 8601 UTC. */
+  /** Time of the sandbox (ISO 8601, UTC). */
   readonly now: string;
   readonly frozen: boolean;
   readonly accounts: readonly Customer[];
-  /** The selected account; in the vendor's dashboard, the one that the user is signed in to. */
+  /** Selected account. In the vendor's dashboard, it is the account of the user. */
   readonly account: Customer;
-  /** Path with its query: where the forms of the page post to. */
+  /** Path with its query. The forms of the page post to this path. */
   readonly here: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** The form that was refused, when this is the answer to it. */
+  /** The rejected form, if this is the response to it. */
   readonly failed?: Failed;
 }
 
-/** A form that was refused: the message to show at it, and its fields. */
+/** A rejected form: its message and its fields. */
 export interface Failed {
   readonly form: Form;
   readonly message: string;
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The message after an action, on the next page. */
+/** Message after an action, which the next page shows. */
 export interface Said {
   readonly text: string;
-  /** A value that is shown only here. */
+  /** A value that is shown only once, in this message. */
   readonly once?: { readonly label: string; readonly value: string };
-  /** The page to go to; default: the one where the form stood. */
+  /** Path of the next page. Default: the page with the form. */
   readonly to?: string;
 }
 
-/** The work of a button. It calls the functions of `Control` that the HTTP control API calls for `api`, and nothing else. */
+/** Action of a button. It calls only the functions of `Control` that the HTTP control API calls for `api`. */
 export interface Action {
-  /** The same as a call: "POST /invoices/:id/pay". */
+  /** Equivalent HTTP call, such as "POST /invoices/:id/pay". */
   readonly api: string;
-  /** @returns the message on the next page. @throws Refusal, whose message is shown at the form. */
+  /** @returns the message on the next page. @throws Refusal. Its message is shown at the form. */
   run(visit: Visit, form: Form): Said | string | Promise<Said | string>;
 }
 
-/** A button that calls one function of the control, with the id of its record where the call has one. */
+/** Returns a button that calls one function of the control, with the id of its record if the call needs one. */
 export function callAction<K extends Called>(
   name: K,
   said: string | ((result: ReturnType<Control[K]>) => Said | string),
@@ -75,19 +75,19 @@ export function callAction<K extends Called>(
 }
 
 export interface Page {
-  /** Below /dashboard, in hono's notation: "/services/:id". */
+  /** Path below /dashboard in hono's notation, such as "/services/:id". */
   readonly path: string;
   title(visit: Visit): string;
-  /** The entry of the navigation that it belongs to; default: its path. */
+  /** Navigation entry of the page. Default: its path. */
   readonly nav?: string;
   body(visit: Visit): Html;
-  /** Its buttons, by the `do` that they send. */
+  /** Buttons of the page, by the value of `do`. */
   readonly actions?: Readonly<Record<string, Action>>;
-  /** The parts that are updated while the page is open, by the id of the element that holds them. */
+  /** Element id -> part of the page that is updated while the page is open. */
   readonly live?: Readonly<Record<string, (visit: Visit) => Html>>;
 }
 
-/** Path of the pages; the first one is at the root of the port as well. */
+/** Path of the pages. The first page is also at the root of the port. */
 export const ROOT = "/dashboard";
 
 export class Form {
@@ -106,35 +106,35 @@ export class Form {
     return new Form(new URLSearchParams(await readText(request)));
   }
 
-  /** The button that was pressed. */
+  /** Name of the pressed button. */
   get action(): string {
     return this.#fields.get("do") ?? "";
   }
 
-  /** The field as it was sent; undefined when it is absent. */
+  /** Returns the unchanged field. Undefined if it is missing. */
   raw(name: string): string | undefined {
     return this.#fields.get(name) ?? undefined;
   }
 
-  /** The field without spaces around it; undefined when it is empty. */
+  /** Returns the trimmed field. Undefined if it is empty. */
   text(name: string): string | undefined {
     const text = this.raw(name)?.trim();
     return text === "" ? undefined : text;
   }
 
-  /** All values of a field, without the empty ones. */
+  /** Returns all values of a field that are not empty. */
   all(name: string): string[] {
     return this.#fields.getAll(name).filter((value) => value !== "");
   }
 
-  /** A text that must not be empty. @throws Refusal 422 that names the field as the page does. */
+  /** Returns a text that must not be empty. @throws Refusal 422 with the field's name on the page. */
   required(name: string, label: string): string {
     const text = this.text(name);
     if (text === undefined) throw wrongField(name, `${label} is missing.`);
     return text;
   }
 
-  /** A number of 0 or more, or undefined for an empty field. @throws Refusal 422 for anything else. */
+  /** Returns a number of 0 or more. Undefined for an empty field. @throws Refusal 422 for any other value. */
   number(name: string, label: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -142,14 +142,14 @@ export class Form {
     throw wrongField(name, `${label} must be a number of 0 or more, not "${text}".`);
   }
 
-  /** The id of the record that a button belongs to. */
+  /** Returns the id of the button's record. */
   id(name = "id"): number {
     const text = this.raw(name) ?? "";
     if (!/^\d{1,15}$/.test(text)) throw unprocessable(`The form names no record: "${text}" is not an id.`);
     return Number(text);
   }
 
-  /** One of some words. */
+  /** Returns one of several words. */
   oneOf<W extends string>(name: string, label: string, words: readonly W[]): W {
     const text = this.text(name);
     const found = words.find((word) => word === text);
@@ -158,14 +158,14 @@ export class Form {
   }
 }
 
-/** The id in the page's path. @throws Refusal 404 for anything but an id */
+/** Returns the id in the page's path. @throws Refusal 404 if it is not an id */
 export function idOf({ params }: Visit, what: string): number {
   const text = params.id ?? "";
   if (!/^\d{1,15}$/.test(text)) throw new Refusal(404, `There is no ${what} "${text}".`);
   return Number(text);
 }
 
-/** The record, or undefined where it no longer exists: another record may still name it. */
+/** Returns the record. Undefined if it no longer exists, because another record may still refer to it. */
 export function find<K extends OpenCollection>(
   control: Control,
   collection: K,
@@ -179,13 +179,13 @@ export function find<K extends OpenCollection>(
   }
 }
 
-/** A link to a service with its domain: an id alone says nothing to people. */
+/** Returns a link to a service with its domain, because people do not know ids. */
 export function serviceLink({ control }: Pick<Visit, "control">, id: number): Html {
   const domain = find(control, "services", id)?.domain ?? null;
   return html`<a href="${ROOT}/services/${id}">Service ${id}</a>${domain !== null && html` ${long(domain)}`}`;
 }
 
-/** The records of the selected account, oldest first. */
+/** Returns the records of the selected account, oldest first. */
 export function own<K extends OpenCollection>(
   { control, account }: Pick<Visit, "control" | "account">,
   collection: K & (Collections[K] extends { customer_id: number } ? K : never),

@@ -1,6 +1,6 @@
 /**
- * Events (§6): each becomes one delivery for each subscription, in the outbox, from which `sender.ts` sends it.
- * Must not: send an event before its change is committed.
+ * Creates events (§6). Each event becomes one delivery per subscription in the outbox, which `sender.ts` sends. Must not: send an
+ * event before its change is committed.
  */
 import { notFound, unprocessable } from "../refusal.ts";
 import { eventData, instant, type Sent } from "../shape/items.ts";
@@ -10,8 +10,8 @@ import type { World } from "../world.ts";
 type EventItem = Extract<Sent, { kind: "service" | "invoice" }>;
 
 /**
- * Puts a delivery into the outbox for each subscription of these accounts to the event (inside a transaction); default:
- * that of the record. The body is made now: it shows the record at the time of the event.
+ * Adds a delivery to the outbox for each subscription of these accounts to the event (inside a transaction). Default: the account
+ * of the record. The body is created now, so it contains the record at the time of the event.
  */
 export function emit(
   world: World,
@@ -23,11 +23,11 @@ export function emit(
   post(world, event, item, world.store.table("webhooks").filter(isSubscribed));
 }
 
-/** The same for given subscriptions. */
+/** Does the same for given subscriptions. */
 function post(world: World, event: EventName, item: EventItem, webhooks: readonly Webhook[]): Delivery[] {
   if (webhooks.length === 0) return [];
   const { profile } = world.settings;
-  // "ISO 8601 timestamp with UTC offset" (§6), whatever form other instants take.
+  // The format is "ISO 8601 timestamp with UTC offset" (§6), even if other instants have another format.
   const form = profile.timestamps === "date" ? "offset" : profile.timestamps;
   const timestamp = instant(world.clock.instant(), { ...profile, timestamps: form });
   const body = JSON.stringify({ event, data: eventData(item, profile), timestamp });
@@ -35,7 +35,7 @@ function post(world: World, event: EventName, item: EventItem, webhooks: readonl
   return webhooks.flatMap((webhook) => Array.from({ length: times }, () => enter(world, webhook, event, body, null)));
 }
 
-/** One delivery into the outbox, due now. */
+/** Adds one delivery to the outbox, due now. */
 function enter(world: World, webhook: Webhook, event: EventName, body: string, replayOf: number | null): Delivery {
   const { store, clock } = world;
   const delivery = store.table("deliveries").put({
@@ -55,8 +55,8 @@ function enter(world: World, webhook: Webhook, event: EventName, body: string, r
 }
 
 /**
- * Sends a delivery again, the same bytes, to the subscription's current URL.
- * @throws Refusal (422) when the subscription was removed or the delivery is still under way.
+ * Sends the same bytes of a delivery again, to the subscription's current URL.
+ * @throws Refusal (422) if the subscription was deleted or the delivery is still in progress.
  */
 export function replayDelivery(world: World, delivery: Delivery): Delivery {
   const webhook = world.store.table("webhooks").get(delivery.webhook_id);
@@ -67,19 +67,22 @@ export function replayDelivery(world: World, delivery: Delivery): Delivery {
 
 /** Subject of a triggered event, and its receivers. */
 export interface Subject {
-  /** The service that it names; default: the newest of the account. */
+  /** Id of the service in the event. Default: the newest service of the account. */
   service_id?: number;
-  /** The same for invoice events. */
+  /** Id of the invoice, for invoice events. Default: the newest invoice of the account. */
   invoice_id?: number;
-  /** Only this subscription, whichever events it asked for; default: all of the account that asked for this one. */
+  /**
+   * Id of the only subscription to send to, even if it has not subscribed to the event. Default: all subscriptions of the account
+   * to this event.
+   */
   webhook_id?: number;
-  /** Id of the account; default: that of the named record. */
+  /** Id of the account. Default: the account of the given record. */
   customer_id?: number;
 }
 
 /**
- * Sends a test event: only the delivery log changes.
- * @throws Refusal (422) for an unknown event or subject, and when no webhook subscribes to the event.
+ * Sends a test event. Changes only the delivery log.
+ * @throws Refusal (422) for an unknown event or subject, and if no webhook subscribes to the event.
  */
 export function triggerEvent(world: World, name: string, subject: Subject): Delivery[] {
   const event = EVENTS.find((one) => one === name);
@@ -91,7 +94,7 @@ export function triggerEvent(world: World, name: string, subject: Subject): Deli
     throw unprocessable(`The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the one named.`);
   }
   const { webhook_id } = subject;
-  // Events belong to an account: the webhooks of another one must not receive them.
+  // Events belong to an account, so the webhooks of another account must not receive them.
   const receives = (one: Webhook): boolean =>
     one.customer_id === owner && (webhook_id === undefined ? one.events.includes(event) : one.id === webhook_id);
   const webhooks = world.store.table("webhooks").filter(receives);

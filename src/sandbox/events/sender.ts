@@ -1,6 +1,6 @@
 /**
- * Sends the deliveries in the outbox (§6 Delivery): signed, at once, and up to 3 more times at growing intervals on anything
- * but 2xx. Must not: follow redirects, connect to an address that the options do not allow.
+ * Sends the deliveries in the outbox (§6 Delivery): signed and at once. Retries up to 3 times at increasing intervals after any
+ * response except 2xx. Must not: follow redirects, or connect to an address that the options do not allow.
  */
 import { createHmac } from "node:crypto";
 import type { SandboxClock } from "../clock.ts";
@@ -11,10 +11,13 @@ import type { Attempt, Delivery } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { Post, PostResult } from "./post.ts";
 
-/** Deliveries under way at once, in all and to one subscription: a receiver that never answers does not block the others. */
+/**
+ * Maximum number of parallel deliveries, in total and to one subscription. A receiver that never responds does not block the
+ * others.
+ */
 const AT_ONCE = 50;
 const AT_ONCE_EACH = 5;
-/** A receiver that takes longer has failed. */
+/** Time limit of a receiver in milliseconds. A later response counts as a failure. */
 const LONGEST_ANSWER_MS = 10_000;
 
 interface Deps {
@@ -26,29 +29,29 @@ interface Deps {
 
 export class EventSender {
   readonly #deps: Deps;
-  /** The HTTP client, loaded with the first delivery. */
+  /** HTTP client. It is loaded for the first delivery. */
   #post: Promise<Post> | undefined;
-  /** The attempts under way, by delivery; and their number, by subscription. */
+  /** Attempts in progress by delivery, and their number by subscription. */
   readonly #underWay = new Map<number, Promise<void>>();
   readonly #each = new Map<number, number>();
-  /** Deliveries that are due and waiting, by subscription, in the order in which they fell due. */
+  /** Due deliveries by subscription, in the order of their due times. */
   #lanes = new Map<number, number[]>();
-  /** The newest delivery that `#look` has read. */
+  /** Id of the newest delivery that `#look` has read. */
   #seen = 0;
   /** Earliest time of the next retry. */
   #next: number | undefined;
   #pump: Promise<void> | undefined;
-  /** Resolved when there is more to do. */
+  /** Resolves when more deliveries are due. */
   #bell = Promise.withResolvers<void>();
   #closed = false;
-  /** Grows when the data is replaced: earlier attempts then do not count. */
+  /** Counter that grows when the data is replaced. Results of earlier attempts are then ignored. */
   #age = 0;
 
   constructor(deps: Deps) {
     this.#deps = deps;
   }
 
-  /** Sends what is due, in the background. */
+  /** Sends due deliveries in the background. */
   wake(): void {
     if (this.#closed) return;
     if (this.#pump !== undefined) {
@@ -74,7 +77,7 @@ export class EventSender {
     while (this.#pump !== undefined) await this.#pump;
   }
 
-  /** Aborts the attempts under way and drops their results: for data that is replaced. */
+  /** Aborts the attempts in progress and drops their results, because the data is replaced. */
   forget(): void {
     this.#age += 1;
     this.#lanes = new Map();
@@ -82,7 +85,7 @@ export class EventSender {
     this.#post = undefined;
   }
 
-  /** Aborts the attempts under way; their deliveries stay in the outbox. */
+  /** Aborts the attempts in progress. Their deliveries stay in the outbox. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#bell.resolve();
@@ -90,7 +93,7 @@ export class EventSender {
     await this.#pump;
   }
 
-  /** Sorts what is due and not under way into lanes, and notes when the next retry is due. */
+  /** Sorts due deliveries that are not in progress into lanes, and stores the time of the next retry. */
   #look(): void {
     const { store, clock } = this.#deps;
     const now = clock.now();
@@ -106,7 +109,7 @@ export class EventSender {
     for (const { id } of due.sort((a, b) => a.at - b.at || a.id - b.id)) this.#enter(id);
   }
 
-  /** A delivery was added or fell due since the last look. */
+  /** Returns true if a delivery was added or became due since the last `#look`. */
   #isStale(): boolean {
     const { store, clock } = this.#deps;
     return this.#seen !== lastDelivery(store) || (this.#next !== undefined && this.#next <= clock.now());
@@ -120,7 +123,7 @@ export class EventSender {
   }
 
   async #run(): Promise<void> {
-    // The answer to the request that caused the event is sent first.
+    // Send the response to the request that caused the event first.
     await new Promise(setImmediate);
     while (!this.#closed) {
       if (this.#isStale()) this.#look();
@@ -131,7 +134,7 @@ export class EventSender {
     }
   }
 
-  /** Starts as many of a lane as may be under way. */
+  /** Starts deliveries of a lane up to its parallel limit. */
   #startFrom(webhook: number, lane: number[]): void {
     while (this.#underWay.size < AT_ONCE && (this.#each.get(webhook) ?? 0) < AT_ONCE_EACH) {
       const id = lane.shift();
@@ -177,12 +180,12 @@ export class EventSender {
     });
   }
 
-  /** Records the attempt and, unless it was the last one, when the next is due. */
+  /** Stores the result of an attempt. Unless it was the last attempt, sets the time of the next attempt. */
   #note(id: number, attempt: Attempt, end: Delivery["status"] | undefined): void {
     const { store, settings } = this.#deps;
     store.transaction(() => {
       const delivery = store.table("deliveries").get(id);
-      // The data may have been reset or restored in the meantime: then there is nothing to record.
+      // If the data was reset or restored meanwhile, ignore the result.
       if (delivery === undefined || store.table("outbox").get(id)?.due_at !== attempt.at)
         return store.table("outbox").remove(id);
       const attempts = [...delivery.attempts, attempt];
@@ -192,7 +195,7 @@ export class EventSender {
       if (status === "pending" && wait !== undefined) {
         const due = Date.parse(attempt.at) + wait * 1000;
         store.table("outbox").put({ id, due_at: new Date(due).toISOString() });
-        // After a jump of the clock the retry is already due.
+        // After a jump of the clock, the retry may already be due.
         if (due <= this.#deps.clock.now()) this.#enter(id);
         else this.#next = Math.min(due, this.#next ?? due);
       } else store.table("outbox").remove(id);
@@ -201,10 +204,10 @@ export class EventSender {
   }
 }
 
-/** Finished deliveries that are kept, so that a long-running sandbox does not grow indefinitely. */
+/** Maximum number of finished deliveries to keep, so that a long-running sandbox does not grow indefinitely. */
 const KEPT_DELIVERIES = 5_000;
 
-/** Drops the oldest of the finished deliveries when there are too many (inside a transaction). */
+/** Drops the oldest finished deliveries above the limit (inside a transaction). */
 function prune(store: Store): void {
   let surplus = store.table("deliveries").size - KEPT_DELIVERIES;
   if (surplus <= KEPT_DELIVERIES / 10) return;
@@ -220,7 +223,7 @@ function lastDelivery(store: Store): number {
   return store.table("counters").get("deliveries")?.value ?? 0;
 }
 
-/** The result of an attempt with an injected fault: nothing is sent. */
+/** Returns the result of an attempt with an injected fault. Nothing is sent. */
 function outcomeOf({ id, drop, status = 500 }: Fault): PostResult {
   if (drop) return { status: null, error: `The connection was cut by fault ${id}.`, blocked: false };
   return { status, error: `${refusalOf(status)} Fault ${id} was injected.`, blocked: false };
@@ -236,7 +239,10 @@ function refusalOf(status: number | null): string {
 /** Header of every delivery (§6 Signature 1). */
 export const SIGNATURE_HEADER = "X-Service-Signature";
 
-/** "The HMAC-SHA256 of the exact raw request body, keyed with the webhook's own signing secret, as a hexadecimal digest" (§6). */
+/**
+ * Returns the signature: "The HMAC-SHA256 of the exact raw request body, keyed with the webhook's own signing secret, as a
+ * hexadecimal digest" (§6).
+ */
 export function sign(body: string, secret: string): string {
   return createHmac("sha256", secret).update(body, "utf8").digest("hex");
 }

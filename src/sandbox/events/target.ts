@@ -1,7 +1,7 @@
 /**
- * Where deliveries may go. The URLs come from users, and a sandbox must not send requests into their network: loopback only,
- * unless the options name hosts or say "anywhere". The address is checked when the connection is made, as the name may
- * resolve to another one by then.
+ * Restricts the targets of deliveries. The URLs come from users, and a sandbox must not send requests into their network. Only
+ * loopback is allowed, unless the options list hosts or contain "anywhere". The address is checked when the connection is opened,
+ * because the name may resolve to another address by then.
  */
 import { BlockList, isIP } from "node:net";
 import { SandboxOptionError } from "../refusal.ts";
@@ -18,8 +18,8 @@ loopback.addAddress("::1", "ipv6");
 const WORDS = ["loopback", "anywhere", "nowhere"];
 
 /**
- * The option as it is compared with: hosts in the form of URLs. Default: this machine.
- * @throws SandboxOptionError for a URL, a port or a pattern in place of a host, which would silently allow nothing.
+ * Normalizes the option: hosts are written as in URLs. Default: this machine.
+ * @throws SandboxOptionError for a URL, a port or a pattern instead of a host, because it would silently allow nothing.
  */
 export function deliverToOf(given: DeliverTo = "loopback"): DeliverTo {
   if (typeof given !== "string") return given.map(hostOf);
@@ -40,7 +40,7 @@ function hostOf(text: string): string {
   );
 }
 
-/** The host of a URL, for a message. */
+/** Returns the host of a URL for a message. */
 function hostIn(text: string): string {
   for (const url of [text, `http://${text}`]) {
     const host = URL.canParse(url) ? new URL(url).hostname : "";
@@ -49,7 +49,10 @@ function hostIn(text: string): string {
   return "";
 }
 
-/** Checks the scheme of a delivery's URL, and an address that stands in it, as there is no name to look up. @throws Blocked */
+/**
+ * Checks the scheme of a delivery's URL. If the host is an address, checks it too, because no name is looked up.
+ * @throws Blocked
+ */
 export function checkTarget(url: URL, allowed: DeliverTo): void {
   if (allowed === "nowhere") throw new Blocked("This sandbox delivers no events. Start it with --deliver-to.");
   const host = url.hostname.replace(/^\[|\]$/g, "");
@@ -59,11 +62,11 @@ export function checkTarget(url: URL, allowed: DeliverTo): void {
   if (isIP(host) !== 0) checkAddress(host, host, allowed);
 }
 
-/** Refuses an address of a host, unless it is this machine's or the host is allowed. @throws Blocked */
+/** Rejects an address of a host, unless it belongs to this machine or the host is allowed. @throws Blocked */
 export function checkAddress(host: string, address: string, allowed: DeliverTo): void {
-  // BlockList recognises an IPv4 address that is mapped into IPv6.
+  // BlockList recognizes an IPv4 address that is mapped into IPv6.
   if (loopback.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")) return;
-  // A host that is named in the options may have any address.
+  // A host in the options may have any address.
   if (typeof allowed === "string" ? allowed === "anywhere" : allowed.includes(host.toLowerCase())) return;
   const where = host === address ? address : `${host} (${address})`;
   throw new Blocked(`${where} is not this machine. Start the sandbox with --deliver-to ${host} to allow it.`);

@@ -1,6 +1,6 @@
 /**
- * Endpoints: an ability, and a function from a call to a reply; and what they share: ids, pages, and permissions (§5). Each
- * refusal names the check that failed (§7).
+ * Defines endpoints: an ability, and a function from a call to a reply. Also defines their common parts: ids, pages, and
+ * permissions (§5). Each rejection names the check that failed (§7).
  */
 import type { OperationName, RequestPattern } from "../operations.ts";
 import { firstPage, type Profile } from "../profile/profile.ts";
@@ -23,9 +23,9 @@ export interface Call {
 
 export interface Endpoint {
   ability: Ability;
-  /** Needs an Idempotency-Key (§4: service creation only). */
+  /** True if the endpoint needs an Idempotency-Key (§4: service creation only). */
   keyed?: boolean;
-  /** Runs inside a transaction, so it is synchronous; throws a Refusal for anything but success. */
+  /** Returns the reply. Runs inside a transaction, so it is synchronous. Throws a Refusal for every result except a success. */
   answer(call: Call): Reply;
 }
 
@@ -36,12 +36,12 @@ export const view = needs("view");
 export const technical = needs("technical");
 export const billing = needs("billing");
 
-/** Endpoints by their operations, which name the method and the path. */
+/** Endpoints by operation. The operation defines the method and the path. */
 export type Endpoints = { [O in OperationName]?: Endpoint };
 
 export type RoutedEndpoint = Endpoint & Required<RequestPattern>;
 
-/** The id in the path. One in another form than the ids of its kind is unknown: 404. */
+/** Returns the id in the path. An id with another format than its kind is unknown and gives 404. */
 export function idParam(call: Call, name: string, what: string): number {
   const text = call.params[name] ?? "";
   const id = readId(what.replace(" ", "_"), text, call.world.settings.profile);
@@ -51,29 +51,31 @@ export function idParam(call: Call, name: string, what: string): number {
 
 const LARGEST_PAGE = 100;
 
-/** Answer after the last page, in the words of a rendering. */
+/** Response after the last page, as a value of a rendering. */
 const PAST = { empty: undefined, not_found: "missing", repeats: "repeats" } as const;
 const LAG_SECONDS = { none: 0, four_seconds: 4, thirty_seconds: 30 } as const;
 
 type Identified = { id: number };
 
-/** Sorting is not specified (§4 Gaps). `scattered` gives each record a fixed place. */
+/**
+ * Sort orders of lists. The specification does not define the order (§4 Gaps). `scattered` gives each record a fixed position.
+ */
 const ORDERS: Readonly<Record<Profile["order"], (a: Identified, b: Identified) => number>> = {
   newest: (a, b) => b.id - a.id,
   oldest: (a, b) => a.id - b.id,
   scattered: (a, b) => scattered(a.id) - scattered(b.id) || a.id - b.id,
 };
 
-/** A number that follows from the id, without a visible order. */
+/** Returns a number that depends on the id without a visible order. */
 function scattered(id: number): number {
   const mixed = Math.imul(id ^ (id >>> 15), 0x2c1b3c6d);
   return (mixed ^ (mixed >>> 12)) >>> 0;
 }
 
 /**
- * One page of the records, in the profile's order. §4 Pagination: page and per_page; default 25, for plans 50, maximum
- * 100. What happens beyond the maximum is not specified: it is clamped. Smaller numbers than the first and other texts
- * are refused. A record that is younger than the profile's lag is not listed yet.
+ * Returns one page of the records, in the profile's order. §4 Pagination defines page and per_page. The default is 25, for plans
+ * 50, and the maximum is 100. Larger values are not specified, so they are reduced to the maximum. Rejects numbers below the
+ * first page and other strings. A record that is younger than the profile's list lag is not listed.
  */
 export function page<K extends Sent["kind"]>(
   call: Call,
@@ -97,7 +99,7 @@ export function page<K extends Sent["kind"]>(
   const { rendering } = call.world.settings;
   const { past = PAST[profile.past_end], lagSeconds = LAG_SECONDS[profile.list_lag] } = rendering.lists ?? {};
   const newest = call.world.clock.now() - lagSeconds * 1000;
-  // Plans have no time of creation: they are old.
+  // Plans have no creation time, so they count as old.
   const isOld = (one: Identified): boolean => !("created_at" in one) || Date.parse(String(one.created_at)) <= newest;
   const listed = lagSeconds === 0 ? records : records.filter(isOld);
   const last = first + Math.max(1, Math.ceil(listed.length / perPage)) - 1;
@@ -109,24 +111,24 @@ export function page<K extends Sent["kind"]>(
   return { form: "page", name: `${kind}s`, items, page: number, perPage, total: listed.length };
 }
 
-/** The token of an `Authorization: Bearer` header, or undefined when the header or the token is unknown. */
+/** Returns the token of an `Authorization: Bearer` header. Undefined if the header is missing or the token is unknown. */
 export function findToken(store: Store, authorization: string | undefined): Token | undefined {
   const value = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
   if (value === undefined) return undefined;
   return store.table("tokens").find((token) => token.value === value);
 }
 
-/** A name for the token that does not show its value: its name, with its id when an older one has the same name. */
+/** Returns a name for the token that does not reveal its value: its name, and also its id if an older token has the same name. */
 export function uniqueName(store: Store, { id, name }: Token): string {
   return store.table("tokens").find((token) => token.name === name)?.id === id ? name : `${name}#${id}`;
 }
 
-/** 401: its body is not specified (§7 Gaps). */
+/** Returns 401. The specification does not define its body (§7 Gaps). */
 export function unauthenticated(): Refusal {
   return new Refusal(401, "Unauthenticated.", { headers: { "WWW-Authenticate": "Bearer" } });
 }
 
-/** Refuses a token without the ability, or whose issuing user has lost the permission behind it (§5.2, §5.3). */
+/** Rejects a token without the ability, or if its issuing user has lost the permission behind the ability (§5.2, §5.3). */
 export function requireAbility(store: Store, token: Token, ability: Ability): void {
   if (!token.abilities.includes(ability)) {
     throw new Refusal(403, `This token does not have the "${ability}" ability.`);
@@ -143,12 +145,12 @@ export function customerOf(store: Store, token: Token): Customer {
   return customer;
 }
 
-/** Returns true if the token's restriction permits the order (§5.4). */
+/** Returns true if the token's scope includes the order (§5.4). */
 export function covers(token: Token, orderId: number): boolean {
   return token.service_ids?.includes(orderId) ?? true;
 }
 
-/** Refuses orders outside the token's restriction (§7: "service outside the token's restriction"). */
+/** Rejects orders outside the token's scope (§7: "service outside the token's restriction"). */
 export function requireCovered(token: Token, orderId: number): void {
   if (!covers(token, orderId)) {
     throw new Refusal(403, `Service ${orderId} is outside this token's restriction to certain services.`);
@@ -156,8 +158,8 @@ export function requireCovered(token: Token, orderId: number): void {
 }
 
 /**
- * Refuses orders by a restricted token: the new order cannot be on its list. The specification asks for the check on "every
- * request" (§5.4) without naming this case.
+ * Rejects new orders with a scoped token, because a new order cannot be in its scope. The specification requires the check on
+ * "every request" (§5.4) without this case.
  */
 export function requireUnrestricted(token: Token): void {
   if (token.service_ids !== null) {
@@ -172,7 +174,7 @@ export function ownRecords<K extends keyof typeof IN_PATH | "accounts">(call: Ca
   );
 }
 
-/** The records of a list: with those that have ended, if the host keeps their rows. */
+/** Returns the records of a list. Includes deleted records if the host keeps them. */
 export function withEnded<K extends keyof Collections>(
   { world: { store, settings } }: Call,
   collection: K,
@@ -182,7 +184,7 @@ export function withEnded<K extends keyof Collections>(
   return [...table.all(), ...(settings.rendering.kinds?.[kind]?.ended === undefined ? [] : table.ended())];
 }
 
-/** The collections with a record in the path of some endpoint. */
+/** Collections with a record in the path of an endpoint. */
 const IN_PATH = {
   services: "service",
   invoices: "invoice",
@@ -190,7 +192,10 @@ const IN_PATH = {
   migration_requests: "migration request",
 } as const;
 
-/** The record in the path, if the token may touch it: 404 unknown, 403 otherwise, also for a service that it is not restricted to. */
+/**
+ * Returns the record in the path if the token may access it. Throws 404 for an unknown record, otherwise 403, also for a service
+ * outside the token's scope.
+ */
 export function recordInPath<K extends keyof typeof IN_PATH>(call: Call, collection: K): Collections[K] {
   const what = IN_PATH[collection];
   const id = idParam(call, "id", what);
@@ -204,7 +209,7 @@ export function recordInPath<K extends keyof typeof IN_PATH>(call: Call, collect
   return record;
 }
 
-/** Refuses accounts that are not on the Manage track (§4: "Manage track only"). */
+/** Rejects accounts that are not on the Manage track (§4: "Manage track only"). */
 export function requireManageTrack(customer: Customer): void {
   if (customer.track !== "manage") {
     throw new Refusal(403, "This account is not on the Manage track, which client accounts belong to.");

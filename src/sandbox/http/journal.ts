@@ -1,41 +1,41 @@
-/** The log of the API requests received. Never holds a token, only its name. */
+/** Entry in the log of received API requests. It never contains a token, only the token's name. */
 export interface RequestEntry {
   id: number;
-  /** ISO 8601, by the sandbox's clock. */
+  /** Time of the request by the sandbox's clock (ISO 8601). */
   at: string;
   method: string;
   path: string;
   query: Record<string, string[]>;
-  /** Name of the token, or null when none or an unknown one was sent. */
+  /** Name of the token. Null if the request has no token or an unknown token. */
   token: string | null;
-  /** Id of the account that the token acts for, or null. */
+  /** Id of the token's account, or null. */
   account: number | null;
   idempotency_key: string | null;
-  /** The JSON value sent, the text when it was not JSON, or null. */
+  /** The JSON value of the body, the text if it is not JSON, or null. */
   body: unknown;
-  /** Status of the answer; null while the request is processed, and when the connection was cut before any answer. */
+  /** Status of the response. Null while the request is in progress, and if the connection was cut before any response. */
   status: number | null;
-  /** Id of the fault that was injected, or null. */
+  /** Id of the injected fault, or null. */
   fault: number | null;
-  /** The new order, whether or not the answer arrived; null for none, or for a repetition of an earlier request. */
+  /** The new order, even if the response was lost. Null if the request ordered nothing, or repeated an earlier request. */
   ordered: Ordered | null;
 }
 
 export interface Ordered {
   /** Id of the service or the domain. */
   id: number;
-  /** Services of the account for the same domain that were live, or about to be, when it was ordered. */
+  /** Services of the account for the same domain that were live or pending at the time of the order. */
   beside: number[];
 }
 
-/** Older entries are dropped, so that a long-running sandbox does not grow indefinitely. */
+/** Maximum number of entries. Older entries are dropped, so that a long-running sandbox does not grow indefinitely. */
 const KEPT_ENTRIES = 10_000;
 
 export class Journal {
   #entries: RequestEntry[] = [];
   #last = 0;
 
-  /** Adds an entry; the answer is filled in later. */
+  /** Adds an entry. The response is added later. */
   begin(entry: Omit<RequestEntry, "id" | "status" | "fault" | "ordered">): RequestEntry {
     this.#last += 1;
     const begun = { id: this.#last, ...entry, status: null, fault: null, ordered: null };
@@ -44,7 +44,7 @@ export class Journal {
     return begun;
   }
 
-  /** Copies of the entries kept, oldest first. */
+  /** Returns copies of the stored entries, oldest first. */
   entries(): RequestEntry[] {
     return structuredClone(this.#entries.slice(-KEPT_ENTRIES));
   }

@@ -1,22 +1,25 @@
-/** The request limit (§8: "60 requests per minute per token"). How the minute is counted is open: the profile decides. */
+/**
+ * Limits requests (§8: "60 requests per minute per token"). The specification does not define how a minute is counted, so the
+ * profile decides.
+ */
 import type { Profile } from "../profile/profile.ts";
 import { Refusal } from "../refusal.ts";
 import type { Token } from "../store/records.ts";
 
 const WINDOW_MS = 60_000;
 
-/** The window, for the headers of an answer. */
+/** State of the window for the headers of a response. */
 export interface RateState {
   limit: number;
   remaining: number;
-  /** Time of the next free place (a fixed window: when it closes), in milliseconds since the epoch. */
+  /** Time when the next request is allowed, in milliseconds since the epoch. For a fixed window, it is the end of the window. */
   resetsAt: number;
   exceeded: boolean;
 }
 
 /**
- * How a token's requests are counted, by the numbers that are kept of them, none at first: the room that is left, those numbers
- * without what no longer counts, and the numbers to keep once another request is counted.
+ * Counts a token's requests from the stored numbers, which are empty at first. Returns the remaining requests, the stored numbers
+ * without expired ones, and the numbers to store after another request.
  */
 type RateRule = (
   kept: readonly number[],
@@ -27,7 +30,7 @@ type RateRule = (
   readonly counted: readonly number[];
 };
 
-/** A window that the first request opens and that closes a minute later. Kept: when it was opened, and its requests. */
+/** A window that begins with the first request and ends a minute later. Stored: its start and its number of requests. */
 const fixed: RateRule = ([opened = Number.NEGATIVE_INFINITY, used = 0], limit, now) => {
   const isOpen = now >= opened && now < opened + WINDOW_MS;
   const [from, before] = isOpen ? [opened, used] : [now, 0];
@@ -35,7 +38,7 @@ const fixed: RateRule = ([opened = Number.NEGATIVE_INFINITY, used = 0], limit, n
   return { remaining: limit - before, resetsAt, kept: [from, before], counted: [from, before + 1] };
 };
 
-/** No minute, wherever it begins, has more requests than the limit. Kept: the instants of the last minute. */
+/** No period of one minute has more requests than the limit. Stored: the instants of the last minute. */
 const sliding: RateRule = (taken, limit, now) => {
   const kept = taken.filter((at) => at > now - WINDOW_MS && at <= now);
   const [oldest = now - WINDOW_MS] = kept;
@@ -43,9 +46,9 @@ const sliding: RateRule = (taken, limit, now) => {
 };
 
 /**
- * A bucket that holds the limit and refills evenly: after a pause a whole minute's requests may come at once. Counted in
- * sixty-thousandths of a request, of which each millisecond adds as many as the limit, so that all numbers are whole.
- * Kept: the instant of the last request, and the level after it.
+ * A bucket with the size of the limit that refills evenly. After a pause, the requests of a complete minute are allowed at once.
+ * The unit is 1/60,000 of a request. Each millisecond adds as many units as the limit, so that all numbers are integers. Stored:
+ * the instant of the last request, and the level after it.
  */
 const bucket: RateRule = ([at, before], limit, now) => {
   const full = limit * WINDOW_MS;
@@ -57,23 +60,23 @@ const bucket: RateRule = ([at, before], limit, now) => {
 
 const RULES: Readonly<Record<Profile["rate"], RateRule>> = { fixed, sliding, bucket };
 
-/** The state of all windows, by the id of the token; for snapshots. */
+/** State of all windows by token id, for snapshots. */
 export interface KeptRates {
   rule: Profile["rate"];
   budgets: [number, number[]][];
 }
 
-/** The rate window of a token, as the control shows it. */
+/** Rate window of a token, as the control shows it. */
 export interface RateView {
   token_id: number;
   /** Name of the token, never its value. */
   token: string;
   customer_id: number;
-  /** Requests a minute (§8); 0: the limit is switched off. */
+  /** Requests per minute (§8). 0 if the limit is disabled. */
   limit: number;
   used: number;
   left: number;
-  /** Time of the next free place, ISO 8601; null while nothing has been used. */
+  /** Time when the next request is allowed (ISO 8601). Null if no request was counted. */
   resets_at: string | null;
 }
 
@@ -82,13 +85,13 @@ export class RateWindows {
   readonly #limit: number;
   readonly #rule: Profile["rate"];
 
-  /** @param limit requests a minute; 0 = no limit. */
+  /** @param limit requests per minute. 0 disables the limit. */
   constructor(limit: number, rule: Profile["rate"] = "fixed") {
     this.#limit = limit;
     this.#rule = rule;
   }
 
-  /** Counts one request of the token. Undefined when the limit is switched off. */
+  /** Counts one request of the token. Undefined if the limit is disabled. */
   take(tokenId: number, now: number): RateState | undefined {
     if (this.#limit === 0) return undefined;
     const before = this.#look(tokenId, now);
@@ -98,7 +101,7 @@ export class RateWindows {
     return { limit: this.#limit, remaining, resetsAt, exceeded };
   }
 
-  /** The window of the token, without counting a request. */
+  /** Returns the window of the token without counting a request. */
   view({ id, name, customer_id }: Pick<Token, "id" | "name" | "customer_id">, now: number): RateView {
     const limit = this.#limit;
     const { remaining: left, resetsAt } = this.#look(id, now);
@@ -119,7 +122,7 @@ export class RateWindows {
     return { rule: this.#rule, budgets: budgets.filter(([, kept]) => kept.length > 0).sort(([a], [b]) => a - b) };
   }
 
-  /** Restores the state; windows of another rule start empty. */
+  /** Restores the state. Windows of another rule start empty. */
   load({ rule, budgets }: KeptRates): void {
     this.clear();
     if (rule !== this.#rule) return;
@@ -127,14 +130,14 @@ export class RateWindows {
   }
 }
 
-/** The 429. `Retry-After` is in whole seconds, rounded up, or a date, or absent, as the profile says. */
+/** Returns the 429 response. The profile decides whether `Retry-After` is in whole seconds (rounded up), a date, or missing. */
 export function tooManyRequests(state: RateState, now: number, profile: Profile): Refusal {
   const headers = retryAfter(state.resetsAt - now, now, profile);
   if (profile.rate_headers === "full") headers["X-RateLimit-Reset"] = String(Math.ceil(state.resetsAt / 1000));
   return new Refusal(429, "Too Many Attempts.", { headers });
 }
 
-/** The `Retry-After` of a 429 after which there is room again in so many milliseconds. */
+/** Returns the `Retry-After` header of a 429 response. @param ms time until the next request is allowed. */
 export function retryAfter(ms: number, now: number, profile: Profile): Record<string, string> {
   if (profile.retry_after === "none") return {};
   const seconds = Math.max(1, Math.ceil(ms / 1000));
@@ -142,7 +145,7 @@ export function retryAfter(ms: number, now: number, profile: Profile): Record<st
   return { "Retry-After": isDate ? new Date(now + seconds * 1000).toUTCString() : String(seconds) };
 }
 
-/** The headers of every answer to a known token. */
+/** Returns the headers of every response to a known token. */
 export function rateHeaders(state: RateState | undefined, profile: Profile): Record<string, string> {
   if (state === undefined || profile.rate_headers === "none") return {};
   return { "X-RateLimit-Limit": String(state.limit), "X-RateLimit-Remaining": String(state.remaining) };

@@ -1,16 +1,21 @@
-/** Common steps of both ports with a request: checks its host, and reads its body, bounded, as JSON. */
+/** Common steps of the API port and the control port: checks the host of a request, and reads its limited body as JSON. */
 import { Refusal } from "../refusal.ts";
 
 const LARGEST_BODY = 1_048_576;
-/** Deeper values would overflow the stack later; no field of the specification nests deeper than two. */
+/**
+ * Maximum nesting of a body. A deeper value would overflow the stack later. No field of the specification has more than two
+ * levels.
+ */
 const DEEPEST_BODY = 64;
 
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
- * Refuses a request under any other name than this machine's: the name of another site may resolve here (DNS rebinding), and
- * its pages know the tokens of the default seed.
- * @param url of the request, with its `Host`. @param what the server, for the message. @throws Refusal 403.
+ * Rejects a request with a host name that does not belong to this machine. The name of another site may resolve to this machine
+ * (DNS rebinding), and its pages know the tokens of the default seed.
+ * @param url of the request with its `Host`.
+ * @param what the server, for the message.
+ * @throws Refusal 403.
  */
 export function requireOwnHost(url: string, what: string): void {
   if (LOOPBACK.includes(new URL(url).hostname)) return;
@@ -18,20 +23,20 @@ export function requireOwnHost(url: string, what: string): void {
 }
 
 export interface RequestBody {
-  /** The JSON value; the text when it is not JSON; null when there is none. */
+  /** The JSON value, the text if it is not JSON, or null without a body. */
   value: unknown;
-  /** The text as received; undefined for none, and for a body that is too large. */
+  /** The text as received. Undefined without a body, and for a body that is too large. */
   text: string | undefined;
-  /** Kept until the body is needed. */
+  /** Mistake in the body, which is thrown when the body is needed. */
   problem: Refusal | undefined;
 }
 
 /**
- * The text of a body of at most so many bytes (default 1 MiB); a larger one is not kept in memory.
- * @throws Refusal 413 for a larger one.
+ * Returns the text of a body with at most this number of bytes (default 1 MiB). Does not keep a larger body in memory.
+ * @throws Refusal 413 for a larger body.
  */
 export async function readText(request: Request, most = LARGEST_BODY): Promise<string> {
-  // Nobody reads the body of a GET. The server would make a request of the web's kind to say so, which costs more than the answer.
+  // The body of a GET request is never read. Skip it, because creating a web `Request` costs more than the response.
   if (request.method === "GET" || request.method === "HEAD") return "";
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -43,7 +48,7 @@ export async function readText(request: Request, most = LARGEST_BODY): Promise<s
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Parses a text as JSON: `body` where it is JSON, else `raw`; neither for an empty text. */
+/** Parses a text as JSON. Returns `body` if the text is JSON, otherwise `raw`. Returns neither for an empty text. */
 export function content(text: string): { body?: unknown; raw?: string } {
   if (text === "") return {};
   try {
@@ -53,7 +58,7 @@ export function content(text: string): { body?: unknown; raw?: string } {
   }
 }
 
-/** Reads a body as JSON. Only a request that breaks off is an error here. */
+/** Reads a body as JSON. Throws only if the request breaks off. */
 export async function readBody(request: Request): Promise<RequestBody> {
   let text: string;
   try {
@@ -75,8 +80,8 @@ function tooDeep(value: unknown, left: number): boolean {
 }
 
 /**
- * The JSON object of a request; no body at all counts as an empty one.
- * @throws Refusal 400 for anything else, 413 for a body that was too large.
+ * Returns the JSON object of a request. A missing body counts as an empty object.
+ * @throws Refusal 400 for any other value, 413 for a body that was too large.
  */
 export function objectOf({ value, problem }: RequestBody): Record<string, unknown> {
   if (problem !== undefined) throw problem;

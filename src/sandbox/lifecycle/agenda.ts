@@ -1,14 +1,14 @@
-/** Queued jobs and billing steps, in the order in which they fall due. A heap over the records of the store. */
+/** Queue of jobs and billing steps, sorted by due time. It is a heap over the records of the store. */
 import type { Store } from "../store/store.ts";
 
 export interface Due {
-  /** Milliseconds since the epoch. */
+  /** Due time in milliseconds since the epoch. */
   at: number;
   kind: "jobs" | "billing";
   id: number;
 }
 
-/** Jobs before billing at the same instant, then the older one. */
+/** Returns true if `a` comes before `b`. At the same instant, jobs come before billing, and older entries before newer ones. */
 function before(a: Due, b: Due): boolean {
   if (a.at !== b.at) return a.at < b.at;
   return a.kind === b.kind ? a.id < b.id : a.kind === "jobs";
@@ -16,31 +16,31 @@ function before(a: Due, b: Due): boolean {
 
 export class Agenda {
   readonly #store: Store;
-  /** Undefined: to be built from the store. May hold outdated entries; the store decides. */
+  /** Undefined until it is built from the store. It may contain outdated entries, so the store decides. */
   #heap: Due[] | undefined;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** Adds a record that has just been put into the store. */
+  /** Adds a record that was just added to the store. */
   add(kind: Due["kind"], record: { id: number; due_at: string }): void {
     if (this.#heap !== undefined) rise(this.#heap, { at: Date.parse(record.due_at), kind, id: record.id });
   }
 
-  /** Drops everything: for a store that was replaced, or whose last transaction was undone. */
+  /** Drops all entries, because the store was replaced or its last transaction was rolled back. */
   forget(): void {
     this.#heap = undefined;
   }
 
-  /** Takes the first entry that is due by then, if there is one. */
+  /** Removes and returns the first entry that is due. Undefined if none is due. */
   take(now: number): Due | undefined {
     const first = this.first();
     if (first === undefined || first.at > now) return undefined;
     return pop(this.#entries());
   }
 
-  /** The entry that falls due first. It stays. */
+  /** Returns the first due entry without removing it. */
   first(): Due | undefined {
     const heap = this.#entries();
     while (heap[0] !== undefined && !this.#holds(heap[0])) pop(heap);

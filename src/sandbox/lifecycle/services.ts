@@ -1,6 +1,6 @@
 /**
- * The changes of a service, each with its event (§6): provisioned, suspended, restored, ended, transferred; and the queue of
- * jobs that make them (§1: "queued as a retrying background job").
+ * Changes a service and emits the event of each change (§6): provisioned, suspended, restored, ended, transferred. Also queues
+ * the jobs that perform these changes (§1: "queued as a retrying background job").
  */
 import { emit } from "../events/emit.ts";
 import { type Refusal, unprocessable } from "../refusal.ts";
@@ -8,14 +8,17 @@ import type { Customer, Job, Service, Transfer } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { isOver, planStep } from "./terms.ts";
 
-/** The control panel exists (§3.1), and a pending service is active. Emits its event once, and not for an ended service. */
+/**
+ * Marks the control panel as existing (§3.1), and activates a pending service. Emits its event once, and never for an ended
+ * service.
+ */
 function finishProvisioning(world: World, service: Service): Service {
   if (service.provisioning_status === "provisioned" || isOver(service)) return service;
   const record = world.store.table("services").update(service.id, {
     provisioning_status: "provisioned",
     status: service.status === "pending" ? "active" : service.status,
   });
-  // A service that is provisioned before it is paid is suspended when the invoice is overdue.
+  // If a service is provisioned before its payment, it is suspended when the invoice is overdue.
   const { step, invoice_id } = world.store.table("billing").get(service.id) ?? {};
   const invoice = step === "cancel" && invoice_id ? world.store.table("invoices").get(invoice_id) : undefined;
   if (invoice !== undefined) {
@@ -25,14 +28,14 @@ function finishProvisioning(world: World, service: Service): Service {
   return record;
 }
 
-/** Provisions a service now, whatever its queue or its invoice says. */
+/** Provisions a service now, even if its job is queued or its invoice is unpaid. */
 export function provisionNow(world: World, service: Service): Service {
   if (isOver(service)) throw cannotBe("provisioned", service);
   forgetJobs(world, service, (kind) => kind === "provision");
   return finishProvisioning(world, service);
 }
 
-/** Suspends an active service, and says why. */
+/** Suspends an active service, and stores the reason. */
 export function suspendNow(world: World, service: Service, why: "request" | "unpaid"): Service {
   if (service.status === "suspended") return service;
   if (service.status !== "active") throw cannotBe("suspended", service);
@@ -41,14 +44,14 @@ export function suspendNow(world: World, service: Service, why: "request" | "unp
   return record;
 }
 
-/** Ends a suspension, whatever its reason. §6 has no event for it. */
+/** Ends a suspension for any reason of the suspension. §6 has no event for it. */
 export function restoreNow(world: World, service: Service): Service {
   if (service.status === "active") return service;
   if (service.status !== "suspended") throw cannotBe("unsuspended", service);
   return world.store.table("services").update(service.id, { status: "active", suspended_for: null });
 }
 
-/** The end of a service: terminated, which is an event, or cancelled before it began. Its invoices stay. */
+/** Ends a service: terminates it, which is an event, or cancels it before it began. Its invoices stay. */
 export function endService(world: World, service: Service, status: "terminated" | "cancelled"): Service {
   if (isOver(service)) throw cannotBe(status, service);
   forgetJobs(world, service, () => true);
@@ -67,7 +70,7 @@ function forgetJobs(world: World, service: Service, which: (kind: string) => boo
   for (const job of jobs.filter((one) => one.order_id === service.id && which(one.kind))) jobs.remove(job.id);
 }
 
-/** Puts a job into the queue. Returns its id. */
+/** Queues a job. Returns its id. */
 export function enqueue(world: World, kind: Job["kind"], orderId: number, seconds: number): number {
   const due = new Date(world.clock.now() + seconds * 1000).toISOString();
   const job = world.store.table("jobs").put({ id: world.store.next("jobs"), kind, order_id: orderId, due_at: due });
@@ -75,7 +78,7 @@ export function enqueue(world: World, kind: Job["kind"], orderId: number, second
   return job.id;
 }
 
-/** Does one job. If the service was changed while the job was waiting, there may be nothing left to do. */
+/** Performs one job. If the service was changed meanwhile, the job may have no effect. */
 export function performJob(world: World, id: number): void {
   const { store } = world;
   const job = store.table("jobs").get(id);
@@ -92,7 +95,7 @@ export function performJob(world: World, id: number): void {
   else if (job.kind === "unsuspend" && service.status === "suspended") restoreNow(world, service);
 }
 
-/** The status that the service will have once its queue is empty: a request for that status queues nothing. */
+/** Returns the status of the service after all queued jobs. A request for this status queues nothing. */
 export function comingStatus(world: World, service: Service): Service["status"] {
   const queued = world.store
     .table("jobs")
@@ -102,7 +105,7 @@ export function comingStatus(world: World, service: Service): Service["status"] 
   return queued.kind === "suspend" ? "suspended" : "active";
 }
 
-/** Offers a service to another account, which has to accept it. */
+/** Offers a service to another account, which must accept it. */
 export function offerTransfer(world: World, service: Service, to: Customer): Transfer {
   const { store } = world;
   if (service.customer_id === to.id) throw unprocessable(`Service ${service.id} already belongs to ${to.name}.`);
@@ -119,7 +122,7 @@ export function offerTransfer(world: World, service: Service, to: Customer): Tra
   });
 }
 
-/** The other account gets the service and its unpaid invoices; both are notified (§6). */
+/** Transfers the service and its unpaid invoices to the other account. Notifies the two accounts (§6). */
 export function acceptTransfer(world: World, transfer: Transfer): Transfer {
   const { store } = world;
   requireOpen(transfer);

@@ -1,15 +1,15 @@
 /**
- * The calendar of a service: each has one next step. The specification names a renewal, a notice window and termination (§6)
- * without their days, so the sandbox chooses them (see `billing.ts`).
+ * Billing calendar of a service. Each service has one next step. The specification mentions a renewal, a notice window and
+ * termination (§6), but not their days. The sandbox chooses the days (see `billing.ts`).
  */
 import { addMonths, DAY_MS, dateOf } from "../clock.ts";
 import type { BillingStep, Invoice, Service } from "../store/records.ts";
 import type { World } from "../world.ts";
 
-/** From the day on which an invoice is overdue to the end of the service. */
+/** Days from the due date of an unpaid invoice to the end of the service. */
 export const GIVEN_UP_DAYS = 30;
 
-/** `YYYY-MM-DD` of the end of a term that starts now. */
+/** Returns the end of a term that starts now, as `YYYY-MM-DD`. */
 export function endOfTerm(world: World, term: number): string {
   return dateOf(addMonths(world.clock.now(), term));
 }
@@ -20,8 +20,8 @@ export function isOver({ status }: Service): boolean {
 }
 
 /**
- * Sets the next step of a service, in place of any other; a step in the past falls due now. `bill`: the invoice whose
- * payment it waits for.
+ * Sets the next step of a service and replaces any other step. A step in the past is due now. `bill`: invoice whose payment the
+ * step waits for.
  */
 export function planStep(
   world: World,
@@ -37,26 +37,26 @@ export function planStep(
   world.agenda.add("billing", billing.put({ id, step, due_at, ...waiting, anchor_day }));
 }
 
-/** Begins the calendar of a new order: until its first invoice is paid, the next step is its cancellation. */
+/** Starts the calendar of a new order. Until its first invoice is paid, the next step is its cancellation. */
 export function firstBilling(world: World, service: Service, invoice: Invoice): void {
   const at = Date.parse(invoice.due_date) + GIVEN_UP_DAYS * DAY_MS;
   if (invoice.status === "paid") rescheduleBilling(world, service);
   else planStep(world, service, "cancel", at, { id: invoice.id, renewal: false });
 }
 
-/** Sets the next step of a service whose term is paid: the notice, or the renewal if the notice has passed. */
+/** Sets the next step of a service with a paid term: the notice, or the renewal if the notice time has passed. */
 export function rescheduleBilling(world: World, service: Service): void {
   if (isOver(service)) {
     world.store.table("billing").remove(service.id);
     return;
   }
   const notice = noticeOf(world, service);
-  // A notice window is entered once.
+  // A notice is sent once.
   if (notice > world.clock.now()) planStep(world, service, "notice", notice, undefined);
   else planStep(world, service, "renew", Date.parse(service.next_due_date), undefined);
 }
 
-/** Adapts the calendar of a service that the control changed, unless it waits for an unpaid invoice. */
+/** Adapts the calendar of a service that the control changed, unless the service waits for an unpaid invoice. */
 export function followChange(world: World, before: Service, service: Service): void {
   // A suspension without a reason counts as requested.
   const suspended_for = service.status === "suspended" ? (service.suspended_for ?? "request") : null;
@@ -66,20 +66,20 @@ export function followChange(world: World, before: Service, service: Service): v
   if (isOver(service) || waits === null) rescheduleBilling(world, service);
 }
 
-/** A renewal has been paid: its term begins where the last one ended, or now if it would already be over. */
+/** Begins the term of a paid renewal at the end of the last term, or now if the new term would already be over. */
 export function beginTerm(world: World, service: Service): Service {
   const anchor = world.store.table("billing").get(service.id)?.anchor_day;
   const ends = addMonths(Date.parse(service.next_due_date), service.term, anchor);
   return goOnUntil(world, service, ends <= world.clock.now() ? endOfTerm(world, service.term) : dateOf(ends));
 }
 
-/** The order has been paid. If its term would already be over, it begins now. */
+/** Begins the first term of a paid order. If its term would already be over, it begins now. */
 export function beginFirstTerm(world: World, service: Service): Service {
   const late = Date.parse(service.next_due_date) <= world.clock.now();
   return goOnUntil(world, service, late ? endOfTerm(world, service.term) : service.next_due_date);
 }
 
-/** A term is paid until that day. Its notice is given in time, or at once where the window has already begun. */
+/** Sets the end of a paid term. The notice is sent in time, or at once if its window has already begun. */
 function goOnUntil(world: World, service: Service, next_due_date: string): Service {
   const record = world.store.table("services").update(service.id, { next_due_date });
   planStep(world, record, "notice", noticeOf(world, record), undefined);

@@ -1,12 +1,12 @@
 /**
- * The gaps of the specification as switches, each with the values that the sandbox can fill it with; named sets of them; and
- * how both are read. A new switch is a new row here and its use, mostly in `shape/`.
+ * The gaps of the specification as switches. Each switch has the values with which the sandbox can fill the gap. Also defines
+ * named sets of values, and parses switches and sets. A new switch needs a new entry here and its use, usually in `shape/`.
  */
 import { didYouMean, SandboxOptionError } from "../refusal.ts";
 
-/** Every switch with its values, default first. */
+/** Every switch with its values, the default first. */
 export const PROFILE_SWITCHES = {
-  /** Shape of a list (§4 Gaps: "Shape of the list envelope: not shown"). */
+  /** Format of a list (§4 Gaps: "Shape of the list envelope: not shown"). */
   envelope: [
     "laravel",
     "data_meta",
@@ -17,19 +17,19 @@ export const PROFILE_SWITCHES = {
     "array",
     "meta_pagination",
   ],
-  /** The number of the first page (§4 Pagination: "page number", and no more). */
+  /** Number of the first page (§4 Pagination: only "page number"). */
   pages: ["from_one", "from_zero"],
-  /** A page after the last one (§4 Pagination does not say): an empty one, 404, or the last one again. */
+  /** Response after the last page (§4 Pagination does not define it): an empty page, 404, or the last page again. */
   past_end: ["empty", "not_found", "repeats"],
-  /** Items of an empty list (§4 Gaps), or its whole answer: `[]`, null, `{}`, or `{}` alone. */
+  /** Items of an empty list (§4 Gaps): `[]`, null, or `{}`. `nothing`: the complete response is `{}`. */
   empty_list: ["array", "null", "map", "nothing"],
-  /** Items of a list: as they are, or each under `data` (§4 Gaps). */
+  /** Items of a list: unwrapped, or each under `data` (§4 Gaps). */
   items: ["bare", "wrapped"],
-  /** Time for which a new record is missing from lists (not specified in §4). */
+  /** Time during which a new record is missing from lists (not specified in §4). */
   list_lag: ["none", "four_seconds", "thirty_seconds"],
-  /** Order of a list (§4 Gaps: "Sorting or filtering parameters": not shown). `scattered` is stable without any order. */
+  /** Order of a list (§4 Gaps: "Sorting or filtering parameters": not shown). `scattered` is stable but has no visible order. */
   order: ["newest", "oldest", "scattered"],
-  /** Bodies of 400, 401, 404, 405, 409 and 5xx (§7: not specified; a proxy in front answers with a page of its own). */
+  /** Bodies of 400, 401, 404, 405, 409 and 5xx (§7: not specified). `html` is the page of a proxy. */
   error_bodies: ["json", "html", "empty"],
   /** Body of a 429 (§7: "not specified beyond status"). */
   too_many: ["json", "text", "empty"],
@@ -37,79 +37,86 @@ export const PROFILE_SWITCHES = {
   rate_headers: ["full", "none"],
   /** `Retry-After` of a 429 (§7: "not specified beyond status"). */
   retry_after: ["seconds", "date", "none"],
-  /** Count of the minute (§8: "60 requests per minute per token"). `bucket` refills one a second. */
+  /** Counting of a minute (§8: "60 requests per minute per token"). `bucket` refills one request per second. */
   rate: ["fixed", "sliding", "bucket"],
   /** Values of `errors` in a 422: lists of sentences, or one sentence (§7: "object of field errors"). */
   field_errors: ["lists", "texts"],
-  /** Spelling of status words (§2 Gaps). `words` are entirely different: "Pending Payment", "running". `digits`: "1"; `numbers`: 1. */
+  /**
+   * Spelling of status words (§2 Gaps). `words` uses different words: "Pending Payment", "running". `digits`: "1". `numbers`: 1.
+   */
   status: ["lower", "capitalised", "upper_snake", "words", "digits", "numbers"],
   /** Value of `provisioning_status` (§2 Gaps). */
   provisioning: ["words", "queued", "active", "empty", "null"],
   /** Words for the status of an invoice (§2 Gaps): unpaid and paid, Open and Paid, DUE and SETTLED. */
   invoice_status: ["lower", "open", "upper"],
-  /** Form of `billing_cycle` (§2: "e.g. monthly"): "quarterly", "3 months", "quarter", 3. */
+  /** Format of `billing_cycle` (§2: "e.g. monthly"): "quarterly", "3 months", "quarter", 3. */
   billing_cycle: ["word", "months", "unit", "integer"],
-  /** Words for the product kind (§2 Gaps): vps, "Root VPS", "root-vps". */
+  /** Words for the product type (§2 Gaps): vps, "Root VPS", "root-vps". */
   product_type: ["slug", "title", "other"],
   /** Type of ids on the wire. `string` contradicts the integers of §2, as some servers do. */
   ids: ["integer", "string"],
-  /** Ids of grants, webhooks, client accounts and migration requests (§2 Gaps): as `ids` says, or UUIDs. */
+  /** Ids of grants, webhooks, client accounts and migration requests (§2 Gaps): as `ids`, UUIDs, or opaque strings. */
   record_ids: ["plain", "uuid", "opaque"],
-  /** Fields of a plan (§2 Plan): the id is named `plan_id` or `id`; the price is one, or one a currency, or not shown. */
+  /** Fields of a plan (§2 Plan). The id is `plan_id` or `id`. The plan has one price, one price per currency, or no price. */
   plan: ["plan_id", "id", "prices", "priceless"],
-  /** Answer of suspend and unsuspend (§4 Gaps): 202 with a message, 200 with the service, 204, or 202 without a body. */
+  /** Response of suspend and unsuspend (§4 Gaps): 202 with a message, 200 with the service, 204, or 202 without a body. */
   queued: ["message", "service", "no_content", "empty"],
-  /** Bodies of deletions and of passwords that were given: with a message, or 204 without any (§4 Gaps). */
+  /** Bodies of deletions and of given passwords: with a message, or 204 without a body (§4 Gaps). */
   bodies: ["full", "empty204"],
-  /** Name of a generated password (§4: "the new password once"). */
+  /** Field of a generated password (§4: "the new password once"). */
   password: ["password", "new_password"],
-  /** Place of the invoice in the answer to an order (§4 Gaps). */
+  /** Position of the invoice in the response to an order (§4 Gaps). */
   creation: ["nested", "beside", "split", "invoice_wrapped"],
   /** Single objects without their `data` wrapper. */
   unwrapped: ["no", "yes"],
-  /** Fields of a grant (§2 Gaps): `id`, or `grant_id`, or the e-mail inside of `user`. */
+  /** Fields of a grant (§2 Gaps): `id`, `grant_id`, or the e-mail address inside `user`. */
   grant: ["id", "grant_id", "user"],
-  /** `expires_at` of a grant (§2 Gaps): an instant, or seconds since the epoch, as a number or a text. */
+  /** `expires_at` of a grant (§2 Gaps): an instant, or seconds since the epoch as a number or a string. */
   expires_at: ["instant", "epoch", "epoch_text"],
-  /** The answer to a registration of a webhook (§2 Gaps): `secret`, `signing_secret`, or without the `data` wrapper. */
+  /** Response to the registration of a webhook (§2 Gaps): `secret`, `signing_secret`, or without the `data` wrapper. */
   webhook: ["secret", "signing_secret", "bare"],
-  /** `events` of a webhook (§2 Gaps): names, a map of all names to true or false, objects with a name, names with commas. */
+  /**
+   * `events` of a webhook (§2 Gaps): names, a map from each name to true or false, objects with a name, comma-separated names.
+   */
   webhook_events: ["list", "map", "objects", "text"],
-  /** Place of the domain in a migration request and a registration (§2 Gaps); `nested`: `{"domain": {"name": …}}`. */
+  /** Field of the domain in a migration request and a registration (§2 Gaps). `nested`: `{"domain": {"name": …}}`. */
   domain_name: ["domain", "domain_name", "hostname", "nested"],
   /** Results of an availability check (§2 Gaps): a list or a map; `available`, `is_available` or a `status`. */
   domain_check: ["list", "map", "is_available", "status"],
-  /** Accepted `registrant_contact` (§4 Gaps): the usual fields, or anything. */
+  /** Accepted `registrant_contact` (§4 Gaps): the usual fields, or any fields. */
   registrant: ["fields", "loose"],
-  /** Place of the answers to source type and scope questions in a migration request (§2 Gaps). */
+  /** Position of the answers to source type and scope questions in a migration request (§2 Gaps). */
   migration: ["flat", "nested"],
-  /** Form of instants; `offset` is what §2 says. */
+  /** Format of instants. §2 specifies `offset`. */
   timestamps: ["offset", "micros_z", "date"],
-  /** Scale of money amounts (§2 Gaps). `major` rounds to whole units, since §2 says integer. */
+  /** Scale of amounts (§2 Gaps). `major` rounds to whole units, because §2 requires integers. */
   money: ["minor", "major"],
-  /** A repetition with the same Idempotency-Key: the same status, or 200 (§4: "the original response"). */
+  /** Status of a repeated request with the same Idempotency-Key: the same status, or 200 (§4: "the original response"). */
   replay: ["same", "ok"],
   /**
-   * The Idempotency-Key of an order that was refused with 422: free for the corrected order, or kept with the refusal (§4:
-   * "a repeated request … returns the original response").
+   * Idempotency-Key of an order that was rejected with 422: free for the corrected order, or kept with the rejection (§4: "a
+   * repeated request … returns the original response").
    */
   refused_key: ["free", "kept"],
   /** Retention of an Idempotency-Key (§8 Gaps). */
   key_retention: ["day", "ten_minutes"],
-  /** `data` of an event (§6: "not shown"): the fields, the record under its name, or its id alone. */
+  /** `data` of an event (§6: "not shown"): the fields, the record under its name, or only its id. */
   event_data: ["fields", "nested", "id"],
   /** Intervals between the retries of a delivery (§6: "not shown"): 10 s, 100 s, 1000 s; 1, 5, 30 min; 1, 2, 4 s. */
   backoff: ["tens", "minutes", "seconds"],
-  /** Number of deliveries of an event (not specified in §6): some queues deliver twice. */
+  /** Number of deliveries of an event (not specified in §6). Some queues deliver twice. */
   deliveries: ["once", "twice"],
-  /** `flaky`: some requests fail, before or after their effect; the seed chooses them. */
+  /** `flaky`: some requests fail before or after their effect. The seed selects them. */
   weather: ["calm", "flaky"],
 } as const;
 
 export type ProfileSwitch = keyof typeof PROFILE_SWITCHES;
 export type Profile = { [K in ProfileSwitch]: (typeof PROFILE_SWITCHES)[K][number] };
 
-/** Waits between the tries of a delivery (§6: "increasing intervals"), in seconds: before the first, second and third retry. */
+/**
+ * Returns the intervals of a delivery's retries (§6: "increasing intervals") in seconds: before the first, second and third
+ * retry.
+ */
 export function backoffSeconds(profile: Profile): readonly number[] {
   return { tens: [10, 100, 1000], minutes: [60, 300, 1800], seconds: [1, 2, 4] }[profile.backoff];
 }
@@ -122,11 +129,11 @@ export function firstPage(profile: Profile): 0 | 1 {
   return profile.pages === "from_zero" ? 0 : 1;
 }
 
-/** Profiles with names, as what differs from the defaults. */
+/** Named profiles, as differences from the defaults. */
 export const PROFILE_SETS = {
-  /** The defaults: those of a Laravel application. */
+  /** The defaults, which imitate a Laravel application. */
   laravel: {},
-  /** The least that is possible: no headers, no bodies, no wrappers, no prices. */
+  /** The minimum: no headers, no bodies, no wrappers, no prices. */
   minimal: {
     envelope: "array",
     error_bodies: "empty",
@@ -142,7 +149,7 @@ export const PROFILE_SETS = {
     domain_check: "map",
     event_data: "id",
   },
-  /** Everything unlike the defaults. */
+  /** All switches differ from the defaults. */
   contrary: {
     envelope: "items_pagination",
     pages: "from_zero",
@@ -186,7 +193,7 @@ export const PROFILE_SETS = {
     backoff: "minutes",
     deliveries: "twice",
   },
-  /** The harshest server within the specification: no hints, short retention, no guarantees. */
+  /** The strictest server within the specification: no hints, short retention, no guarantees. */
   strict: {
     envelope: "data_only",
     order: "scattered",
@@ -214,8 +221,8 @@ export type ProfileSet = keyof typeof PROFILE_SETS;
 const NAMES = Object.keys(PROFILE_SWITCHES) as ProfileSwitch[];
 
 /**
- * The full profile: the default of each switch, overridden by what is given. A text is read by `parseProfile`.
- * @throws SandboxOptionError for an unknown switch or value, naming those that exist.
+ * Returns the complete profile: the defaults with the given values. A text is parsed by `parseProfile`.
+ * @throws SandboxOptionError for an unknown switch or value, with the existing ones.
  */
 export function completeProfile(given: string | Readonly<Record<string, string | undefined>> = {}): Profile {
   if (typeof given === "string") return parseProfile(given);
@@ -245,9 +252,9 @@ export function completeProfile(given: string | Readonly<Record<string, string |
 }
 
 /**
- * Reads `envelope=items_pagination,status=capitalised`, or the name of a set with what differs from it:
- * `contrary,ids=integer`. The set may stand anywhere. Spaces around the parts are allowed, an empty text is the default.
- * @throws SandboxOptionError for two sets, an unknown one, a switch named twice, an unknown switch or value.
+ * Parses `envelope=items_pagination,status=capitalised`, or the name of a set with differences: `contrary,ids=integer`. The set
+ * may be at any position. Spaces around the parts are allowed. An empty text is the default profile.
+ * @throws SandboxOptionError for two sets, an unknown set, a repeated switch, an unknown switch or value.
  */
 export function parseProfile(text: string): Profile {
   const given: Record<string, string> = Object.create(null);
@@ -270,19 +277,19 @@ export function parseProfile(text: string): Profile {
   return completeProfile({ ...(set !== undefined && PROFILE_SETS[set as keyof typeof PROFILE_SETS]), ...given });
 }
 
-/** The switches that differ from the defaults. */
+/** Returns the switches that differ from the defaults. */
 export function changedIn(profile: Profile): ProfileSwitch[] {
   return NAMES.filter((name) => profile[name] !== PROFILE_SWITCHES[name][0]);
 }
 
-/** The parts of a profile that differ from the defaults, as `parseProfile` reads them; empty for the default profile. */
+/** Returns the differences from the defaults, in the format of `parseProfile`. Empty for the default profile. */
 export function profileText(profile: Profile): string {
   return changedIn(profile)
     .map((name) => `${name}=${profile[name]}`)
     .join(",");
 }
 
-/** The message for a part that is neither a set nor `switch=value`. */
+/** Returns the message for a part that is neither a set nor `switch=value`. */
 function noPart(part: string, name: string): string {
   if (isSwitch(name)) {
     return `The profile switch "${name}" needs one value, as switch=value: ${name}=${PROFILE_SWITCHES[name].join(` or ${name}=`)}.`;
@@ -291,7 +298,7 @@ function noPart(part: string, name: string): string {
   return `There is no profile set "${part}".${meant(part, sets, "sets")} Write a switch as switch=value.`;
 }
 
-/** The nearest name, or all names. */
+/** Returns the most similar name, or all names. */
 function meant(name: string, names: readonly string[], what: string): string {
   return didYouMean(name, names) || ` The ${what} are ${names.join(", ")}.`;
 }

@@ -1,4 +1,4 @@
-/** Collections of an account besides orders (§4): client accounts (Manage track only), webhook subscriptions, invoices. */
+/** Collections of an account except orders (§4): client accounts (Manage track only), webhook subscriptions, invoices. */
 import {
   billing,
   covers,
@@ -45,7 +45,7 @@ export const accountEndpoints = {
   getInvoice: billing((call) => shown({ kind: "invoice", record: recordInPath(call, "invoices") })),
 } satisfies Endpoints;
 
-/** "Required: name. Optional: company_name, company_number, vat_number, currency." */
+/** Adds a client account. "Required: name. Optional: company_name, company_number, vat_number, currency." */
 export function addAccount({ store, clock }: World, customer_id: number, body: Body): Account {
   const fields = new Fields(body);
   const wanted = fields.complete({
@@ -59,7 +59,7 @@ export function addAccount({ store, clock }: World, customer_id: number, body: B
   return store.table("accounts").put({ id, customer_id, ...wanted, created_at: clock.instant() });
 }
 
-/** The signing secret is sent once, at registration (§2). */
+/** Adds a webhook. The signing secret is sent once, at registration (§2). */
 export function addWebhook(world: World, customer_id: number, body: Body): Webhook {
   const { store, clock } = world;
   const fields = new Fields(body);
@@ -70,12 +70,12 @@ export function addWebhook(world: World, customer_id: number, body: Body): Webho
   return store.table("webhooks").put({ id, customer_id, ...wanted, secret, created_at: clock.instant() });
 }
 
-/** Another signing secret for a webhook (inside a transaction). */
+/** Returns a new signing secret for a webhook (inside a transaction). */
 export function webhookSecret({ store, settings }: World): string {
   return `whsec_${nextSecret(store, settings.seed, "webhook").slice(0, 40)}`;
 }
 
-/** "One or more event names from the Events part"; a name given twice counts once. */
+/** Reads "One or more event names from the Events part". A repeated name counts once. */
 function readEvents(fields: Fields): EventName[] {
   const given = fields.raw("events");
   if (given === undefined || given === null) fields.refuse("events", "The events field is required.");

@@ -1,6 +1,6 @@
 /**
- * Reads the fields of a request body and collects every error by its dotted path (§7: 422 `{message, errors}`). A field that
- * is wrong or missing is read as undefined; `complete` then refuses the whole body.
+ * Reads the fields of a request body, and collects every error by its dotted path (§7: 422 `{message, errors}`). A wrong or
+ * missing field is read as undefined. `complete` then rejects the body.
  */
 import { domainToASCII } from "node:url";
 import { type FieldErrors, invalid } from "../refusal.ts";
@@ -22,7 +22,7 @@ export class Fields {
     this.#errors = errors;
   }
 
-  /** Notes an error; the field is read as undefined. */
+  /** Adds an error. The field is read as undefined. */
   refuse(name: string, message: string): undefined {
     const path = this.#prefix + name;
     this.#errors[path] = [...(this.#errors[path] ?? []), message];
@@ -30,7 +30,7 @@ export class Fields {
   }
 
   /**
-   * The values, once all fields have been read. None is undefined: a missing required field is an error.
+   * Returns the values after all fields were read. A missing required field is an error, so no value is undefined.
    * @throws Refusal 422 with every error.
    */
   complete<T extends Readonly<Record<string, unknown>>>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
@@ -38,13 +38,12 @@ export class Fields {
     return values as { [K in keyof T]: Exclude<T[K], undefined> };
   }
 
-  /** Returns true if the field is present; null and a blank text count as absent. */
+  /** Returns true if the field is present. Null and a blank string count as missing. */
   given(name: string): boolean {
     const value = this.#body[name];
     return value !== undefined && value !== null && !(typeof value === "string" && value.trim() === "");
   }
 
-  /** The names of all fields. */
   names(): string[] {
     return Object.keys(this.#body);
   }
@@ -83,20 +82,20 @@ export class Fields {
     return found ?? this.#wrong(name, `must be one of ${values.join(", ")}`);
   }
 
-  /** A text that the test recognises; `form` says what it must be, as in "a valid domain name". */
+  /** Returns a string that passes the test. `form` describes the expected value, such as "a valid domain name". */
   matching(name: string, test: (value: string) => boolean, form: string, rule: Rule = {}): string | undefined {
     const value = this.string(name, { ...rule, max: 2048 });
     if (value === undefined || test(value)) return value;
     return this.#wrong(name, `must be ${form}`);
   }
 
-  /** A domain name, in the form that is kept. */
+  /** Returns a domain name in its stored format. */
   domain(name: string, rule: Rule = { required: true }): string | undefined {
     const value = this.matching(name, isDomainName, "a valid domain name", rule);
     return value === undefined ? undefined : keptDomain(value);
   }
 
-  /** An instant in the future, in the form of the store. */
+  /** Returns a future instant in the store's format. */
   futureInstant(name: string, now: number): string | undefined {
     const value = this.string(name);
     if (value === undefined) return undefined;
@@ -106,7 +105,7 @@ export class Fields {
     return new Date(at).toISOString();
   }
 
-  /** The fields of an object inside the body. */
+  /** Returns the fields of an object inside the body. */
   object(name: string, rule: Rule = {}): Fields | undefined {
     const value = this.#present(name, rule);
     if (value === undefined) return undefined;
@@ -119,30 +118,33 @@ export class Fields {
     return rule.required ? this.#wrong(name, "is required") : undefined;
   }
 
-  /** Refuses the field with what is wrong, as in "must be a string". */
+  /** Adds an error to the field, such as "must be a string". */
   #wrong(name: string, problem: string): undefined {
     return this.refuse(name, `The ${(this.#prefix + name).replaceAll("_", " ")} field ${problem}.`);
   }
 }
 
-/** Plausible forms of a timestamp "with UTC offset" (§2): an offset, a Z, or a bare date (midnight UTC). */
+/** Accepted formats of a timestamp "with UTC offset" (§2): an offset, a Z, or a date (midnight UTC). */
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 
-/** A domain as the sandbox keeps it: lower case, without the root's dot, an international name as A-labels. */
+/** Returns a domain in its stored format: lower case, without the final dot, with A-labels for an international name. */
 export function keptDomain(value: string): string {
   const name = value.trim().toLowerCase().replace(/\.$/, "");
   return /^[a-z\d.-]*$/.test(name) || !/^[\p{L}\p{M}\p{N}.-]*$/u.test(name) ? name : domainToASCII(name) || name;
 }
 
-/** An address as the sandbox compares it. */
+/** Returns an e-mail address in the format that the sandbox compares. */
 export function keptEmail(value: string): string {
   const at = value.lastIndexOf("@") + 1;
   return value.slice(0, at).toLowerCase() + keptDomain(value.slice(at));
 }
 
-/** A host name with at least two labels and an ending that is not a number, in A-labels or in the letters of its script. */
+/**
+ * Returns true for a host name with at least two labels and a top-level label that is not a number. Accepts A-labels and the
+ * letters of a script.
+ */
 export function isDomainName(given: string): boolean {
   const value = keptDomain(given);
   const labels = value.split(".");
@@ -150,7 +152,7 @@ export function isDomainName(given: string): boolean {
   return /^([a-z]{2,63}|xn--[a-z0-9-]{1,59})$/i.test(labels.at(-1) ?? "");
 }
 
-/** An address with one @ and a domain name after it. */
+/** Returns true for an e-mail address with one @ and a domain name after it. */
 export function isEmail(value: string): boolean {
   const at = value.lastIndexOf("@");
   return (
@@ -160,7 +162,7 @@ export function isEmail(value: string): boolean {
   );
 }
 
-/** An absolute http or https URL (§4: "must be a valid URL"). */
+/** Returns true for an absolute http or https URL (§4: "must be a valid URL"). */
 export function isWebUrl(value: string): boolean {
   if (/\s/.test(value) || !URL.canParse(value)) return false;
   const { protocol, hostname } = new URL(value);

@@ -1,6 +1,6 @@
 /**
  * The 24 endpoints of the specification (§4), with the rules for their fields. In: a call that has passed the checks of
- * `http/api.ts`. Out: a reply without a wire form. Must not: read the profile (except for registrants), know HTTP.
+ * `http/api.ts`. Out: a reply without a wire format. Must not: read the profile (except for registrants), or know HTTP.
  */
 import type { Endpoints, RoutedEndpoint } from "../http/endpoint.ts";
 import { patternOf } from "../operations.ts";

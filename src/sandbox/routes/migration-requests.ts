@@ -1,4 +1,7 @@
-/** Migration requests (§4): created by API; credentials and submission belong to the dashboard (§1), so the control does them. */
+/**
+ * Migration requests (§4). The API creates them. Credentials and submission belong to the dashboard (§1), so the control handles
+ * them.
+ */
 import {
   covers,
   type Endpoints,
@@ -18,7 +21,7 @@ import { type Body, Fields } from "./fields.ts";
 
 export const migrationRequestEndpoints = {
   listMigrationRequests: view((call) => {
-    // Bound to a service outside the token's restriction, a request is outside it too (§5.4).
+    // A request for a service outside the token's scope is also outside the scope (§5.4).
     const visible = ({ order_id }: MigrationRequest): boolean => order_id === null || covers(call.token, order_id);
     return page(call, "migration_request", ownRecords(call, "migration_requests").filter(visible));
   }),
@@ -51,14 +54,15 @@ export function addMigrationRequest(
 const SOURCES = ["cpanel", "plesk", "directadmin", "wordpress", "ftp", "other"] as const;
 
 /**
- * Fields that the server sets, that are stored separately, or that belong to the dashboard (§1: credentials): no answers
- * to questions.
+ * Fields that are not answers to questions. The server sets them, they are stored separately, or they belong to the dashboard
+ * (§1: credentials).
  */
 const NOT_ANSWERS = new Set("id domain order_id status created_at customer_id credentials password".split(" "));
 
 /**
- * The names of the source type and scope questions are not specified (§2 Gaps): `source` is checked when it is given,
- * everything else is kept as it is. `orderProblem` says why the request cannot be bound to an order.
+ * Reads a migration request. The names of the source type and scope questions are not specified (§2 Gaps). `source` is checked if
+ * it is present, and all other fields are stored unchanged. `orderProblem` returns the reason why the request cannot be bound to
+ * an order.
  */
 export function readMigrationRequest(
   body: Body,
@@ -98,7 +102,7 @@ export function setCredentials(store: Store, id: number, given: Credentials): Mi
   return store.table("migration_requests").update(id, { credentials: { host, username, password } });
 }
 
-/** The final submission, after which the host moves the site. */
+/** Submits the request. The host then moves the site. */
 export function submitMigration(store: Store, id: number): MigrationRequest {
   if (draftOf(store, id).credentials === null) {
     throw unprocessable(`Migration request ${id} has no credentials. Set them first.`);
@@ -106,7 +110,7 @@ export function submitMigration(store: Store, id: number): MigrationRequest {
   return store.table("migration_requests").update(id, { status: "submitted" });
 }
 
-/** The host has moved the site. The credentials are deleted. */
+/** Completes the request after the host has moved the site. Deletes the credentials. */
 export function completeMigration(store: Store, id: number): MigrationRequest {
   const request = requestOf(store, id);
   if (request.status !== "submitted")

@@ -1,4 +1,7 @@
-/** Services (§4): their plans; order, list, view, suspend, unsuspend, password, sign-on; and the grants by which one is shared. */
+/**
+ * Services (§4): their plans; order, list, view, suspend, unsuspend, password, sign-in; and the grants with which a service is
+ * shared.
+ */
 import {
   type Call,
   covers,
@@ -24,7 +27,7 @@ import type { World } from "../world.ts";
 import { type Body, Fields, isEmail, keptEmail } from "./fields.ts";
 
 export const serviceEndpoints = {
-  // "List orderable plans" (§1): the active ones of an active product.
+  // "List orderable plans" (§1): the active plans of active products.
   listPlans: view((call) => {
     const { store } = call.world;
     const isOnSale = ({ product_id }: Plan): boolean => store.table("products").get(product_id)?.active === true;
@@ -56,7 +59,10 @@ export const serviceEndpoints = {
   revokeGrant: technical(revokeGrant),
 } satisfies Endpoints;
 
-/** "Creating a service generates an invoice immediately" (§3.1); it stays pending until that is paid. */
+/**
+ * Orders a service. "Creating a service generates an invoice immediately" (§3.1). The service stays pending until the invoice is
+ * paid.
+ */
 function order(call: Call): Reply {
   const { world, customer, token } = call;
   requireUnrestricted(token);
@@ -79,13 +85,16 @@ function order(call: Call): Reply {
     created_at: world.clock.instant(),
   });
   const invoice = raiseInvoice(world, service, placed.total);
-  // Paid at once, the service has already moved on.
+  // If the invoice was paid at once, the service has already changed.
   const record = world.store.table("services").get(service.id) ?? service;
   firstBilling(world, record, invoice);
   return { form: "ordered", item: { kind: "service", record }, invoice };
 }
 
-/** Suspend and unsuspend are "queued, not applied synchronously" (§3.2). A request for the present or coming status queues nothing. */
+/**
+ * Queues a suspension or its end, which are "queued, not applied synchronously" (§3.2). A request for the present or coming
+ * status queues nothing.
+ */
 function queue(call: Call, kind: "suspend" | "unsuspend"): Reply {
   const service = recordInPath(call, "services");
   const wanted = kind === "suspend" ? "suspended" : "active";
@@ -102,7 +111,7 @@ function queue(call: Call, kind: "suspend" | "unsuspend"): Reply {
   return { form: "queued", message, service };
 }
 
-/** A password and a sign-on need a control panel, which exists from provisioning to the end of the service. */
+/** Requires a control panel, which a password and a sign-in need. It exists from provisioning to the end of the service. */
 function requirePanel(service: Service): void {
   const live = service.status === "active" || service.status === "suspended";
   if (live && service.provisioning_status === "provisioned") return;
@@ -138,21 +147,24 @@ interface ServiceOrder {
   plan: Plan;
   currency: Service["currency"];
   domain: string | null;
-  /** Months. */
+  /** Term in months. */
   term: number;
   coupon: Coupon | undefined;
-  /** Undiscounted list price of the whole term. */
+  /** Undiscounted list price of the complete term. */
   price: number;
-  /** Amount billed. */
+  /** Billed amount. */
   total: number;
 }
 
-/** Returns true for hosting with a domain and a given panel password: shared and WordPress are, servers and desktops are not. */
+/**
+ * Returns true for hosting, which has a domain and a given panel password: shared and WordPress. Returns false for servers and
+ * desktops.
+ */
 export function isHosting({ product_type }: Plan | Service): boolean {
   return product_type === "shared" || product_type === "wordpress";
 }
 
-/** Reads and prices an order. 422 with all field errors at once. */
+/** Reads an order and calculates its price. Throws one 422 with all field errors. */
 function readServiceOrder(store: Store, customer: Customer, body: Body): ServiceOrder {
   const fields = new Fields(body);
   const plan = readPlan(store, fields);
@@ -170,7 +182,7 @@ function readServiceOrder(store: Store, customer: Customer, body: Body): Service
   return { ...order, coupon, price, total: amountBilled(price, term, managePercent, coupon?.percent ?? 0) };
 }
 
-/** "Must be an active plan on an active product." */
+/** Reads the plan. "Must be an active plan on an active product." */
 function readPlan(store: Store, fields: Fields): Plan | undefined {
   const id = fields.integer("plan_id", { required: true });
   if (id === undefined) return undefined;
@@ -180,7 +192,7 @@ function readPlan(store: Store, fields: Fields): Plan | undefined {
   return fields.refuse("plan_id", "The selected plan id is not an active plan on an active product.");
 }
 
-/** "Required for hosting plans; otherwise omitted." */
+/** Reads the domain. "Required for hosting plans; otherwise omitted." */
 function readDomain(fields: Fields, plan: Plan | undefined): string | null {
   if (plan !== undefined && !isHosting(plan)) {
     if (fields.given("domain")) fields.refuse("domain", "The domain field must be omitted for this plan.");
@@ -190,7 +202,7 @@ function readDomain(fields: Fields, plan: Plan | undefined): string | null {
   return fields.domain("domain", { required }) ?? null;
 }
 
-/** "Must be a valid coupon for this plan and cycle." */
+/** Reads the coupon. "Must be a valid coupon for this plan and cycle." */
 function readCoupon(store: Store, fields: Fields, plan: Plan | undefined, term: number): Coupon | undefined {
   const code = fields.string("coupon_code");
   if (code === undefined) return undefined;
@@ -205,8 +217,8 @@ function readCoupon(store: Store, fields: Fields, plan: Plan | undefined, term: 
 const SHORTEST_PASSWORD = 8;
 
 /**
- * A given password: "string, minimum 8 characters" (§4, §8); it is neither trimmed nor kept. "Root VPS or Virtual Desktop: no
- * body" (§4): there, a given one is refused instead of silently dropped.
+ * Checks a given password: "string, minimum 8 characters" (§4, §8). The password is neither trimmed nor stored. "Root VPS or
+ * Virtual Desktop: no body" (§4): for these products, a given password is rejected instead of silently ignored.
  */
 function checkPassword(body: Body, given: boolean): void {
   const fields = new Fields(body);
@@ -221,8 +233,8 @@ function checkPassword(body: Body, given: boolean): void {
 }
 
 /**
- * Shares a service with another user (§4): one grant per address (in any case) and service. An expired one is replaced.
- * Whether expires_at is required is not specified: absent and null mean that the grant does not expire.
+ * Shares a service with another user (§4). Each e-mail address (in any case) has one grant per service. An expired grant is
+ * replaced. The specification does not say whether expires_at is required. If it is missing or null, the grant does not expire.
  */
 export function addGrant({ store, clock }: World, service_id: number, body: Body): Grant {
   const grants = store.table("grants");

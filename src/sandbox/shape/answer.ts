@@ -1,6 +1,6 @@
 /**
- * The only place where replies and refusals become bodies on the wire, by the profile and the rendering. The default is what
- * the specification shows; the rest follows the profile. Must not: change a record, know a route or HTTP.
+ * Converts replies and rejections to bodies on the wire, according to the profile and the rendering. No other code does this. The
+ * default is the format in the specification. Must not: change a record, know a route or HTTP.
  */
 import { STATUS_CODES } from "node:http";
 import type { Settings } from "../options.ts";
@@ -14,17 +14,17 @@ type Form = Pick<Settings, "profile" | "rendering">;
 
 interface WireAnswer {
   status: number;
-  /** Undefined: no body at all. */
+  /** Body of the response. Undefined if the response has no body. */
   body: unknown;
 }
 
 const NO_CONTENT: WireAnswer = { status: 204, body: undefined };
 
-/** The answer as it is sent. `url` is the request's own, for the links of the list envelope. */
+/** Returns the response as it is sent. `url` is the URL of the request, for the links in the list envelope. */
 export function shape(reply: Reply, form: Form, url: URL): WireAnswer {
   const { profile, rendering } = form;
   const { answers = {}, lists } = rendering;
-  /** A body at the place of the rendering, or of single records in the profile. */
+  /** Puts a body at the position of the rendering, or of single records in the profile. */
   const placed = (place: string | undefined, body: unknown, usual = body): WireAnswer => ({
     status: 200,
     body: place === undefined ? single(usual, profile) : renderSingle(body, place),
@@ -53,7 +53,7 @@ export function shape(reply: Reply, form: Form, url: URL): WireAnswer {
   }
 }
 
-/** Ids in a request body: a server that sends its ids as strings takes them back as strings. */
+/** Converts ids in a request body. A server that sends its ids as strings also accepts strings. */
 export function unshape(body: Record<string, unknown>, profile: Profile): Record<string, unknown> {
   if (profile.ids === "integer") return body;
   const read = { ...body };
@@ -85,7 +85,7 @@ function one(item: Sent, form: Form, body = bodyOf(item, form)): unknown {
   return bare ? body : single(body, form.profile);
 }
 
-/** A record that was read or created. */
+/** Returns the response for a record that was read or created. */
 function answered({ item, status }: Extract<Reply, { form: "one" }>, form: Form): WireAnswer {
   const rendering = form.rendering.kinds?.[item.kind];
   const created = status === 201 ? rendering?.created : undefined;
@@ -135,12 +135,12 @@ function ordered({ item, invoice: raised }: Extract<Reply, { form: "ordered" }>,
   return { status, body: bodies[profile.creation] };
 }
 
-/** The replacement for the items of an empty list. */
+/** Replacement for the items of an empty list. */
 const EMPTY = { array: [], null: null, map: {}, nothing: {} } as const;
 
 /**
- * The list envelope: "one common envelope wrapping the items" (§4 Pagination), of a shape that is not shown. `bodies` are the
- * items as they are sent; `url` is the request's own, for the links.
+ * Returns the list envelope: "one common envelope wrapping the items" (§4 Pagination). Its format is not specified. `bodies` are
+ * the items as they are sent. `url` is the URL of the request, for the links.
  */
 function envelope(
   { name, page, perPage, total }: Extract<Reply, { form: "page" }>,
@@ -180,8 +180,8 @@ function envelope(
 type Said = Pick<Refusal, "status" | "body" | "headers">;
 
 /**
- * The answer of a refusal. Errors of 403 ("a plain-text message field") and 422 (`{message, errors}`) are specified (§7), the
- * others "not beyond status". `body` undefined: none at all.
+ * Returns the response of a rejection. §7 specifies the errors of 403 ("a plain-text message field") and 422 (`{message,
+ * errors}`), and the others "not beyond status". If `body` is undefined, the response has no body.
  */
 export function shapeRefusal(
   { status, body, headers }: Said,
@@ -199,14 +199,14 @@ export function shapeRefusal(
   return { status, body: text, headers: { ...headers, ...type } };
 }
 
-/** "Object of field errors" (§7): the value of each field is not specified. */
+/** Returns an "object of field errors" (§7). The value of each field is not specified. */
 function fieldErrors(body: Said["body"], profile: Profile): { message: string; errors?: unknown } {
   if (body.errors === undefined || profile.field_errors === "lists") return body;
   const texts = Object.entries(body.errors).map(([field, sentences]) => [field, sentences.join(" ")]);
   return { ...body, errors: Object.fromEntries(texts) };
 }
 
-/** A page such as a web server or a proxy in front of the API sends. */
+/** Returns a page as a web server or a proxy in front of the API sends it. */
 function page(status: number): string {
   const title = `${status} ${STATUS_CODES[status] ?? "Error"}`;
   return `<!DOCTYPE html>

@@ -1,6 +1,6 @@
 /**
- * The replies of routes, before they take a form on the wire, the body of each kind of record, and the forms of single values
- * (ids, amounts, instants, words). Fields that §2 shows are always present; the rest follows the profile.
+ * The replies of routes before they get a wire format, the body of each kind of record, and the formats of single values (ids,
+ * amounts, instants, words). Fields in §2 are always present. The profile decides the other fields.
  */
 import { createHash } from "node:crypto";
 import { billingCycle, discounted } from "../money.ts";
@@ -21,7 +21,7 @@ import {
   type Service,
   type Webhook,
 } from "../store/records.ts";
-/** A record that is sent, with its kind. */
+/** A record to send, with its kind. */
 export type Sent =
   | { kind: "plan"; record: Plan; customer: Customer }
   | { kind: "service"; record: Service }
@@ -39,24 +39,24 @@ export type Reply =
   | { form: "one"; status: 200 | 201; item: Sent }
   /** A new order with its invoice. */
   | { form: "ordered"; item: Sent; invoice: Invoice }
-  /** A sign-on URL, sent once. */
+  /** A sign-in URL, which is sent once. */
   | { form: "sign_on"; url: string }
-  /** A generated password, sent once. */
+  /** A generated password, which is sent once. */
   | { form: "password"; password: string }
   /** Result of an availability check. */
   | { form: "checked"; results: { domain: string; available: boolean }[] }
-  /** A background job was queued for the service, which is unchanged. */
+  /** A background job was queued. The service is unchanged. */
   | { form: "queued"; message: string; service: Service }
-  /** A success without a record to show. */
+  /** A success without a record. */
   | { form: "done"; message: string };
 
-/** The answer with one record. */
+/** Returns the response with one record. */
 export const shown = (item: Sent): Reply => ({ form: "one", status: 200, item });
 export const created = (item: Sent): Reply => ({ form: "one", status: 201, item });
 
 export type JsonObject = Record<string, unknown>;
 
-/** A record in an answer or an event, without its wrapper. */
+/** Returns a record of a response or an event, without its wrapper. */
 export function itemBody(item: Sent, profile: Profile): JsonObject {
   switch (item.kind) {
     case "plan":
@@ -105,7 +105,7 @@ function serviceBody(service: Service, profile: Profile): JsonObject {
   };
 }
 
-/** The Manage fields exist for agencies only, and for them always (§2 Plan). */
+/** The Manage fields are present only for agencies, and always for them (§2 Plan). */
 function planBody(plan: Plan, manage: boolean, profile: Profile): JsonObject {
   const price = plan.prices[plan.currency] ?? 0;
   const prices = Object.fromEntries(Object.entries(plan.prices).map(([name, value]) => [name, amount(value, profile)]));
@@ -196,8 +196,8 @@ function migrationBody(request: MigrationRequest, profile: Profile): JsonObject 
 }
 
 /**
- * The `data` object of an event about this record: its fields as the API shows them, the same under the record's name
- * (`{"service": {…}}`), or ids alone (`{"service_id": …}`; of an invoice with its order's).
+ * Returns the `data` object of an event about this record: its fields as in the API, these fields under the record's name
+ * (`{"service": {…}}`), or only ids (`{"service_id": …}`; for an invoice also the id of its order).
  */
 export function eventData(item: Sent, profile: Profile): Record<string, unknown> {
   const body = itemBody(item, profile);
@@ -206,20 +206,22 @@ export function eventData(item: Sent, profile: Profile): Record<string, unknown>
   return { fields: body, nested: { [item.kind]: body }, id: { ...id, ...order } }[profile.event_data];
 }
 
-/** Records whose ids the specification says nothing about (§2 Gaps); those of services and invoices are integers (§2). */
+/** Records whose ids the specification does not define (§2 Gaps). Ids of services and invoices are integers (§2). */
 const RECORD_KINDS = ["grant", "webhook", "account", "migration_request"] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
-/** An id of a plan, an order or an invoice. */
+/** Returns the id of a plan, an order or an invoice. */
 export function idOf(id: number | null, profile: Profile): number | string | null {
   return id !== null && profile.ids === "string" ? String(id) : id;
 }
 
-/** Text before and after the number of an opaque id: characters that a path, a query, a shell and a template read otherwise. */
+/**
+ * Text before and after the number of an opaque id. It contains special characters of a path, a query, a shell and a template.
+ */
 const OPAQUE_HEAD = "/";
 const OPAQUE_TAIL = ":a@b?c=d&e #f%2Fé";
 
-/** An id of any other record. Its UUID can be computed from the id and back, so that it need not be stored. */
+/** Returns the id of any other record. Its UUID is computed from the id and back, so it is not stored. */
 export function recordId(kind: RecordKind, id: number, profile: Profile): number | string | null {
   if (profile.record_ids === "plain") return idOf(id, profile);
   if (profile.record_ids === "opaque") return `${kind}${OPAQUE_HEAD}${id}${OPAQUE_TAIL}`;
@@ -227,7 +229,7 @@ export function recordId(kind: RecordKind, id: number, profile: Profile): number
   return `${head}-${(BigInt(id) ^ mask).toString(16).padStart(12, "0")}`;
 }
 
-/** The number behind an id in a path; undefined for an impossible id. `kind` has its words joined by `_`. */
+/** Returns the number behind an id in a path. Undefined for an impossible id. The words of `kind` are joined by `_`. */
 export function readId(kind: string, text: string, profile: Profile): number | undefined {
   const record = profile.record_ids === "plain" ? undefined : RECORD_KINDS.find((one) => one === kind);
   const head = profile.record_ids === "opaque" && record !== undefined ? `${record}${OPAQUE_HEAD}` : "";
@@ -239,7 +241,7 @@ export function readId(kind: string, text: string, profile: Profile): number | u
   return end === undefined ? undefined : Number(BigInt(`0x${end}`) ^ mask);
 }
 
-/** The parts of a kind's UUIDs: the common beginning, and the mask that hides the id in the end. */
+/** Parts of a kind's UUIDs: the common prefix, and the mask that hides the id at the end. */
 const MARKS = Object.fromEntries(
   RECORD_KINDS.map((kind) => {
     const digits = createHash("sha256").update(`record id of a ${kind}`).digest("hex");
@@ -248,12 +250,12 @@ const MARKS = Object.fromEntries(
   }),
 ) as Record<RecordKind, { head: string; mask: bigint }>;
 
-/** An amount in the profile's unit; an integer either way (§2). */
+/** Returns an amount in the profile's unit. The amount is always an integer (§2). */
 export function amount(minor: number, profile: Profile): number {
   return profile.money === "major" ? Math.round(minor / 100) : minor;
 }
 
-/** The kept form is `2026-11-21T10:00:00.000Z`. */
+/** The stored format is `2026-11-21T10:00:00.000Z`. */
 export function instant(kept: string | null, profile: Profile): string | null {
   if (kept === null) return null;
   const forms = {
@@ -264,10 +266,7 @@ export function instant(kept: string | null, profile: Profile): string | null {
   return forms[profile.timestamps];
 }
 
-/**
- * Statuses of orders and of migration requests: an entirely different word, a number, and for orders the longer word of
- * `upper_snake`.
- */
+/** Statuses of orders and of migration requests: a different word, a number, and for orders the longer word of `upper_snake`. */
 const STATUSES: Readonly<Record<string, { readonly other: string; readonly code: number; readonly long?: string }>> = {
   pending: { other: "Pending Payment", code: 0, long: "PENDING_PAYMENT" },
   active: { other: "running", code: 1 },
@@ -280,7 +279,7 @@ const STATUSES: Readonly<Record<string, { readonly other: string; readonly code:
   completed: { other: "done", code: 12 },
 };
 
-/** The status of an order (`ofOrder`) or of a migration request. */
+/** Returns the status word of an order (`ofOrder`) or of a migration request. */
 export function statusWord(word: string, profile: Profile, ofOrder = false): string | number {
   const { other = word, code = 99, long } = STATUSES[word] ?? {};
   const words = {
@@ -301,7 +300,7 @@ const QUEUE_WORDS: Readonly<Record<ProvisioningStatus, string>> = {
   failed: "error",
 };
 
-/** `words` are spelled as `status` says, where that is a spelling. */
+/** With `words`, the spelling follows `status` if it defines a spelling. */
 function provisioningWord(word: ProvisioningStatus, profile: Profile): string | null {
   const spelled = profile.status === "capitalised" ? capitalised(word) : word;
   const words = {
@@ -337,7 +336,7 @@ export function cycle(months: number, profile: Profile): string | number {
   return forms[profile.billing_cycle];
 }
 
-/** §2 Service names the kinds "shared, WordPress, Root VPS, Virtual Desktop". */
+/** §2 Service lists the types "shared, WordPress, Root VPS, Virtual Desktop". */
 const PRODUCT_WORDS: Readonly<Record<ProductType, { readonly title: string; readonly other: string }>> = {
   shared: { title: "Shared", other: "shared-hosting" },
   wordpress: { title: "WordPress", other: "managed-wordpress" },

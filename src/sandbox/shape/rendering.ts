@@ -1,6 +1,7 @@
 /**
- * The last stage of an answer: a rendering renames, wraps, rewrites and drops parts of the profile's answer, and so
- * reaches servers beyond the fixed values of the switches. It is data alone, so that it can be printed and reduced. Everything is optional: an empty rendering changes nothing.
+ * Last stage of a response. A rendering renames, wraps, rewrites and drops parts of the profile's response, and thus imitates
+ * servers beyond the values of the switches. It is plain data, so that it can be printed and reduced. All parts are optional, and
+ * an empty rendering changes nothing.
  */
 import type { RateState } from "../http/rate.ts";
 import { isObject, isText } from "../store/sound.ts";
@@ -13,15 +14,15 @@ export interface Rendering {
   lists?: ListRendering;
   kinds?: { readonly [kind in SentKind]?: KindRendering };
   answers?: AnswersRendering;
-  /** Bodies of the errors that are JSON, but for 403 and 422 (§7 specifies theirs). */
+  /** Bodies of JSON errors, except 403 and 422 (§7 specifies these bodies). */
   refusals?: keyof typeof REFUSALS;
   headers?: HeadersRendering;
 }
 
-/** Metadata of a page. `next` is an address, `next_page` a number. */
+/** Metadata of a page. `next` is a URL, `next_page` a number. */
 type PageFact = "page" | "last" | "total" | "per_page" | "count" | "more" | "next" | "next_page";
 
-/** The metadata of the profile's default envelope. */
+/** Metadata of the profile's default envelope. */
 const USUAL_FACTS: { readonly [fact in PageFact]?: string } = {
   page: "meta.current_page",
   last: "meta.last_page",
@@ -31,75 +32,75 @@ const USUAL_FACTS: { readonly [fact in PageFact]?: string } = {
 };
 
 interface ListRendering {
-  /** The path of the items, dotted, in which `*` is the name of the collection; "" for the answer itself. */
+  /** Dotted path of the items. `*` is the name of the collection. "" selects the response itself. */
   items?: string;
-  /** The paths of the metadata, dotted; null: nowhere. Default: `USUAL_FACTS`. */
+  /** Dotted paths of the metadata. Null omits a value. Default: `USUAL_FACTS`. */
   facts?: { readonly [fact in PageFact]?: string | null };
-  /** Pages count from 0 in the metadata, or in the parameter too. */
+  /** Pages count from 0 in the metadata, or also in the parameter. */
   from0?: "metadata" | "both";
-  /** Numbers of the metadata are texts. */
+  /** True if numbers in the metadata are strings. */
   texts?: boolean;
-  /** The replacement for an empty list of items. */
+  /** Replacement for an empty list of items. */
   empty?: "null" | "object" | "absent";
-  /** A page past the last one: 404, or the last one again. Default: empty. */
+  /** Response after the last page: 404, or the last page again. Default: an empty page. */
   past?: "missing" | "repeats";
-  /** Items by their ids, in place of a list. */
+  /** True if items are a map by id instead of a list. */
   byId?: boolean;
   /** Further fields of the envelope. */
   more?: Readonly<Record<string, Json>>;
-  /** Seconds for which a new record is missing from lists. */
+  /** Seconds during which a new record is missing from lists. */
   lagSeconds?: number;
 }
 
 interface KindRendering {
-  /** The paths of fields, dotted; null: nowhere. */
+  /** Field -> dotted path. Null omits the field. */
   fields?: Readonly<Record<string, string | null>>;
-  /** The notation of a field's value. */
+  /** Field -> notation of its value. */
   values?: Readonly<Record<string, keyof typeof NOTATIONS>>;
-  /** Replacements for words, by field. */
+  /** Field -> replacements for its words. */
   words?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
-  /** The form of ids. */
+  /** Format of ids. */
   ids?: "text" | "prefixed";
-  /** Names of fields in camelCase. */
+  /** True if field names are in camelCase. */
   camel?: boolean;
-  /** Everything but the id goes below this name. */
+  /** Name of a field that contains all other fields except the id. */
   nested?: string;
-  /** Each item of a list goes below this name. */
+  /** Name of a field that contains each item of a list. */
   wrapped?: string;
-  /** The path of a single record in its answer; "" for the answer itself. */
+  /** Dotted path of a single record in its response. "" selects the response itself. */
   single?: string;
-  /** Unknown fields. */
+  /** Additional unknown fields. */
   more?: Readonly<Record<string, Json>>;
-  /** Lists keep the rows of removed records, with these fields. Default: they leave the list. */
+  /** Fields of deleted records, which stay in lists. By default, deleted records are missing from lists. */
   ended?: Readonly<Record<string, Json>>;
-  /** The answer to a creation. `only`: these fields of the record alone; `body`: in place of the record. */
+  /** Response to a creation. `only`: only these fields of the record. `body`: replaces the record. */
   created?: { readonly status?: number; readonly only?: readonly string[]; readonly body?: Json };
 }
 
 interface AnswersRendering {
-  /** The paths of the order and its invoice in the answer to an order. */
+  /** Paths of the order and its invoice in the response to an order. */
   ordered?: { readonly order?: string; readonly invoice?: string; readonly status?: number };
-  /** Suspend and unsuspend. `body` absent: none at all. */
+  /** Response to suspend and unsuspend. If `body` is undefined, it has no body. */
   queued?: { readonly status: number; readonly body?: Json };
-  /** Deletions, and given passwords. */
+  /** Response to deletions and given passwords. */
   done?: { readonly status: number; readonly body?: Json };
-  /** The path of a generated password. */
+  /** Path of a generated password. */
   password?: string;
-  /** The path of a sign-on's address. */
+  /** Path of a sign-in URL. */
   signOn?: string;
-  /** The path of the results of an availability check. */
+  /** Path of the results of an availability check. */
   checked?: string;
 }
 
 interface HeadersRendering {
-  /** The rate limit: fields of the IETF's drafts, or of others. Default: as the profile says. */
+  /** Rate-limit headers: fields of the IETF drafts, or other fields. Default: as in the profile. */
   rate?: "draft3" | "draft7" | "draft9" | "dashed" | "limit_alone";
-  /** `Content-Type` of JSON. */
+  /** `Content-Type` of JSON responses. */
   json?: string;
   more?: Readonly<Record<string, string>>;
 }
 
-/** Ways to write a value. A notation leaves values of other types as they are. */
+/** Notations of a value. A notation does not change values of other types. */
 const NOTATIONS = {
   zulu: ofInstant((at) => `${new Date(at).toISOString().slice(0, 19)}Z`),
   millis: ofInstant((at) => new Date(at).toISOString()),
@@ -183,18 +184,18 @@ function nameOf(kind: SentKind, name: string, camel: boolean): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Ids of §2 are integers; those of other records are not specified. */
+/** Converts an id. Ids in §2 are integers, and ids of other records are not specified. */
 function idIn(kind: SentKind, id: unknown, form: KindRendering["ids"]): unknown {
   if (form === undefined || typeof id !== "number") return id;
   return form === "text" ? String(id) : `${kind.slice(0, 2)}_${id}`;
 }
 
-/** Ids in a path, without the prefix that `idIn` gave them. */
+/** Removes the prefix that `idIn` adds from the ids in a path. */
 export function readParams(params: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, text.replace(/^[a-z]{2}_/, "")]));
 }
 
-/** Query parameters of a list whose pages count from 0, as those of one whose pages count from 1. */
+/** Converts the query parameters of a list with pages from 0 to parameters with pages from 1. */
 export function readQuery(
   query: Readonly<Record<string, string[]>>,
   { from0 }: ListRendering = {},
@@ -204,7 +205,7 @@ export function readQuery(
   return { ...query, page: [String(Number(page) + 1)] };
 }
 
-/** A single record, or its replacement, in its wrapper. */
+/** Returns a single record, or its replacement, in its wrapper. */
 export function renderSingle(body: unknown, place: string): unknown {
   if (place === "") return body;
   const whole: JsonObject = {};
@@ -223,7 +224,7 @@ export function renderOrdered(
   return whole;
 }
 
-/** One page of a list. `origin` and `path` are for the addresses in it. */
+/** Returns one page of a list. `origin` and `path` are for its URLs. */
 export function renderPage(
   reply: Extract<Reply, { form: "page" }>,
   items: readonly JsonObject[],
@@ -257,13 +258,13 @@ export function renderPage(
   return { ...more, ...whole };
 }
 
-/** Made for each page, as metadata may be put into it. */
+/** Functions create a new value for each page, because metadata may be added to it. */
 const EMPTY = { null: () => null, object: () => ({}), absent: () => undefined } as const;
 
 const idsOf = (items: readonly JsonObject[]): JsonObject =>
   Object.fromEntries(items.map((item, at) => [String(item.id ?? item.plan_id ?? at), item]));
 
-/** The body of an error in JSON whose form is not specified. */
+/** Returns the body of a JSON error whose format is not specified. */
 export function renderRefusal(
   status: number,
   body: { readonly message: string },
@@ -291,7 +292,7 @@ export function renderRate(
   return fields[form];
 }
 
-/** Puts a value at a path, dotted or as a list of names. An object there is merged with it. */
+/** Sets a value at a path, which is dotted or a list of names. Merges the value with an existing object. */
 export function put(whole: JsonObject, place: string | readonly string[], value: unknown): void {
   const names = typeof place === "string" ? place.split(".") : [...place];
   const last = names.pop() ?? "";

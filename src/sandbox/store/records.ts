@@ -1,6 +1,6 @@
 /**
- * The records of the sandbox, in their internal form: integers for ids and money (minor units), ISO 8601 UTC strings for
- * instants, `YYYY-MM-DD` for dates. Only `shape/` decides what is sent of them, and in which form.
+ * Records of the sandbox in their internal format: integers for ids and money (minor units), ISO 8601 UTC strings for instants,
+ * `YYYY-MM-DD` for dates. Only `shape/` decides which parts are sent in which format.
  */
 
 export const PRODUCT_TYPES = ["shared", "wordpress", "vps", "virtual_desktop"] as const;
@@ -10,11 +10,11 @@ export type ProductType = (typeof PRODUCT_TYPES)[number];
 export const CURRENCIES = ["GEL", "USD", "EUR"] as const;
 export type Currency = (typeof CURRENCIES)[number];
 
-/** §5, the ability table. */
+/** Abilities of §5. */
 export const ABILITIES = ["view", "technical", "billing"] as const;
 export type Ability = (typeof ABILITIES)[number];
 
-/** §6, the event table. */
+/** Events of §6. */
 export const EVENTS = [
   "service.provisioned",
   "invoice.paid",
@@ -26,7 +26,7 @@ export const EVENTS = [
 ] as const;
 export type EventName = (typeof EVENTS)[number];
 
-/** Partner tiers, lowest first. The specification names only Growth "or above" (§4); its neighbours are invented. */
+/** Partner tiers, lowest first. The specification mentions only Growth "or above" (§4). The other tiers are invented. */
 export const TIERS = ["starter", "growth", "scale"] as const;
 export type Tier = (typeof TIERS)[number];
 
@@ -34,7 +34,7 @@ export type ServiceStatus = "pending" | "active" | "suspended" | "terminated" | 
 export type ProvisioningStatus = "pending" | "provisioning" | "provisioned" | "failed";
 export type InvoiceStatus = "unpaid" | "paid" | "cancelled" | "refunded";
 
-/** A customer account, which tokens belong to (§5.2). On the Manage track it is an agency. */
+/** A customer account, which owns tokens (§5.2). On the Manage track, it is an agency. */
 export interface Customer {
   id: number;
   name: string;
@@ -57,7 +57,7 @@ export interface Token {
   name: string;
   value: string;
   abilities: Ability[];
-  /** The services that the token is restricted to; null = all of the account (§5.2). */
+  /** Services in the token's scope. Null if the scope is the complete account (§5.2). */
   service_ids: number[] | null;
 }
 
@@ -73,9 +73,9 @@ export interface Plan {
   product_id: number;
   name: string;
   product_type: ProductType;
-  /** The currency of the price that the plan list shows. */
+  /** Currency of the price in the plan list. */
   currency: Currency;
-  /** Monthly list price, per currency in which the plan can be ordered. */
+  /** Currency -> monthly list price. The plan can be ordered in these currencies. */
   prices: Partial<Record<Currency, number>>;
   manage_discount_percent: number;
   active: boolean;
@@ -105,7 +105,7 @@ export interface Service extends Owned {
   domain: string | null;
   term: number;
   coupon_code: string | null;
-  /** Why it is suspended: by request, or because an invoice is overdue. Null while it is not. */
+  /** Reason of the suspension: a request, or an overdue invoice. Null if the service is not suspended. */
   suspended_for: "request" | "unpaid" | null;
   currency: Currency;
   price: number;
@@ -114,7 +114,7 @@ export interface Service extends Owned {
 }
 
 export interface Invoice extends Owned {
-  /** A service or a domain order: both take their ids from one sequence. */
+  /** Id of a service or a domain order. Their ids come from the same sequence. */
   order_id: number;
   invoice_number: string;
   status: InvoiceStatus;
@@ -153,9 +153,9 @@ export interface MigrationRequest extends Owned {
   domain: string;
   order_id: number | null;
   status: string;
-  /** Source type and scope questions: their names are not specified, so all are kept. */
+  /** Answers to source type and scope questions. Their names are not specified, so all fields are stored. */
   answers: Record<string, unknown>;
-  /** Set in the dashboard alone (§1), and never sent. */
+  /** Credentials from the dashboard (§1). They are never sent. */
   credentials: Credentials | null;
 }
 
@@ -166,7 +166,7 @@ export interface Credentials {
   password: string;
 }
 
-/** A service on its way from one account to another (§6 service.transfer_accepted). */
+/** Transfer of a service from one account to another (§6 service.transfer_accepted). */
 export interface Transfer {
   id: number;
   service_id: number;
@@ -176,25 +176,28 @@ export interface Transfer {
   created_at: string;
 }
 
-/** One event on its way to one subscription (§6 Delivery). */
+/** One event for one subscription (§6 Delivery). */
 export interface Delivery extends Owned {
   webhook_id: number;
   event: EventName;
   url: string;
-  /** The exact text that is sent and signed; the same in every attempt. */
+  /** Exact text that is sent and signed. It is the same in every attempt. */
   body: string;
-  /** `abandoned`: after the last retry, or without its subscription. `blocked`: the sandbox may not connect to the address. */
+  /**
+   * Status. `abandoned`: after the last retry, or if its subscription no longer exists. `blocked`: the sandbox may not connect to
+   * the address.
+   */
   status: "pending" | "delivered" | "abandoned" | "blocked";
   attempts: Attempt[];
-  /** The delivery that was sent again. */
+  /** Id of the original delivery if this delivery repeats it. */
   replay_of: number | null;
 }
 
 export interface Attempt {
   at: string;
-  /** Status of the answer; null for no answer. */
+  /** Status of the response. Null if no response arrived. */
   status: number | null;
-  /** Why the attempt failed. */
+  /** Reason of a failed attempt. */
   error: string | null;
 }
 
@@ -208,26 +211,26 @@ export interface DomainOrder extends Owned {
   status: ServiceStatus;
 }
 
-/** Time of the next attempt of a delivery; the id is the delivery's. */
+/** Time of the next attempt of a delivery. Its id is the id of the delivery. */
 export interface Outgoing {
   id: number;
   due_at: string;
 }
 
-/** The next billing step of a service; the id is the service's (see `lifecycle/billing.ts`). */
+/** Next billing step of a service. Its id is the id of the service (see `lifecycle/billing.ts`). */
 export interface BillingStep {
   id: number;
   step: "notice" | "renew" | "suspend" | "terminate" | "cancel";
   due_at: string;
-  /** The invoice whose payment cancels the step; null without one. */
+  /** Id of the invoice whose payment cancels the step. Null without an invoice. */
   invoice_id: number | null;
   /** True for the invoice of a renewal, false for the invoice of the order. */
   renewal: boolean;
-  /** The day of the month that terms end on, where the month has it. */
+  /** Day of the month on which terms end. A shorter month uses its last day. */
   anchor_day: number;
 }
 
-/** A queued background job. Jobs run in order of `due_at`, then id (see `lifecycle/services.ts`). */
+/** A queued background job. Jobs run in the order of `due_at`, then id (see `lifecycle/services.ts`). */
 export interface Job {
   id: number;
   kind: "suspend" | "unsuspend" | "provision" | "register";
@@ -235,7 +238,7 @@ export interface Job {
   due_at: string;
 }
 
-/** A one-time sign-on into a service's control panel. */
+/** A one-time sign-in to a service's control panel. */
 export interface SignOn {
   id: number;
   service_id: number;
@@ -244,7 +247,7 @@ export interface SignOn {
   created_at: string;
 }
 
-/** The answer kept under an Idempotency-Key; the id is `<customer id>:<key>`. */
+/** Response stored under an Idempotency-Key. Its id is `<customer id>:<key>`. */
 export interface KeptAnswer {
   id: string;
   status: number;
@@ -258,13 +261,13 @@ export interface Counter {
   value: number;
 }
 
-/** A named text: the seed that the data was made from. */
+/** A named text: the seed of the data. */
 export interface Setting {
   id: string;
   value: string;
 }
 
-/** Every collection, by name. The control API uses the same names. */
+/** Every collection by name. The control API uses the same names. */
 export interface Collections {
   customers: Customer;
   users: User;
@@ -292,7 +295,7 @@ export interface Collections {
 
 export type CollectionName = keyof Collections;
 
-/** The collections that the control may read and change. */
+/** Collections that the control may read and change. */
 export const OPEN_COLLECTIONS = [
   "customers",
   "users",
@@ -313,7 +316,7 @@ export const OPEN_COLLECTIONS = [
   "deliveries",
 ] as const satisfies readonly CollectionName[];
 
-/** All collections, with the sandbox's internal ones. */
+/** All collections, including the sandbox's internal ones. */
 export const COLLECTION_NAMES: readonly CollectionName[] = [
   ...OPEN_COLLECTIONS,
   "outbox",

@@ -1,21 +1,20 @@
 /**
- * The store: one table of JSON records per collection, in memory, with transactions that are rolled back when they throw.
- * With a `Persistence` (see `sqlite.ts`), a transaction is written there before it returns, so that an answer is sent only
- * after its effects are durable.
+ * The store: one table of JSON records per collection, in memory. A transaction is rolled back if it throws. With a `Persistence`
+ * (see `sqlite.ts`), a transaction is written before it returns, so that a response is sent only after its effects are durable.
  */
 import { createHmac } from "node:crypto";
 import { COLLECTION_NAMES, type CollectionName, type Collections } from "./records.ts";
 
 export type RecordId = number | string;
 
-/** One changed record; `row` null means removed. */
+/** One changed record. `row` is null if the record was deleted. */
 export interface RowChange {
   collection: CollectionName;
   id: RecordId;
   row: { id: RecordId } | null;
 }
 
-/** Store of committed transactions. `write` is atomic: all of the changes or none. */
+/** Storage of committed transactions. `write` is atomic: it stores all changes or none. */
 export interface Persistence {
   load(): Iterable<{ collection: string; row: { id: RecordId } }>;
   write(changes: readonly RowChange[]): void;
@@ -26,13 +25,13 @@ type Note = (id: RecordId, before: { id: RecordId } | undefined) => void;
 
 const endedRows = new WeakSet<object>();
 
-/** Returns true for a record that was removed. */
+/** Returns true if a record was deleted. */
 export const hasEnded = (row: object): boolean => endedRows.has(row);
 
-/** The records of one collection, in order of their creation. Records are never mutated in place: `update` replaces them. */
+/** Records of one collection, in the order of their creation. Records are never mutated: `update` replaces them. */
 export class Table<T extends { id: RecordId }> {
   readonly #rows = new Map<RecordId, T>();
-  /** Removed records, for hosts that keep them in lists. No file has them. */
+  /** Deleted records, for hosts that keep them in lists. They are not in the data file. */
   readonly #ended = new Map<RecordId, T>();
   readonly #note: Note;
 
@@ -48,7 +47,7 @@ export class Table<T extends { id: RecordId }> {
     return this.#rows.get(id);
   }
 
-  /** All records, oldest first. */
+  /** Returns all records, oldest first. */
   all(): T[] {
     return [...this.#rows.values()];
   }
@@ -65,14 +64,14 @@ export class Table<T extends { id: RecordId }> {
     return this.all().filter(test);
   }
 
-  /** Adds the record, or replaces the one with its id. */
+  /** Adds the record, or replaces the record with the same id. */
   put(row: T): T {
     this.#note(row.id, this.#rows.get(row.id));
     this.#rows.set(row.id, row);
     return row;
   }
 
-  /** Replaces some fields of a record that exists. Throws when it does not: callers look first. */
+  /** Replaces some fields of an existing record. Throws if it does not exist, so callers check first. */
   update(id: RecordId, change: Partial<T>): T {
     const before = this.#rows.get(id);
     if (before === undefined) throw new Error(`There is no record ${id} to update.`);
@@ -88,7 +87,7 @@ export class Table<T extends { id: RecordId }> {
     endedRows.add(before);
   }
 
-  /** Restores a record outside of any transaction, for rollbacks and for loading a file. */
+  /** Restores a record outside of any transaction, for rollbacks and when a file is loaded. */
   restore(id: RecordId, row: T | undefined): void {
     this.#ended.delete(id);
     if (row === undefined) this.#rows.delete(id);
@@ -106,7 +105,7 @@ export class Store {
   readonly #persistence: Persistence | undefined;
   #undo: { collection: CollectionName; id: RecordId; before: { id: RecordId } | undefined }[] = [];
   #open = false;
-  /** Called after each transaction that changed something, and after each that was undone. */
+  /** Called after each transaction that changed something, and after each rollback. */
   onCommit: () => void = () => undefined;
   onUndo: () => void = () => undefined;
 
@@ -126,7 +125,7 @@ export class Store {
     return this.#tables[collection];
   }
 
-  /** The next number of a sequence; the first one is `start`. */
+  /** Returns the next number of a sequence. The first number is `start`. */
   next(sequence: string, start = 1): number {
     const value = (this.table("counters").get(sequence)?.value ?? start - 1) + 1;
     this.table("counters").put({ id: sequence, value });
@@ -134,7 +133,7 @@ export class Store {
   }
 
   /**
-   * Runs the work, then writes what it changed. If the work or the writing throws, everything is as before. The work is
+   * Runs a function, then writes its changes. If the function or the write throws, restores the state before. The function is
    * synchronous, so that two requests cannot interleave.
    */
   transaction<T>(work: () => T): T {
@@ -149,7 +148,7 @@ export class Store {
       return result;
     } catch (error) {
       if (this.#undo.length > 0) report = this.onUndo;
-      // Newest change first: a record changed twice goes back through its first state.
+      // Undo the newest change first, so that a record with two changes gets its original state.
       for (const { collection, id, before } of this.#undo.reverse()) this.#untyped(collection).restore(id, before);
       throw error;
     } finally {
@@ -159,7 +158,7 @@ export class Store {
     }
   }
 
-  /** Removes every record of every collection (inside a transaction). */
+  /** Deletes every record of every collection (inside a transaction). */
   clear(): void {
     for (const collection of COLLECTION_NAMES) {
       const table = this.#untyped(collection);
@@ -190,12 +189,12 @@ export class Store {
   }
 }
 
-/** 64 hexadecimal digits that depend on the seed and the label only. */
+/** Returns 64 hexadecimal digits that depend only on the seed and the label. */
 export function derive(seed: string, label: string): string {
   return createHmac("sha256", seed).update(label).digest("hex");
 }
 
-/** The next secret of a kind (inside a transaction): never the same twice for the same data. */
+/** Returns the next secret of a kind (inside a transaction). The same data never returns a secret twice. */
 export function nextSecret(store: Store, seed: string, kind: string): string {
   return derive(seed, `${kind}:${store.next(`secret:${kind}`)}`);
 }

@@ -1,11 +1,11 @@
-/** The invoices of the account: their page, and the tables and buttons that other pages show. */
+/** Shows the invoices of the account: their page, and the tables and buttons for other pages. */
 import { html } from "hono/html";
 import type { Invoice } from "../../store/records.ts";
 import { type ActParts, act, search, searched } from "../forms.ts";
 import { badge, counted, fromNow, type Html, type List, long, money, section, shown, table, when } from "../html.ts";
 import { type Action, callAction, find, own, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
 
-/** Paying and cancelling, for every page that lists invoices. */
+/** Actions for payment and cancellation, for every page that lists invoices. */
 export const INVOICE_ACTIONS = {
   pay: callAction("payInvoice", ({ invoice_number, total, currency }) => {
     return `${invoice_number} is paid: ${money(total, currency)}.`;
@@ -49,13 +49,13 @@ function states(state: string | undefined): Html {
   return html`<nav aria-label="State of the invoices"><ul class="tabs">${link(undefined, "all")}${STATES.map((word) => link(word, word))}</ul></nav>`;
 }
 
-/** Text to search. */
+/** Returns the text to search. */
 function nameOf({ control }: Visit, { invoice_number, order_id }: Invoice): string {
   const order = find(control, "services", order_id) ?? find(control, "domains", order_id);
   return `${invoice_number} ${order_id} ${order?.domain ?? ""}`;
 }
 
-/** @param invoices in the order in which they are shown. `brief` leaves out what the page shows anyway. */
+/** @param invoices in display order. `brief` leaves out values that the page already shows. */
 export function invoiceTable(
   visit: Visit,
   invoices: readonly Invoice[],
@@ -79,7 +79,7 @@ export function invoiceTable(
   });
 }
 
-/** Unpaid invoices in short, for the overview. */
+/** Returns a short list of unpaid invoices for the overview. */
 export function dueInvoices(visit: Visit, invoices: readonly Invoice[]): Html {
   return table({
     caption: "Invoices to pay",
@@ -94,7 +94,7 @@ export function dueInvoices(visit: Visit, invoices: readonly Invoice[]): Html {
   });
 }
 
-/** "unpaid" turns into "overdue" after the due date; the API has no such word. */
+/** Returns the status of an invoice. After the due date, "unpaid" becomes "overdue", which is no word of the API. */
 function stateOf({ status, due_date }: Invoice, now: string): string {
   return status === "unpaid" && due_date < now.slice(0, 10) ? "overdue" : status;
 }
@@ -105,7 +105,7 @@ function amounts({ total, subtotal, currency }: Invoice): Html {
   return html`${list} ${money(total, currency)}`;
 }
 
-/** The service or the domain order that it is for: both take their ids from one sequence. */
+/** Returns the service or domain order of an invoice. Their ids come from the same sequence. */
 function orderOf({ control }: Visit, { order_id }: Invoice): Html {
   if (find(control, "services", order_id) !== undefined) return serviceLink({ control }, order_id);
   const order = find(control, "domains", order_id);

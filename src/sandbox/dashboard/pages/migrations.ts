@@ -1,4 +1,4 @@
-/** The migration requests of the account. They are created by API, and completed here (§1). */
+/** Shows the migration requests of the account. The API creates them, and this page completes them (§1). */
 import { html } from "hono/html";
 import type { MigrationRequest } from "../../store/records.ts";
 import { act, textField } from "../forms.ts";
@@ -79,7 +79,7 @@ function read(visit: Visit): MigrationRequest {
   return visit.control.get("migration_requests", idOf(visit, "migration request"));
 }
 
-/** Source type and scope questions, as they were sent. */
+/** Returns the source type and scope questions as they were sent. */
 function answers({ answers: given }: MigrationRequest): [string, Html][] {
   return Object.entries(given).map(([name, value]) => [
     name,

@@ -1,4 +1,4 @@
-/** The pages of the sandbox itself: its clock, its faults, and its settings. */
+/** Shows the pages of the sandbox itself: its clock, its faults, and its settings. */
 import { html } from "hono/html";
 import type { Span, Upcoming } from "../../control/time.ts";
 import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "../../faults.ts";
@@ -10,7 +10,7 @@ import { type Action, callAction, find, type Page, ROOT, serviceLink, type Visit
 
 const UNITS = ["seconds", "minutes", "hours", "days", "weeks", "months"] as const;
 
-/** Waits until the events that fell due are sent, as the call over HTTP does. */
+/** Waits until due events are sent, as the HTTP call does. */
 async function advance({ control }: Visit, span: Span): Promise<string> {
   const { now } = control.advanceClock(span);
   await control.settled();
@@ -60,10 +60,10 @@ function time({ now, frozen }: Visit): Html {
   return html`<p class="clock-now">${when(now)} UTC ${frozen ? badge("frozen", "wait") : badge("running", "good")}</p>`;
 }
 
-/** Groups of the agenda; what comes later is not looked at. */
+/** Maximum number of groups in the agenda. Later steps are not read. */
 const GROUPS = 25;
 const LOOKED_AT = 1000;
-/** More of one group are folded, and beyond that counted. */
+/** Maximum number of listed steps of one group. Further steps are collapsed or only counted. */
 const NAMED = 3;
 const FOLDED = 50;
 
@@ -77,7 +77,7 @@ function due(visit: Visit): Html {
   });
 }
 
-/** Steps of one sort that fall due at one time in one account. */
+/** Steps of the same type that are due at the same time in the same account. */
 type Group = readonly [Upcoming, ...Upcoming[]];
 
 function agenda({ control }: Visit, most: number): Group[] {
@@ -97,7 +97,7 @@ const WORDS: Readonly<Record<Upcoming["what"], readonly [one: string, many: stri
   deliver: ["is sent", "are sent"],
 };
 
-/** The same in short, for the overview: of all accounts, since they share the clock. */
+/** Returns a short agenda for the overview. It includes all accounts, because they share the clock. */
 export function dueList(visit: Visit, most: number): Html {
   const due = agenda(visit, most);
   if (due.length === 0) return html`<p class="empty">Nothing is due.</p>`;
@@ -107,7 +107,7 @@ export function dueList(visit: Visit, most: number): Html {
   )}</ol>`;
 }
 
-/** Names the account unless it is the selected one. */
+/** Describes a group. Adds the account unless it is the selected account. */
 function whatHappens(visit: Visit, group: Group): Html {
   const [{ what, customer_id }] = group;
   const other = visit.accounts.find(({ id }) => id === customer_id && id !== visit.account.id);
@@ -135,7 +135,7 @@ function subject(visit: Visit, { what, order_id, delivery_id }: Upcoming): Html 
   return html`Domain order ${order_id}${domain !== undefined && html` ${long(domain)}`}`;
 }
 
-/** The effects of a fault, as one choice. */
+/** Effects of a fault, as options of one control. */
 const OUTCOMES: readonly { word: string; label: string; effect: Partial<FaultRequest> }[] = [
   { word: "500", label: "500 Server Error", effect: { status: 500 } },
   { word: "503", label: "503 Service Unavailable", effect: { status: 503 } },
@@ -253,7 +253,7 @@ ${section("Start over", act(visit, { do: "reset", label: "Reset", tone: "danger"
   },
 };
 
-/** The command that orders a service: as at the real host, only the API can. */
+/** Returns the command that orders a service. As at the real host, only the API can order. */
 function order({ about, account }: Visit): Html {
   const line = `curl -X POST ${about.url}/api/v1/services \\
   -H "Authorization: Bearer $HOSTING_TOKEN" -H "Accept: application/json" \\

@@ -1,4 +1,4 @@
-/** The services of the account; each with its invoices, grants and transfers, and what the vendor can do to it. */
+/** Shows the services of the account, each with its invoices, grants and transfers, and the actions of the vendor. */
 import { html } from "hono/html";
 import type { Plan, Service, Transfer } from "../../store/records.ts";
 import { act, search, searched, selectField, textField, unfold } from "../forms.ts";
@@ -22,7 +22,10 @@ import {
 import { type Action, callAction, idOf, own, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
 import { INVOICE_ACTIONS, invoiceTable } from "./invoices.ts";
 
-/** Transfers of a service: offered by one account, accepted or declined by the other (§6 service.transfer_accepted). */
+/**
+ * Actions for transfers of a service: one account offers it, and the other account accepts or declines (§6
+ * service.transfer_accepted).
+ */
 const TRANSFER_ACTIONS = {
   offer: {
     api: "POST /services/:id/transfer",
@@ -104,7 +107,7 @@ ${textField(kept, { name: "domain_prefix", label: "Domains begin with", value: "
   },
 };
 
-/** The domain orders, below the services. */
+/** Returns the domain orders below the services. */
 function domains(visit: Visit): Html {
   const all = own(visit, "domains").toReversed();
   if (all.length === 0) return html``;
@@ -233,7 +236,7 @@ function queue({ control, now }: Visit, { id }: Service): Html {
   return html`${jobs.map((job) => html`${job.kind} <span class="hint">${fromNow(job.due_at, now)}</span> `)}`;
 }
 
-/** Only what its state allows. */
+/** Returns the buttons that the service's state allows. */
 function buttons(visit: Visit, record: Service): Html {
   const { id, status, provisioning_status } = record;
   const ended = !["pending", "active", "suspended"].includes(status);
@@ -249,7 +252,7 @@ function buttons(visit: Visit, record: Service): Html {
           id,
           label: "Unsuspend",
           about: `service ${id}`,
-          // Paying an overdue invoice below is the primary action.
+          // For an overdue invoice, the payment below is the primary action.
           ...(record.suspended_for !== "unpaid" && { tone: "primary" }),
         })
       : ""
@@ -263,7 +266,7 @@ function buttons(visit: Visit, record: Service): Html {
   })}`;
 }
 
-/** A note when the service belongs to another account than the selected one. */
+/** Returns a note if the service belongs to another account than the selected account. */
 function owner({ control, account }: Visit, { customer_id }: Service): Html {
   if (customer_id === account.id) return html``;
   const name = control.get("customers", customer_id).name;
@@ -281,7 +284,7 @@ function grants({ control }: Visit, { id }: Service): Html {
   });
 }
 
-/** The open offer, or the form for one; and earlier transfers. */
+/** Returns the open offer, or the form for a new offer, and earlier transfers. */
 function transferPart(visit: Visit, service: Service): Html {
   const all = visit.control.list("transfers").filter(({ service_id }) => service_id === service.id);
   const open = all.find(({ status }) => status === "offered");
@@ -324,7 +327,7 @@ function line(visit: Visit, transfer: Transfer): Html {
   return html`${badge(status)} ${nameOf(visit, from_customer_id)} to ${nameOf(visit, to_customer_id)} <span class="hint">${when(transfer.created_at)}</span>`;
 }
 
-/** The offers of other accounts to the selected one. */
+/** Returns the offers of other accounts to the selected account. */
 function incoming(visit: Visit): Html {
   const open = visit.control
     .list("transfers")

@@ -1,4 +1,4 @@
-/** The API tokens of the account: "created by a user in the dashboard (API Tokens page)" (§5.1). */
+/** Shows the API tokens of the account: "created by a user in the dashboard (API Tokens page)" (§5.1). */
 import { html } from "hono/html";
 import { ABILITIES, type Ability, type Token } from "../../store/records.ts";
 import { act, checkboxes, textField } from "../forms.ts";
@@ -12,7 +12,7 @@ const create: Action = {
     const token = control.create("tokens", {
       account: account.id,
       name: form.required("name", "The name"),
-      // The control refuses unknown abilities.
+      // The control rejects unknown abilities.
       abilities: form.all("abilities") as Ability[],
       service_ids: services.length === 0 ? null : services.map(Number),
     });

@@ -1,4 +1,4 @@
-/** The webhook subscriptions of the account, and the deliveries of events to them: body, signature, attempts. */
+/** Shows the webhook subscriptions of the account, and the deliveries of events to them: body, signature, attempts. */
 import { html } from "hono/html";
 import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
 import { content } from "../../http/request.ts";
@@ -217,7 +217,7 @@ function next({ control, now }: Visit, { id, status }: Delivery): Html {
     : html`<p class="hint">The next attempt: ${when(due.at)}, ${fromNow(due.at, now)}.</p>`;
 }
 
-/** The signature with the current secret. After a rotation it differs from the one that was sent. */
+/** Returns the signature with the current secret. After a rotation, it differs from the sent signature. */
 function signature({ control }: Visit, { webhook_id, body }: Delivery): Html {
   const subscription = control.list("webhooks").find(({ id }) => id === webhook_id);
   if (subscription === undefined)
@@ -230,7 +230,7 @@ function laidOut(body: string): string {
   return json === undefined ? body : JSON.stringify(json, null, 2);
 }
 
-/** Newest first. */
+/** Returns a table of deliveries, newest first. */
 function deliveryTable({ now, query }: Visit, path: string, deliveries: readonly Delivery[], caption: string): Html {
   return table({
     list: { path, query },
@@ -250,7 +250,7 @@ function deliveryTable({ now, query }: Visit, path: string, deliveries: readonly
   });
 }
 
-/** @param webhookId only to this subscription, whether it asked for the event or not. */
+/** @param webhookId sends only to this subscription, even if it has not subscribed to the event. */
 function triggerForm(webhookId?: number): ActParts {
   return {
     do: "trigger",
