@@ -3,7 +3,7 @@ import { escapeLine } from "./escape.ts";
 import { firstOf, formatDuration } from "./numbers.ts";
 import { flow, paint as painter, type TextStyle } from "./text-style.ts";
 
-/** What is known of a create without known outcome, as this report needs it. */
+/** The evidence on a create without known outcome. */
 interface EvidenceReport {
   readonly address: string;
   readonly since: string;
