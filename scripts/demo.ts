@@ -1,5 +1,5 @@
-// `npm run demo`: the main job on the embedded sandbox, with its limit of 60 requests a minute. Each step runs the real command
-// line, in this process, and is checked; the demo fails when a check fails.
+// `npm run demo`: the main job against the embedded sandbox, with its limit of 60 requests a minute. Each step runs the command line in this
+// process and checks the result.
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -11,8 +11,9 @@ import { startSandbox } from "../src/sandbox/index.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const color = process.stdout.isTTY === true && !process.env.NO_COLOR;
-const bold = (text: string) => (color ? styleText("bold", text, { validateStream: false }) : text);
-const dim = (text: string) => (color ? styleText("dim", text, { validateStream: false }) : text);
+const styled = (style: "bold" | "dim", text: string) =>
+  color ? styleText(style, text, { validateStream: false }) : text;
+const print = (style: "bold" | "dim", text: string) => console.log(styled(style, text));
 
 const sandbox = await startSandbox();
 const folder = await mkdtemp(path.join(tmpdir(), "hostform-demo-"));
@@ -29,26 +30,21 @@ const env = {
 };
 
 let step = 0;
-const heading = (text: string) => console.log(`\n${bold(`${++step}. ${text}`)}`);
+const heading = (text: string) => print("bold", `\n${++step}. ${text}`);
 const check = (truth: boolean, what: string) => {
   if (!truth) throw new Error(`expected: ${what}`);
 };
 
-/** Runs `hostform ARGS` in the demo's folder and shows what it prints. @returns the output. */
+/** Runs `hostform ARGS` in the demo's folder and prints its output. */
 async function hostform(...args: string[]): Promise<string> {
-  console.log(dim(`$ hostform ${args.join(" ")}`));
+  print("dim", `$ hostform ${args.join(" ")}`);
   let output = "";
-  let begun = args[0] !== "apply";
   const show = (chunk: string) => {
     output += chunk;
-    if (begun) process.stdout.write(chunk);
-    // The plan that apply prints first is not shown, as a step before or after shows it.
-    const summary = begun ? -1 : output.indexOf("Plan: ");
-    if (summary < 0) return;
-    begun = true;
-    process.stdout.write(output.slice(summary));
   };
   const code = await runCli(args, { ...system, cwd: folder, env, out: show, err: show });
+  // Another step shows the plan that an apply repeats.
+  process.stdout.write(args[0] === "apply" ? output.slice(Math.max(0, output.indexOf("Plan: "))) : output);
   check(code === 0, `\`hostform ${args.join(" ")}\` to end with exit 0, not ${code}`);
   return output;
 }
@@ -57,10 +53,12 @@ async function edit(from: string, to: string): Promise<void> {
   const text = await readFile(file, "utf8");
   check(text.includes(from), `the declaration to contain ${JSON.stringify(from)}`);
   await writeFile(file, text.replace(from, to));
-  for (const line of from.split("\n"))
-    if (line !== "" && !to.includes(line)) console.log(dim(`  hosting.yaml: - ${line}`));
-  for (const line of to.split("\n"))
-    if (line !== "" && !from.includes(line)) console.log(dim(`  hosting.yaml: + ${line}`));
+  const lines = (sign: string, of: string, other: string) => {
+    for (const line of of.split("\n"))
+      if (line !== "" && !other.includes(line)) print("dim", `  hosting.yaml: ${sign} ${line}`);
+  };
+  lines("-", from, to);
+  lines("+", to, from);
 }
 
 /** The services of the agency, the account that the demo works in. */
@@ -70,7 +68,7 @@ const status = () => services().find(({ domain }) => domain === "www.acme.exampl
 try {
   await cp(path.join(root, "examples/quickstart"), folder, { recursive: true });
   console.log(`A sandbox of the Hosting Automation API runs on ${sandbox.url}, with 60 requests a minute per token.`);
-  console.log(dim(await readFile(file, "utf8")));
+  print("dim", await readFile(file, "utf8"));
 
   heading("The plan: what is declared and does not exist yet");
   await hostform("plan");
@@ -118,9 +116,7 @@ try {
   const refused = sent.filter((request) => request.status === 429).length;
   const orders = sent.filter(({ method, path: to }) => method === "POST" && to === "/api/v1/services").length;
   check(refused === 0 && orders === 2, "two orders and no refused request");
-  console.log(
-    `\n${bold("Done.")} ${sent.length} API requests, ${orders} orders, none refused for going over the limit.`,
-  );
+  console.log(`\n${styled("bold", "Done.")} ${sent.length} API requests, ${orders} orders, none refused.`);
 } catch (error) {
   console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

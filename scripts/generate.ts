@@ -1,18 +1,16 @@
-// Writes everything that is derived from the kinds, the table of codes and the API's description; `--check` only lists outdated files.
+// `npm run generate`: writes everything that follows from the kinds and the table of codes; `--check` only lists outdated files.
 import { spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
-import { apiReference } from "./generate/api-reference.ts";
+import { outdated } from "./bindings/made.ts";
 import { commandsPage } from "./generate/commands-page.ts";
 import { conditionsSchema } from "./generate/conditions-schema.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
-import { outdated } from "./generate/made.ts";
 import { policyJsonSchema } from "./generate/policy-schema.ts";
 import { registry } from "./generate/registry.ts";
-import { readDocument } from "./openapi/document.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const check = process.argv.includes("--check");
@@ -29,7 +27,7 @@ async function settle(file: string, text: string | undefined): Promise<void> {
   await (text === undefined ? rm(target) : writeFile(target, text));
 }
 
-// The registry first: the rest is made from the kinds that it lists.
+// The registry first: the rest follows from its kinds.
 await settle("src/core/kinds/registry.gen.ts", await registry(path.join(root, "src/core/kinds")));
 const { kinds } = await import("../src/core/kinds/index.ts");
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
@@ -42,29 +40,21 @@ const complaints = catalogueLint(catalogue);
 if (complaints.length > 0)
   throw new Error(`Terraform or the bindings do not accept this schema:\n${complaints.join("\n")}`);
 await settle("docs/errors.md", errorsPage());
-await settle("docs/api.md", apiReference(readDocument()));
 await settle("docs/commands.md", commandsPage(await readFile(path.join(root, "docs/commands.md"), "utf8")));
-const pages = new Map(kindPages(kinds));
-for (const [name, text] of pages) await settle(`docs/kinds/${name}`, text);
-for (const name of await readdir(path.join(root, "docs/kinds"))) {
-  if (!pages.has(name)) await settle(`docs/kinds/${name}`, undefined);
-}
 const { documented, REGISTRY_FOLDERS, registryPages } = await import("./generate/registry-docs.ts");
-const provided = registryPages(documented(root));
-for (const [name, text] of provided) await settle(`docs/${name}`, text);
-for (const folder of REGISTRY_FOLDERS) {
-  for (const name of await readdir(path.join(root, "docs", folder)).catch(() => [])) {
-    if (!provided.has(`${folder}/${name}`)) await settle(`docs/${folder}/${name}`, undefined);
-  }
-}
+const pages = registryPages(documented(root));
+for (const [name, text] of kindPages(kinds)) pages.set(`kinds/${name}`, text);
+for (const [name, text] of pages) await settle(`docs/${name}`, text);
+for (const folder of ["kinds", ...REGISTRY_FOLDERS])
+  for (const name of await readdir(path.join(root, "docs", folder)).catch(() => []))
+    if (!pages.has(`${folder}/${name}`)) await settle(`docs/${folder}/${name}`, undefined);
 
-// The rest is made by generators that only those who generate install.
 if (check) changed.push(...(await outdated(root)));
 if (check && changed.length > 0) {
   console.error(`Not current: ${changed.join(", ")}. Run \`npm run generate\`.`);
   process.exitCode = 1;
 } else console.log(changed.length === 0 ? "Generated files are current." : `Brought up to date: ${changed.join(", ")}`);
 if (!check) {
-  const tools = [path.join(root, "scripts/run.mjs"), "tools/generate.ts"];
+  const tools = [path.join(root, "scripts/run.mjs"), "scripts/bindings/generate.ts"];
   process.exitCode = spawnSync(process.execPath, tools, { cwd: root, stdio: "inherit" }).status ?? 1;
 }

@@ -1,9 +1,9 @@
-// Runs a script or tool of the project, installing what is missing first: on this Node where it is new enough, else on that of tools/node.
+// Runs a script or tool of the project, installing what is missing first: on this Node where it is new enough, else on that of scripts/node.
 // Plain JavaScript without dependencies: it must work on Node 20 in a checkout where nothing is installed yet.
 //
-//   node scripts/run.mjs scripts/demo.ts ARGS…   a file of the project
-//   node scripts/run.mjs tools/generate.ts       a file that needs the packages of tools/ as well
-//   node scripts/run.mjs vitest run              a tool from node_modules/.bin
+//   node scripts/run.mjs scripts/demo.ts ARGS…             a file of the project
+//   node scripts/run.mjs scripts/bindings/generate.ts      a file that also needs the packages of its folder
+//   node scripts/run.mjs vitest run                        a tool from node_modules/.bin
 import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
@@ -12,14 +12,14 @@ import process from "node:process";
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "..");
 const [what, ...rest] = process.argv.slice(2);
 if (what !== undefined) install(root);
-// The generators have packages of their own, which only those who generate need.
-if (what?.startsWith("tools/")) install(path.join(root, "tools"));
+// Only `npm run generate` needs the generators.
+if (what?.startsWith("scripts/bindings/")) install(path.join(root, "scripts/bindings"));
 
-/** Installs what the lock file of a folder names, unless it is there. */
+/** Installs the packages of a folder's lock file, unless they are there. */
 function install(folder) {
   const modules = path.join(folder, "node_modules");
   const installed = path.join(modules, ".package-lock.json");
-  // What node_modules links to belongs to another checkout, and npm would empty it.
+  // A linked node_modules belongs to another checkout, and npm would empty it.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   if (existsSync(installed) && statSync(path.join(folder, "package-lock.json")).mtimeMs <= statSync(installed).mtimeMs)
     return;
@@ -35,9 +35,9 @@ function install(folder) {
   }
 }
 
-/** Node from the registry, with the digest of its lock file. Ends the process where none is packaged for this machine. */
+/** Returns Node from the registry, checked by its lock file. Ends the process on a machine without a package. */
 function packagedNode() {
-  const folder = path.join(root, "tools/node");
+  const folder = path.join(root, "scripts/node");
   install(folder);
   const platform = process.platform === "win32" ? "win" : process.platform;
   const found = path.join(folder, "node_modules", `node-${platform}-${process.arch}`);
@@ -48,7 +48,7 @@ function packagedNode() {
     );
     process.exit(1);
   }
-  // A third of the package, and only compilers read it.
+  // Only compilers read these headers, a third of the package.
   rmSync(path.join(found, "include"), { recursive: true, force: true });
   return program;
 }
@@ -59,7 +59,7 @@ const [major, minor] = process.versions.node.split(".").map(Number);
 const isNew = major >= 24 || (major === 22 && minor >= 20);
 // HOSTFORM_NODE lets CI run the very same scripts on another Node (the floor, 22.20).
 const runtime = process.env.HOSTFORM_NODE ?? (isNew ? process.execPath : packagedNode());
-// `npm ci` runs it so when it is done: what is left to fetch is fetched then.
+// `npm ci` runs this script without arguments, to fetch everything at once.
 if (what === undefined) process.exit();
 const isFile = /\.[mc]?[jt]s$/.test(what);
 const command = isFile ? path.join(root, what) : path.join(bin, what);

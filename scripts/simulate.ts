@@ -1,5 +1,5 @@
-// `npm run simulate -- SEED` replays one history of the simulation and prints it. `npm run simulate -- SEED COUNT` plays as
-// many, from SEED on, on all cores; it stops at the first in which something is wrong, and says how to replay that.
+// `npm run simulate -- SEED` replays one history of the simulation and prints it. `npm run simulate -- SEED COUNT` plays COUNT histories from
+// SEED on, on all cores, and stops at the first violation.
 import process from "node:process";
 import { isMainThread, parentPort } from "node:worker_threads";
 import { simulate } from "../test/simulation/history.ts";
@@ -47,13 +47,11 @@ async function replay(seed: number): Promise<number> {
 /** @returns the exit code. */
 async function playMany(from: number, count: number): Promise<number> {
   const started = Date.now();
-  let [given, played, runs, reported, code] = [0, 0, 0, started, 0];
-  const report = () => {
-    const seconds = (Date.now() - started) / 1000;
-    const [done, all, more] = [played, count, runs].map((number) => number.toLocaleString("en"));
-    const speed = Math.round(played / Math.max(1, seconds));
-    console.log(`${done} of ${all} histories, ${more} runs, nothing wrong; ${speed} a second`);
-  };
+  let given = 0;
+  let played = 0;
+  let runs = 0;
+  let reported = started;
+  let code = 0;
   const next = () => {
     const job = { seed: from + given, count: Math.min(BLOCK, count - given) };
     given += job.count;
@@ -70,7 +68,8 @@ async function playMany(from: number, count: number): Promise<number> {
     }
     if (played === count || Date.now() - reported > 10_000) {
       reported = Date.now();
-      report();
+      const speed = Math.round(played / Math.max(1, (reported - started) / 1000));
+      console.log(`${played} of ${count} histories, ${runs} runs, nothing wrong; ${speed} a second`);
     }
     return false;
   });

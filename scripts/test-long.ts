@@ -1,12 +1,12 @@
-// `npm run test:long [PART …]`: in full what `npm test` samples. Without a PART: all of them, one after the other. Random
-// parts use a new seed each time and print it; HOSTFORM_SEED repeats one.
+// `npm run test:long [PART …]`: in full what `npm test` samples. Without a PART: all of them. Random parts use a new seed each time and
+// print it; HOSTFORM_SEED repeats one.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import process from "node:process";
 
 interface Part {
   readonly what: string;
-  /** Tests, or a script that takes the seed and these arguments. */
+  /** Tests; or a script, which takes the seed and these arguments. */
   readonly tests?: string;
   readonly script?: readonly [path: string, ...args: string[]];
   readonly env?: Readonly<Record<string, string>>;

@@ -14,12 +14,12 @@ const seed = Number(process.argv[2] ?? 1);
 /** Both fronts: the command line, and the Terraform provider behind a model of Terraform's core. */
 const CONFORMANCE = ["conformance", "terraform", "terraform-end"].map((name) => `test/conformance/${name}.test.ts`);
 
-/** What a user goes through. `commands` starts sandboxes of its own by the command line, `profiles` is about profiles itself. */
+/** Journeys of a user. `commands` starts sandboxes of its own by the command line, `profiles` is about profiles itself. */
 const JOURNEYS = readdirSync(path.join(root, "test/journeys"), { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".test.ts") && !/^(commands|profiles)/.test(name))
   .map((name) => path.join("test/journeys", name));
 
-/** How often the journeys run with a random profile for each test, to combine two or three values. */
+/** Runs of the journeys with a random profile for each test, which combine two or three values. */
 const DRAWN = 10;
 
 function run(tests: readonly string[], env: Readonly<Record<string, string>>): boolean {
@@ -32,7 +32,7 @@ function run(tests: readonly string[], env: Readonly<Record<string, string>>): b
   return status === 0;
 }
 
-// With background faults (`weather=flaky`) one command may not be enough, and journeys check single commands: the lives, which
+// Under background faults (`weather=flaky`), one command may not be enough, and journeys check single commands: the lives, which
 // repeat commands, cover that.
 const values = Object.entries(PROFILE_SWITCHES).flatMap(([name, [, ...others]]) =>
   name === "weather" ? [] : others.map((value) => `${name}=${value}`),

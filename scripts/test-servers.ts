@@ -1,5 +1,5 @@
-// `npm run test:long servers`: lives with HOSTFORM_SERVERS random servers, from the seed on, on all cores. Each failure is
-// narrowed down to its cause. With HOSTFORM_SERVERS=1: one of them, with its whole log.
+// `npm run test:long servers`: lives with HOSTFORM_SERVERS random servers, from the seed on, on all cores. Each failure is reduced to its cause.
+// HOSTFORM_SERVERS=1 prints one life with its whole log.
 import process from "node:process";
 import { isMainThread, parentPort } from "node:worker_threads";
 import { drawServer } from "../test/servers/drawn.ts";
@@ -7,7 +7,7 @@ import { live, type Verdict, verdictText } from "../test/servers/life.ts";
 import { shrink, signatureOf } from "../test/servers/shrink.ts";
 import { onAllCores } from "./workers.ts";
 
-/** How many of a hundred lives may be refused. */
+/** Refused lives of a hundred that are allowed. */
 const MOST_REFUSED_PERCENT = 5;
 
 interface Report {
@@ -45,26 +45,22 @@ async function playAll(from: number, count: number): Promise<void> {
     },
   );
   console.log(`\n${count} servers from seed ${from}: ${countsOf(reports)}`);
-  const ends = Map.groupBy(
-    reports.filter(({ signature }) => signature !== undefined),
-    ({ signature }) => signature,
-  );
+  const ends = Map.groupBy(reports, ({ signature }) => signature);
   for (const [signature, some] of [...ends].toSorted(([, a], [, b]) => b.length - a.length)) {
-    console.log(
-      `${String(some.length).padStart(5)} × ${signature} (${some
-        .slice(0, 6)
-        .map(({ seed }) => seed)
-        .join(", ")})`,
-    );
+    if (signature === undefined) continue;
+    const seeds = some.slice(0, 6).map(({ seed }) => seed);
+    console.log(`${String(some.length).padStart(5)} × ${signature} (${seeds.join(", ")})`);
   }
-  const of = (outcome: Verdict["outcome"]) => reports.filter((one) => one.outcome === outcome).length;
-  if (of("violation") > 0 || of("refused") * 100 > count * MOST_REFUSED_PERCENT) process.exitCode = 1;
+  if (countOf(reports, "violation") > 0 || countOf(reports, "refused") * 100 > count * MOST_REFUSED_PERCENT)
+    process.exitCode = 1;
 }
 
+const countOf = (reports: readonly Report[], outcome: Verdict["outcome"]) =>
+  reports.filter((one) => one.outcome === outcome).length;
+
 function countsOf(reports: readonly Report[]): string {
-  const of = (outcome: Verdict["outcome"]) => reports.filter((one) => one.outcome === outcome).length;
   const asked = reports.filter((one) => one.outcome === "fine" && one.asked).length;
-  return `${of("fine")} fine (${asked} after an answer of the user), ${of("refused")} refused, ${of("violation")} violations`;
+  return `${countOf(reports, "fine")} fine (${asked} after an answer of the user), ${countOf(reports, "refused")} refused, ${countOf(reports, "violation")} violations`;
 }
 
 if (!isMainThread) {

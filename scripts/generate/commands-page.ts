@@ -14,15 +14,13 @@ export function commandsPage(page: string): string {
 
 /** Lists the common options once, then each command with its own options. */
 function reference(): string {
-  const nothing = () => undefined;
-  const program = buildProgram({ out: nothing, err: nothing } as never, { usageErrors: false }, nothing);
+  const program = buildProgram({} as never);
   const common = program.options.filter(({ hidden }) => !hidden);
   /** The first command that describes an option, by flags and description. */
   const described = new Map<string, string>();
-  const isOwn = ({ long }: Option) => !common.some((other) => other.long === long);
 
   const optionsOf = (command: Command, name: string): string[] => {
-    const own = command.options.filter((option) => !option.hidden && isOwn(option));
+    const own = command.options.filter(({ hidden }) => !hidden);
     const lines: string[] = [];
     const known = new Map<string, string[]>();
     for (const option of own) {
@@ -58,11 +56,7 @@ function reference(): string {
   ].join("\n");
 }
 
-const partsOf = (command: Command) =>
-  command
-    .createHelp()
-    .visibleCommands(command)
-    .filter((part) => part.name() !== "help");
+const partsOf = (command: Command) => command.commands.filter((part) => part.name() !== "help");
 
 function optionLine({ flags, description, argChoices }: Option): string {
   const choices = argChoices === undefined ? "" : ` One of ${argChoices.map((one) => `\`${one}\``).join(", ")}.`;

@@ -152,7 +152,7 @@ const USE: Record<string, Schema> = {
   },
 };
 
-/** What a block of this kind can have, each as a reference to where the block has it. */
+/** Returns the properties of a block of this kind, each as a reference to its place. */
 function propertiesOf(kind: Kind, kinds: Kinds): [name: string, at: Schema][] {
   const { nested } = kind;
   const outer = nested && kinds.get(nested.in);
@@ -267,7 +267,7 @@ function nested(kind: Kind, kinds: Kinds): Schema {
   };
 }
 
-/** Where a secret value is read: one of the forms, or `${env.NAME}`. The value itself may not stand there. */
+/** The source of a secret value: one of the forms, or `${env.NAME}`, never the value itself. */
 function source(described: Schema): Schema {
   const forms = draft7(secretSourceForms.partial());
   return { ...described, anyOf: [{ ...forms, minProperties: 1, maxProperties: 1 }, TEMPLATE] };
@@ -290,7 +290,7 @@ function attribute(type: z.ZodType, meta: AttributeMeta): Schema {
   return { ...described, anyOf: [isText ? { ...schema, type: ["string", "number", "boolean"] } : schema, TEMPLATE] };
 }
 
-/** What may be written: identifiers as numbers too, values of free maps as anything. */
+/** The declarable form: identifiers may also be numbers, values of free maps anything. */
 function inputOf(type: z.ZodType): z.ZodType {
   if (type instanceof z.ZodOptional) return inputOf(type.unwrap() as z.ZodType);
   if (!(type instanceof z.ZodPipe)) return type;

@@ -6,7 +6,7 @@ import { type Catalogue, catalogue } from "../../src/fronts/terraform/catalogue.
 import type { ProviderFunction } from "../../src/fronts/terraform/index.ts";
 import { schemaSection, typeName } from "./registry-schema.ts";
 
-/** What the pages are made from: what the provider offers, and what stands beside it. */
+/** Sources of the pages: the catalogue of the provider, guides and examples. */
 export interface Documented extends Catalogue {
   readonly kinds: Kinds;
   /** The guides, which are written by hand: file name -> text. */

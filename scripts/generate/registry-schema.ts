@@ -28,7 +28,7 @@ export function schemaSection(attributes: Attributes): string {
   ];
   for (let next = below.shift(); next !== undefined; next = below.shift()) {
     const heading = `<a id="nestedatt--${next.path.join("--")}"></a>\n### Nested Schema for \`${next.path.join(".")}\``;
-    // What a nested object holds follows it at once, not after all of its siblings.
+    // The attributes of a nested object follow it at once, not after all of its siblings.
     const inner: Below[] = [];
     parts.push(heading, ...groups(next.attributes, next.path, inner).flatMap(([title, lines]) => [`${title}:`, lines]));
     below.unshift(...inner);

@@ -1,10 +1,9 @@
 import { type Attribute, type Attributes, isNested, type Schema } from "../../src/core/model/schema.ts";
 import type { Catalogue } from "../../src/fronts/terraform/catalogue.ts";
-import { attributeNameComplaint, catalogueNamesLint } from "./binding-names.ts";
 
 export type Sort = "provider" | "resource" | "data source" | "ephemeral resource";
 
-/** What Terraform takes for its own in a block, by what the block is. */
+/** Names that Terraform reserves in each sort of block. */
 const META: Readonly<Record<Sort, readonly string[]>> = {
   provider: ["alias", "version"],
   resource: ["connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"],
@@ -15,21 +14,20 @@ const META: Readonly<Record<Sort, readonly string[]>> = {
 const NAME = /^[a-z][a-z0-9_]*$/;
 const SECRET = /(?:^|_)(?:secret|password|token)$/;
 
-/** The problems that Terraform or a generator of bindings would have with the provider's schemas. */
+/** Returns the problems that Terraform would have with the schemas. The build of the constructs finds clashes of names in the bindings. */
 export function catalogueLint(catalogue: Catalogue): string[] {
   const { provider, resources, dataSources, ephemeral } = catalogue;
-  const each = (schemas: Catalogue["resources"], sort: Sort) =>
+  const each = (schemas: Iterable<readonly [string, Schema]>, sort: Sort) =>
     [...schemas].flatMap(([name, schema]) => lint(schema, sort).map((complaint) => `${name} (${sort}): ${complaint}`));
   return [
-    ...lint(provider, "provider").map((complaint) => `the provider: ${complaint}`),
+    ...each([["hosting", provider]], "provider"),
     ...each(resources, "resource"),
     ...each(dataSources, "data source"),
     ...each(ephemeral, "ephemeral resource"),
-    ...catalogueNamesLint(catalogue),
   ];
 }
 
-/** The problems of one schema, as `path: complaint`. */
+/** Returns the problems of one schema, as `path: complaint`. */
 export function lint(schema: Schema, sort: Sort): string[] {
   const complaints = attributesLint(schema.attributes, sort, "");
   for (const name of Object.keys(schema.attributes)) {
@@ -45,9 +43,8 @@ export function lint(schema: Schema, sort: Sort): string[] {
 }
 
 function attributesLint(attributes: Attributes, sort: Sort, under: string): string[] {
-  const names = Object.keys(attributes);
   return Object.entries(attributes).flatMap(([name, attribute]) => {
-    const complaints = [...nameLint(name, names, under !== ""), ...attributeLint(name, attribute, sort)];
+    const complaints = attributeLint(name, attribute, sort);
     const { type } = attribute;
     const inner = isNested(type) ? attributesLint(type.attributes, sort, `${under}${name}.`) : [];
     if (isNested(type) && Object.keys(type.attributes).length === 0) complaints.push("an object without attributes");
@@ -55,14 +52,10 @@ function attributesLint(attributes: Attributes, sort: Sort, under: string): stri
   });
 }
 
-function nameLint(name: string, names: readonly string[], inside: boolean): string[] {
-  const complaint = attributeNameComplaint(name, names, inside);
-  return [...(NAME.test(name) ? [] : ["not a name in snake_case"]), ...(complaint === undefined ? [] : [complaint])];
-}
-
 function attributeLint(name: string, attribute: Attribute, sort: Sort): string[] {
   const { required, optional, computed, sensitive, writeOnly, description, deprecated } = attribute;
   const rules: readonly (readonly [broken: boolean | undefined, complaint: string])[] = [
+    [!NAME.test(name), "not a name in snake_case"],
     [!required && !optional && !computed, "neither required nor optional nor computed"],
     [required && (optional || computed), "required, and optional or computed"],
     [writeOnly && computed, "write-only and computed"],

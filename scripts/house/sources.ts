@@ -1,7 +1,4 @@
-/**
- * The sources as the checks of the house see them: files, their lines, and who imports whom. Read as text; statements begin a
- * line, so that no comment and no string is taken for one.
- */
+/** Files, sizes and imports of `src`, for the checks of the house. A statement begins a line, so that no comment or string counts as one. */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "@babel/parser";
@@ -22,7 +19,7 @@ export const files: readonly string[] = globSync("**/*.ts", { cwd: SRC })
 
 export const textOf = (file: string): string => readFileSync(path.join(SRC, file), "utf8");
 
-/** What a generator writes: `*.gen.ts`, and the bindings for CDKTF and CDK Terrain. */
+/** Output of a generator: `*.gen.ts`, and the bindings for CDKTF and CDK Terrain. */
 export const isGenerated = (file: string): boolean => /\.gen\.ts$|^constructs\/cdkt[fn]\/lib\//.test(file);
 
 /** Size of a file as a reader meets it: packing lines gains nothing. */

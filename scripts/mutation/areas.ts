@@ -1,4 +1,4 @@
-// What is tested by mutation: the code that spends money, and the code that records it.
+// Files that are tested by mutation: the code that spends money, and the code that records it.
 import { globSync } from "node:fs";
 
 /** Area -> its files, as globs. */

@@ -1,5 +1,5 @@
-// `npm run test:mutation [AREA|FILE …] [--all | --sample N] [--seed N]`: changes the sources in small ways and runs the unit
-// tests against each change. One that no test notices is printed; `explained.yaml` says why some may stay.
+// `npm run test:mutation [AREA|FILE …] [--all | --sample N] [--seed N]`: changes the sources in small ways, runs the unit tests against each
+// change, and prints each change that no test notices. `explained.yaml` has the reasons for which some may stay. Decision 0064: not StrykerJS.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import path from "node:path";
@@ -11,7 +11,7 @@ import { Draw } from "../../test/servers/draw.ts";
 import config from "../../vitest.config.ts";
 import { filesOf } from "./areas.ts";
 import { instrument, type Mutant } from "./mutants.ts";
-import { judge, table } from "./report.ts";
+import { judge } from "./report.ts";
 import { testsOf } from "./tests.ts";
 import { refusedByTypes } from "./types.ts";
 
@@ -25,7 +25,7 @@ const { values: options, positionals } = parseArgs({
     all: { type: "boolean", default: false },
     sample: { type: "string", default: SAMPLE },
     seed: { type: "string", default: process.env.HOSTFORM_SEED ?? String(Date.now() % 2 ** 31) },
-    // For work on the tests of one file: only test files of such a name, and without asking the compiler.
+    // Only test files of such a name, without the compiler: for work on the tests of one file.
     tests: { type: "string", multiple: true },
   },
 });
@@ -82,9 +82,9 @@ const vitest = await createVitest(
     ...shared,
     root,
     config: false,
-    // The same file has other mutants in it in the next run.
+    // The next run puts other mutants into the same file.
     fsModuleCache: false,
-    // What changes the sources is a plugin of vite's.
+    // A plugin of vite changes the sources.
     experimental: { viteModuleRunner: true },
     watch: false,
     update: false,
@@ -127,6 +127,6 @@ const verdict = judge(readFileSync(log, "utf8"), input);
 if (process.env.HOSTFORM_MUTATION_KEEP === undefined) rmSync(folder, { recursive: true });
 else console.log(`Log: ${log}`);
 for (const line of verdict.lines) console.log(line);
-console.log(table(verdict.areas));
+console.table(verdict.figures);
 console.log(`${((Date.now() - started) / 60_000).toFixed(1)} min`);
 process.exitCode = verdict.passed ? 0 : 1;

@@ -1,4 +1,4 @@
-// What can be changed in a source file, and the file with all of it built in: a mutant is switched on by its number while
+// Mutants of a source file, and the file with all of them built in: a mutant is switched on by its number while
 // the tests run, so that one process tests thousands. Prose is left as it is: a string with a space in it is a message.
 import { type ParserOptions, parse } from "@babel/parser";
 
@@ -6,7 +6,7 @@ export interface Mutant {
   readonly id: number;
   readonly file: string;
   readonly line: number;
-  /** What it is matched by in the list of explained ones: where (function), what and how, and no line number. */
+  /** Identity in the list of explained ones: function, operator, before and after, without a line number. */
   readonly key: string;
   readonly operator: string;
   readonly from: string;
@@ -29,11 +29,11 @@ interface Draft {
   readonly wrap: Wrap;
 }
 
-/** Where a node stands: what leads to it, and what is known of its meaning there. */
+/** Place of a node: its parent, and its meaning there. */
 interface Place {
   readonly parent: Node | undefined;
   readonly key: string;
-  /** Whether it decides a branch, or is an operand of what does: then forcing the whole says more than turning it. */
+  /** The node decides a branch, or is an operand of a condition: forcing the whole condition proves more than negating it. */
   readonly decides: boolean;
 }
 
@@ -56,7 +56,7 @@ const FUNCTIONS = new Set([
   "ClassPrivateMethod",
   "ObjectMethod",
 ]);
-/** Of the syntax of types, what has a value. */
+/** Nodes of type syntax that have a value. */
 const VALUES = new Set(["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression"]);
 
 const OPTIONS: ParserOptions = { sourceType: "module", plugins: ["typescript"], createParenthesizedExpressions: true };
@@ -93,7 +93,7 @@ function childrenOf(node: Node, place: Place): [Node, Place][] {
   return found.toSorted(([a], [b]) => a.start - b.start);
 }
 
-/** What a function that returns early gives, by the type that it declares; undefined: there is nothing that simple. */
+/** Early returns of a function, by its declared type; empty if no simple value fits. */
 function emptyResult(source: Source, node: Node): readonly string[] {
   const { returnType } = node as { returnType?: unknown };
   const type = isNode(returnType) ? source.of(returnType).replace(/^:\s*/, "") : "";
@@ -267,7 +267,7 @@ export function instrument(
   let [out, at] = ["", 0];
   for (const statement of source.program.body as Node[]) {
     out += source.text.slice(at, statement.start);
-    // What the module does when it is loaded is done before any mutant is switched on.
+    // A statement of the module runs at its load, before any mutant is switched on.
     const once =
       /Statement$/.test(statement.type) || (statement.type === "VariableDeclaration" && statement.kind !== "const");
     out += once

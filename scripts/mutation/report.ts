@@ -1,17 +1,17 @@
-// The result for each mutant, and the figures of an area.
+// The result of each mutant, and the figures of each area.
 import type { Mutant } from "./mutants.ts";
 
-/** Less than this of what is not explained, in percent, fails the run. */
+/** A lower percentage fails the run. */
 const GOAL_PERCENT = 90;
 
 interface Input {
   readonly areas: ReadonlyMap<string, readonly string[]>;
-  /** All of these files; `chosen` are those that were tried. */
+  /** All of the files; the run tried the `chosen` ones. */
   readonly mutants: readonly Mutant[];
   readonly chosen: ReadonlySet<number>;
-  /** Those that the compiler refuses. */
+  /** Mutants that the compiler refuses. */
   readonly refused: ReadonlySet<number>;
-  /** File -> mutant -> why it may survive. */
+  /** File -> mutant -> reason for which no test can notice it. */
   readonly explained: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
@@ -22,17 +22,20 @@ export interface Figures {
   readonly types: number;
   readonly explained: number;
   readonly survived: number;
+  /** Killed ones of those that are neither explained nor refused by the compiler. */
+  readonly percent: string;
 }
 
 export interface Verdict {
   readonly survivors: readonly Mutant[];
-  readonly areas: readonly Figures[];
-  /** Survivors with their places, and what is wrong with the explanations. */
+  /** A row for each area, and one for all. */
+  readonly figures: readonly Figures[];
+  /** Survivors with their places, and mistakes in the explanations. */
   readonly lines: readonly string[];
   readonly passed: boolean;
 }
 
-/** @param log what the workers wrote: a line for each test that broke and each mutant that one killed or reached. */
+/** @param log of the workers: a line for each broken test, and for each mutant that a test killed or reached */
 export function judge(log: string, { areas, mutants, chosen, explained, refused }: Input): Verdict {
   const ids = (pattern: RegExp) =>
     new Set([...log.matchAll(pattern)].flatMap(([, list = ""]) => list.split(",").map(Number)));
@@ -55,55 +58,17 @@ export function judge(log: string, { areas, mutants, chosen, explained, refused 
       if (tried.has(file) && !mutants.some((one) => one.file === file && one.key === key))
         lines.push(`explained, but there is no such mutant any more: ${file}: ${key}`);
   for (const [text] of log.matchAll(/^(?:broken|spoiled) .*$/gm)) lines.push(text);
-  const figures = [...areas].map(([area, files]) => {
-    const all = mutants.filter(({ id, file }) => chosen.has(id) && files.includes(file));
-    const dead = all.filter(({ id }) => killed.has(id)).length;
-    const accepted = all.filter((one) => !killed.has(one.id) && why(one) !== undefined).length;
-    const types = all.filter(({ id }) => refused.has(id)).length;
-    return {
-      area,
-      mutants: all.length,
-      killed: dead,
-      types,
-      explained: accepted,
-      survived: all.length - dead - types - accepted,
-    };
+  const all: readonly (readonly [area: string, files: readonly string[]])[] = [...areas, ["all", [...tried]]];
+  const figures = all.map(([area, files]): Figures => {
+    const own = mutants.filter(({ id, file }) => chosen.has(id) && files.includes(file));
+    const count = (is: (one: Mutant) => boolean) => own.filter(is).length;
+    const dead = count(({ id }) => killed.has(id));
+    const accepted = count((one) => !killed.has(one.id) && why(one) !== undefined);
+    const types = count(({ id }) => refused.has(id));
+    const survived = own.length - dead - types - accepted;
+    const percent = `${((100 * dead) / (own.length - types - accepted || 1)).toFixed(1)}%`;
+    return { area, mutants: own.length, killed: dead, types, explained: accepted, survived, percent };
   });
-  const total = sum(figures);
-  const counted = total.mutants - total.types - total.explained;
-  return { areas: figures, lines, survivors, passed: total.killed * 100 >= GOAL_PERCENT * counted };
-}
-
-const sum = (figures: readonly Figures[]): Figures => {
-  const add = (name: Exclude<keyof Figures, "area">) => figures.reduce((total, one) => total + one[name], 0);
-  return {
-    area: "all",
-    mutants: add("mutants"),
-    killed: add("killed"),
-    types: add("types"),
-    explained: add("explained"),
-    survived: add("survived"),
-  };
-};
-
-/** The figures as a table, with the sum: killed in percent of all, and of those that are not explained. */
-export function table(figures: readonly Figures[]): string {
-  const rows = [...figures, sum(figures)].map(({ area, mutants, killed, types, explained, survived }) => {
-    const share = (of: number) => (of === 0 ? "-" : `${((100 * killed) / of).toFixed(1)}%`);
-    return [
-      area,
-      ...[mutants, killed, types, explained, survived].map(String),
-      share(mutants - types),
-      share(mutants - types - explained),
-    ];
-  });
-  const head = ["area", "mutants", "killed", "types", "explained", "survived", "killed", "without explained"];
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
-  return [head, ...rows]
-    .map((row) =>
-      row
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
-        .join("  "),
-    )
-    .join("\n");
+  const percent = Number.parseFloat(figures.at(-1)?.percent ?? "");
+  return { figures, lines, survivors, passed: percent >= GOAL_PERCENT };
 }

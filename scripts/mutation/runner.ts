@@ -6,7 +6,7 @@ import { type RunnerTestCase, TestRunner, type TestTryOptions } from "vitest";
 
 /** A test that takes longer without mutations is not repeated for mutants. */
 const LONGEST_TEST_MS = 2_000;
-/** So long a mutant is tried with the tests of one file. */
+/** Longest time for one mutant with the tests of one file. */
 const ENOUGH_MS = 1_000;
 const [now, wait, cancel] = [performance.now.bind(performance), setTimeout, clearTimeout];
 
@@ -19,7 +19,7 @@ let active = 0;
 let deadline = Number.POSITIVE_INFINITY;
 const reached = new Set<number>();
 const constants = new Map<number, () => void>();
-/** How long each mutant was tried in this file, in milliseconds. */
+/** Time spent on each mutant in this file, in milliseconds. */
 const spent = new Map<number, number>();
 
 class OutOfTime extends Error {}
@@ -124,7 +124,7 @@ export default class MutationRunner extends TestRunner {
       if (turn.passed === 2) appendFileSync(log, `reached ${turn.todo.join()}\n`);
     } else if (failed) {
       appendFileSync(log, `killed ${mutant} ${name}\n`);
-      // Whether the mutant has left something behind that would fail the test for all others, too.
+      // Run the original twice: a mutant may leave a trace that fails the test for all others.
       const [, ...rest] = turn.todo ?? [];
       turn.todo = [0, 0, ...rest];
     }
@@ -132,7 +132,7 @@ export default class MutationRunner extends TestRunner {
     if (turn.todo?.length === 0) end();
   }
 
-  /** What the test reaches, and the constants of files that it reaches something in, without what is killed already. */
+  /** Living mutants that the test reaches, and living mutants in constants of the files that it reaches. */
   #candidates(): number[] {
     const touched = new Set([...reached].map((id) => files[id]));
     const killed = logged();

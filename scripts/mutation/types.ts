@@ -21,7 +21,7 @@ export function refusedByTypes(
   for (const file of ["schemas", "package.json"])
     cpSync(path.join(root, file), path.join(copy, file), { recursive: true });
   symlinkSync(path.join(root, "node_modules"), path.join(copy, "node_modules"));
-  // What becomes unused is no mistake of types.
+  // Unused names are no mistake of types.
   const compilerOptions = {
     incremental: true,
     tsBuildInfoFile: "build-info.json",

@@ -1,18 +1,17 @@
-// What package managers, a shell and a container builder need of a release. All of it follows from its version, address and digests.
+// Files of a release for package managers, a shell and a container builder, from its version, address and digests.
 
-/** What is the same for all of them. */
 export interface Published {
   readonly version: string;
   readonly description: string;
   readonly license: string;
   readonly homepage: string;
-  /** Where the files of this release are, without a slash at the end. */
+  /** Address of the files of this release, without a slash at the end. */
   readonly base: string;
-  /** The SHA-256 of each file of the release, in hexadecimal, by its name. */
+  /** SHA-256 of each file, in hexadecimal, by name. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
-/** The name of the archive with the executable. @param platform Terraform's name of it. */
+/** @param platform in Terraform's words: `linux_amd64` */
 export function archiveName(version: string, platform: string): string {
   return `hostform_${version}_${platform}.${platform.startsWith("windows") ? "zip" : "tar.gz"}`;
 }
@@ -23,7 +22,7 @@ function digestOf({ version, digests }: Published, platform: string): string {
   return digest;
 }
 
-/** The formula of Homebrew. The executable of macOS is signed where it is installed: what is in the archive has no signature. */
+/** The formula of Homebrew. It signs the executable of macOS, which has no signature in the archive. */
 export function formula(of: Published): string {
   const source = (platform: string) => `url "${of.base}/${archiveName(of.version, platform)}"
       sha256 "${digestOf(of, platform)}"`;
@@ -64,7 +63,7 @@ end
 `;
 }
 
-/** The manifest of Scoop, for Windows. */
+/** The manifest of Scoop for Windows. */
 export function scoopManifest(of: Published): string {
   const manifest = {
     version: of.version,
@@ -82,7 +81,7 @@ export function scoopManifest(of: Published): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** The script that installs the executable. It has the digests in itself: no other file has to be trusted. */
+/** The script that installs the executable. It holds the digests: users trust no other file. */
 export function installScript(of: Published): string {
   const platforms = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"];
   const cases = platforms.map((platform) => `    ${platform}) sum=${digestOf(of, platform)} ;;`).join("\n");
@@ -152,7 +151,7 @@ main
 `;
 }
 
-/** Builds the image from the archives beside it: no Node, nobody's root, nothing written but in the volume. */
+/** Builds the image from the archives beside it: without Node and root; only the volume is written. */
 export function dockerfile({ version, license, homepage }: Published): string {
   return `# docker build -t hostform . && docker run --rm --read-only --tmpfs /tmp -v "$PWD:/work" --user "$(id -u):$(id -g)" -e HOSTING_TOKEN -e HOSTING_BASE_URL hostform plan
 FROM debian:12-slim

@@ -1,4 +1,4 @@
-// What a release is made with beside the dependencies: Node for each platform, and the program that puts a bundle into it.
+// Packages of a release beside the dependencies: Node for each platform, and the program that puts a bundle into it.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -7,15 +7,15 @@ import path from "node:path";
 import process from "node:process";
 import pinned from "./pinned.json" with { type: "json" };
 
-/** A package of the npm registry, of which only these bytes are used. */
+/** Exact bytes of a package of the npm registry. */
 export interface Pinned {
   readonly name: string;
   readonly version: string;
-  /** As the registry and a lock file write it: `sha512-` and base64. */
+  /** `sha512-` and base64, as in a lock file. */
   readonly integrity: string;
 }
 
-/** Node in every executable: one version, because what is put into it is written by that version. */
+/** One version of Node for all executables: it also writes their blob. */
 export const NODE = pinned.node;
 export const POSTJECT: Pinned = pinned.packages.postject;
 const { postject: _, ...nodes } = pinned.packages;
@@ -24,7 +24,7 @@ export const NODES: Readonly<Record<keyof typeof nodes, Pinned>> = nodes;
 export type Platform = keyof typeof nodes;
 export const PLATFORMS = Object.keys(nodes) as readonly Platform[];
 
-/** @throws Error when bytes are not those that are pinned. */
+/** @throws Error when the bytes differ from the pinned ones */
 export function verify(content: Uint8Array, { name, version, integrity }: Pinned): void {
   const found = `sha512-${createHash("sha512").update(content).digest("base64")}`;
   if (found !== integrity)
@@ -32,8 +32,8 @@ export function verify(content: Uint8Array, { name, version, integrity }: Pinned
 }
 
 /**
- * The folder with the files of a package, which npm fetches unless it is in `cache`. Its bytes are checked each time.
- * @throws Error when npm cannot fetch it, or its bytes are others.
+ * Returns the folder with the files of a package. npm fetches it unless it is in `cache`; its bytes are checked each time.
+ * @throws Error when npm cannot fetch it, or its bytes differ
  */
 export async function unpacked(one: Pinned, cache: string): Promise<string> {
   await mkdir(cache, { recursive: true });

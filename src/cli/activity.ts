@@ -1,4 +1,4 @@
-/** Status of a run while nothing is printed: a status at the bottom of a terminal, elsewhere a plain line now and then. */
+/** Status of a run: repainted at the bottom of a terminal, elsewhere a line every 15 seconds. */
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { Clock } from "../core/model/index.ts";
 import {
@@ -17,12 +17,12 @@ const PLAIN_MS = 15_000;
 
 interface ActivityOptions {
   err(text: string): void;
-  /** Goes up so many lines, and clears what follows. */
+  /** Moves the cursor up, and clears the rest of the screen. */
   rewind(lines: number): void;
   readonly clock: Clock;
-  /** Repainted in place; otherwise plain lines. */
+  /** Repaints in place; otherwise prints lines. */
   readonly repaints: boolean;
-  /** Nothing is shown at all. */
+  /** Prints nothing. */
   readonly isSilent: boolean;
   readonly look: TextStyle;
 }
@@ -30,22 +30,24 @@ interface ActivityOptions {
 export type Activity = ReturnType<typeof startActivity>;
 
 /**
- * The reading of a plan and the waits for the request budget. The lines at the bottom of a terminal are this object's alone:
- * what is written meanwhile passes through `above`, which erases and repaints them.
+ * Shows the reads of a plan and the waits for the request budget. Only this object writes the status at the bottom of a terminal: other
+ * output passes through `above`, which erases and repaints the status.
  */
 export function startActivity({ err, rewind, clock, repaints, isSilent, look }: ActivityOptions) {
   let reading: Reading | undefined;
   let budget: Budget | undefined;
   let connection: { readonly step: string; readonly since: number } | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
-  /** Lines painted, and whether the last thing written has ended its line: nothing is painted behind half a line. */
-  let [lines, isLineEnded] = [0, true];
+  /** Number of painted lines. */
+  let lines = 0;
+  /** False after half a line: then nothing is painted. */
+  let isLineEnded = true;
   let isMuted = isSilent;
   const erase = (): void => {
     if (lines > 0) rewind(lines);
     lines = 0;
   };
-  /** Puts a text of one or more lines in the place of the status. */
+  /** Replaces the status by a text. */
   const paint = (text: string): void => {
     erase();
     err(`${text}\n`);
@@ -67,7 +69,7 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
     timer = setInterval(tick, repaints ? REPAINT_MS : PLAIN_MS);
     timer.unref();
   };
-  /** Nothing more is shown. */
+  /** Erases the status, and stops. */
   const end = (): void => {
     clearInterval(timer);
     timer = undefined;
@@ -79,9 +81,9 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
     erase,
     paint,
     end,
-    /** The budget as the last request or wait showed it. */
+    /** Returns the budget after the last request or wait. */
     budget: () => budget,
-    /** A request was answered. @param of requests a minute. */
+    /** Counts an answered request. @param of requests a minute. */
     requested({ left }: RequestEvent, of: number): void {
       budget = { left, of, until: 0, isPause: false };
       if (reading !== undefined) reading = { ...reading, done: reading.done + 1 };
@@ -90,18 +92,18 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
       budget = budgetAfterWait(wait, clock.monotonic(), budget);
       start();
     },
-    /** @param step of a connection that is being opened; undefined: it is open, or has failed. */
+    /** @param step of opening a connection; undefined at its end. */
     connects(step: string | undefined): void {
       connection = step === undefined ? undefined : { step, since: clock.monotonic() };
       if (connection !== undefined) start();
     },
-    /** @param open listings and objects that are not read yet; 0 at the end. */
+    /** @param open number of unread listings and objects; 0 at the end. */
     reads(open: number): void {
       reading = { done: reading?.done ?? 0, open };
       if (open === 0) end();
       else start();
     },
-    /** Nothing is shown until the function returned is called: a log that is written for months needs no line every 15 seconds. */
+    /** Prints nothing until the returned function is called. */
     mute(): () => void {
       const before = isMuted;
       end();
@@ -110,7 +112,7 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
         isMuted = before;
       };
     },
-    /** A function that writes above the status. */
+    /** Wraps a function that writes, so that it writes above the status. */
     above:
       <T extends unknown[]>(write: (...given: T) => void) =>
       (...given: T): void => {

@@ -1,16 +1,16 @@
-/** `adopt`: an account that was there already comes under management. */
-import { fail } from "../core/model/index.ts";
+/** `adopt`: brings an existing account under management. */
 import { adoptAccount } from "../project/adopt/adopt.ts";
 import type { Adopted, AdoptFormat, AdoptOptions, Forecast } from "../project/adopt/types.ts";
 import { escapeLine, firstOf, flowText, formatEstimate, plural } from "../report/index.ts";
 import { approve, QUESTIONS } from "./apply.ts";
+import { refuse } from "./messages.ts";
 import { type Action, printJson, say, type Terminal } from "./terminal.ts";
 
 interface AdoptFlags extends AdoptOptions {
   readonly autoApprove?: boolean;
 }
 
-/** Name of the list of each kind. */
+/** Nouns of the kinds, in the order of the report. */
 const NOUNS = ["service", "grant", "webhook", "client account", "migration request"];
 
 /** Next commands after the first adoption in a language. */
@@ -20,15 +20,13 @@ const NEXT: Readonly<Partial<Record<AdoptFormat, string>>> = {
   cdktn: '`npm install cdktn constructs hostform`, `hostform plan --app "node main.ts"`',
 };
 
-/** Sentences of one sort that are printed. */
+/** Maximum number of sentences in a list. */
 const MOST = 20;
 
-/** `hostform adopt`: shows what it takes, asks, reads the account, and writes its declaration and its state. */
+/** `hostform adopt`: shows the number of requests, asks, reads the account, and writes declaration and state. */
 export const runAdopt: Action<AdoptFlags> = async (terminal, project, flags) => {
   const agreed = flags.autoApprove === true || flags.dryRun === true;
-  if (terminal.json && !agreed) {
-    fail("usage", "adopt --json cannot ask for approval", { remedies: ["Pass --auto-approve."] });
-  }
+  if (terminal.json && !agreed) refuse("usage/asks", { command: "adopt", flag: "--auto-approve" });
   const adopted = await adoptAccount(project, flags, async (forecast) => {
     say(terminal, forecastText(forecast));
     if (!agreed) await approve(terminal, QUESTIONS.adopt);
@@ -39,7 +37,7 @@ export const runAdopt: Action<AdoptFlags> = async (terminal, project, flags) => 
   return 0;
 };
 
-/** `300 services, 12 webhooks` */
+/** Returns `300 services, 12 webhooks`. */
 function counted(objects: Readonly<Record<string, number>>): string {
   const parts = NOUNS.flatMap((noun) => (objects[noun] === undefined ? [] : [plural(objects[noun], noun)]));
   return parts.length === 0 ? "nothing" : parts.join(", ");

@@ -1,8 +1,7 @@
-/** `apply` and `destroy`: plan, ask, carry out; and the progress of it on standard error. */
+/** `apply` and `destroy`: plan, ask, carry out, with progress on standard error. */
 import { VERSION } from "../core/api/index.ts";
 import {
   type ApplyEvent,
-  fail,
   heldIn,
   holding,
   isError,
@@ -26,7 +25,6 @@ import {
   outputsMessage,
   placeText,
   planMessages,
-  plural,
   progressLine,
   renderOutcome,
   renderOutputs,
@@ -38,13 +36,14 @@ import {
   versionMessage,
   waitLine,
 } from "../report/index.ts";
+import { refuse } from "./messages.ts";
 import { type FailOnFlags, failedOn, spelledOption } from "./options.ts";
 import { type PlanningFlags, planningOf, reportsOf } from "./plan-reports.ts";
 import { say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends PlanningFlags, FailOnFlags {
   readonly autoApprove?: boolean;
-  /** Applies what no trouble holds back, where nobody is asked. */
+  /** Applies the changes that are not held back, without a question. */
   readonly partial?: boolean;
   /** Commander's form of `--no-wait`. */
   readonly wait?: boolean;
@@ -53,8 +52,8 @@ interface ApplyFlags extends PlanningFlags, FailOnFlags {
 }
 
 /**
- * `hostform apply` and `hostform destroy`: plan, ask, do. Exit code 1 unless the result {@link isFulfilled}.
- * @param file a saved plan, which the person who supplies it has approved: it is applied without asking, or not at all.
+ * `hostform apply` and `hostform destroy`. Exit code 1 unless the result {@link isFulfilled}.
+ * @param file a saved plan. It counts as approved, and is applied exactly or not at all.
  */
 export const runApply =
   (command: "apply" | "destroy") =>
@@ -72,11 +71,9 @@ export const runApply =
         return failedOn(flags, holding(plan), 0, (text) => say(terminal, text));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
-      // A question shows its plan.
+      // A question needs its plan on the screen.
       const body = !(terminal.quiet && agreed);
-      if (json && !agreed) {
-        fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
-      }
+      if (json && !agreed) refuse("usage/asks", { command, flag: "--auto-approve" });
       const asked = saved && { ...saved.request, saved, caps: flags };
       const applying = { asks: !agreed, waits: flags.wait ?? true };
       const options: RunOptions = { command, mode: command, ...planningOf(flags), ...applying, ...asked };
@@ -88,7 +85,7 @@ export const runApply =
         const look = { ...terminal.outLook, moneyScale: run.providers.moneyScale };
         if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
         else if (body || !hasOutcome(run.plan)) {
-          // A saved plan was seen before: it is shown in short, unless it cannot be carried out.
+          // A saved plan was printed before. Its body is printed again only if it cannot be applied.
           const isSeen = saved !== undefined && !run.plan.diagnostics.some(isError);
           const intro = isSeen ? savedLine(saved.plan) : undefined;
           terminal.out(renderPlan(run.plan, { ...look, body: body && !isSeen, intro }));
@@ -104,12 +101,7 @@ export const runApply =
         const count = run.plan.changes.filter((change) => !isNoOp(change)).length;
         const others = count === 1 ? "other change" : `other ${count} changes`;
         if (held > 0 && !hasChanges(run.plan)) return 1;
-        if (held > 0 && agreed && flags.partial !== true) {
-          fail("plan.held_back", `${plural(held, "resource")} ${held === 1 ? "is" : "are"} held back`, {
-            detail: "Nothing was changed.",
-            remedies: [`Mend what the plan names, or apply the ${others} with --partial.`],
-          });
-        }
+        if (held > 0 && agreed && flags.partial !== true) refuse("plan.held_back", { held, others });
         if (hasChanges(run.plan) && !agreed) {
           const question = held > 0 ? `Apply the ${others}?` : QUESTIONS[command];
           await approve(terminal, question, run.interrupts.stop, held > 0 ? "--auto-approve --partial" : undefined);
@@ -138,20 +130,20 @@ export const runApply =
     });
   };
 
-/** Returns true if an apply of the plan reports more than the plan itself. */
+/** Returns true if an apply reports more than its plan. */
 const hasOutcome = (plan: Plan) => !isStopped(plan) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
 
-/** A saved plan was seen before: what it leaves out is named. */
+/** Introduces a saved plan, with the resources that it leaves out. */
 function savedLine(plan: Plan): string {
   const held = heldIn(plan);
   const made = `Applying the plan of ${escapeLine(plan.timestamp)}.\n`;
   return held.length === 0 ? made : `${made}It leaves out what was held back: ${escapeLine(some(held))}.\n`;
 }
 
-/** Guards that `apply FILE` takes: they only tighten those of the plan. */
+/** Guards that `apply FILE` accepts, because they only tighten the guards of the plan. */
 const CAPS: readonly string[] = ["maxOrders", "maxSpend", "maxRemovals"] satisfies (keyof Caps)[];
 
-/** Refuses options that the saved plan has already settled. */
+/** Refuses options that the saved plan has settled. */
 function refusePlanFlags(flags: ApplyFlags): void {
   const settled = [
     ...GUARD_FLAGS.filter((flag) => !CAPS.includes(flag)),
@@ -166,16 +158,12 @@ function refusePlanFlags(flags: ApplyFlags): void {
   ] as const;
   const name = settled.find((flag) => flags[flag] !== undefined);
   if (name === undefined) return;
-  const flag = spelledOption(name);
-  fail("usage", `${flag} does not go with a saved plan`, {
-    detail: "A saved plan is applied exactly as it was made.",
-    remedies: [`Remove it, or make another plan: \`hostform plan ${flag} … --out FILE\`.`],
-  });
+  refuse("usage/saved_plan", { flag: spelledOption(name) });
 }
 
 export const QUESTIONS = { apply: "Make these changes?", destroy: "Remove all this?", adopt: "Go on?" };
 
-/** Asks whether to go on. @param unasked the options of a run that asks nobody. @throws HostformError `apply.declined` unless the answer is yes. */
+/** Asks for approval. @param unasked options of a run without a question. @throws HostformError `apply.declined` unless the answer is yes. */
 export async function approve(
   terminal: Terminal,
   question: string,
@@ -185,11 +173,8 @@ export async function approve(
   say(terminal, "");
   const answer = await terminal.ask(`${question} Only "yes" is accepted: `, stop);
   if (answer?.trim() === "yes") return;
-  if (answer !== undefined) fail("apply.declined", "Not approved. Nothing was changed.");
-  const what = question === QUESTIONS.adopt ? "adopt" : "apply";
-  fail("apply.declined", "Cannot ask for approval: standard input is not a terminal", {
-    remedies: [`Nothing was changed. Pass ${unasked} to ${what} without approval.`],
-  });
+  if (answer !== undefined) refuse("apply.declined", {});
+  refuse("apply.declined/unasked", { flags: unasked, command: question === QUESTIONS.adopt ? "adopt" : "apply" });
 }
 
 const REPAINT_MS = 100;
@@ -199,8 +184,8 @@ const INTERRUPTED =
   "\nInterrupted. hostform sends no more requests, waits up to 30 seconds for those under way, and records their results. Press Ctrl-C again to stop at once; their results are then unknown.";
 
 /**
- * Shows the progress of an apply on standard error: a line per event, and on a terminal below them a status area that is
- * repainted in place; elsewhere a line every ten seconds for what takes long. Says what a first Ctrl-C (`stop`) means.
+ * Prints the progress of an apply on standard error: a line for each event, and on a terminal a status below them. Elsewhere a change that
+ * takes long has a line every ten seconds. @param stop aborted by the first Ctrl-C, which is explained.
  */
 export async function showProgress<T>(
   terminal: Terminal,
@@ -241,7 +226,7 @@ export async function showProgress<T>(
   }
 }
 
-/** While requests wait, one line says so in place of one for each change. */
+/** Prints a line for each running change, or one line while requests wait. */
 function stillLines({ activity, clock, err }: Terminal, status: Status, line: (event: ApplyEvent) => void): void {
   const now = clock.monotonic();
   const budget = activity.budget();

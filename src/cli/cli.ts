@@ -1,9 +1,9 @@
 import { CommanderError } from "commander";
 import { HostformError } from "../core/model/index.ts";
-import { diagnosticsOf } from "../project/failure.ts";
 import { learnEnvironment } from "../project/redaction.ts";
 import { guardIo } from "./guarded-io.ts";
-import { withoutTerraformSpelling } from "./options.ts";
+import { problem } from "./messages.ts";
+import { inOurSpelling } from "./options.ts";
 import { buildProgram } from "./program.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
@@ -26,49 +26,43 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
 }
 
 async function runGuarded(given: readonly string[], io: GuardedIo): Promise<number> {
-  const args = withoutTerraformSpelling(given);
+  if (given[0] === "__complete") {
+    const { printCandidates } = await import("./complete.ts");
+    return printCandidates(given.slice(1), io);
+  }
   let code = 0;
-  // The arguments behind `--` are the line of another command.
-  const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
-  const json = own.includes("--json");
-  const program = buildProgram(io, { usageErrors: !json, line: args }, (exit) => {
+  const program = buildProgram(io, (exit) => {
     code = exit;
   });
-  if (args.length === 0) {
-    program.outputHelp();
-    return 0;
-  }
+  const args = inOurSpelling(given, program);
   try {
-    await program.parseAsync(args, { from: "user" });
+    if (args.length === 0) program.outputHelp();
+    else await program.parseAsync(args, { from: "user" });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) {
-      if (error.exitCode === 0) return 0;
-      if (json) await report(usage(error), own, io);
-      return 1;
-    }
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    // The arguments after `--` belong to another command.
+    const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
     await report(error, own, io);
     return 1;
   }
 }
 
-function usage({ message, code }: CommanderError): HostformError {
-  const summary =
-    code === "commander.help" ? "No command is given" : message.replace(/^error: /, "").replaceAll("\n", " ");
-  return new HostformError([{ severity: "error", code: "usage", summary, remedies: ["See `hostform help`."] }]);
-}
-
-/** Says what went wrong: to people on standard error, to programs (`--json`) on standard output. */
-async function report(error: unknown, args: readonly string[], io: GuardedIo): Promise<void> {
+/** Prints an error: for people on standard error, for programs (`--json`) on standard output. */
+async function report(thrown: unknown, args: readonly string[], io: GuardedIo): Promise<void> {
+  const isJson = args.includes("--json");
+  // Commander printed the help of a group of commands, and throws an error without a message.
+  const isHelp = thrown instanceof CommanderError;
+  if (isHelp && !isJson) return;
+  const error = isHelp ? new HostformError([problem("usage/no_command", { command: "" })]) : thrown;
+  const { diagnosticsOf } = await import("../project/failure.ts");
   const { diagnosticJson, renderDiagnostics } = await import("../report/diagnostics.ts");
   const { looksOf } = await import("./terminal.ts");
   const diagnostics = diagnosticsOf(error);
   const { errLook } = looksOf(io, !args.includes("--no-color"));
-  if (args.includes("--json")) {
+  if (isJson)
     io.document({ errored: true, diagnostics: diagnostics.map((one) => diagnosticJson(one, errLook.remedies)) });
-  } else {
-    io.err(renderDiagnostics(diagnostics, errLook));
-  }
+  else io.err(renderDiagnostics(diagnostics, errLook));
   if (io.errIsRunner) {
     const { annotationsOf } = await import("../report/ci.ts");
     io.annotate(annotationsOf(diagnostics, { cwd: io.cwd, root: io.env.GITHUB_WORKSPACE }, errLook.remedies));

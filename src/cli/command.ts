@@ -1,23 +1,30 @@
 import { Command, Option } from "commander";
+import { didYouMean } from "../core/model/index.ts";
+import { refuse } from "./messages.ts";
+import { OTHER_COMMANDS, OTHER_OPTIONS } from "./other-programs.ts";
 
 type Example = readonly [line: string, purpose: string];
 
 declare module "commander" {
   interface Command {
     unknownOption(flag: string): void;
+    unknownCommand(): void;
+    missingArgument(name: string): void;
+    optionMissingArgument(option: Option): void;
+    missingMandatoryOptionValue(option: Option): void;
   }
 }
 
-/** A command of hostform: one of commander, with its examples. */
+/** A command of hostform: a command of commander with examples. Its usage errors are messages of the catalogue. */
 export class CliCommand extends Command {
-  /** Below its help, and in its manual page. */
+  /** Examples in its help and in its manual page. */
   lines: readonly Example[] = [];
 
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);
   }
 
-  /** Adds examples: command lines with what each is for. */
+  /** Adds examples: command lines with their purpose. */
   examples(...lines: readonly Example[]): this {
     this.lines = lines;
     const width = Math.max(...lines.map(([line]) => line.length));
@@ -25,26 +32,50 @@ export class CliCommand extends Command {
     return this.addHelpText("after", `\nExamples:\n${text}`);
   }
 
-  /** Terraform spells `-out=FILE`: names the option that is meant. */
-  override unknownOption(flag: string): void {
-    const [, name = "", value] = /^-([a-z][a-z-]+)(?:=(.*))?$/.exec(flag) ?? [];
-    const own = name === "chdir" ? "-C" : `--${name}`;
-    const option = this.options.find(({ long, short }) => long === own || short === own);
-    if (option === undefined) {
-      super.unknownOption(flag);
-      return;
-    }
-    const meant =
-      value === undefined || (!option.required && !option.optional)
-        ? own
-        : own === "-C"
-          ? `-C ${value}`
-          : `${own}=${value}`;
-    this.error(`error: unknown option '${flag}'\n(Did you mean ${meant}?)`, { code: "commander.unknownOption" });
-  }
-
-  /** Adds an option that takes one of a few words. */
+  /** Adds an option that accepts one of several words. */
   choice(flags: string, description: string, words: readonly string[]): this {
     return this.addOption(new Option(flags, description).choices(words));
+  }
+
+  /** Full name, such as `state list`; empty for the program. */
+  get path(): string {
+    return this.parent === null ? "" : `${(this.parent as CliCommand).path} ${this.name()}`.trim();
+  }
+
+  override unknownOption(flag: string): never {
+    const name = flag.replace(/^-+|=.*$/gs, "");
+    const known = [...this.options, ...(this.parent?.options ?? [])].flatMap(({ long }) => long ?? []);
+    const fix = OTHER_OPTIONS[`${this.path} ${name}`] ?? OTHER_OPTIONS[name] ?? didYouMean(`--${name}`, known).trim();
+    refuse("usage/option", { command: this.path, flag, fix });
+  }
+
+  override unknownCommand(word = this.args[0] ?? ""): never {
+    const name = `${this.path} ${word}`.trim();
+    const known = this.commands.map((command) => command.name());
+    const fix = OTHER_COMMANDS[name] ?? didYouMean(word, known).trim();
+    refuse("usage/command", { command: this.path, name, fix });
+  }
+
+  override missingArgument(name: string): never {
+    refuse("usage/argument", { command: this.path, name });
+  }
+
+  override optionMissingArgument({ flags }: Option): never {
+    refuse("usage/no_value", { command: this.path, flags });
+  }
+
+  override missingMandatoryOptionValue({ flags }: Option): never {
+    refuse("usage/required", { command: this.path, flags });
+  }
+
+  /** Receives a value that a parser refused, and commander's other errors. */
+  override error(message: string): never {
+    const [, option, value = "", argument, reason = ""] =
+      /^error: (?:option '(?:-\w, )?(\S+).*?' argument|command-argument value) '(.*)' is invalid(?: for argument '(.*?)')?\. (.*)$/s.exec(
+        message,
+      ) ?? [];
+    const place = option ?? (argument && `<${argument}>`);
+    if (place === undefined) refuse("usage/line", { command: this.path, text: message.replace(/^error: /, "") });
+    refuse("usage/value", { command: this.path, place, value, reason });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a single executable starts with: the command line, or the Terraform provider where the file has the name that Terraform
- * looks for. Both are assets of the file (scripts/build-executable.ts), compiled only when they run.
+ * Start of a single executable: the command line, or the Terraform provider if the file has its name. Both are assets of the file
+ * (scripts/build/executable.ts), compiled when they run.
  */
 import path from "node:path";
 import { getAsset } from "node:sea";
@@ -14,19 +14,19 @@ interface Module {
 
 const loaded = new Map<string, Module>();
 
-/** Runs an asset as a CommonJS module, once: there is no file system that it could be loaded from. @returns its exports. */
+/** Runs an asset once, as a CommonJS module. @returns its exports. */
 function load(asset: string): unknown {
   const known = loaded.get(asset);
   if (known !== undefined) return known.exports;
   const module: Module = { exports: {} };
-  // Before it runs: two parts may need each other.
+  // Registered before it runs, because two parts may need each other.
   loaded.set(asset, module);
   const run = compileFunction(getAsset(asset, "utf8"), ["module", "exports", "require"], { filename: asset });
   run(module, module.exports, required);
   return module.exports;
 }
 
-/** A part beside, or a module of Node. @throws Error with the code of a missing module: what a dependency could use, and does without. */
+/** Returns an asset, or a module of Node. @throws Error with the code of a missing module, which optional dependencies expect. */
 function required(id: string): unknown {
   if (id.startsWith("./")) return load(id.slice(2));
   const found = process.getBuiltinModule(id);
@@ -35,7 +35,7 @@ function required(id: string): unknown {
 }
 
 async function commandLine(args: readonly string[]): Promise<void> {
-  // Ends as Node ends a module that never finishes: a command without an outcome has not succeeded.
+  // The exit code of Node for a module that never finishes.
   process.exitCode = 13;
   const { runCli, systemIo } = load("hostform.js") as typeof import("./cli.ts") & typeof import("./system-io.ts");
   process.exitCode = await runCli(args, systemIo());

@@ -1,11 +1,12 @@
-/** `export`: the declaration for Terraform, as a file or on standard output. */
+/** `export`: translates the declaration for Terraform, into a file or to standard output. */
 import path from "node:path";
 import { makeParent, replace } from "../core/files/index.ts";
-import { fail, shellWord } from "../core/model/index.ts";
+import { shellWord } from "../core/model/index.ts";
 import { type ExportFormat, exportConfiguration } from "../project/export.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { diagnosticJson, escapeLine, renderDiagnostics } from "../report/index.ts";
-import { orFail, readIfPresent } from "./files.ts";
+import { orRefuse, readIfPresent } from "./files.ts";
+import { problem, refuse } from "./messages.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
 interface ExportFlags {
@@ -15,10 +16,9 @@ interface ExportFlags {
   readonly force?: boolean;
 }
 
-/** Endings of the files of the two notations; Terraform knows the files by them. */
+/** File endings by which Terraform recognizes the notations. */
 const ENDINGS: Readonly<Record<ExportFormat, string>> = { hcl: ".tf", "tf-json": ".tf.json" };
 
-/** `hostform export`: writes or prints the declaration for Terraform. */
 export const runExport: Action<ExportFlags> = async (terminal, project, flags) => {
   const { format, file } = target(project.source, flags);
   const folder = file === undefined ? project.source.dir : path.dirname(file);
@@ -26,11 +26,8 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   const shown = file === undefined ? "" : path.relative(project.source.cwd, file);
   const written =
     file !== undefined &&
-    (await orFail(
-      put(file, shown, text, flags.force === true),
-      "terraform.export",
-      `The configuration cannot be written to ${shown}`,
-      { remedies: ["Check that the folder exists and that you may write there, or name another with `--out`."] },
+    (await orRefuse(put(file, shown, text, flags.force === true), (reason) =>
+      problem("terraform.export", { file: shown, reason }),
     ));
   if (terminal.json) {
     const result = written ? { file: shown, changed: written === "changed" } : { configuration: text };
@@ -49,7 +46,7 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   return 0;
 };
 
-/** Returns the place of the configuration and its notation. @throws HostformError `usage` when the two do not fit. */
+/** Returns the file of the configuration and its notation. @throws HostformError `usage` if the ending belongs to the other notation. */
 function target(
   { cwd }: ProjectSource,
   { out, format: wanted }: ExportFlags,
@@ -58,24 +55,16 @@ function target(
   if (out === undefined) return { format, file: undefined };
   const named = out.endsWith(".tf.json") ? "tf-json" : out.endsWith(".tf") ? "hcl" : undefined;
   if (named === undefined) return { format, file: path.resolve(cwd, out, `hosting${ENDINGS[format]}`) };
-  if (wanted !== undefined && wanted !== named) {
-    fail("usage", `Terraform would not read ${out} as ${format}`, {
-      remedies: [`Name a file that ends in ${ENDINGS[format]}, or a folder.`],
-    });
-  }
+  if (wanted !== undefined && wanted !== named) refuse("usage/ending", { out, format, ending: ENDINGS[format] });
   return { format: named, file: path.resolve(cwd, out) };
 }
 
-/** Writes the file whole. What stands there and says something else is kept, unless it may be replaced. */
+/** Writes the file whole. Refuses a file with other contents without `--force`. */
 async function put(file: string, shown: string, text: string, force: boolean): Promise<"changed" | "same"> {
   makeParent(file);
   const before = await readIfPresent(file);
   if (before === text) return "same";
-  if (before !== undefined && !force) {
-    fail("usage", `${shown} already exists, with other contents`, {
-      remedies: ["Choose another file, or pass --force to replace it."],
-    });
-  }
+  if (before !== undefined && !force) refuse("usage/exists", { file: shown });
   await replace(file, text);
   return "changed";
 }

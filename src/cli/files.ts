@@ -1,8 +1,8 @@
-/** The files that a command is given, and those that it writes. */
+/** Files that a command line names. */
 import { type Reading, read } from "../core/files/index.ts";
 import { type Code, type Diagnostic, errnoOf, fail, fileFailure, HostformError, utf8 } from "../core/model/index.ts";
 
-/** Returns the result of reading or moving a file; undefined when there is none. @throws Node's other errors. */
+/** Returns the result of work on a file; undefined if the file is missing. @throws Node's other errors. */
 export async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -12,20 +12,26 @@ export async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** The text of a file that the command line names, with its byte order mark. @throws NotUtf8, and Node's errors. */
+/** Reads the text of a file, with its byte order mark. @throws NotUtf8, and Node's errors. */
 export const readText = async (file: string, reading: Reading = { streams: true }) => utf8(await read(file, reading));
 
-/** The same of a regular file, which a command writes; undefined when there is none. */
+/** Reads the text of a regular file that a command replaces; undefined if it is missing. */
 export const readIfPresent = (file: string) => ifPresent(readText(file, { links: false }));
 
-/** The bytes of a file up to a limit and one more, which shows that there are more: some never end. @throws Node's errors. */
+/** Reads bytes of a file up to a limit, and one more byte if the file is longer. @throws Node's errors. */
 export const readUpTo = (file: string, limit: number) => read(file, { limit: limit + 1, streams: true });
 
-/**
- * What reads or writes a file, with the reason where that is not possible.
- * @param what the sentence that the reason ends: `The snapshot cannot be read`.
- * @throws HostformError `code` for errors of the file system; all others as they are.
- */
+/** Runs work on files. @param problemFor message for an error of the file system. @throws HostformError; other errors as they are. */
+export async function orRefuse<T>(work: Promise<T>, problemFor: (reason: string) => Diagnostic): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof HostformError) throw error;
+    throw new HostformError([problemFor(fileFailure(error))]);
+  }
+}
+
+/** Runs work on files. @param what begin of the summary: `The snapshot cannot be read`. */
 export async function orFail<T>(
   work: Promise<T>,
   code: Code,

@@ -1,9 +1,10 @@
-/** The guard before the streams: it hides known secrets, and shows what would act on a terminal or on the agent of a CI. */
+/** The guard of the streams: hides known secrets, and escapes control sequences for a terminal or for the agent of a CI. */
 import path from "node:path";
 import { listNow, readNow, targetOf } from "../core/files/file-system.ts";
-import { breakCommands, fail, isCiLog } from "../core/model/index.ts";
+import { breakCommands, isCiLog } from "../core/model/index.ts";
 import { leaving, leavingJson, Redaction } from "../project/redaction.ts";
 import type { Annotation } from "../report/ci.ts";
+import { refuse } from "./messages.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
 export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
@@ -13,7 +14,7 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
   let isInterrupted = false;
   return {
     ...io,
-    // A terminal of unknown size says 0.
+    // A terminal of unknown size has 0 columns.
     columns: io.columns || undefined,
     redaction,
     out: (text) => out.write(leaving(text, redaction, out.format, out.line())),
@@ -38,16 +39,12 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
       io.exit(code);
     },
     reveal(text) {
-      // It was asked for: it goes past the search for secrets. Only the agent of a CI is kept from it.
+      // The user wants the secret. Only commands for the agent of a CI are broken.
       out.write(isCiLog(io.env) ? breakCommands(out.line() + text).slice(out.line().length) : text);
     },
     exact(text, what) {
       if (!isCiLog(io.env) || breakCommands(text) === text) return out.write(text);
-      fail("usage", `${what} contains a command for the CI runner`, {
-        detail:
-          "It has `##[`, `##vso[`, or `::` at the beginning of a line. Printed unchanged, it could control this job.",
-        remedies: ["Print it where no CI variable is set, or in JSON."],
-      });
+      refuse("usage/runner", { what });
     },
     document: (value, indent = 0) => out.write(leavingJson(value, redaction, indent)),
     annotate(annotations) {
@@ -62,14 +59,16 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
   };
 }
 
-/** Length of the end of an unfinished line that is checked again with the next write. */
+/** Length of the end of an unfinished line that the next write checks again. */
 const LOOK_BACK = 64;
 
-/** The lines of one stream. Masks of secrets and annotations for the runner of GitHub Actions stand on lines of their own. */
+/** The lines of one stream. Commands for the runner of GitHub Actions need lines of their own. */
 function lines(stream: (text: string) => void, isTerminal: boolean) {
-  /** The end of the line that is not ended yet, and the commands that wait for its end. */
-  let [line, commands] = ["", ""];
-  /** A text with the commands where a line of it begins. */
+  /** End of the unfinished line. */
+  let line = "";
+  /** Commands that wait for the end of the line. */
+  let commands = "";
+  /** Inserts the commands where a line of the text begins. */
   const withCommands = (text: string, begin = text.length): string => {
     const all = `${text.slice(0, begin)}${commands}${text.slice(begin)}`;
     commands = "";
@@ -79,18 +78,18 @@ function lines(stream: (text: string) => void, isTerminal: boolean) {
     if (text === "") return;
     const all = line + text;
     const last = all.slice(all.lastIndexOf("\n") + 1);
-    // The mark replaces the cut part: the rest is no beginning of a line.
+    // The mark replaces the cut part, because the rest is no begin of a line.
     line = last.length <= LOOK_BACK || last.trim() === "" ? last.slice(-LOOK_BACK) : `…${last.slice(-LOOK_BACK)}`;
     const begin = text.indexOf("\n") + 1;
     stream(begin === 0 ? text : withCommands(text, begin));
   };
-  /** Writes the commands that wait for the end of a line. An unfinished one is ended for them. */
+  /** Writes the waiting commands. Ends an unfinished line first. */
   const end = (): void => {
     if (commands === "") return;
     stream(withCommands(line === "" ? "" : "\n"));
     line = "";
   };
-  /** Writes a command of GitHub's runner on a line of its own, as soon as none is unfinished. */
+  /** Writes a command as soon as no line is unfinished. */
   const command = (name: string, properties: Annotation["properties"], text: string): void => {
     commands += commandLine(name, properties, text);
     if (line === "") end();
@@ -101,15 +100,15 @@ function lines(stream: (text: string) => void, isTerminal: boolean) {
     write,
     end,
     command,
-    /** Has the runner hide a text in all that it shows from now on. */
+    /** Makes the runner hide a text in all later output. */
     mask(secret: string): void {
-      // A runner warns of a mask that hides nothing that can be seen.
+      // A runner warns of a blank mask.
       if (secret.trim() !== "") command("add-mask", {}, secret);
     },
   };
 }
 
-/** A command of the runner of GitHub Actions, as `@actions/core` writes it; ends with a newline. */
+/** Returns a command of the runner of GitHub Actions as a line, in the form of `@actions/core`. */
 function commandLine(name: string, properties: Annotation["properties"], text: string): string {
   const data = (value: string) => value.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
   const property = (value: string | number) => data(String(value)).replaceAll(":", "%3A").replaceAll(",", "%2C");
@@ -118,11 +117,10 @@ function commandLine(name: string, properties: Annotation["properties"], text: s
 }
 
 /**
- * Whether the runner of GitHub Actions reads standard error itself, so that a secret may be written there for it to hide.
- * Behind `2>&1 | tee plan.txt` it does not, and the file would hold the secret: so the stream must be a pipe whose other end
- * is the runner's. Nobody can see that from within a container, on macOS and on Windows; there `HOSTFORM_ADD_MASK=1` says it.
- *
- * @param proc where the system describes its processes; a system without it has no answer, which is no.
+ * Decides whether the runner of GitHub Actions reads standard error itself, so that a secret may be written there for it to hide. Behind
+ * `2>&1 | tee plan.txt` the file would hold the secret, so the other end of the pipe must be the runner's. Containers, macOS and Windows
+ * hide that end: there `HOSTFORM_ADD_MASK=1` decides.
+ * @param proc folder in which the system describes its processes.
  */
 export function runnerReadsErrors(env: Io["env"], proc = "/proc"): boolean {
   if (!env.GITHUB_ACTIONS) return false;
@@ -140,7 +138,7 @@ export function runnerReadsErrors(env: Io["env"], proc = "/proc"): boolean {
   }
 }
 
-/** @throws when there is none. */
+/** Returns the parent of a process. @throws if it has none. */
 function parentOf(proc: string, process: string): string {
   const [, parent = "0"] = /^PPid:\s*(\d+)$/m.exec(readNow(path.join(proc, process, "status")).toString()) ?? [];
   if (parent === "0") throw new Error("The first process has no parent.");
@@ -158,7 +156,7 @@ function isLinkTo(target: string, link: string): boolean {
   try {
     return targetOf(link) === target;
   } catch {
-    // Closed in the meantime.
+    // The process closed it in the meantime.
     return false;
   }
 }

@@ -2,7 +2,7 @@ import { importObject } from "../project/import.ts";
 import { escapeLine } from "../report/index.ts";
 import { type Action, printResult, say } from "./terminal.ts";
 
-/** `hostform import ADDRESS ID`: adopts an existing object into the state, and says what the next plan will show. */
+/** `hostform import ADDRESS ID`: records an existing object, and predicts the next plan. */
 export const runImport: Action<object, [declared: string, importId: string]> = async (
   terminal,
   project,

@@ -1,14 +1,11 @@
-/**
- * The listings of an account (`plans`, `services`, `grants`, `domains check` …): tables for people, records with
- * `--json`.
- */
+/** Listings of an account (`plans`, `services`, `grants`, `domains check` …): tables, or records with `--json`. */
 import type { CallOptions, ListOptions, Reader } from "../core/api/index.ts";
 import { requireScale } from "../core/messages/index.ts";
-import { fail } from "../core/model/index.ts";
 import { withService } from "../project/one-service.ts";
 import type { Project } from "../project/project.ts";
 import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
 import { type Listing, type Listings, type Noted, renderFields, renderListing } from "../report/index.ts";
+import { refuse } from "./messages.ts";
 import { serviceTarget } from "./service.ts";
 import { type Action, printJson, printResult, type Terminal } from "./terminal.ts";
 
@@ -16,7 +13,7 @@ export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "a
 
 interface Collection<Row> {
   list(call: ListOptions): { all(): Promise<Row[]> };
-  /** Absent where the API shows no single one. */
+  /** Absent if the API returns no single object. */
   get?(id: string, call: CallOptions): Promise<object>;
 }
 
@@ -29,10 +26,10 @@ const COLLECTIONS: { readonly [N in CollectionName]: (client: Reader) => Collect
   migrations: ({ migrationRequests }) => migrationRequests,
 };
 
-/** Listings whose rows end: hosts keep ended rows in their lists. */
+/** Listings in which hosts keep ended rows. */
 const LIVING = { services: true, grants: true, webhooks: true, accounts: true, migrations: true } as const;
 
-/** `hostform plans`, `services [ID]` and the like: lists a collection of the account, or shows one object. Only GETs. */
+/** `hostform plans`, `services [ID]` …: lists a collection of the account, or shows one object. Sends only GETs. */
 export const runCollection =
   <N extends CollectionName>(name: N) =>
   (terminal: Terminal, project: Project, { provider = "default" }: ProviderFlags, id?: string): Promise<number> => {
@@ -41,7 +38,7 @@ export const runCollection =
       return list(terminal, project, provider, name, (client, call) => collectionOf(client).list(call).all());
     return withProvider(project, provider, async (opened, signal) => {
       const collection = collectionOf(opened.client);
-      if (collection.get === undefined) fail("usage", `The API does not show single ${name}`);
+      if (collection.get === undefined) return refuse("usage/no_single", { name });
       const record = withoutRaw(withLife(opened, name, (await collection.get(id, { signal })) as Listings[N]));
       // An array of one, as listings are arrays.
       printResult(terminal, [record], renderFields(record, terminal.outLook));
@@ -49,7 +46,7 @@ export const runCollection =
     });
   };
 
-/** `hostform grants SERVICE`: with whom a service is shared. Only GETs. */
+/** `hostform grants SERVICE`. Sends only GETs. */
 export const runGrants: Action<ProviderFlags, [service: string]> = async (terminal, project, flags, service) => {
   const named = await serviceTarget(project.state, service, flags.provider);
   return withService(project, named, (provider, signal) =>
@@ -57,11 +54,11 @@ export const runGrants: Action<ProviderFlags, [service: string]> = async (termin
   );
 };
 
-/** `hostform domains check NAME…`: whether domains can be registered, as far as the API says. Only GETs. */
+/** `hostform domains check NAME…`. Sends only GETs. */
 export const runDomainsCheck: Action<ProviderFlags, [names: readonly string[]]> = (terminal, project, flags, names) =>
   list(terminal, project, flags.provider ?? "default", "domains", (client, call) => client.domains.check(names, call));
 
-/** Opens an account and prints a listing of it. */
+/** Opens an account and prints a listing. */
 function list<L extends Listing>(
   terminal: Terminal,
   project: Project,
@@ -74,7 +71,7 @@ function list<L extends Listing>(
 
 type Ask<L extends Listing> = (client: Reader, call: ListOptions) => Promise<readonly Listings[L][]>;
 
-/** Prints a listing: a table, or with `--json` an array of the records in the client's one shape, without `raw`. */
+/** Prints a listing: a table, or an array of the client's records without `raw`. */
 async function listed<L extends Listing>(
   terminal: Terminal,
   provider: Provider,
@@ -84,7 +81,7 @@ async function listed<L extends Listing>(
 ): Promise<number> {
   const { client, config } = provider;
   const { moneyScale } = config;
-  // The client warns of an answer that is no list.
+  // The client warns of an answer that is not a list.
   const found = await ask(client, { signal, onNoList: () => undefined });
   const rows = found.map((row) => withLife(provider, listing, row));
   if (terminal.json) printJson(terminal, rows.map(withoutRaw));
@@ -95,7 +92,7 @@ async function listed<L extends Listing>(
   return 0;
 }
 
-/** The row, with a note if it is not alive. */
+/** Adds a note to a row that is not alive. */
 function withLife<L extends Listing>({ lifeNote }: Provider, listing: L, row: Listings[L]): Listings[L] & Noted {
   const isLiving = listing in LIVING && "raw" in row;
   const life = isLiving ? lifeNote(listing as keyof typeof LIVING, row as never) : undefined;

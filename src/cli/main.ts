@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command line: arguments in, text and exit codes out. `program.ts` and `register/` list the commands; each
- * family has a file, loaded when it runs. Must not: decide anything about resources; print what `report` has not made.
+ * The command line: arguments in, text and exit codes out. `program.ts` and `register/` list the commands, `messages.ts` has their texts; the
+ * file of a command is loaded when it runs. Must not: decide anything about resources, print what `report` has not rendered.
  */
 import { nodeTooOld } from "../core/model/runtime.ts";
 import { endSoon, guardMessages, guardResults } from "./streams.ts";
@@ -12,10 +12,10 @@ const args = process.argv.slice(2);
 const tooOld = nodeTooOld(process.versions.node);
 const version = versionAnswer(args);
 if (tooOld === undefined && version !== undefined) {
-  // Scripts and package managers ask for it often: nothing more is loaded.
+  // Scripts and package managers ask for the version often.
   process.stdout.write(`${version}\n`);
 } else if (tooOld === undefined) {
-  // Loaded only now: on an older Node it would fail in ways that say nothing.
+  // An older Node would fail here with an obscure error.
   const [{ runCli }, { systemIo }] = await Promise.all([import("./cli.ts"), import("./system-io.ts")]);
   process.exitCode = await runCli(args, systemIo());
   endSoon();

@@ -1,22 +1,18 @@
-/**
- * What can be typed: the options that several commands have, how their values are parsed, and how a command is
- * registered with them.
- */
+/** The options that several commands have in common, and the parsers of their values. */
 import path from "node:path";
 import { type Command, InvalidArgumentError, type Option } from "commander";
 import {
-  budgetShare,
   CURRENCIES,
   didYouMean,
   FAIL_ON,
   type FailOn,
-  fail,
   milliseconds,
   untrustedByEnvironment,
 } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
-import { CliCommand } from "./command.ts";
+import type { CliCommand } from "./command.ts";
+import { refuse } from "./messages.ts";
 import type { Action, GuardedIo, PrintOptions } from "./terminal.ts";
 
 export const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [
@@ -24,49 +20,34 @@ export const collect = (value: string, earlier: readonly string[] = []): readonl
   given(value),
 ];
 
-/** An empty value is a variable that was not set: working in the wrong place would be worse than an error. */
+/** Refuses an empty value: an unset variable of a shell must not select another place. */
 export function given(value: string): string {
   if (value.trim() === "") throw new InvalidArgumentError("It is empty. Is a variable unset?");
   return value;
 }
 
-/** `90`, `90s`, `5m`, `1h` -> milliseconds. */
+/** Parses `90`, `90s`, `5m` or `1h` into milliseconds. */
 export function duration(text: string): number {
   const ms = milliseconds(text);
   if (ms === undefined) throw new InvalidArgumentError("Expected a time such as 30s, 5m or 1h.");
   return ms;
 }
 
-/** A URL of http or https; undefined for any other text. */
+/** Parses a URL of http or https; undefined for any other text. */
 export function webUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.protocol === "https:" || url?.protocol === "http:" ? url : undefined;
 }
 
-function shareOfBudget(text: string): number {
-  const share = budgetShare(text);
-  if (share === undefined) throw new InvalidArgumentError("Expected a number above 0 and up to 1, such as 0.5.");
-  return share;
-}
+/** Heading of the options of every command. */
+const COMMON_OPTIONS = "Common options:";
 
-/** The heading of the options that work everywhere. */
-export const COMMON_OPTIONS = "Common options:";
+/** Heading of the options that replace the declaration by stacks. */
+const STACK_OPTIONS = "Stacks:";
 
-/** The heading of the options that put stacks in place of a declaration. */
-export const STACK_OPTIONS = "Stacks:";
-
-/** Adds the options that work everywhere, before and after the command's name. */
-export function addCommonOptions(command: CliCommand): CliCommand {
-  common ??= withCommonOptions(new CliCommand()).options;
-  for (const option of common) command.addOption(option);
-  return command.optionsGroup("Options:");
-}
-
-/** Made once for all commands: to read them from their texts for each is most of what a start of the command line does. */
-let common: readonly Option[] | undefined;
-
-function withCommonOptions(command: CliCommand): CliCommand {
-  return addStackOptions(command)
+/** Adds the options of every command to the program. Commander accepts them before and after a command's name. */
+export function addCommonOptions(program: CliCommand): CliCommand {
+  program
     .optionsGroup(COMMON_OPTIONS)
     .option("-C, --chdir <dir>", "use the project in this folder; other paths stay relative to the current one", given)
     .option("-f, --file <file>", "read this declaration instead of hosting.yaml (repeatable)", collect)
@@ -82,65 +63,57 @@ function withCommonOptions(command: CliCommand): CliCommand {
       duration,
     )
     .option(
-      "--budget-share <share>",
-      "use this part of the request budget, such as 0.5 where two machines share the token",
-      shareOfBudget,
-    )
-    .option(
       "--untrusted",
       "treat the declaration as a stranger's: refuse addresses, credentials, backends and programs in it (validate, plan)",
     )
     .option("--insecure-http", "allow plain http to addresses other than loopback");
+  return addStackOptions(program).optionsGroup("Options:");
 }
 
-/** Reads the common options of a command, wherever on the line they stood. */
+/** Values of the options of every command. */
+interface CommonFlags {
+  readonly chdir?: string;
+  readonly file?: readonly string[];
+  readonly environment?: readonly string[];
+  readonly state?: string;
+  readonly json?: boolean;
+  readonly color?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly lockTimeout?: number;
+  readonly untrusted?: boolean;
+  readonly insecureHttp?: boolean;
+  readonly policy?: readonly string[];
+  readonly app?: string;
+  readonly stack?: string;
+  readonly only?: readonly string[];
+  readonly var?: readonly Numbered[];
+  readonly varFile?: readonly Numbered[];
+  readonly language?: StackSource["language"];
+}
+
+/** Reads the common options of a command. */
 export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, "cwd" | "env">) {
-  const given = levelsOf(command);
-  const { first, all, has } = given;
-  const dir = path.resolve(cwd, first<string>("chdir") ?? ".");
-  const state = first<string>("state");
-  const files = all<string>("file");
-  const [json, quiet, verbose, color] = [has("json"), has("quiet"), has("verbose"), !has("color", false)];
+  const flags: CommonFlags = command.optsWithGlobals();
+  const { json = false, quiet = false, verbose = false, color = true, state } = flags;
+  const dir = path.resolve(cwd, flags.chdir ?? ".");
   const print: PrintOptions = { json, quiet, verbose, color };
   const source: ProjectSource = {
     env,
     cwd,
     dir,
-    files: files.map((file) => path.resolve(cwd, file)),
+    files: (flags.file ?? []).map((file) => path.resolve(cwd, file)),
     state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(cwd, state),
     stateNamed: state !== undefined,
-    policy: all<string>("policy").map((file) => path.resolve(cwd, file)),
-    insecureHttp: has("insecureHttp"),
-    untrusted: has("untrusted") || untrustedByEnvironment(env),
-    budgetShare: first<number>("budgetShare"),
-    lockTimeoutMs: first<number>("lockTimeout"),
+    policy: (flags.policy ?? []).map((file) => path.resolve(cwd, file)),
+    insecureHttp: flags.insecureHttp === true,
+    untrusted: flags.untrusted === true || untrustedByEnvironment(env),
+    lockTimeoutMs: flags.lockTimeout,
   };
-  // `--app` or `--stack`: stacks in place of a declaration in YAML.
-  return {
-    print,
-    source,
-    environment: oneEnvironment(all<string>("environment")),
-    stacks: stackSource(given, cwd, files.length > 0),
-  };
-}
-
-/** @throws HostformError `usage` for two: the last one would win, and may be production. */
-function oneEnvironment(names: readonly string[]): string | undefined {
-  const [name, other] = new Set(names);
-  if (other !== undefined)
-    fail("usage", `Two environments are named: ${name} and ${other}`, { remedies: ["Name one with -e."] });
-  return name;
-}
-
-/** Returns the values given to a command and to the commands around it. */
-function levelsOf(command: Command) {
-  const levels: Record<string, unknown>[] = [];
-  for (let at: Command | null = command; at !== null; at = at.parent) levels.push(at.opts());
-  return {
-    first: <T>(name: string) => levels.find((level) => level[name] !== undefined)?.[name] as T | undefined,
-    all: <T>(name: string) => levels.flatMap((level) => (level[name] as readonly T[] | undefined) ?? []),
-    has: (name: string, value = true) => levels.some((level) => level[name] === value),
-  };
+  const [environment, other] = new Set(flags.environment);
+  // The last one would win, and may be production.
+  if (environment !== undefined && other !== undefined) refuse("usage/environments", { one: environment, other });
+  return { print, source, environment, stacks: stackSource(flags, cwd) };
 }
 
 const GUARDS = "Guards (for this run):";
@@ -167,7 +140,7 @@ export const POLICY_OPTION = [
   collect,
 ] as const;
 
-/** `USD=200`, added to those that came before. */
+/** Parses `USD=200`, and adds it to the earlier limits. */
 function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
   const [, word = "", digits] = /^([A-Za-z]+)=(\d+)$/.exec(text.trim()) ?? [];
   const amount = Number(digits);
@@ -181,7 +154,7 @@ function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Re
   return { ...earlier, [currency]: amount };
 }
 
-/** A value of `--var` or `--var-file`: what is given later on the line has the higher number. */
+/** A value of `--var` or `--var-file`, with its position on the line: later values override earlier ones. */
 type Numbered = VariableOption & { readonly nth: number };
 
 let count = 0;
@@ -191,7 +164,7 @@ const numbered = (option: VariableOption, earlier: readonly Numbered[] = []): re
   return [...earlier, { ...option, nth: count }];
 };
 
-/** `plan=11`. */
+/** Parses `plan=11`. */
 function variable(text: string, earlier?: readonly Numbered[]): readonly Numbered[] {
   const at = text.indexOf("=");
   const name = text.slice(0, Math.max(0, at));
@@ -218,38 +191,23 @@ function addStackOptions(command: CliCommand): CliCommand {
 }
 
 /**
- * What the options say of stacks; undefined when they say nothing.
- * @param cwd paths are relative to it.
- * @throws HostformError `usage` for options that do not go together.
+ * Returns the stacks that the options name; undefined if they name none.
+ * @param cwd folder that paths are relative to.
+ * @throws HostformError `usage` for options that cannot be combined.
  */
-function stackSource(
-  { first, all }: ReturnType<typeof levelsOf>,
-  cwd: string,
-  withFiles: boolean,
-): StackSource | undefined {
-  const [app, stack] = [first<string>("app"), first<string>("stack")];
-  const only = all<string>("only");
-  const language = first<NonNullable<StackSource["language"]>>("language");
-  const variables = [...all<Numbered>("var"), ...all<Numbered>("varFile")]
+function stackSource(flags: CommonFlags, cwd: string): StackSource | undefined {
+  const { app, stack, only = [], language } = flags;
+  const variables = [...(flags.var ?? []), ...(flags.varFile ?? [])]
     .toSorted((a, b) => a.nth - b.nth)
     .map(({ nth: _, ...option }) => ("file" in option ? { file: path.resolve(cwd, option.file) } : option));
   if (app === undefined && stack === undefined) {
-    const stray =
-      only.length > 0 ? "--only" : variables.length > 0 ? "--var" : language !== undefined ? "--language" : undefined;
-    if (stray === undefined) return undefined;
-    const env = "In YAML, `${env.NAME}` takes a value from the environment.";
-    fail("usage", `${stray} needs a stack`, { remedies: [`Pass \`--stack cdktf.out\` or \`--app COMMAND\`. ${env}`] });
+    const given = { "--only": only.length > 0, "--var": variables.length > 0, "--language": language !== undefined };
+    const [option] = Object.entries(given).find(([, isGiven]) => isGiven) ?? [];
+    if (option === undefined) return undefined;
+    refuse("usage/no_stack", { option });
   }
-  if (app !== undefined && stack !== undefined) {
-    fail("usage", "--app and --stack cannot be combined", {
-      remedies: ["Pass --app to synthesize the stacks first, or --stack to read those that exist."],
-    });
-  }
-  if (withFiles) {
-    fail("usage", "-f cannot be combined with --app or --stack", {
-      remedies: ["Pass -f for a declaration in YAML, or --app or --stack for stacks."],
-    });
-  }
+  if (app !== undefined && stack !== undefined) refuse("usage/app_and_stack", {});
+  if (flags.file !== undefined) refuse("usage/file_and_stack", {});
   return {
     ...(app !== undefined && { app }),
     ...(stack !== undefined && { path: path.resolve(cwd, stack) }),
@@ -259,23 +217,35 @@ function stackSource(
   };
 }
 
-/** The same arguments with Terraform's spelling of the options `-var`, `-var-file` and `-refresh` in ours. */
-export function withoutTerraformSpelling(args: readonly string[]): readonly string[] {
+/** Returns the arguments with Terraform's spelling of options in ours: `-out=x`, `-auto-approve`, `--json=true`. */
+export function inOurSpelling(args: readonly string[], program: Command): readonly string[] {
+  const optionsIn = (command: Command): Option[] => [...command.options, ...command.commands.flatMap(optionsIn)];
+  const options = new Map(optionsIn(program).map((option) => [option.long, option]));
   const end = args.indexOf("--");
-  return args.map((arg, at) => (end >= 0 && at > end ? arg : arg.replace(/^-(var|var-file|refresh)(?==|$)/, "--$1")));
+  return args.flatMap((arg, at) => {
+    const [, name = "", value] = /^--?([a-z][a-z-]+)(?:=(.*))?$/s.exec(arg) ?? [];
+    if (end >= 0 && at > end) return [arg];
+    if (value === "false" && options.has(`--no-${name}`)) return [`--no-${name}`];
+    const option = options.get(`--${name}`);
+    if (option === undefined) return [arg];
+    if (name === "refresh" && value === "true") return ["--refresh=all"];
+    if (option.required || option.optional) return [value === undefined ? `--${name}` : `--${name}=${value}`];
+    if (value === undefined || value === "true") return [`--${name}`];
+    return value === "false" ? [] : [arg];
+  });
 }
 
 /** `orderAnyway` -> `--order-anyway` */
 export const spelledOption = (flag: string) => `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/* Names of environment variables as they are typed. What is none may be the secret itself, so it is never repeated. */
+/** Name of an environment variable. */
 const NAME = /^[A-Za-z_]\w*$/;
 /** Beginning of signing secrets. */
 const SECRET = /^whsec_/i;
 
-/** The parser of an option that takes such a name. @throws HostformError `usage` for what is none. */
+/** Parses the name of an environment variable. Any other text may be the secret itself. @throws HostformError `usage`. */
 export const variableName = (option: string) => (text: string) =>
-  NAME.test(given(text)) && !SECRET.test(text) ? text : refuse(option);
+  NAME.test(given(text)) && !SECRET.test(text) ? text : refuse("usage/secret", { option });
 
 export const TOKEN_ENV = [
   "--token-env <name>",
@@ -283,7 +253,7 @@ export const TOKEN_ENV = [
   variableName("--token-env"),
 ] as const;
 
-/** Adds the options that say where signing secrets are. @param group the heading that they stand under. */
+/** Adds the options that name signing secrets. @param group heading of the options. */
 export function addSecretOptions(command: CliCommand, group = "Options:"): CliCommand {
   const parse = variableName("--secret-env");
   const names = (text: string, earlier: readonly string[] = []) => [...earlier, parse(text)];
@@ -296,37 +266,25 @@ export function addSecretOptions(command: CliCommand, group = "Options:"): CliCo
 }
 
 /**
- * For a variable that is not set: names are short, or capitals, or words.
- * @param shortest the length from which a text can be the secret.
- * @throws HostformError `usage` for a name that could as well be the secret itself.
+ * Refuses the name of an unset variable if it may be the secret itself: a long text with small letters and digits.
+ * @param shortest minimum length of a secret.
+ * @throws HostformError `usage`.
  */
 export function refuseSecretAsName(option: string, name: string, shortest = 20): void {
-  if (name.length >= shortest && /[a-z]/.test(name) && /\d/.test(name)) refuse(option);
+  if (name.length >= shortest && /[a-z]/.test(name) && /\d/.test(name)) refuse("usage/secret", { option });
 }
 
-function refuse(option: string): never {
-  fail("usage", `The value of ${option} is not the name of an environment variable`, {
-    detail: "It may be the secret itself, so it is not shown here.",
-    remedies: [
-      "Set an environment variable to the secret and pass its name. If you passed the secret itself, replace it: other users of this machine, and anyone who reads the log, may have seen it.",
-    ],
-  });
-}
-
-/** The stacks that a command takes: `each` of those selected in turn; `one` alone; `none`, as it is about no declaration. */
+/** Stacks that a command accepts: `each` selected stack in turn, `one` stack, or `none`. */
 export type Scope = "each" | "one" | "none";
 
-/** Registers commands on a program; `register/` has one function for each group of commands. */
+/** Registers commands. `register/` has one function for each group of commands. */
 export interface Registration {
   readonly program: CliCommand;
-  /**
-   * Adds a command with the common options.
-   * @param parent the command that it is a part of (`state` for `state list`); default: the program.
-   */
+  /** Adds a command. @param parent group of the command, such as `state` for `state list`. Default: the program. */
   command(name: string, summary: string, group: string, parent?: CliCommand): CliCommand;
   /**
-   * The action of a command: the function of this name, in the module that is loaded for it.
-   * @param scope how it takes `--app` and `--stack`; default: `one` stack.
+   * Returns the action of a command: the function with this name in a module that is loaded when the command runs.
+   * @param scope stacks that the command accepts. Default: `one`.
    */
   action<K extends string>(
     load: () => Promise<Readonly<Record<K, Action<never, never[]>>>>,
@@ -335,15 +293,15 @@ export interface Registration {
   ): (...args: unknown[]) => Promise<void>;
 }
 
-/** Conditions on which a run fails. */
 export interface FailOnFlags {
+  /** Conditions that fail the run. */
   readonly failOn?: readonly FailOn[];
 }
 
-/** The exit code of a run that ended well, but met a condition of `--fail-on`. */
+/** Exit code of a successful run that met a condition of `--fail-on`. */
 const FAILED_ON = 4;
 
-/** @returns 4 and names the conditions if one of them holds; else `code`. */
+/** Returns 4 and prints the conditions of `--fail-on` that hold; returns `code` if none holds. */
 export function failedOn(
   { failOn = [] }: FailOnFlags,
   holds: ReadonlySet<FailOn>,
@@ -372,7 +330,7 @@ function conditionNames(text: string, earlier: readonly FailOn[] = []): readonly
   return [...new Set([...earlier, ...(names as FailOn[])])];
 }
 
-/** A parser of whole numbers within bounds, for options. */
+/** Returns a parser of whole numbers within bounds. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -382,6 +340,3 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
     return value;
   };
 }
-
-/** Words that a shell completes from the state: `targets` are addresses and clients. */
-export const COMPLETED = ["addresses", "targets", "clients", "domains"] as const;

@@ -1,4 +1,4 @@
-/** The parts of a plan and an apply, for a program that drives the built files with its own terminal: the suites do. */
+/** The parts of a plan and an apply, for suites that drive the built files with their own terminal. */
 export { carryOut } from "../project/apply.ts";
 export { withPlan } from "../project/plan.ts";
 export { Project } from "../project/project.ts";

@@ -1,7 +1,7 @@
-/** A plan in each of its formats: printed, or written to files that others read. */
+/** Prints a plan in each format, and writes it to the files of `--report`. */
 import path from "node:path";
 import { replace } from "../core/files/index.ts";
-import { type Diagnostic, fail, isProjectName, type Plan } from "../core/model/index.ts";
+import { type Diagnostic, isProjectName, type Plan } from "../core/model/index.ts";
 import { diagnosticsOf } from "../project/failure.ts";
 import type { GuardFlags } from "../project/guards.ts";
 import { declaredPlaces } from "../project/identity.ts";
@@ -11,20 +11,21 @@ import { placeForPlan } from "../project/saved-plan.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { forStack } from "../project/stack-diagnostics.ts";
 import { annotationsOf, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../report/index.ts";
-import { orFail } from "./files.ts";
+import { orRefuse } from "./files.ts";
+import { problem, refuse } from "./messages.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 /** Output formats of a plan. `json` equals `--json`. */
 export type PlanFormat = "text" | "json" | "markdown" | "html";
 
-/** Digits after the decimal point of amounts, where they are known. */
+/** Returns the decimal places of amounts; undefined if they are unknown. */
 type Scale = (currency: string, provider: string) => number | undefined;
 
-/** The format that `--format` and `--json` ask for. @throws HostformError `usage` for both. */
+/** Returns the format of `--format` or `--json`. @throws HostformError `usage` if they differ. */
 export function formatOf(terminal: Terminal, { format }: { readonly format?: PlanFormat }): PlanFormat {
   if (!terminal.json) return format ?? "text";
   if (format === undefined || format === "json") return "json";
-  return fail("usage", `--json and --format ${format} cannot be combined`, { remedies: ["Pass one of them."] });
+  return refuse("usage/combined", { options: `--json and --format ${format}` });
 }
 
 export function printPlan(terminal: Terminal, plan: Plan, moneyScale: Scale, format: PlanFormat): void {
@@ -42,14 +43,12 @@ function documentOf({ outLook: { remedies } }: Terminal, plan: Plan, moneyScale:
 
 const EXTENSIONS: Readonly<Record<string, PlanFormat>> = {
   ".html": "html",
-  ".htm": "html",
   ".json": "json",
   ".md": "markdown",
-  ".markdown": "markdown",
   ".txt": "text",
 };
 
-/** Options of everything that plans. */
+/** Options of commands that plan. */
 export interface PlanningFlags extends GuardFlags {
   readonly base?: string;
   readonly refresh?: "all" | "changed" | "false";
@@ -58,7 +57,7 @@ export interface PlanningFlags extends GuardFlags {
   readonly reorder?: readonly string[];
   readonly replace?: readonly string[];
   readonly orderAnyway?: readonly string[];
-  /** Files to write the plan to before anything is asked, each in the format of its extension. */
+  /** Files of the plan, each in the format of its extension. */
   readonly report?: readonly string[];
 }
 
@@ -74,24 +73,18 @@ export const planningOf = (flags: PlanningFlags) => ({
   base: flags.base,
 });
 
-/** Place of the repository in a CI. */
+/** Returns the folder of the repository in a CI. */
 export const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
 
 /**
- * The files of `--report`, checked before anything is asked of the account: a mistake in a name is reported at once. What
- * stands there is replaced, unless it belongs to the state or the declaration.
- * @throws HostformError `usage` for an extension that is not known, and as `placeForPlan` does.
+ * Checks the files of `--report` before the first request. Files of the state and of the declaration are refused.
+ * @throws HostformError `usage` for an unknown extension, and as `placeForPlan` does.
  */
 async function reportPlaces({ source }: Pick<Project, "source">, files: readonly string[] = []) {
   const places = [];
   for (const file of files) {
     const format = EXTENSIONS[path.extname(file).toLowerCase()];
-    if (format === undefined) {
-      fail("usage", `The format of the report ${file} is not known`, {
-        detail: `Its extension decides: ${Object.keys(EXTENSIONS).join(", ")}.`,
-        remedies: ["Name it, for example, plan.html."],
-      });
-    }
+    if (format === undefined) refuse("usage/report", { file, extensions: Object.keys(EXTENSIONS) });
     places.push({ file, format, target: await placeForPlan(source, file, "report") });
   }
   return places;
@@ -100,9 +93,8 @@ async function reportPlaces({ source }: Pick<Project, "source">, files: readonly
 const UNSCALED: Scale = () => undefined;
 
 /**
- * The reports of a run (`--report FILE`), without colours and secrets. One plan serves all of them. What stands there after the
- * run is this run's: until there is a plan they say that there is none, also when the run is killed, and when none could be
- * made, why.
+ * Opens the reports of a run, without colours and secrets. A report never holds the plan of an earlier run: until this run has a plan,
+ * the report says so; if the plan fails, it has the reason.
  * @throws HostformError as {@link reportPlaces} does.
  */
 export async function reportsOf(
@@ -119,12 +111,10 @@ export async function reportsOf(
         format === "json"
           ? leavingJson(planJson(plan, terminal.outLook), redaction, 2)
           : leaving(documentOf(terminal, plan, moneyScale, format), redaction, format);
-      await orFail(replace(target, text), "plan.saved", `The report cannot be written to ${file}`, {
-        remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
-      });
+      await orRefuse(replace(target, text), (reason) => problem("plan.saved/report", { file, reason }));
     }
   };
-  /** Makes a plan without changes, in place of a plan that failed. */
+  /** Returns a plan without changes that stands for a failed plan. */
   const unplanned = async (mode: Plan["mode"], diagnostics: readonly Diagnostic[]): Promise<Plan> => ({
     ...(await namesOf(project)),
     lineage: "",
@@ -138,19 +128,16 @@ export async function reportsOf(
     cost: [],
     requests: { read: 0, apply: 0, seconds: 0 },
   });
-  if (places.length > 0) await writeAll(await unplanned("apply", [NOT_ENDED]), UNSCALED);
+  if (places.length > 0) await writeAll(await unplanned("apply", [problem("interrupted/report", {})]), UNSCALED);
   return {
-    /** Also puts errors and warnings beside their lines, where a CI shows them there. @throws HostformError `plan.saved` for a file that cannot be written. */
+    /** Writes the reports, and annotates the lines of errors and warnings in a CI. @throws HostformError `plan.saved`. */
     async write(plan: Plan, moneyScale: Scale): Promise<void> {
       isPlanned = true;
       terminal.annotate(annotationsOf(plan.diagnostics, placesOf(project.source), terminal.errLook.remedies));
       await writeAll(plan, moneyScale);
       for (const { file } of places) say(terminal, `Report: ${file}`);
     },
-    /**
-     * Does what plans. When no plan can be made, the reports say why, and so does what goes to standard output as a comment or a page.
-     * @throws what `work` throws.
-     */
+    /** Runs the work that plans. If it fails, the reports receive the reason, as does a comment or a page on standard output. */
     async orWhy<T>(mode: Plan["mode"], format: PlanFormat, work: () => Promise<T>): Promise<T> {
       try {
         return await work();
@@ -160,7 +147,7 @@ export async function reportsOf(
         // A job finds its earlier comment by the project's name.
         if (format === "html" || (format === "markdown" && plan.project !== ""))
           printPlan(terminal, plan, UNSCALED, format);
-        // Why there is no plan is more than why that cannot be written, and no earlier one stands there.
+        // The reason of the failed plan matters more than a report that cannot be written.
         await writeAll(plan, UNSCALED).catch(() => undefined);
         throw error;
       }
@@ -168,14 +155,7 @@ export async function reportsOf(
   };
 }
 
-const NOT_ENDED: Diagnostic = {
-  severity: "error",
-  code: "interrupted",
-  summary: "The run that writes this report has no plan yet, or was stopped before it had one",
-  remedies: ["Wait for its end, or run the command again."],
-};
-
-/** The name of the project and its accounts, as far as its declaration can be read. */
+/** Returns the name of the project and its accounts, as far as the declaration is readable. */
 export async function namesOf({ declaration, source }: Pick<Project, "declaration" | "source">) {
   const { desired, partial } = await declaration.read().catch(() => ({ desired: undefined, partial: undefined }));
   const { project: name = "", providers = new Map() } = desired ?? partial ?? {};

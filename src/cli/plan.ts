@@ -1,11 +1,12 @@
-/** `plan` and `validate`: what would change, and whether the declaration is valid. Nothing is changed. */
+/** `plan` and `validate`: plan the changes, or check the declaration. Both change nothing. */
 import { VERSION } from "../core/api/version.ts";
-import { fail, heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
+import { heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges, mayApply } from "../project/apply.ts";
 import { savedFrom, withPlan } from "../project/plan.ts";
 import { placeForPlan, writeSavedPlan } from "../project/saved-plan.ts";
 import { commandLine } from "../project/stack-diagnostics.ts";
 import { annotationsOf, codeQualityOf, diagnosticJson, plural, renderDiagnostics, sarifOf } from "../report/index.ts";
+import { refuse } from "./messages.ts";
 import { type FailOnFlags, failedOn } from "./options.ts";
 import {
   formatOf,
@@ -22,11 +23,11 @@ interface PlanFlags extends PlanningFlags, FailOnFlags {
   readonly destroy?: boolean;
   readonly detailedExitcode?: boolean;
   readonly format?: PlanFormat;
-  /** Place of the saved plan, for `apply FILE`. */
+  /** File of the saved plan, for `apply FILE`. */
   readonly out?: string;
 }
 
-/** `hostform plan`: shows what differs; changes nothing, neither in the account nor in the state. */
+/** `hostform plan`: changes neither the account nor the state. */
 export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   const options = {
     command: "plan" as const,
@@ -36,7 +37,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
   const format = formatOf(terminal, flags);
   const reports = await reportsOf(terminal, project, flags.report);
   return reports.orWhy(options.mode, format, async () => {
-    // Before anything is asked of the account: a mistake in the name is reported at once.
+    // Reports a wrong name before the first request.
     if (flags.out !== undefined) await placeForPlan(project.source, flags.out);
     return withPlan(project, options, async (run) => {
       const { plan } = run;
@@ -64,21 +65,21 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
 
 interface ValidateFlags {
   readonly format?: "text" | "json" | "sarif" | "gitlab";
-  /** Prints the declaration without templates, defaults and includes, if it is valid. */
+  /** Prints a valid declaration with templates, defaults and includes expanded. */
   readonly expanded?: boolean;
 }
 
-/** `hostform validate`: checks the declaration without a token and without any request. */
+/** `hostform validate`: checks the declaration without a token and without a request. */
 export const runValidate: Action<ValidateFlags> = async (terminal, project, { format = "text", expanded }) => {
   if (expanded && (terminal.json || format !== "text"))
-    fail("usage", "--expanded prints YAML", { remedies: ["Leave out --json and --format."] });
+    refuse("usage/combined", { options: "--expanded and another format" });
   const { desired, diagnostics } = await project.declaration.check();
   const errors = diagnostics.filter(isError).length;
   const places = placesOf(project.source);
   const { remedies } = terminal.outLook;
   terminal.annotate(annotationsOf(diagnostics, places, remedies));
   if (terminal.json && format !== "text" && format !== "json")
-    fail("usage", `--json and --format ${format} cannot be combined`, { remedies: ["Pass one of them."] });
+    refuse("usage/combined", { options: `--json and --format ${format}` });
   if (format === "sarif") terminal.document(sarifOf(diagnostics, places, remedies, VERSION), 2);
   else if (format === "gitlab") {
     terminal.document(codeQualityOf(diagnostics, places, remedies), 2);

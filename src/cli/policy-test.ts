@@ -1,9 +1,9 @@
-/** `policy test`: whether a policy refuses what it is meant to. No account, no state, no request. */
+/** `policy test`: checks saved plans against a policy. Needs no account and no state, sends no request. */
 import { judgeCases } from "../project/policy-cases.ts";
 import { escapeLine, plural } from "../report/index.ts";
 import { type Action, printJson } from "./terminal.ts";
 
-/** `hostform policy test FILE…`: exit code 1 if a case ends otherwise than expected. */
+/** `hostform policy test FILE…`: exit code 1 if a verdict differs from the expected one. */
 export const runPolicyTest: Action<object, [files: readonly string[]]> = async (terminal, { source }, _, files) => {
   const results = (await Promise.all(files.map((file) => judgeCases(source, file)))).flat();
   const failed = results.filter(({ ok }) => !ok);

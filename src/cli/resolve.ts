@@ -1,18 +1,19 @@
-import { fail, inQuotes } from "../core/model/index.ts";
+import { inQuotes } from "../core/model/index.ts";
 import { resolveCreates, type Settling } from "../project/resolve.ts";
 import { projectFlags } from "../project/stack-diagnostics.ts";
 import { forTerraform, terraformFolder } from "../project/terraform-folder.ts";
 import { escapeLine, renderEvidence } from "../report/index.ts";
+import { refuse } from "./messages.ts";
 import { type Action, printResult, say } from "./terminal.ts";
 
 interface ResolveFlags {
-  /** The id of the object that the create made. */
+  /** Id of the object that the create produced. */
   readonly adopt?: string;
-  /** The object is not as it was sent, and the user has looked at it. */
+  /** Adopts an object that differs from the request. */
   readonly force?: boolean;
-  /** The create made nothing. */
+  /** The create produced no object. */
   readonly absent?: boolean;
-  /** Look again until the account shows one. */
+  /** Checks again until the account shows the object. */
   readonly wait?: boolean;
   /** Time limit of the wait, in milliseconds. */
   readonly waitTimeout?: number;
@@ -21,10 +22,7 @@ interface ResolveFlags {
 const WAIT_MS = 600_000;
 const STORED = " hostform cannot write the state at this backend: the next apply on this machine records it.";
 
-/**
- * `hostform resolve [ADDRESS]`: shows what is known of pending creates, and settles one. Exit code 1 while any of those asked
- * about is not settled.
- */
+/** `hostform resolve [ADDRESS]`: shows the evidence of pending creates, or settles one. Exit code 1 while a named create is pending. */
 export const runResolve: Action<ResolveFlags, [address?: string]> = async (terminal, project, flags, address) => {
   const folder = await terraformFolder(project);
   const settling = resolveCreates(folder ?? project, address, settlingOf(flags, address));
@@ -65,20 +63,15 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
 const lostSecret = (address: string, isTerraform: boolean): string =>
   ` Its secret is lost. For a new one: \`${isTerraform ? "terraform apply -replace=" : "hostform apply --replace "}${inQuotes(address)}\`.`;
 
-/** @throws HostformError `usage` for options that do not go together. */
+/** Reads the options. @throws HostformError `usage` for options that cannot be combined. */
 function settlingOf(flags: ResolveFlags, address: string | undefined): Settling | undefined {
   const ways = [flags.adopt !== undefined, flags.absent, flags.wait].filter(Boolean).length;
-  if (ways > 1) fail("usage", "--adopt, --absent and --wait cannot be combined");
-  if (ways === 1 && address === undefined) {
-    fail("usage", "No address is given", {
-      remedies: ["Give the address of a pending create; `hostform resolve` lists them."],
-    });
-  }
-  if (flags.adopt !== undefined && !/^(?=.*\S)\P{Cc}{1,1000}$/u.test(flags.adopt)) {
-    fail("usage", "--adopt needs an id, as the API or the invoice shows it", { remedies: ["Is a variable unset?"] });
-  }
-  if (flags.waitTimeout !== undefined && !flags.wait) fail("usage", "--wait-timeout needs --wait");
-  if (flags.force && flags.adopt === undefined) fail("usage", "--force needs --adopt");
+  if (ways > 1) refuse("usage/combined", { options: "--adopt, --absent and --wait" });
+  if (ways === 1 && address === undefined) refuse("usage/no_pending", {});
+  if (flags.adopt !== undefined && !/^(?=.*\S)\P{Cc}{1,1000}$/u.test(flags.adopt)) refuse("usage/adopt_id", {});
+  if (flags.waitTimeout !== undefined && !flags.wait)
+    refuse("usage/needs", { option: "--wait-timeout", other: "--wait" });
+  if (flags.force && flags.adopt === undefined) refuse("usage/needs", { option: "--force", other: "--adopt ID" });
   if (flags.adopt !== undefined) return { adopt: flags.adopt, ...(flags.force && { force: true }) };
   if (flags.absent) return "absent";
   return flags.wait ? { waitMs: flags.waitTimeout ?? WAIT_MS } : undefined;

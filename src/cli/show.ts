@@ -1,4 +1,4 @@
-/** `show`: a saved plan, or what is recorded, for reading. No request, no lock. */
+/** `show`: prints a saved plan or the state. Sends no request, takes no lock. */
 
 import { readSavedPlan, wordsOfType } from "../project/saved-plan.ts";
 import { secretNames } from "../project/secrets.ts";
@@ -18,7 +18,6 @@ interface ShowFlags {
   readonly format?: PlanFormat;
 }
 
-/** `hostform show [FILE]`: the plan as it was saved, in any format; without a file what is recorded, likewise. */
 export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, project, flags, file) => {
   const format = formatOf(terminal, flags);
   if (file !== undefined) {

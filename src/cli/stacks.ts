@@ -1,5 +1,5 @@
-/** A command on several stacks: each in its turn, in the order of their dependencies, and a summary of what was left out. */
-import { fail, HostformError } from "../core/model/index.ts";
+/** Runs a command on several stacks, in the order of their dependencies. */
+import { HostformError } from "../core/model/index.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { throwingForStack } from "../project/stack-diagnostics.ts";
@@ -8,6 +8,7 @@ import { refuseSharedOrders } from "../project/stacks/same-orders.ts";
 import type { LoadedStack, Purpose, StackSource } from "../project/stacks/stack.ts";
 import { synthesize } from "../project/stacks/synthesize.ts";
 import { escapeLine, firstOf, plural, renderDiagnostics } from "../report/index.ts";
+import { refuse } from "./messages.ts";
 import { type Scope, spelledOption } from "./options.ts";
 import { say, type Terminal } from "./terminal.ts";
 
@@ -29,11 +30,11 @@ const PURPOSES: Readonly<Record<string, Purpose>> = {
 
 const ORDERING: readonly Purpose[] = ["validate", "plan", "apply"];
 
-/** Stacks named in the last line; more of them are a list, and beyond that counted. */
+/** Maximum number of stacks in the last line, and in a list. */
 const MAX_IN_LINE = 3;
 const MAX_LISTED = 20;
 
-/** Options that are about one state or one plan. */
+/** Options for one state or one plan. */
 const FOR_ONE = [
   "out",
   "report",
@@ -48,9 +49,9 @@ const FOR_ONE = [
 ] as const;
 
 /**
- * Runs a command on the stacks that `--app` or `--stack` lead to, each as a run of its own with its own state.
- * @returns the exit code: 1 when any failed or was left out, else the highest of theirs.
- * @throws HostformError `usage` when one stack is wanted and there are several; else what the only one throws.
+ * Runs a command on the stacks of `--app` or `--stack`. Each stack is a separate run with its own state.
+ * @returns the exit code: 1 if a stack failed or was skipped, else the highest code.
+ * @throws HostformError `usage` if several stacks meet a command for one; an only stack's own error.
  */
 export async function runOnStacks(
   terminal: Terminal,
@@ -59,21 +60,14 @@ export async function runOnStacks(
   given: Given,
   work: (project: Project) => Promise<number>,
 ): Promise<number> {
-  if (given.command === "export") {
-    fail("usage", "A stack is a Terraform configuration already: there is nothing to export", {
-      remedies: ["Run Terraform in the stack's folder; `hostform terraform install` puts the provider there."],
-    });
-  }
-  if (given.scope === "none")
-    fail("usage", `\`hostform ${given.command}\` does not work on a stack`, {
-      remedies: ["Remove --app, --stack and --var."],
-    });
+  if (given.command === "export") refuse("usage/stack_export", {});
+  if (given.scope === "none") refuse("usage/stack", { command: given.command });
   const destroying = given.command === "destroy" || given.flags.destroy === true;
   const purpose = destroying ? "destroy" : (PURPOSES[given.command] ?? "other");
   const { source } = project;
   refuseTerraformArguments(source.env, purpose);
-  const at = chosen.app === undefined ? chosen.path : await synthesize(source, project.host, project.log, chosen.app);
-  if (at === undefined) return fail("usage", "No stack is named", { remedies: ["Pass --app or --stack."] });
+  const { app, path = source.dir } = chosen;
+  const at = app === undefined ? path : await synthesize(source, project.host, project.log, app);
   const { stacks, run } = await chooseStacks(source, at, chosen, purpose);
   const [only, ...others] = stacks;
   if (only === undefined) return 0;
@@ -83,18 +77,13 @@ export async function runOnStacks(
   };
   if (others.length === 0) return on(only);
   const reason = reasonForOne(terminal, source, given);
-  if (reason !== undefined) {
-    fail("usage", `${reason}, and there are ${stacks.length} stacks`, {
-      detail: `They are ${stacks.map(({ name }) => name).join(", ")}.`,
-      remedies: [`Choose one: \`--only ${only.name}\`.`],
-    });
-  }
-  // Refuses stacks that share an object before the first request, as one stack is refused.
+  if (reason !== undefined) refuse("usage/one_stack", { reason, stacks: stacks.map(({ name }) => name) });
+  // Refuses stacks that share an object before the first request.
   if (ORDERING.includes(purpose)) await refuseSharedOrders(project, stacks, run);
   return runSeveral(terminal, destroying ? stacks.toReversed() : stacks, destroying, on);
 }
 
-/** Each in its turn. @param destroying what depends on others goes first. */
+/** Runs the stacks one after another. @param destroying dependents first. */
 async function runSeveral(
   terminal: Terminal,
   stacks: readonly LoadedStack[],
@@ -125,7 +114,6 @@ async function runSeveral(
         say(terminal, escapeLine(`Skipped: ${hindrance}, ${relation}, ${how}.`));
         continue;
       }
-      // Its errors are reported at once, and the others go on.
       const ended = await on(stack).catch((error: unknown) => {
         if (!(error instanceof HostformError)) throw error;
         terminal.err(renderDiagnostics(error.diagnostics, terminal.errLook));
@@ -145,7 +133,7 @@ async function runSeveral(
   return 1;
 }
 
-/** Why a command accepts one stack only; undefined when nothing limits it to one. */
+/** Returns the reason for which a command accepts one stack only; undefined if it accepts several. */
 function reasonForOne(
   terminal: Terminal,
   source: ProjectSource,

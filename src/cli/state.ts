@@ -1,14 +1,12 @@
-/** `state …` and `force-unlock`: what is recorded, read and repaired by hand. Nothing is sent to the API. */
+/** `state …` and `force-unlock`: reads and repairs the state by hand. Sends no request to the API. */
 import path from "node:path";
 import {
   didYouMean,
-  fail,
   HostformError,
   isPattern,
   type Json,
   type ResourceState,
   type State,
-  some,
 } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
 import { rotateKey } from "../project/rotate-key.ts";
@@ -16,41 +14,25 @@ import { secretNames } from "../project/secrets.ts";
 import { selected } from "../project/selection.ts";
 import type { ProjectState } from "../project/state.ts";
 import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
-import { orFail, readText } from "./files.ts";
-import type { COMPLETED } from "./options.ts";
+import { orRefuse, readText } from "./files.ts";
+import { problem, refuse } from "./messages.ts";
 import { type Action, printJson, printResult, revealJson, type Switches, say } from "./terminal.ts";
 
-interface StateListFlags {
-  /** Words that a completion script asks for. */
-  readonly complete?: (typeof COMPLETED)[number];
-  /** Prints a table with ids and providers. */
-  readonly long?: boolean;
-}
-
-/** `hostform state list [ADDRESS-PREFIX|PATTERN]`: what is recorded. Takes no lock. */
-export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
+/** `hostform state list [ADDRESS-PREFIX|PATTERN]`. Takes no lock. */
+export const runStateList: Action<Switches<"long">, [prefix?: string]> = async (
   terminal,
   project,
   flags,
   prefix = "",
 ) => {
-  // Somebody who presses TAB waits for no server, and starts no program.
-  if (flags.complete !== undefined && !(await project.state.isLocal())) return 0;
   const { resources } = await project.state.read();
   const all = [...resources.values()];
-  const lines = (words: readonly string[]) => words.map((word) => `${escapeLine(word)}\n`).join("");
-  if (flags.complete !== undefined) {
-    terminal.out(lines(wordsOf(all, flags.complete)));
-    return 0;
-  }
   const chosen = isPattern(prefix) ? like(prefix, all) : all.filter(({ address }) => address.startsWith(prefix));
   const rows = stateRows(chosen);
-  if (rows.length === 0 && prefix !== "") {
-    fail("plan.address", `No address in the state begins with ${prefix}.${didYouMean(prefix, resources.keys())}`);
-  }
+  if (rows.length === 0 && prefix !== "") refuse("plan.address", { prefix, fix: didYouMean(prefix, resources.keys()) });
   if (terminal.json) printJson(terminal, rows);
   else if (flags.long) terminal.out(renderListing("state", rows, terminal.outLook));
-  else terminal.out(lines(rows.map(({ address }) => address)));
+  else terminal.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
   return 0;
 };
 
@@ -58,16 +40,7 @@ export const runStateList: Action<StateListFlags, [prefix?: string]> = async (
 export const stateRows = (resources: readonly ResourceState[]) =>
   resources.map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
 
-/** Returns the words of recorded resources for a shell, each once. */
-function wordsOf(all: readonly ResourceState[], what: (typeof COMPLETED)[number]): string[] {
-  const addresses = all.map(({ address }) => address);
-  const clients = all.flatMap(({ private: { client } }) => client ?? []);
-  const domains = all.flatMap(({ attributes: { domain } }) => (typeof domain === "string" ? domain : []));
-  const targets = [...addresses, ...clients.map((client) => `client:${client}`)];
-  return [...new Set({ addresses, clients, domains, targets }[what])].toSorted();
-}
-
-/** The recorded resources that a pattern means. @throws HostformError `plan.address` for none. */
+/** Returns the recorded resources that match a pattern. @throws HostformError `plan.address` if none matches. */
 function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {
   const selectable = all.map(({ address, private: { client } }) => ({ address, client }));
   const chosen = new Set(selected([pattern], selectable));
@@ -76,7 +49,7 @@ function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {
 
 const HIDDEN = "(sensitive value)";
 
-/** `hostform state show ADDRESS`: the recorded attributes of one resource; secrets only with `--reveal`. Takes no lock. */
+/** `hostform state show ADDRESS`: prints the attributes of a resource. Takes no lock. */
 export const runStateShow: Action<Switches<"reveal">, [address: string]> = async (
   terminal,
   project,
@@ -86,12 +59,8 @@ export const runStateShow: Action<Switches<"reveal">, [address: string]> = async
   const [resource, ...others] = isPattern(address)
     ? like(address, [...(await project.state.read()).resources.values()])
     : await project.state.select(address);
-  if (resource === undefined || others.length > 0) {
-    fail("usage", `${address} names ${others.length + 1} resources`, {
-      detail: some([resource, ...others].flatMap((one) => one?.address ?? [])),
-      remedies: ["Name one of them, in quotes for the shell."],
-    });
-  }
+  if (resource === undefined || others.length > 0)
+    refuse("usage/several", { name: address, found: [resource, ...others].flatMap((one) => one?.address ?? []) });
   const secrets = secretNames(resource);
   const hidden = flags.reveal ? new Set<string>() : secrets;
   const { provider, dependencies, private: mark } = resource;
@@ -132,7 +101,7 @@ function textOf(
   ].join("\n");
 }
 
-/** `hostform state rm ADDRESS…`: forgets resources and what is declared inside them. All stay in the account. All of them, or none when one is unknown. */
+/** `hostform state rm ADDRESS…`: forgets resources with their nested ones. Forgets none if one address is unknown. */
 export const runStateRm: Action<object, [addresses: readonly string[]]> = async (terminal, project, _, addresses) => {
   return project.state.write("state rm", async (store) => {
     const removed = await project.state.forget(store, addresses);
@@ -143,7 +112,7 @@ export const runStateRm: Action<object, [addresses: readonly string[]]> = async 
   });
 };
 
-/** `hostform state mv FROM TO`: gives a resource, or all instances of one, another address, and what is declared inside it. */
+/** `hostform state mv FROM TO`: renames a resource, all its instances, and its nested resources. */
 export const runStateMv: Action<object, [from: string, to: string]> = async (terminal, project, _, from, to) => {
   return project.state.write("state mv", async (store) => {
     const moved = await project.state.move(store, from, to);
@@ -153,7 +122,7 @@ export const runStateMv: Action<object, [from: string, to: string]> = async (ter
   });
 };
 
-/** `hostform state pull`: the text of the state as it is stored, byte for byte, secrets included. Takes no lock. */
+/** `hostform state pull`: prints the stored state byte for byte, with its secrets. Takes no lock. */
 export const runStatePull: Action = async (terminal, project) => {
   const text = await project.state.store().pull();
   if (text === undefined) say(terminal, "There is no state yet: nothing was applied or imported.");
@@ -161,9 +130,11 @@ export const runStatePull: Action = async (terminal, project) => {
   return 0;
 };
 
-/** `hostform state push [FILE|-]`: replaces the state by the text of a state file. */
+/** `hostform state push [FILE|-]`: replaces the state. */
 export const runStatePush: Action<Switches<"force">, [file: string]> = async (terminal, project, flags, file) => {
-  const text = file === "-" ? await terminal.readInput() : await given(path.resolve(project.source.cwd, file));
+  const named = path.resolve(project.source.cwd, file);
+  const reading = file === "-" ? terminal.readInput() : readText(named);
+  const text = await orRefuse(reading, (reason) => problem("config.unreadable/state", { file, reason }));
   await interruptible(project.host, (signal) =>
     project.state.store().push(text, {
       command: "state push",
@@ -176,15 +147,7 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
   return 0;
 };
 
-const given = (file: string) =>
-  orFail(readText(file), "config.unreadable", `${file} cannot be read`, {
-    remedies: ["Check the path, or give `-` for standard input."],
-  });
-
-/**
- * `hostform state encrypt`: encrypts the state and its backup with the key in the environment. What an earlier run left
- * in its journal is written into the state first.
- */
+/** `hostform state encrypt`: merges the journal into the state, and encrypts the state and its backup. */
 export const runStateEncrypt: Action = async (terminal, project) => {
   const key = project.state.encryption().required();
   const { found, changed, backup } = await project.state.reseal("state encrypt", { to: "sealed" });
@@ -199,7 +162,7 @@ export const runStateEncrypt: Action = async (terminal, project) => {
   return 0;
 };
 
-/** `hostform state decrypt`: writes the state and its backup in the clear, and says what can be read there now. */
+/** `hostform state decrypt`: writes the state and its backup unencrypted, and lists the secrets in them. */
 export const runStateDecrypt: Action = async (terminal, project) => {
   const { key } = project.state.encryption();
   const { found, changed, backup, state } = await project.state.reseal("state decrypt", { to: "clear" });
@@ -209,7 +172,7 @@ export const runStateDecrypt: Action = async (terminal, project) => {
   else if (!changed) terminal.out("The state is not encrypted.\n");
   else {
     terminal.out(`${backup ? "The state and its backup are" : "The state is"} now unencrypted.\n`);
-    // Shown despite --quiet: it is the result of the command.
+    // A result of the command: --quiet does not hide it.
     terminal.err(warning(secrets));
     if (key !== undefined)
       terminal.err(`Unset ${key.variable}: while it is set, hostform refuses an unencrypted state.\n`);
@@ -217,7 +180,7 @@ export const runStateDecrypt: Action = async (terminal, project) => {
   return 0;
 };
 
-/** The secrets of a state: names of attributes by address. */
+/** Returns the names of secret attributes by address. */
 function secretsIn({ resources, outputs = new Map() }: State) {
   const ofOutputs = [...outputs].filter(([, { sensitive }]) => sensitive).map(([name]) => `output.${name}`);
   const ofResources = [...resources.values()].flatMap((resource) => {
@@ -236,10 +199,7 @@ function warning(secrets: ReturnType<typeof secretsIn>): string {
   return `WARNING: these files can be read now. They hold ${plural(count, "secret")}:\n${lines.join("")}`;
 }
 
-/**
- * `hostform state rotate-key`: encrypts the state and its backup with another key. The present one is where it always
- * is, the new one in HOSTFORM_STATE_NEW_PASSPHRASE or HOSTFORM_STATE_NEW_KEY.
- */
+/** `hostform state rotate-key`: encrypts with the key in HOSTFORM_STATE_NEW_PASSPHRASE or HOSTFORM_STATE_NEW_KEY. */
 export const runStateRotateKey: Action = async (terminal, project) => {
   const { found, changed, backup, old, key, variable } = await rotateKey(project.state);
   if (terminal.json) printJson(terminal, { encrypted: found, changed });
@@ -256,8 +216,8 @@ export const runStateRotateKey: Action = async (terminal, project) => {
   return 0;
 };
 
+/** Errors of the state itself: the lock was taken and released again. */
 const OF_THE_STATE = ["state.unreadable", "state.newer", "state.foreign", "state.unencrypted"];
-/** A holder that is frozen, or whose machine sleeps, goes on later. */
 const alive = (pid: number | null | undefined) =>
   `The holder is still running. It checks the lock before each write and each request, and stops. If it is frozen, end it${pid ? ` (\`kill -KILL ${pid}\`)` : ""}: a process that froze in the instant of a write finishes that write.`;
 const FENCED =
@@ -265,7 +225,7 @@ const FENCED =
 const NOT_FENCED =
   "If the holder is still running, stop it first. A request that it recorded less than 5 seconds ago may still leave. hostform does not overwrite a state that another run has changed, but another program may. Until then, a server may accept writes under the freed lock ID.";
 
-/** `hostform force-unlock [LOCK-ID]`: says who holds the state, asks, and frees it; only the lock with this id, if one is given. */
+/** `hostform force-unlock [LOCK-ID]`: shows the holder of the lock, asks, and releases the lock. */
 export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (terminal, project, flags, id) => {
   const held = await whoHolds(project.state);
   if (held === undefined) {
@@ -274,14 +234,10 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
   }
   if (!terminal.json) say(terminal, escapeLine(held));
   if (!flags.yes) {
-    if (terminal.json) fail("usage", "force-unlock --json cannot ask", { remedies: ["Pass --yes."] });
+    if (terminal.json) refuse("usage/asks", { command: "force-unlock", flag: "--yes" });
     const answer = await terminal.ask('Release the lock? Only "yes" is accepted: ');
-    if (answer?.trim() !== "yes") {
-      fail("apply.declined", answer === undefined ? "Cannot ask: standard input is not a terminal" : "Not approved", {
-        detail: "The state stays locked.",
-        ...(answer === undefined && { remedies: ["Pass --yes to release it without asking."] }),
-      });
-    }
+    if (answer?.trim() !== "yes")
+      refuse(answer === undefined ? "apply.declined/lock_unasked" : "apply.declined/lock", {});
   }
   const { holder, alive: isAlive, fenced } = await project.state.store().forceUnlock(id);
   const released = { unlocked: true, holder: holder ?? null, alive: isAlive ?? null };
@@ -292,7 +248,7 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
   return 0;
 };
 
-/** Returns the holder of the lock, in the words of a refused command. Taking it shows that nobody does. */
+/** Returns the holder of the lock in words; undefined if this process can take the lock. */
 async function whoHolds(state: ProjectState): Promise<string | undefined> {
   try {
     const store = await state.store().open({ write: true, command: "force-unlock", timeoutMs: 0 });
@@ -302,7 +258,6 @@ async function whoHolds(state: ProjectState): Promise<string | undefined> {
     if (!(error instanceof HostformError)) throw error;
     const [first] = error.diagnostics;
     if (first?.code === "state.locked") return first.detail ?? first.summary;
-    // The lock was taken and freed again: what is wrong is the state itself.
     if (first !== undefined && OF_THE_STATE.includes(first.code)) return undefined;
     throw error;
   }

@@ -1,8 +1,8 @@
-/** Handles a stream of the process that cannot be written. Imports nothing: `main.ts` answers `version` with it. */
+/** Guards the streams of the process. Imports nothing, because `main.ts` loads it for `version`. */
 
 /**
- * Guards the results against a stream that is closed or full. A reader that went away (`hostform plan | head`) is no error.
- * Any other failure is reported in one line and by the exit code. It does not end an apply in the middle.
+ * Guards the results against a closed or full stream. A closed pipe (`hostform plan | head`) is no error. Any other failure is one line and
+ * an exit code, and does not interrupt an apply.
  */
 export function guardResults(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -13,14 +13,14 @@ export function guardResults(): void {
   });
 }
 
-/** Does the same for messages. The exit code alone reports the failure: nothing else can be written. */
+/** Guards the messages. Only the exit code reports their failure. */
 export function guardMessages(): void {
   process.stderr.on("error", ({ code }: NodeJS.ErrnoException) => {
     if (code !== "EPIPE") failAtExit();
   });
 }
 
-/** Ends the process soon after its command: a name lookup or a connection that nobody waits for would keep it alive. */
+/** Ends the process soon after its command. An abandoned lookup or connection would keep it alive. */
 export function endSoon(): void {
   const end = () => (process.stdout.writableLength + process.stderr.writableLength > 0 ? endSoon() : process.exit());
   setTimeout(end, 100).unref();

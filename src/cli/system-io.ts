@@ -1,9 +1,9 @@
-/** The real outside of a command: streams, signals and programs of this process. */
+/** The real process interface of a command: streams, signals and programs of this process. */
 import path from "node:path";
 import type { ReadStream } from "node:tty";
-import { look } from "../core/files/file-system.ts";
-import { attempt, childEnvironment, errnoOf, fail, HostformError, systemClock, utf8 } from "../core/model/index.ts";
+import { childEnvironment, errnoOf, HostformError, systemClock, utf8 } from "../core/model/index.ts";
 import { runnerReadsErrors } from "./guarded-io.ts";
+import { problem, refuse } from "./messages.ts";
 import { guardMessages } from "./streams.ts";
 import type { Io } from "./terminal.ts";
 
@@ -42,7 +42,6 @@ export function systemIo(): Io {
     readInputBytes: (limit) => firstBytes(standardInput(), limit),
     onInterrupt,
     onReload,
-    startWork: (state) => suitEngine(sizeOf(state)),
     run: runCommand,
     capture: async (...command) => (await programs()).captureCommand(...command),
     shell: async (...command) => (await programs()).runShell(...command),
@@ -52,7 +51,7 @@ export function systemIo(): Io {
 
 let input: typeof process.stdin | undefined;
 
-/** Opened by what reads it: that takes Node a tenth of a start. */
+/** Opens standard input on demand: Node needs a tenth of a start for it. */
 function standardInput(): typeof process.stdin {
   if (input === undefined) {
     input = process.stdin;
@@ -61,40 +60,13 @@ function standardInput(): typeof process.stdin {
   return input;
 }
 
-/** The size of a state from which it is worth it, and from which much room for new objects is: 600 and 60,000 resources. */
-const [SIZEABLE, LARGE] = [512 * 1024, 48 * 1024 * 1024];
-
-/**
- * Suits V8 to a plan of many resources, which takes seconds and no minutes: decision 44. It does without the last of its
- * compilers, and its room for new objects stays at 1 MB, unless the state is large.
- * @param stateBytes the size of the state file.
- */
-export function suitEngine(
-  stateBytes = 0,
-  { versions, arch }: Pick<NodeJS.Process, "versions" | "arch"> = process,
-): void {
-  // Others have no compiler between the first and the last.
-  if (Number.parseInt(versions.node, 10) < 24 || !["x64", "arm64"].includes(arch)) return;
-  // Node has compiled its own modules for other flags: those that come now are compiled again.
-  if (stateBytes < SIZEABLE) return;
-  const { setFlagsFromString } = process.getBuiltinModule("node:v8");
-  setFlagsFromString("--no-opt");
-  if (stateBytes <= LARGE) setFlagsFromString("--semi-space-growth-factor=1");
-}
-
-const sizeOf = (file: string) =>
-  attempt(
-    () => look(file)?.size ?? 0,
-    () => 0,
-  );
-
-/** No program is there: the system says so. */
+/** Path of no program. Its start fails with the error of the system. */
 const NOWHERE = path.resolve("/", "no-such-program");
 
-/** Loaded by the first command that runs one. */
+/** Loads the module that runs programs. */
 const programs = () => import("../project/programs.ts");
 
-/** Node sets a terminal back when it was read from, and throws where there is none any more: nobody could catch it. */
+/** Ignores the failure of a closed terminal. Node resets a terminal after it was read, where nothing can catch an error. */
 export function forgiveClosing(terminal: Pick<ReadStream, "setRawMode">): void {
   const set = terminal.setRawMode;
   terminal.setRawMode = function (this: ReadStream, mode) {
@@ -107,9 +79,15 @@ export function forgiveClosing(terminal: Pick<ReadStream, "setRawMode">): void {
   };
 }
 
+/** Listens to a signal of this process. @returns the function that ends it. */
+function listen(signal: NodeJS.Signals, callback: () => void): () => void {
+  process.on(signal, callback);
+  return () => void process.off(signal, callback);
+}
+
 const reloading = new Set<() => void>();
 
-/** Returns true if SIGHUP means to reload, as for any service. With a terminal it means that the terminal was closed. */
+/** Returns true if SIGHUP means "reload". With a terminal it means that the terminal was closed. */
 function reloads(): boolean {
   const { stdin, stdout, stderr } = process;
   return reloading.size > 0 && ![stdin, stdout, stderr].some(({ isTTY }) => isTTY === true);
@@ -120,10 +98,10 @@ function onReload(callback: () => void): () => void {
     if (reloads()) callback();
   };
   reloading.add(hangUp);
-  process.on("SIGHUP", hangUp);
+  const end = listen("SIGHUP", hangUp);
   return () => {
     reloading.delete(hangUp);
-    process.off("SIGHUP", hangUp);
+    end();
   };
 }
 
@@ -133,17 +111,13 @@ function onInterrupt(callback: () => void): () => void {
     called = true;
     callback();
   };
-  // The system signals a closed terminal, and then the shell does. The user who closed it no longer waits.
+  // Both the system and the shell signal a closed terminal. The second signal must not count as a second Ctrl-C.
   const hangUp = () => {
     if (!called && !reloads()) press();
   };
-  process.on("SIGINT", press);
-  process.on("SIGTERM", press);
-  process.on("SIGHUP", hangUp);
+  const ends = [listen("SIGINT", press), listen("SIGTERM", press), listen("SIGHUP", hangUp)];
   return () => {
-    process.off("SIGINT", press);
-    process.off("SIGTERM", press);
-    process.off("SIGHUP", hangUp);
+    for (const end of ends) end();
   };
 }
 
@@ -158,17 +132,15 @@ async function firstBytes(stream: AsyncIterable<Uint8Array>, limit: number): Pro
   return Buffer.concat(chunks).subarray(0, limit);
 }
 
-/** A terminal that is being read from hands Ctrl-C to its reader: no signal comes, and the question has to end. */
-function interruptedQuestion(): HostformError {
-  return new HostformError([{ severity: "error", code: "interrupted", summary: "Interrupted. Nothing was changed." }]);
-}
+/** A terminal that is being read hands Ctrl-C to its reader, and sends no signal. */
+const interruptedQuestion = () => new HostformError([problem("interrupted", {})]);
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Runs a command with this process's streams and waits for its end. A terminal sends Ctrl-C to both of us, so it is
- * passed on only where there is no terminal; SIGTERM and SIGHUP always are.
- * @returns its exit code; 128+n when signal n ended it. @throws HostformError `usage` when it cannot be started.
+ * Runs a command with the streams of this process, and waits for its end. Passes signals on, except Ctrl-C of a terminal:
+ * the terminal sends that to both processes.
+ * @returns its exit code; 128+n if signal n ended it. @throws HostformError `usage` if it cannot be started.
  */
 async function runCommand(
   command: string,
@@ -186,16 +158,13 @@ async function runCommand(
     const handler = () => {
       if (signal !== "SIGINT" || !terminal) child.kill(signal);
     };
-    process.on(signal, handler);
-    return () => process.off(signal, handler);
+    return listen(signal, handler);
   });
   try {
     return await ended(child);
   } catch (error) {
     const reason = errnoOf(error) === "ENOENT" ? "there is no such command" : (errnoOf(error) ?? String(error));
-    return fail("usage", `${JSON.stringify(command)} cannot be run: ${reason}`, {
-      remedies: ["Give a command on the PATH, after `--`."],
-    });
+    return refuse("usage/program", { command, reason });
   } finally {
     for (const off of handlers) off();
   }
@@ -219,7 +188,5 @@ async function browse(url: string): Promise<void> {
   });
   if (code === 0) return;
   const why = typeof code === "string" ? code : ` ended with ${code}`;
-  fail("usage", `The browser could not be opened: ${command}${why}`, {
-    remedies: ["Run it without `--open` to print the URL."],
-  });
+  refuse("usage/browser", { command, why });
 }

@@ -1,4 +1,4 @@
-/** The terminal, or what stands in its place: the streams of a command behind their guard, and how it was asked to print. */
+/** The terminal of a command: its guarded streams, and the output options. */
 
 import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
@@ -12,81 +12,72 @@ import { requestEventLine } from "../report/progress.ts";
 import { flowText, type MessageStyle } from "../report/text-style.ts";
 import { type Activity, startActivity } from "./activity.ts";
 
-/** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
+/** The process interface of a command: streams, environment, signals. A test replaces them. */
 export interface Io extends Omit<Host, "wasInterrupted"> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Writes a result. */
   out(text: string): void;
-  /** Writes what accompanies it: progress, questions, diagnostics. */
+  /** Writes progress, questions and diagnostics. */
   err(text: string): void;
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
-  /** The runner of GitHub Actions reads standard error itself: it can be given secrets to hide there. */
+  /** True if the runner of GitHub Actions reads standard error itself. Then secrets for it to hide can be written there. */
   readonly errIsRunner: boolean;
   readonly columns: number | undefined;
   /**
-   * A line typed by the user; undefined at the end of input or when nobody is there to type.
+   * Reads a line from the user; undefined at the end of input, and without a terminal.
    * @throws HostformError `interrupted` for Ctrl-C, and when the signal is aborted.
    */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
-  /** All of standard input. */
+  /** Reads all of standard input. */
   readInput(): Promise<string>;
-  /** The same as it came, byte for byte: a signature is over bytes. Not more than `limit` of them: some input never ends. */
+  /** Reads the bytes of standard input up to a limit. */
   readInputBytes(limit: number): Promise<Uint8Array>;
-  /**
-   * Calls back at each SIGHUP that is no closed terminal: where none of the standard streams is one. It interrupts nothing
-   * then. The function returned ends it.
-   */
+  /** Calls back at each SIGHUP, unless a standard stream is a terminal. @returns the function that ends it. */
   onReload(callback: () => void): () => void;
   /**
-   * Runs a command with this process's streams, hands signals on to it, and waits for its end.
-   * @returns its exit code; 128+n when signal n ended it. @throws HostformError when it cannot be started.
+   * Runs a command with the streams of this process, passes signals on, and waits for its end.
+   * @returns its exit code; 128+n if signal n ended it. @throws HostformError if it cannot be started.
    */
   run(command: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number>;
-  /** Called before a command works on a project: here a process suits itself to that. @param state the path of the state file. */
-  startWork(state: string): void;
-  /** Opens an address in the user's browser. @throws HostformError when there is none. */
+  /** Opens an address in the user's browser. @throws HostformError if that fails. */
   browse(url: string): Promise<void>;
 }
 
 /**
- * The outside of a command as commands get it (`guarded-io.ts` makes it). Everything that they write passes through it, so
- * that nothing can get past: known secrets are hidden, and what would act on a terminal or on the agent of a CI is shown.
+ * The process interface that commands receive from `guarded-io.ts`. All output passes through it: known secrets are hidden, and
+ * control sequences for a terminal or for the agent of a CI are escaped.
  */
 export interface GuardedIo extends Io, Host {
-  /** The secrets of this run. Code that learns one announces it here, before anything is written. */
+  /** Secrets of this run. Code that learns a secret adds it here before anything is written. */
   readonly redaction: Redaction;
-  /**
-   * Writes a result as it is, secrets included: for the commands that are asked for one (`output`, `state pull`,
-   * `state show --reveal`, `password`, `sso`, `sandbox`). A test holds the list of them.
-   */
+  /** Writes a result with its secrets, for the few commands that print one on demand. A test holds their list. */
   reveal(text: string): void;
-  /** Writes a document in JSON and ends the line: secrets are hidden in its values, before they are written as JSON. @param indent spaces for each level. */
+  /** Writes JSON and ends the line. Secrets are hidden in the values before they become JSON. @param indent spaces for each level. */
   document(value: unknown, indent?: number): void;
-  /** Puts mistakes beside the lines of the declaration, where the runner of GitHub Actions reads standard error itself. */
+  /** Annotates lines of the declaration, if the runner of GitHub Actions reads standard error itself. */
   annotate(annotations: readonly Annotation[]): void;
   /**
-   * Writes a result byte for byte (`fmt -`, `state pull`, `output --raw`). @param what it is, for the message.
-   * @throws HostformError `usage` where a CI's agent would act on it.
+   * Writes a result byte for byte (`fmt -`, `state pull`, `output --raw`). @param what subject of the message.
+   * @throws HostformError `usage` if the agent of a CI would execute a part of it.
    */
   exact(text: string, what: string): void;
-  /** Goes up so many lines on the terminal of standard error, and clears what follows. */
+  /** Moves the cursor of standard error up, and clears the rest of the screen. */
   rewind(lines: number): void;
-  /** Writes the commands for the runner that wait for the end of a line. For the end of a run. */
+  /** Writes the commands for the runner that wait for the end of a line. */
   flush(): void;
 }
 
 /** Output, questions and signals of a command. */
-export interface Terminal
-  extends Omit<GuardedIo, "env" | "cwd" | "redaction" | "capture" | "shell" | "exit" | "startWork"> {
+export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | "capture" | "shell" | "exit"> {
   readonly json: boolean;
   readonly quiet: boolean;
-  /** Each API request is shown. */
+  /** Prints each API request. */
   readonly verbose: boolean;
-  /** Status of the reading and of the waits. */
+  /** Status of reads and waits. */
   readonly activity: Activity;
-  /** A status at the bottom of the terminal may be painted over: people look at it, and nothing comes between. */
+  /** True if a status at the bottom of the terminal may be repainted. */
   readonly repaints: boolean;
   /** Style of results (colours and width of standard output). */
   readonly outLook: MessageStyle;
@@ -97,7 +88,7 @@ export interface Terminal
 /** Options without a value: `Switches<"force">`. */
 export type Switches<Name extends string> = { readonly [N in Name]?: boolean };
 
-/** A command: it takes its terminal, its project, its options and its arguments. @returns the exit code. */
+/** Runs a command. @returns the exit code. */
 export type Action<Flags = object, Words extends unknown[] = []> = (
   terminal: Terminal,
   project: Project,
@@ -113,7 +104,7 @@ export interface PrintOptions {
   readonly color: boolean;
 }
 
-/** The terminal of a command, and the parts of the project that it works on. @param printsJson no plain line of status is written. */
+/** Opens the terminal of a command and the parts of its project. @param printsJson true writes no plain status line. */
 export function opened(
   io: GuardedIo,
   { color, ...print }: PrintOptions,
@@ -148,12 +139,12 @@ export function opened(
   return { terminal, parts };
 }
 
-/** Writes the messages of a project to standard error; warnings are for people. */
+/** Writes the messages of a project to standard error. */
 function logOf(terminal: Terminal): Log {
   return {
     say: (text) => say(terminal, text),
     warn(diagnostics) {
-      // The announced end of an API concerns jobs that run unattended with `--quiet` most of all.
+      // Unattended jobs run with `--quiet`, and need the announced end of an API most.
       const shown = terminal.quiet ? diagnostics.filter(({ code }) => code === "api.deprecated") : diagnostics;
       if (shown.length > 0) terminal.err(renderDiagnostics(shown, terminal.errLook));
     },
@@ -177,15 +168,14 @@ function logOf(terminal: Terminal): Log {
   };
 }
 
-/** Returns the style of the two streams: NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE and `--no-color` honoured, width only on a terminal. */
+/** Returns the style of both streams: colours by NO_COLOR, FORCE_COLOR and `--no-color`, a width only on a terminal. */
 export function looksOf(io: Io, color: boolean): Pick<Terminal, "outLook" | "errLook"> {
-  const { NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE = "0", TERM } = io.env;
+  const { NO_COLOR, FORCE_COLOR, TERM } = io.env;
   const refused = FORCE_COLOR === "0" || FORCE_COLOR === "false";
-  const forced = FORCE_COLOR !== undefined || !["", "0"].includes(CLICOLOR_FORCE);
   const allowed = color && !NO_COLOR && !refused && TERM !== "dumb";
   const look = (terminal: boolean): MessageStyle => ({
     remedies: yamlRemedies,
-    color: allowed && (terminal || forced),
+    color: allowed && (terminal || FORCE_COLOR !== undefined),
     ...(terminal && io.columns !== undefined && { width: io.columns }),
   });
   return { outLook: look(io.outIsTerminal), errLook: look(io.errIsTerminal) };
@@ -200,13 +190,13 @@ export function printJson(terminal: Pick<Terminal, "document">, value: unknown):
   terminal.document(value, 2);
 }
 
-/** Prints a result: a document in JSON, or its text for people. */
+/** Prints a result as JSON, or as its text. */
 export function printResult(terminal: Pick<Terminal, "json" | "document" | "out">, value: unknown, text: string): void {
   if (terminal.json) printJson(terminal, value);
   else terminal.out(text);
 }
 
-/** The same for a document that was asked for because of the secret in it. */
+/** Prints JSON with its secrets. */
 export function revealJson(terminal: Pick<Terminal, "reveal">, value: unknown): void {
   terminal.reveal(`${jsonText(value, 2)}\n`);
 }

@@ -1,7 +1,7 @@
-/** `terraform install` and `terraform schema`: puts the provider where Terraform finds it without a registry. */
+/** `terraform install`: installs the provider in a folder in which Terraform finds it without a registry. */
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { getAsset, getRawAsset, isSea } from "node:sea";
+import { getRawAsset, isSea } from "node:sea";
 import { VERSION } from "../core/api/version.ts";
 import {
   create,
@@ -17,8 +17,7 @@ import {
   setMode,
   textNow,
 } from "../core/files/index.ts";
-import { fail, inQuotes, shellWord, some } from "../core/model/index.ts";
-import type { TfBlock, TfItem } from "../fronts/terraform/export/document.ts";
+import { shellWord, some } from "../core/model/index.ts";
 import {
   BUNDLE,
   EXECUTABLE,
@@ -32,29 +31,27 @@ import {
 } from "../fronts/terraform/package.ts";
 import type { Project } from "../project/project.ts";
 import type { ProjectSource } from "../project/source.ts";
-import { ifPresent, orFail } from "./files.ts";
+import { ifPresent, orRefuse } from "./files.ts";
+import { NEW_HASH, problem, refuse } from "./messages.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {
-  /** Default: the folder that Terraform searches by default. */
+  /** Default: the folder that Terraform searches. */
   readonly mirror?: string;
-  /** Terraform's names of platforms. Default: the one of this machine. */
+  /** Terraform's names of platforms. Default: this machine. */
   readonly platform?: readonly string[];
   readonly force?: boolean;
 }
 
-/** The machine to install for, and where the package is; tests name others. */
+/** Returns this machine and the place of the package. Tests name others. */
 const thisSite = () => ({
   platform: process.platform as string,
   arch: process.arch as string,
-  /** Root of the npm package; undefined in the single executable, which is the provider as well. */
+  /** Root of the npm package; undefined in the single executable, which is the provider itself. */
   root: isSea() ? undefined : packageRoot(),
 });
 
-/**
- * `hostform terraform install`: puts the provider where Terraform finds it without a registry, and prints what a
- * configuration has to say for that. Needs no declaration, sends nothing.
- */
+/** `hostform terraform install`: installs the provider, and prints the blocks of a configuration that uses it. Sends no request. */
 export async function runTerraformInstall(
   terminal: Terminal,
   project: Project,
@@ -73,14 +70,13 @@ export async function runTerraformInstall(
     const places: readonly (readonly [string, Standing])[] = await Promise.all(
       targets.map(async (one) => [folderOf(one), await standingIn(folderOf(one), files)] as const),
     );
-    for (const [folder, standing] of places) if (standing === "other" && flags.force !== true) refuseOther(folder);
+    for (const [folder, standing] of places)
+      if (standing === "other" && flags.force !== true) refuse("terraform.install/other", { version: VERSION, folder });
     for (const [folder, standing] of places) if (standing !== "same") await placePackage(mirror, folder, files);
     const standings = places.map(([, standing]) => standing);
     return (["other", "nothing"] as const).find((one) => standings.includes(one)) ?? "same";
   };
-  const before = await orFail(install(), "terraform.install", `The provider cannot be installed into ${mirror}`, {
-    remedies: ["Check that you may write there, or choose another folder with `--mirror`."],
-  });
+  const before = await orRefuse(install(), (reason) => problem("terraform.install", { mirror, reason }));
   if (terminal.json) {
     const name = files.find(({ mode }) => mode === 0o755)?.name ?? EXECUTABLE;
     const [file] = targets.map((one) => path.join(folderOf(one), name));
@@ -97,53 +93,40 @@ export async function runTerraformInstall(
   const done = { nothing: "Installed", same: "Already installed:", other: "Replaced" }[before];
   say(terminal, `${done} the Terraform provider hosting ${VERSION} (${target}) in ${mirror}`);
   if (before === "other") say(terminal, `In each folder that uses it: ${NEW_HASH}`);
-  const { renderHcl } = await import("../fronts/terraform/export/document.ts");
   if (flags.mirror === undefined) await warnOfOtherInstallation(terminal, project.source);
-  else {
-    const comments = ["In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:"];
-    terminal.out(`${renderHcl({ comments, blocks: [installation(mirror)] })}\n`);
-  }
+  else terminal.out(`# In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:\n\n${installation(mirror)}\n`);
   const lock = [`-fs-mirror=${shellWord(mirror)}`, ...targets.map((one) => `-platform=${one}`)].join(" ");
-  const comments = [`In the configuration; then \`terraform providers lock ${lock}\` and \`terraform init\`:`];
-  terminal.out(renderHcl({ comments, blocks: [REQUIREMENT] }));
+  const then = `then \`terraform providers lock ${lock}\` and \`terraform init\``;
+  terminal.out(`# In the configuration; ${then}:\n\n${REQUIREMENT}`);
   return 0;
 }
 
-/** The platforms to install for. @throws HostformError `usage` for one that this package does not run on. */
+/** Returns the platforms of the installation. @throws HostformError `usage` for an unsupported platform. */
 function platformsOf(given: readonly string[] | undefined, own: string, isStandalone: boolean): readonly string[] {
   const possible: readonly string[] = isStandalone ? [own] : PLATFORMS;
   const wanted = [...new Set(given ?? [own])];
   const wrong = given === undefined ? undefined : wanted.find((one) => !possible.includes(one));
   if (wrong === undefined) return wanted;
-  return fail("usage", `The provider cannot be installed for ${inQuotes(wrong)}`, {
-    detail: isStandalone
-      ? "A single executable is the provider for its own platform."
-      : `The npm package has the provider for ${some(PLATFORMS)}.`,
-    remedies: isStandalone
-      ? [
-          "Install with the npm package, which has the provider for several platforms, or with the executable of that platform.",
-        ]
-      : ["Name one of these. For another platform, use its single executable (docs/install.md)."],
-  });
+  return isStandalone
+    ? refuse("usage/platform_of_executable", { platform: wrong })
+    : refuse("usage/platform", { platform: wrong, platforms: PLATFORMS });
 }
 
-/** The folder that Terraform searches by default. @throws HostformError `usage` without a home. */
+/** Returns the folder that Terraform searches by default. @throws HostformError `usage` without a home. */
 function pluginFolder(source: ProjectSource, platform: string): string {
   if (platform === "win32" && source.env.APPDATA) return path.join(source.env.APPDATA, "terraform.d", "plugins");
   if (source.env.HOME) return path.join(source.env.HOME, ".terraform.d", "plugins");
-  return fail("usage", "HOME is not set, so the folder in which Terraform looks for providers is unknown", {
-    remedies: ["Name one: `hostform terraform install --mirror DIR`."],
-  });
+  return refuse("usage/no_home", {});
 }
 
-/** Files that this executable installs: itself. @throws Node's errors. */
+/** Returns the files that a single executable installs. @throws Node's errors. */
 async function standalonePackage(platform: string): Promise<readonly PackageFile[]> {
   const asset = (name: string) => new Uint8Array(getRawAsset(name) as ArrayBuffer);
   const texts = { license: asset("LICENSE"), notices: asset("NOTICES.txt") };
   return standaloneFiles(await read(process.execPath), texts, platform);
 }
 
-/** Files that the npm package installs. @throws HostformError `terraform.install` when the provider was not built. */
+/** Returns the files that the npm package installs. @throws HostformError `terraform.install` if the provider is not built. */
 async function builtPackage(root: string): Promise<readonly PackageFile[]> {
   return packageFiles({
     provider: await built(path.join(root, "dist/terraform", BUNDLE), root),
@@ -152,49 +135,36 @@ async function builtPackage(root: string): Promise<readonly PackageFile[]> {
   });
 }
 
-/** A file of the package. @throws HostformError `terraform.install` when the provider was not built. */
+/** Reads a file of the package. @throws HostformError `terraform.install` if it is missing. */
 async function built(file: string, root: string): Promise<Uint8Array> {
   const content = await ifPresent(read(file));
   if (content !== undefined) return content;
-  return fail("terraform.install", "The Terraform provider is not built", {
-    detail: `${file} does not exist: hostform runs from its sources here.`,
-    remedies: [`Build it first: \`npm run build\` in ${root}.`],
-  });
+  return refuse("terraform.install/unbuilt", { file, root });
 }
 
-const NEW_HASH =
-  'remove the block `provider "registry.terraform.io/hostform/hosting"` from .terraform.lock.hcl, then run `terraform init`.';
-
-/** Terraform keeps a hash of what it installed under a version, and refuses anything else under the same one. */
-function refuseOther(folder: string): never {
-  fail("terraform.install", `Another build of version ${VERSION} is installed`, {
-    detail: `${folder}\nTerraform has a hash of it in the .terraform.lock.hcl of each folder that uses it, and refuses any other under the same version; \`terraform init -upgrade\` does not help.`,
-    remedies: [`Replace it with --force. Then, in each of those folders: ${NEW_HASH}`],
-  });
+/** The block of a configuration that requires the provider. */
+const REQUIREMENT = `terraform {
+  required_providers {
+    hosting = {
+      source  = "${PROVIDER_ADDRESS}"
+      version = "${VERSION}"
+    }
+  }
 }
+`;
 
-const block = (name: string, ...paragraphs: readonly TfItem[][]): TfBlock => ({
-  block: name,
-  labels: [],
-  body: paragraphs,
-});
+/** Returns the block that leads Terraform to a mirror, and to the registry for every other provider. */
+const installation = (mirror: string) => `provider_installation {
+  filesystem_mirror {
+    path    = ${JSON.stringify(mirror).replace(/[$%](?=\{)/g, "$&$&")}
+    include = ["${PROVIDER_ADDRESS}"]
+  }
 
-const SOURCE = [
-  ["source", PROVIDER_ADDRESS],
-  ["version", VERSION],
-] as const;
-const REQUIREMENT = block("terraform", [block("required_providers", [{ name: "hosting", value: { map: SOURCE } }])]);
-
-/** Points Terraform to a mirror, and to the registry for every other provider. */
-function installation(mirror: string): TfBlock {
-  const ours = [PROVIDER_ADDRESS];
-  const path = { name: "path", value: mirror };
-  return block(
-    "provider_installation",
-    [block("filesystem_mirror", [path, { name: "include", value: ours }])],
-    [block("direct", [{ name: "exclude", value: ours }])],
-  );
+  direct {
+    exclude = ["${PROVIDER_ADDRESS}"]
+  }
 }
+`;
 
 /** Terraform ignores its own folder if the user's configuration names places of providers. */
 async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource): Promise<void> {
@@ -207,17 +177,10 @@ async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource
   say(terminal, `Warning: ${file} ${problem}. ${fix}`);
 }
 
-/** `hostform terraform schema`: the provider's schema, in the form of `terraform providers schema -json`. */
-export async function runTerraformSchema(terminal: Terminal): Promise<number> {
-  const name = "provider.json";
-  terminal.out(isSea() ? getAsset(name, "utf8") : readNow(path.join(packageRoot(), "schemas", name)).toString());
-  return 0;
-}
-
-/** Returns the content of a package's place: nothing of use, the same, another build of the same version. */
+/** Content of a package's folder: nothing usable, the same package, or another build of this version. */
 type Standing = "nothing" | "same" | "other";
 
-/** Compares what stands in a folder with a package. @throws Node's errors. */
+/** Compares the files of a folder with a package. @throws Node's errors. */
 export async function standingIn(folder: string, files: readonly PackageFile[]): Promise<Standing> {
   const names = (await ifPresent(list(folder))) ?? [];
   if (names.length === 0) return "nothing";
@@ -226,16 +189,15 @@ export async function standingIn(folder: string, files: readonly PackageFile[]):
   for (const { name, content, mode } of files) {
     const file = path.join(folder, name);
     if (!names.includes(name) || Buffer.compare(await read(file), content) !== 0) return "other";
-    // A copy by other tools may have lost it; Terraform's hash does not cover it.
+    // A copy may lose the mode, which Terraform's hash does not cover.
     runnable &&= (mode & 0o100) === 0 || ((look(file)?.mode ?? 0) & 0o100) !== 0;
   }
   return runnable ? "same" : "nothing";
 }
 
 /**
- * Puts a package into a mirror: made beside it and moved there whole, so that no Terraform finds half of it.
- * @param mirror where nothing but the new folder is touched. @param folder of the package, in it.
- * @throws Node's errors; what stood there still stands then.
+ * Installs a package into a mirror: writes it beside its place and moves it there, so that no Terraform finds half of it.
+ * @param folder of the package in the mirror. @throws Node's errors; then the former package is still there.
  */
 export async function placePackage(mirror: string, folder: string, files: readonly PackageFile[]): Promise<void> {
   const mark = randomUUID();
@@ -245,7 +207,7 @@ export async function placePackage(mirror: string, folder: string, files: readon
     makeFolder(fresh, 0o777);
     for (const { name, content, mode } of files) {
       create(path.join(fresh, name), content, mode);
-      // The umask does not decide whether it can be run.
+      // The umask must not remove the permission to execute.
       setMode(path.join(fresh, name), mode);
     }
     const before = exists(folder);
@@ -262,7 +224,7 @@ export async function placePackage(mirror: string, folder: string, files: readon
   }
 }
 
-/** The folder of the hostform package that a module of it is in: an installed one, or a checkout. */
+/** Returns the folder of the hostform package that a module belongs to: installed, or a checkout. */
 function packageRoot(from: string = import.meta.dirname): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
     const manifest = path.join(folder, "package.json");

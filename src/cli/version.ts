@@ -1,4 +1,4 @@
-/** The version as the command line shows it. Imports nothing that takes time to load: `main.ts` answers with it alone. */
+/** The version of the command line. Imports only small modules, because `main.ts` loads it alone for `version`. */
 import { VERSION } from "../core/api/version.ts";
 
 export const platform = `${process.platform}-${process.arch}`;
@@ -7,7 +7,7 @@ export const platform = `${process.platform}-${process.arch}`;
 export const shortVersion = `hostform ${VERSION}`;
 export const longVersion = `${shortVersion} (Node ${process.versions.node}, ${platform})`;
 
-/** The answer to a command line that asks for the version and nothing else; undefined for any other. */
+/** Returns the answer to a command line that asks only for the version; undefined for any other. */
 export function versionAnswer([only, ...more]: readonly string[]): string | undefined {
   if (more.length > 0) return undefined;
   if (only === "version") return longVersion;

@@ -24,7 +24,7 @@ import {
 import { showProgress } from "./apply.ts";
 import { say, type Terminal } from "./terminal.ts";
 
-/** Refused deliveries are counted, and reported no more often than this (milliseconds): at once, at a check, or at the end. */
+/** Minimum time between two reports of refused deliveries, in milliseconds. */
 const REFUSED_MS = 60_000;
 
 /** Ends of checks without changes. */
@@ -40,13 +40,13 @@ type Ended = Pick<Extract<WatchMessage, { type: "watch_found" }>, "result" | "ne
 
 interface TerminalReporter extends WatchReporter {
   start(intervalMs: number, autoApprove: boolean, listening: string | undefined): void;
-  /** A delivery was not taken. @param reason a sentence with nothing of the sender's in it. */
+  /** Reports a refused delivery. @param reason a sentence without text of the sender. */
   refused(reason: string): void;
 }
 
 /**
- * What `watch` reports. News goes to standard output; each check, with the time of the next one, is a line on standard
- * error. So the output is a log of what happened. With `--json` everything is a message on standard output.
+ * Reports what `watch` finds. News goes to standard output; each check is a line on standard error. With `--json` everything is a message
+ * on standard output.
  */
 export function terminalReporter(terminal: Terminal): TerminalReporter {
   const { clock, json, outLook, errLook } = terminal;
@@ -60,9 +60,9 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
     terminal.flush();
   };
   let waiting = { count: 0, reason: "", reportedAt: Number.NEGATIVE_INFINITY };
-  /** Checks in a row that failed with the same error. */
+  /** Consecutive checks that failed with the same error. */
   let failing = { times: 0, since: "" };
-  /** @param atEnd there is no later. */
+  /** @param atEnd reports without a delay. */
   const reportRefused = (atEnd = false) => {
     const { count, reason, reportedAt } = waiting;
     if (count === 0 || (!atEnd && clock.monotonic() - reportedAt < REFUSED_MS)) return;
@@ -70,14 +70,14 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
     const text = `Refused ${plural(count, "delivery", "deliveries")}, the last one: ${reason}`;
     show({ type: "watch_refused", reason, count }, text);
   };
-  /** The end of a check. @param found sentences; empty when they were reported already. @param nextMs undefined: there is no next one. */
+  /** Reports the end of a check. @param found sentences; empty if reported before. @param nextMs undefined after the last check. */
   const endCheck = ({ look, events }: WatchReport, fields: Ended, found: string, nextMs: number | undefined) => {
     reportRefused();
     const line = { at: now(), events, found, ...(nextMs !== undefined && { nextMs }) };
     const next_seconds = nextMs === undefined ? null : Math.round(nextMs / 1000);
     if (json) emit(watchMessage({ type: "watch_found", look, ...fields, next_seconds }, found, now()));
     else if (found !== "" || nextMs !== undefined) say(terminal, watchLine(line, errLook));
-    // Nothing may wait in the redaction until the next check.
+    // No text may wait in the redaction until the next check.
     terminal.flush();
   };
   return {
@@ -89,7 +89,7 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
       const fields = { interval_seconds: intervalMs / 1000, auto_approve: autoApprove, listening: listening ?? null };
       show({ type: "watch_start", ...fields }, text);
     },
-    /** For people with `--verbose` only: the check that it leads to names it. */
+    /** Without `--json` or `--verbose` only the check names the event. */
     event({ event, service, invoice }) {
       if (!json && !terminal.verbose) return;
       const ids = [service && `service ${service}`, invoice && `invoice ${invoice}`].filter(Boolean).join(" ");

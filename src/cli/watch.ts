@@ -1,14 +1,15 @@
 /**
- * `hostform watch`: checks the account again and again, reports what differs, and with `--auto-approve` applies it. In: options, and events as hints of where to look. Out: what is new; an exit code. Must not: believe an event
- * (it only leads to a check), plan or apply in any other way than the commands of these names, hold the lock between checks.
+ * `watch`: checks the account repeatedly, reports differences, and applies them with `--auto-approve`. Must not: trust an event (it only
+ * leads to a check), plan or apply in another way than `plan` and `apply`, hold the lock between checks.
  */
-import { amended, fail, HostformError } from "../core/model/index.ts";
+import { amended, HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
 import type { Project } from "../project/project.ts";
 import type { EventSubject } from "../project/watch/schedule.ts";
 import { Watch } from "../project/watch/watch.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../webhooks/index.ts";
 import type { ListenAddress } from "./listen-address.ts";
+import { refuse } from "./messages.ts";
 import { type FailOnFlags, failedOn } from "./options.ts";
 import { type Action, say } from "./terminal.ts";
 import { terminalReporter } from "./watch-report.ts";
@@ -16,7 +17,7 @@ import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./w
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
 
 interface WatchFlags extends GuardFlags, SecretFlags, FailOnFlags {
-  /** Milliseconds from the end of a check of everything to the next one. */
+  /** Milliseconds between two checks of everything. */
   readonly interval?: number;
   readonly autoApprove?: boolean;
   readonly listen?: ListenAddress;
@@ -28,14 +29,13 @@ const INTERVAL_MS = 300_000;
 
 /**
  * Watches until Ctrl-C, or for `maxRuns` checks.
- * @returns 0 after Ctrl-C that cut no apply short, or when the last check ended as an `apply` that succeeds does; 4 if a condition of
- *   `--fail-on` holds then; else 1.
- * @throws HostformError what hinders it from the start.
+ * @returns 0 if the last check succeeded, or Ctrl-C interrupted no apply; 4 if a condition of `--fail-on` holds; else 1.
+ * @throws HostformError for an error before the first check.
  */
 export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => {
   const { interval: intervalMs = INTERVAL_MS, autoApprove = false, maxRuns } = flags;
   if (flags.failOn !== undefined && maxRuns === undefined)
-    fail("usage", "--fail-on needs --max-runs", { remedies: ["Add --max-runs 1, or remove --fail-on."] });
+    refuse("usage/needs", { option: "--fail-on", other: "--max-runs 1" });
   const stop = new AbortController();
   const end = terminal.onInterrupt(() => stop.abort());
   if (!terminal.repaints) terminal.activity.mute();
@@ -53,7 +53,7 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
       const code = await watch.run();
       return code === 0 ? failedOn(flags, watch.holds, code, (text) => say(terminal, text)) : code;
     } finally {
-      // A delivery is only a hint, and after the end nobody acts upon it.
+      // Nobody acts upon a hint after the end.
       await receiver?.close(AbortSignal.abort());
     }
   } finally {
@@ -63,9 +63,9 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
 };
 
 /**
- * Receives deliveries (§6). Only those whose signature fits become hints, each once, and a hint is no more than names.
- * @returns undefined when nothing is to be listened to.
- * @throws HostformError `usage`, `webhooks.secret`, `webhooks.listen` or what a place of a secret lacks.
+ * Receives deliveries (§6). A delivery with a valid signature becomes a hint once; a hint has only names.
+ * @returns undefined without `--listen`.
+ * @throws HostformError `usage`, `webhooks.secret`, `webhooks.listen`, and errors of a secret's place.
  */
 export async function listen(
   project: Project,
@@ -75,16 +75,14 @@ export async function listen(
 ): Promise<Receiver | undefined> {
   if (at === undefined) {
     if (!namesSecrets(flags)) return undefined;
-    return fail("usage", "A signing secret is given, but not --listen", {
-      remedies: [`Add --listen [HOST:]PORT, or remove ${SECRET_OPTIONS}.`],
-    });
+    return refuse("usage/needs", { option: SECRET_OPTIONS, other: "--listen [HOST:]PORT" });
   }
   const secrets = await openSecrets(project, flags);
   const handler = nodeHandler({
     secrets: secrets.texts,
     onEvent: (event) => onHint(hintOf(event)),
     onRefused: ({ code, message }) => {
-      // Two attempts at once: one of them is taken.
+      // One of two simultaneous attempts is accepted.
       if (code !== "webhooks.busy") onRefused(message);
     },
     onError: (error) => onRefused(error instanceof HostformError ? error.message : "It could not be handled."),
@@ -97,7 +95,7 @@ export async function listen(
   }
 }
 
-/** Ids are taken from wherever they may stand (§6: the content of `data` is not specified). */
+/** Searches ids in the whole `data`, whose content §6 leaves open. */
 function hintOf(event: WebhookEvent): EventSubject {
   const service = serviceIdOf(event) ?? orderIdOf(event);
   return { event: short(event.event), service, invoice: invoiceIdOf(event) };

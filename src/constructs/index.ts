@@ -5,7 +5,7 @@
  * project. Here is what stands on them:
  *
  * - `sites/`: one source for both libraries, written against `cdktf`, and compiled a second time with the names of `cdktn` by
- *   `scripts/build-constructs.ts`.
+ *   `scripts/build/constructs.ts`.
  * - `binding-checks.ts`: what the bindings call, a warning about secrets in clear text and a refusal of duplicate names.
  *
  * In: the sites of a user's program. Out: Terraform JSON, through the user's `cdktf` or `cdktn`, which are optional peers of

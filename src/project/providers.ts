@@ -223,7 +223,7 @@ export class Providers {
       insecureHttp: source.insecureHttp,
       account: accountSentence(config, baseUrl),
       requestsPerMinute: config.requestsPerMinute,
-      budgetShare: source.budgetShare ?? budgetShareIn(source.env),
+      budgetShare: budgetShareIn(source.env),
       ledger: shared.store.requests,
       stop: AbortSignal.any([this.#over.signal, ...(this.#ends.stop ? [this.#ends.stop] : [])]),
       signal: this.#ends.now,

@@ -39,8 +39,6 @@ export interface ProjectSource {
   readonly insecureHttp: boolean;
   /** A stranger may have written the declaration. */
   readonly untrusted?: boolean;
-  /** Part of each request budget for this run. Default: HOSTFORM_BUDGET_SHARE. */
-  readonly budgetShare?: number;
   /** Longest wait for a locked state, and for the turn to create, in milliseconds. Default: none, and until the turn is free. */
   readonly lockTimeoutMs?: number;
   /** The stack in place of a declaration in YAML. */

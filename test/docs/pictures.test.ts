@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { allPictures, FIRST_MINUTE, FOLDER, hashOf, RECORD } from "../../scripts/pictures/pictures.ts";
-import { firstMinute } from "../../scripts/pictures/terminal.ts";
+import { agencyPages, FIRST_MINUTE, FOLDER, firstMinute, hashOf, RECORD } from "../../scripts/pictures.ts";
 import { pages } from "./markdown.ts";
 
 const AGAIN = "`npm run pictures` takes the pictures again";
@@ -10,7 +9,7 @@ const KB = 1024;
 
 describe("the pictures of README and docs", () => {
   it("are those of the present pages: what each was made from is as it was", async () => {
-    const { pictures, close } = await allPictures();
+    const { pictures, close } = await agencyPages();
     await close();
     const now = Object.fromEntries(pictures.map((picture) => [picture.name, hashOf(picture)]));
     expect(JSON.parse(readFileSync(path.join(FOLDER, RECORD), "utf8")), AGAIN).toEqual(now);

@@ -24,6 +24,8 @@ it("no code of the table is dead: a message, a refusal or a condition carries it
 const SPEAKING = /^core\/(?:engine|kinds|lifecycle|policy)\//;
 
 it("no text of these rooms is outside of the catalogue", () => {
-  const speaking = [...all].filter(([file, text]) => SPEAKING.test(file) && /\b(?:errorOf|warningOf|fail)\(/.test(text));
+  const speaking = [...all].filter(
+    ([file, text]) => SPEAKING.test(file) && /\b(?:errorOf|warningOf|fail)\(/.test(text),
+  );
   expect(speaking.map(([file]) => file)).toEqual([]);
 });

@@ -64,7 +64,6 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     "webhooks",
     "sandbox (lazy)",
     "fronts/terraform (lazy)",
-    "fronts/terraform/export (types)",
     "fronts/terraform/package.ts",
   ],
 };
@@ -73,7 +72,8 @@ function allowed({ from, to, form }: Import): boolean {
   const folder = roomOf(from);
   if (roomOf(to) === folder) return true;
   // Every other room of the core, and every front, speaks from the catalogue.
-  if (roomOf(to) === "core/messages") return folder !== "core/model" && /^(?:core\/|fronts\/|project|cli$)/.test(folder);
+  if (roomOf(to) === "core/messages")
+    return folder !== "core/model" && /^(?:core\/|fronts\/|project|cli$)/.test(folder);
   return (TABLE[folder] ?? []).some((entry) => {
     const [place = "", condition] = entry.split(" ");
     if (to !== place && !to.startsWith(`${place}/`)) return false;

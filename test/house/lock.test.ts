@@ -15,7 +15,7 @@ interface Locked {
 const root = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 /** The project, the generators that only those who generate install, and Node for those whose own is too old. */
-const FOLDERS = [".", "tools", "tools/node"];
+const FOLDERS = [".", "scripts/bindings", "scripts/node"];
 const packagesOf = (folder: string): [place: string, Locked][] =>
   Object.entries(JSON.parse(read(path.join(folder, "package-lock.json"))).packages);
 const scripted = (folder: string) => packagesOf(folder).filter(([, { hasInstallScript }]) => hasInstallScript === true);

@@ -47,7 +47,7 @@ const isWhole = ({ text }: Snippet) => text.split("{").length === text.split("}"
 const ofHcl = ({ file }: Snippet) => /^fronts\/terraform\/(?!export\/|package\.ts)/.test(file);
 
 describe("commands in remedies", () => {
-  const program = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
+  const program = buildProgram({ columns: undefined } as GuardedIo);
   const commands = all.filter(({ text }) => /^hostform [a-z]/.test(text));
 
   /** The command that the words name, and the words that are left. */

@@ -132,7 +132,7 @@ const ADDRESS = `hosting_grant.acme["o'brien@acme.example"]`;
 const snippetsOf = (rendered: string) => [...rendered.matchAll(/`([^`]+)`/g)].map(([, snippet = ""]) => snippet);
 const rendered = (remedies: RemedyText, one: RemedyAction) => remedies({ remedies: [one], address: ADDRESS }) ?? "";
 
-const program = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
+const program = buildProgram({ columns: undefined } as GuardedIo);
 
 /** The words of a command, as bash, ksh and zsh read them. */
 const wordsOf = (line: string): string[] =>

@@ -99,7 +99,9 @@ describe("a project of a program", () => {
     const project = await load();
     const plan = await project.readPlan("all.plan");
     expect(plan).toMatchObject({ hasChanges: true, applicable: true });
-    await expect(project.apply(plan, { maxOrders: 1 })).rejects.toMatchObject({ diagnostics: [{ code: "guard.orders" }] });
+    await expect(project.apply(plan, { maxOrders: 1 })).rejects.toMatchObject({
+      diagnostics: [{ code: "guard.orders" }],
+    });
     expect(ordered()).toBe(0);
     expect(await project.apply(plan)).toMatchObject({ complete: true });
     expect(ordered()).toBe(2);

@@ -116,7 +116,7 @@ describe("a plan within the budget of requests", () => {
     await project.declare(sites({ "beta-www": { suspended: true } }));
     await project.run("plan", "--refresh=changed", "--out", "a.plan");
     const saved = await project.run("apply", "a.plan", "--refresh=changed");
-    expect(saved.err).toContain("--refresh does not go with a saved plan");
+    expect(saved.err).toContain("--refresh cannot be combined with a saved plan");
     expect((await project.run("apply", "a.plan")).code).toBe(0);
   });
 });
@@ -144,19 +144,15 @@ describe("a run about some of them", () => {
     const applied = await project.apply("--target", "client:acme");
     expect(applied.out).toContain("4 added");
     expect((await project.run("state", "list", "client:acme")).out.split("\n")).toHaveLength(5);
-    const words = async (what: string) =>
-      (await project.run("state", "list", "--quiet", "--complete", what)).out.split("\n");
-    expect(await words("clients")).toContain("acme");
-    expect(await words("targets")).toEqual(expect.arrayContaining(["client:acme", ...(await words("addresses"))]));
-    expect((await words("domains")).some((word) => word.endsWith(".example"))).toBe(true);
+    const words = async (...line: readonly string[]) => (await project.run("__complete", ...line, "")).out.split("\n");
+    expect(await words("adopt", "--client")).toContain("acme");
+    expect(await words("plan", "--target")).toEqual(expect.arrayContaining(["client:acme"]));
+    expect((await words("adopt", "--select")).some((word) => word.endsWith(".example"))).toBe(true);
     expect((await project.run("state", "list", "*beta*")).err).toContain("No resource is like *beta*");
     expect((await project.run("state", "show", "hosting_service.*shop")).out).toContain("# hosting_service.acme-shop");
     expect((await project.run("state", "show", "*acme*")).err).toContain("names 4 resources");
     const none = await project.run("plan", "--target", "client:gamma");
-    expect([none.code, none.err]).toEqual([
-      1,
-      expect.stringContaining("The clients are: acme, beta."),
-    ]);
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining("The clients are: acme, beta.")]);
 
     await project.apply();
     // Whose it is, is what is declared, before it is applied.

@@ -126,8 +126,10 @@ describe("a saved plan", () => {
   it("does not go with options that would make another plan", async () => {
     const project = await startProject({ declare: declaration({ www }) });
     await save(project);
-    expect(await refused(project, "--target", WWW)).toContain("--target does not go with a saved plan");
-    expect(await refused(project, "--allow-removals")).toContain("--allow-removals does not go with a saved plan");
+    expect(await refused(project, "--target", WWW)).toContain("--target cannot be combined with a saved plan");
+    expect(await refused(project, "--allow-removals")).toContain(
+      "--allow-removals cannot be combined with a saved plan",
+    );
   });
 });
 

@@ -1,8 +1,8 @@
 /** The command line, against a server behind a proxy that holds both against the document. */
 import { afterEach, describe, expect, it } from "vitest";
-import { operationsOf, readDocument } from "../../scripts/openapi/document.ts";
 import { PROFILE_SETS, type Profile } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
+import { operationsOf, readDocument } from "../support/openapi/document.ts";
 import { startValidatingProxy, type ValidatingProxy } from "../support/openapi/proxy.ts";
 import { type Project, startProject } from "../support/project.ts";
 import { registration } from "../support/registration.ts";

@@ -1,8 +1,8 @@
 /** Every endpoint x every status that the specification names, provoked over HTTP and held against the document. */
 import { describe, expect, it } from "vitest";
-import { operationsOf, readDocument } from "../../scripts/openapi/document.ts";
 import { PROFILE_SETS, type Profile } from "../../src/sandbox/index.ts";
 import { sampled } from "../reliability/support/long.ts";
+import { operationsOf, readDocument } from "../support/openapi/document.ts";
 import { violationsOf } from "../support/sandbox.ts";
 import { type Running, start } from "../unit/sandbox/harness.ts";
 import { type Asked, type Row, rows, scene, tokenOf } from "./cells.ts";

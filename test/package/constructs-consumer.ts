@@ -8,10 +8,10 @@ import { root, run } from "./consumer.ts";
 
 /**
  * Compilers that users have: the first knows `moduleResolution: node10` without complaint, TypeScript 7 not at all. They are
- * packages of `tools`, which only the long tests install.
+ * packages of `scripts/bindings`, which only the long tests install.
  */
-export const TYPESCRIPT_5_9 = path.join(root, "tools/node_modules/typescript-5.9");
-export const TYPESCRIPT_6 = path.join(root, "tools/node_modules/typescript-6.0");
+export const TYPESCRIPT_5_9 = path.join(root, "scripts/bindings/node_modules/typescript-5.9");
+export const TYPESCRIPT_6 = path.join(root, "scripts/bindings/node_modules/typescript-6.0");
 
 type Json = { readonly [key: string]: unknown };
 

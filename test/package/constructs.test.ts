@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LIBRARIES } from "../../scripts/bindings.ts";
+import { LIBRARIES } from "../../scripts/bindings/kept.ts";
 import { expectedOf, missingPeer, synthesized, TYPESCRIPT_5_9, TYPESCRIPT_6 } from "./constructs-consumer.ts";
 import { compile, packed, project, type Resolution, root, run } from "./consumer.ts";
 import { consumerProgram } from "./consumer-program.ts";
@@ -46,7 +46,7 @@ describe.runIf(process.env.HOSTFORM_LONG)("the constructs, installed from the ta
   };
   beforeAll(async () => {
     const missing = [TYPESCRIPT_5_9, TYPESCRIPT_6].some((compiler) => !existsSync(compiler));
-    if (missing) execFileSync("npm", ["ci"], { cwd: path.join(root, "tools"), stdio: "ignore" });
+    if (missing) execFileSync("npm", ["ci"], { cwd: path.join(root, "scripts/bindings"), stdio: "ignore" });
     folder = mkdtempSync(path.join(tmpdir(), "hostform-constructs-"));
     tarball = await packed();
   }, 300_000);

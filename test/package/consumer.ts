@@ -3,14 +3,15 @@ import { execFileSync } from "node:child_process";
 import { globSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { pack } from "../../scripts/pack.ts";
+import { pack } from "../../scripts/release/pack.ts";
 import { builtOnce, ROOT as root } from "../support/built-once.ts";
 
 export { root };
 
 /** Everything that the package is made of: with any other byte it is built and packed again. */
 const SOURCES = [
-  "{src,bindings,scripts}/**/*.*",
+  "{src,bindings}/**/*.*",
+  "scripts/{*.*,bindings/*.*,{build,release}/**/*.*}",
   "{schemas,docs}/**/*.{json,md,proto,svg,webp,yaml}",
   "*.{json,md}",
   "LICENSE",

@@ -245,7 +245,6 @@ export class Host implements AsyncDisposable {
       run: never("start a command"),
       capture: never("start a command"),
       shell: never("start a shell"),
-      startWork: () => undefined,
       browse: never("open a browser"),
       exit: never("end its process"),
     };

@@ -1,15 +1,15 @@
 /** The package as it is published, except its type declarations and its constructs: tests run the files that users run. */
 import { copyFile, cp } from "node:fs/promises";
 import path from "node:path";
-import { buildDist } from "../../scripts/build-dist.ts";
+import { buildDist } from "../../scripts/build/dist.ts";
 import { builtOnce, ROOT } from "./built-once.ts";
 
 /** Everything that the package is made of. Another byte means another package. */
 export const SOURCES = [
   "src/**/*.ts",
   "schemas/*",
-  "scripts/{build-dist,build-program,build-provider,build-webhooks,man,notices}.ts",
-  "scripts/licenses/*",
+  "scripts/build/{dist,man,notices}.ts",
+  "scripts/build/licenses/*",
   "package.json",
   "LICENSE",
 ];

@@ -4,8 +4,8 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { LIBRARIES, type Library as LibraryName } from "../../scripts/bindings.ts";
-import { buildConstructs } from "../../scripts/build-constructs.ts";
+import { LIBRARIES, type Library as LibraryName } from "../../scripts/bindings/kept.ts";
+import { buildConstructs } from "../../scripts/build/constructs.ts";
 import { builtOnce, ROOT } from "./built-once.ts";
 
 /** Below the checkout's own packages, so that `cdktf`, `cdktn` and `constructs` are found from there. */
@@ -27,12 +27,7 @@ let built: Promise<string> | undefined;
 export function builtConstructs(): Promise<string> {
   built ??= builtOnce(
     SHELF,
-    [
-      "bindings/**/*.{ts,patch}",
-      "src/constructs/**/*.ts",
-      "scripts/{bindings,build-constructs}.ts",
-      "tsconfig.constructs.json",
-    ],
+    ["bindings/**/*.{ts,patch}", "src/constructs/**/*.ts", "scripts/{bindings/kept,build/constructs}.ts"],
     buildConstructs,
   );
   return built;
@@ -55,7 +50,7 @@ export async function installConstructs(folder: string, more: readonly string[] 
   const { name, version, exports } = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8"));
   writeFileSync(path.join(own, "package.json"), JSON.stringify({ name, version, type: "module", exports }));
   const constructs = await builtConstructs();
-  for (const library of LIBRARIES) symlinkSync(path.join(constructs, library), path.join(own, library));
+  symlinkSync(constructs, path.join(own, "dist"));
   for (const one of [...LIBRARIES, "constructs", "vitest", "@types/node", ...more]) {
     mkdirSync(path.dirname(path.join(modules, one)), { recursive: true });
     symlinkSync(path.join(ROOT, "node_modules", one), path.join(modules, one));

@@ -89,7 +89,7 @@ export function fakeIo(parts: FakeIoParts = {}): FakeIo {
     shell: async (line) => {
       throw new Error(`a test must not run ${line}`);
     },
-    startWork: () => {},
+
     browse: async (url) => {
       browsed.push(url);
     },

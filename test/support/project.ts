@@ -292,7 +292,7 @@ export class Project {
       },
       capture: (command, options) => this.onCapture(command, options),
       shell: (line, options) => this.onShell(line, options),
-      startWork: () => {},
+
       browse: async (url) => {
         throw new Error(`a test must not open ${url}`);
       },

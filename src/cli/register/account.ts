@@ -5,7 +5,7 @@ import { registerWebhooks } from "./webhooks.ts";
 
 const GROUP = "Account (read-only):";
 
-/** Commands that only read the account: tables for people, arrays of records with `--json`. */
+/** Registers the commands that only read the account: tables, or arrays of records with `--json`. */
 export function registerAccount(registration: Registration): void {
   const { command, action } = registration;
   const reading = (name: string, summary: string, parent?: CliCommand) =>
@@ -24,10 +24,7 @@ export function registerAccount(registration: Registration): void {
   ]);
   collection("services", "list services, or show one")
     .argument("[id]", "show this one, with every field")
-    .examples(
-      ["hostform services", "all services of the account"],
-      ["hostform services 1001", "one service, with every field"],
-    );
+    .examples(["hostform services 1001", "one service, with every field"]);
   collection("invoices", "list invoices, or show one")
     .argument("[id]", "show this one, with every field")
     .examples(["hostform invoices --json", "an array of records"]);
@@ -54,7 +51,7 @@ const ONCE = "One-time actions:";
 const SERVICE = "the service: its address or domain in the state, or its id";
 const PROVIDER = ["--provider <alias>", "the account, if you give an id (default: default)"] as const;
 
-/** password and sso: what is done once and cannot be declared. */
+/** Registers password and sso, which cannot be declared. */
 export function registerOnce({ command, action }: Registration): void {
   command("password", "set the control-panel password of a service, or have the API generate one", ONCE)
     .argument("<address>", SERVICE)

@@ -18,20 +18,18 @@ const GROUP = "Main commands:";
 /** Output formats of a plan. */
 const FORMATS = ["text", "json", "markdown", "html"] as const;
 
-/** validate, fmt, plan, apply, watch, destroy, import, resolve: from a declaration to an account that matches it. */
+/** Registers the commands from a declaration to an account that matches it. */
 export function registerMain(registration: Registration): void {
   const { command, action } = registration;
   command("validate", "check the declaration; sends no request", GROUP)
-    .choice("--format <format>", "how to print mistakes (default: text)", ["text", "json", "sarif", "gitlab"])
+    .choice("--format <format>", "format of the errors (default: text)", ["text", "json", "sarif", "gitlab"])
     .option("--expanded", "print the declaration without templates, defaults and includes")
     .action(action(() => import("../plan.ts"), "runValidate", "each"))
     .examples(
       ["hostform validate", "report every error with its line"],
-      ["hostform validate --json -C clients/acme", "the same as JSON, for another folder"],
       ["hostform validate --format sarif > hostform.sarif", "for GitHub's code scanning, and editors"],
-      ["hostform validate --stack cdktf.out", "check synthesized stacks"],
     );
-  command("fmt", "write the files of the declaration in their one form", GROUP)
+  command("fmt", "format the files of the declaration", GROUP)
     .argument("[files...]", "the files, `-` for standard input (default: those of the declaration)")
     .option("--check", "write nothing; exit with 3 if a file would change")
     .option("--diff", "show the changes")
@@ -43,29 +41,24 @@ export function registerMain(registration: Registration): void {
   withRefresh(withTargets(command("plan", "show what would change", GROUP)))
     .option(...REPORT)
     .option("--destroy", "plan to remove everything")
-    .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform cannot see whether there are")
+    .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform could not check an object")
     .option(...FAIL_ON_OPTION)
-    .choice("--format <format>", "how to print the plan (default: text)", [...FORMATS])
+    .choice("--format <format>", "format of the plan (default: text)", [...FORMATS])
     .option("--out <file>", "save the plan; `hostform apply FILE` applies exactly this plan", given)
     .action(action(() => import("../plan.ts"), "runPlan", "each"))
     .examples(
       ["hostform plan", "what differs from the declaration"],
       ["hostform plan --target hosting_service.acme-www", "one resource and its dependencies"],
-      ["hostform plan --target client:acme", "what is of one client"],
-      ["hostform plan --refresh=changed", "read only what the plan changes, and what that refers to"],
       ["hostform plan --base origin/main", "what a branch changes"],
-      ["hostform plan --json", "in Terraform's JSON plan format"],
-      ["hostform plan --out acme.plan --format markdown", "save it, and print it for a pull request"],
-      ["hostform plan --report plan.html --report plan.md", "a page, and a comment for a pull request"],
+      ["hostform plan --out acme.plan --report plan.md", "save it, and write a comment for a pull request"],
     );
-  command("show", "show a saved plan, or what is recorded; sends no request, takes no lock", GROUP)
-    .argument("[plan]", "a plan saved by `plan --out` (default: what is recorded)")
-    .choice("--format <format>", "how to print it (default: text)", [...FORMATS])
+  command("show", "show a saved plan, or the state; sends no request, takes no lock", GROUP)
+    .argument("[plan]", "a plan saved by `plan --out` (default: the state)")
+    .choice("--format <format>", "output format (default: text)", [...FORMATS])
     .action(action(() => import("../show.ts"), "runShow"))
     .examples(
       ["hostform show acme.plan", "the plan, as it was saved"],
-      ["hostform show acme.plan --format html > plan.html", "the same as a page"],
-      ["hostform show --json", "what is recorded, as `terraform show -json` prints it"],
+      ["hostform show --json", "the state, in the form of `terraform show -json`"],
     );
   withRefresh(applying(command("apply", "make the account match the declaration", GROUP)))
     .argument("[plan]", "a plan saved by `plan --out`: applied exactly as it is, without asking, or refused")
@@ -75,7 +68,6 @@ export function registerMain(registration: Registration): void {
       ["hostform apply", "show the plan, ask, apply it"],
       ["hostform apply acme.plan", "apply a saved plan"],
       ["hostform apply --auto-approve --json", "for CI: one JSON event per line"],
-      ['hostform apply --app "node main.js"', "synthesize the stacks, and apply each"],
     );
   registerWatch(registration, GROUP);
   applying(command("destroy", "remove all managed resources, as far as deletion_policy allows", GROUP))
@@ -95,9 +87,9 @@ export function registerMain(registration: Registration): void {
   registerAdopt(registration, GROUP);
   command("resolve", "finish creates whose result is unknown", GROUP)
     .argument("[address]", "the resource (default: list all pending creates)")
-    .option("--adopt <id>", "it was created, with this id")
-    .option("--force", "adopt it although it is not as it was sent: you have looked at it")
-    .option("--absent", "it was not created; the next apply creates it")
+    .option("--adopt <id>", "adopt the object with this id: the create succeeded")
+    .option("--force", "adopt an object that differs from the request")
+    .option("--absent", "the create failed; the next apply creates it")
     .option("--wait", "check again until the account shows it")
     .option("--wait-timeout <time>", "how long to keep checking (default: 10m)", duration)
     .action(action(() => import("../resolve.ts"), "runResolve"))
@@ -108,28 +100,23 @@ export function registerMain(registration: Registration): void {
     );
 }
 
-/** policy test: whether a policy refuses what it is meant to. */
+/** Registers policy test. */
 export function registerPolicy({ command, action }: Registration): void {
   const policy = command("policy", "try a policy", GROUP).helpCommand(false);
-  command(
-    "test",
-    "judge saved plans by a policy, and compare with what is expected; sends no request",
-    "Commands:",
-    policy,
-  )
+  command("test", "check saved plans against a policy and the expected verdicts; sends no request", "Commands:", policy)
     .argument("<files...>", "files with cases")
     .action(action(() => import("../policy-test.ts"), "runPolicyTest", "none"))
-    .examples(["hostform policy test policies/cases.yaml", "fails with the cases that end otherwise"]);
+    .examples(["hostform policy test policies/cases.yaml", "exit with 1 if a verdict differs"]);
 }
 
-/** adopt: from an account to the declaration that matches it. */
+/** Registers adopt. */
 function registerAdopt({ command, action }: Registration, group: string): void {
   command("adopt", "bring an account under management: write its declaration and its state", group)
-    .option("--names <file>", "CSV `id,name`: names in place of those made from domains", given)
+    .option("--names <file>", "CSV `id,name`: names instead of names from domains", given)
     .option("--clients <file>", "CSV `service id or domain,client`: the client of each service", given)
     .option("--select <domains>", "only services with such a domain, such as '*.acme.example' (repeatable)", collect)
-    .option("--client <name>", "only what is of this client", given)
-    .option("--declared", "only what is declared already: no file is written (after the state was lost)")
+    .option("--client <name>", "only objects of this client", given)
+    .option("--declared", "only declared objects: writes no file (after the state was lost)")
     .option("--provider <name>", "the account, by its name under `providers` (default: default)", given)
     .option(
       "--project <name>",
@@ -143,18 +130,17 @@ function registerAdopt({ command, action }: Registration, group: string): void {
       "cdktn",
     ])
     .option("--dry-run", "read the account, and print what would be written")
-    .option("--auto-approve", "go on without asking")
+    .option("--auto-approve", "write without asking")
     .action(action(() => import("../adopt.ts"), "runAdopt", "none"))
     .examples(
-      ["hostform adopt", "show what it takes, ask, read the account, write"],
-      ["hostform adopt --dry-run", "only show what would be written"],
+      ["hostform adopt", "count the requests, ask, read the account, write"],
       ["hostform adopt --clients services.csv --auto-approve", "a file for each client"],
     );
 }
 
 const REPORT = [
   "--report <file>",
-  "write the plan to this file, too: .html, .md, .json or .txt (repeatable)",
+  "also write the plan to this file: .html, .md, .json or .txt (repeatable)",
   collect,
 ] as const;
 
@@ -167,10 +153,14 @@ function withTargets(command: CliCommand): CliCommand {
     )
     .option(
       "--replace <address>",
-      "replace this webhook or grant, such as a webhook whose secret is to change (repeatable)",
+      "replace this webhook or grant, for example to change a secret (repeatable)",
       collect,
     )
-    .option("--reorder <address>", "order this service again; the one that was recorded is gone (repeatable)", collect)
+    .option(
+      "--reorder <address>",
+      "order this service again, because the recorded service is gone (repeatable)",
+      collect,
+    )
     .option(
       "--order-anyway <address>",
       "order this server although the account has a similar one that is not in the state (repeatable)",
@@ -183,10 +173,10 @@ function withTargets(command: CliCommand): CliCommand {
 
 function withRefresh(command: CliCommand): CliCommand {
   return command
-    .option("--base <commit>", "only what the declaration changes since this commit, and what refers to it", given)
+    .option("--base <commit>", "only resources that changed since this commit, and resources that refer to them", given)
     .choice(
       "--refresh <what>",
-      "what to read of the account: all, what the plan changes, or only what a request touches (default: all)",
+      "objects to read: all, objects that the plan changes, or only objects of a request (default: all)",
       ["all", "changed", "false"],
     )
     .option(
@@ -200,19 +190,19 @@ function applying(command: CliCommand): CliCommand {
   return withTargets(command)
     .option(...REPORT)
     .option("--auto-approve", "apply without asking for approval")
-    .option("--partial", "apply what no trouble with one resource holds back, where nobody is asked")
-    .option("--no-wait", "do not wait for queued jobs; one that is still queued is no failure")
+    .option("--partial", "apply the changes that are not held back, without a question")
+    .option("--no-wait", "do not wait for queued jobs; a queued job is no failure")
     .option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)", duration)
-    .option("--parallelism <n>", "how many changes to make at the same time (default: 10)", wholeNumber(1, 100));
+    .option("--parallelism <n>", "number of simultaneous changes (default: 10)", wholeNumber(1, 100));
 }
 
 const EVENTS = "Webhooks (check what an event names at once):";
 const LEAST_MS = 10_000;
 const MOST_MS = 86_400_000;
 
-/** watch: the command that goes on. */
+/** Registers watch. */
 function registerWatch({ command, action }: Registration, group: string): void {
-  const watch = command("watch", "plan again and again: report each difference, or apply it", group)
+  const watch = command("watch", "plan repeatedly, and report or apply each difference", group)
     .option("--interval <time>", "time from one check to the next, 10s to 24h (default: 5m)", interval)
     .option("--auto-approve", "apply each difference, within the guards, instead of only reporting it")
     .option("--max-runs <n>", "stop after this many checks (default: run until Ctrl-C)", wholeNumber(1, 1_000_000))

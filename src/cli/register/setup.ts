@@ -9,14 +9,13 @@ import { longVersion, platform } from "../version.ts";
 const GROUP = "Sandbox and setup:";
 const ANY_SIZE = 1_000_000;
 
-/** init, schema, sandbox, completion, version. */
-export function registerSetup({ program, command, action }: Registration): void {
+/** Registers init, schema, sandbox, completion and version. */
+export function registerSetup({ command, action }: Registration): void {
   command("init", "start a project: hosting.yaml, its schema and .gitignore", GROUP)
     .option("--project <name>", "name of the project (default: the name of the folder)")
     .option("--base-url <url>", "address of the API (default: read HOSTING_BASE_URL at each run)")
     .option(...TOKEN_ENV)
     .option("--money-scale <digits>", "decimal places of the API's amounts: 2 if it counts in cents")
-    .option("--force", "replace an existing hosting.yaml; the old one is kept as hosting.yaml.bak")
     .action(action(() => import("../init.ts"), "runInit", "none"))
     .examples(
       ["hostform init", "asks for each value"],
@@ -25,10 +24,7 @@ export function registerSetup({ program, command, action }: Registration): void 
   command("schema", "write the schema by which an editor completes and checks declarations", GROUP)
     .argument("[file]", "where to write it, `-` for standard output (default: hosting.schema.json)")
     .action(action(() => import("../init.ts"), "runSchema", "none"))
-    .examples(
-      ["hostform schema", "writes hosting.schema.json beside the declaration"],
-      ["hostform schema -", "prints it"],
-    );
+    .examples(["hostform schema", "writes hosting.schema.json beside the declaration"]);
   const sandbox = command("sandbox", "run a simulated host on this machine, to try things", GROUP)
     .helpCommand(false)
     .argument("[command...]", "after `--`: run this command against the sandbox, then stop it")
@@ -87,7 +83,7 @@ export function registerSetup({ program, command, action }: Registration): void 
     .examples(["hostform sandbox redeliver 3", "send the same bytes again"]);
   command("completion", "print a completion script for your shell", GROUP)
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish", "powershell"]))
-    .action(action(async () => ({ run: (await import("../completion.ts")).runCompletion(program) }), "run", "none"))
+    .action(action(() => import("../completion.ts"), "runCompletion", "none"))
     .examples(
       [`eval "$(hostform completion bash)"`, "put this line into ~/.bashrc"],
       ["hostform completion fish > ~/.config/fish/completions/hostform.fish", "fish"],

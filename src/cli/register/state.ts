@@ -1,10 +1,9 @@
-import { Option } from "commander";
-import { COMPLETED, collect, given, type Registration } from "../options.ts";
+import { collect, given, type Registration } from "../options.ts";
 
 const GROUP = "State:";
 const PARTS = "Commands:";
 
-/** output, state list|show|rm|mv|pull|push and force-unlock: what hostform remembers, and mending it by hand. */
+/** Registers output, state and force-unlock: reads and repairs of the state. */
 export function registerState({ command, action }: Registration): void {
   command("output", "print the outputs that the last apply recorded", GROUP)
     .argument("[name]", "print only this output, even if it is sensitive")
@@ -13,21 +12,16 @@ export function registerState({ command, action }: Registration): void {
     .examples(
       ["hostform output", "all outputs; sensitive values are hidden"],
       ["hostform output --raw site_id", "for a script"],
-      ["hostform output --json", "all outputs, sensitive values included"],
     );
   const state = command("state", "show or change the state", GROUP).helpCommand(false);
   command("list", "list the resources in the state", PARTS, state)
     .argument("[address-prefix]", "only addresses that begin with this; or 'hosting_service.acme-*', or client:acme")
     .option("--long", "print a table, with ids and accounts")
-    .addOption(new Option("--complete <what>", "print the words that a shell offers").choices(COMPLETED).hideHelp())
     .action(action(() => import("../state.ts"), "runStateList"))
-    .examples(
-      ["hostform state list hosting_grant.", "all grants"],
-      ["hostform state list client:acme", "what is of one client"],
-    );
+    .examples(["hostform state list client:acme", "resources of one client"]);
   command("show", "show a resource in the state; secrets are hidden", PARTS, state)
     .argument("<address>")
-    .option("--reveal", "show secret values, too")
+    .option("--reveal", "also show secret values")
     .action(action(() => import("../state.ts"), "runStateShow"))
     .examples(["hostform state show hosting_webhook.billing --reveal", "with its signing secret"]);
   command("rm", "stop managing resources; they stay in the account", PARTS, state)
@@ -65,7 +59,7 @@ export function registerState({ command, action }: Registration): void {
 
 const TERRAFORM = "Terraform:";
 
-/** export, terraform install|schema: from a declaration in YAML to Terraform with the provider. */
+/** Registers export and terraform install. */
 export function registerTerraform({ command, action }: Registration): void {
   command("export", "translate the declaration for Terraform, with the same addresses", TERRAFORM)
     .choice("--format <format>", "HCL, or Terraform's JSON (default: hcl)", ["hcl", "tf-json"])
@@ -79,7 +73,6 @@ export function registerTerraform({ command, action }: Registration): void {
     .examples(
       ["hostform export", "print it as HCL"],
       ["hostform export --out .", "write hosting.tf, beside the state"],
-      ["hostform export --format tf-json --out stack", "write stack/hosting.tf.json"],
     );
   const terraform = command("terraform", "the hostform provider for Terraform and OpenTofu", TERRAFORM).helpCommand(
     false,
@@ -95,10 +88,6 @@ export function registerTerraform({ command, action }: Registration): void {
     .action(action(() => import("../terraform.ts"), "runTerraformInstall", "none"))
     .examples(
       ["hostform terraform install", "for this user"],
-      ["hostform terraform install --mirror providers", "into a folder that you can copy to CI"],
       ["hostform terraform install --mirror providers --platform linux_amd64 --platform darwin_arm64", "for a team"],
     );
-  command("schema", "print the schema of the provider", "Commands:", terraform)
-    .action(action(() => import("../terraform.ts"), "runTerraformSchema", "none"))
-    .examples(["hostform terraform schema", "as `terraform providers schema -json` prints it"]);
 }

@@ -1,29 +1,24 @@
 import { InvalidArgumentError, Option } from "commander";
-import { didYouMean } from "../../core/model/index.ts";
 import { port } from "../listen-address.ts";
 import { addSecretOptions, collect, duration, given, type Registration, variableName } from "../options.ts";
 
-/** A time above none: no event would be young enough. */
+/** Parses a time above 0. With 0 every event would be too old. */
 function age(text: string): number {
   const time = duration(text);
   if (time === 0) throw new InvalidArgumentError("Expected a time above 0.");
   return time;
 }
 
-/** webhooks and its parts. @param group the heading of `webhooks` in the list of commands. */
+/** Registers webhooks and its parts. @param group heading of `webhooks` in the list of commands. */
 export function registerWebhooks({ command, action }: Registration, group: string): void {
   const webhooks = command("webhooks", "list webhook subscriptions; receive and verify deliveries", group)
     .helpCommand(false)
     .allowExcessArguments()
     .option("--provider <alias>", "the account to read (default: default)")
     .action(action(async () => ({ run: (await import("../list.ts")).runCollection("webhooks") }), "run"));
-  // A command of its own and a group at once: a part that is misspelt must not list.
+  // The group is a command itself, so a misspelt part would list.
   webhooks.hook("preAction", (_, actual) => {
-    const [word] = actual.args;
-    if (actual !== webhooks || word === undefined) return;
-    const names = webhooks.commands.map((sub) => sub.name());
-    const fix = didYouMean(word, names).trim();
-    webhooks.error(`error: unknown command 'webhooks ${word}'\n(${fix || `there are ${names.join(", ")}`})`);
+    if (actual === webhooks && actual.args.length > 0) webhooks.unknownCommand();
   });
   webhooks.examples(
     ["hostform webhooks", "their URLs and events"],

@@ -1,4 +1,4 @@
-/** GETs whose answers are returned as they came, for whoever examines the host and not the account. */
+/** GETs with unparsed answers, for checks of the host. */
 import type { ApiError } from "../model/index.ts";
 import { buildChain, type ChainOptions } from "./chain.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";

@@ -35,7 +35,6 @@ export class Account {
   readonly #rechecked = new Map<string, Recheck>();
   readonly #earlier = new Map<string, Listing>();
   readonly #confirmed = new Map<string, Listing>();
-  /** Number of pages of each collection when it was last read. */
   readonly #pages = new Map<string, number>();
   /** Collections whose readings must be whole: something may be concluded from what they lack. */
   readonly #proved = new Set<string>();
@@ -44,7 +43,6 @@ export class Account {
   /** Listings that prove nothing: the host answered with no list, or with a row that cannot be read. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
   #generation = 0;
-  /** The last comparison of the clocks. */
   #comparedAt: ClockTimes | undefined;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
@@ -208,9 +206,11 @@ export class Account {
     const reading = { ...this.#context, whole, onRead, onNoList: isUnproven, onBadRow: isUnproven };
     // Creates of others after the count make the list outdated.
     const listing = this.#counted.then(() => this.#collect(kind, reading, parent));
-    const note = (objects: Rows["objects"]) =>
-      void this.rows.set(kind.type, { objects, isWhole: this.#whole.has(listing) });
-    if (parent === undefined) listing.then(note, () => {});
+    if (parent === undefined)
+      listing.then(
+        (objects) => void this.rows.set(kind.type, { objects, isWhole: this.#whole.has(listing) }),
+        () => {},
+      );
     return listing;
   }
 
@@ -240,18 +240,15 @@ export class Account {
     return true;
   }
 
-  /** Has each list read again when it is needed, whatever was read before. */
   outdateAll(): void {
     this.refresh();
     this.#rechecked.clear();
   }
 
-  /** {@link readAgainCost} in this account. */
   costOf(kind: Kind, count: number, parent?: string): number {
     return readAgainCost(kind, count, this.#pages.get(listName(kind, parent)));
   }
 
-  /** Costs of the lists that were read, for estimates. */
   listCosts(): ListCosts {
     const whole = [...this.#collections].filter(([, listing]) => this.#whole.has(listing));
     const fresh = whole.filter(([, listing]) => this.#isRecent(this.#whole.get(listing)));
@@ -383,7 +380,6 @@ export class Account {
     return this.#made.has(id);
   }
 
-  /** It was there before, as it turns out. */
   noteFound(id: string): void {
     this.#made.delete(id);
   }

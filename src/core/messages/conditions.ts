@@ -295,7 +295,7 @@ export const conditions = {
   })),
   "plan.restricted/order": either(({ said }: Words<"address" | "said">) => ({
     summary: "The token is restricted to services, and a new service is outside the restriction",
-    detail: `The host refuses the order, or its lists do not show the service. The API's words: ${said}.`,
+    detail: `The host refuses the order, or does not list the service. The API's words: ${said}.`,
     remedies: ["Order with a token of the whole account."],
   })),
   "plan.restricted": warning(({ address, noun, id, said }: Words<"address" | "noun" | "id" | "said">) => ({

@@ -55,7 +55,7 @@ export interface AccountReport {
   /** File of the store that processes share; null: requests are counted in memory. */
   readonly store: string | null;
   readonly gaps: readonly UnreadableGap[];
-  /** Settings that no GET can tell. */
+  /** Settings that no GET returns. */
   readonly undetermined: readonly string[];
   /** Switches by which a sandbox imitates the host; empty: the sandbox's default does. */
   readonly profile: string;

@@ -1,5 +1,5 @@
 /** What a schema cannot say about a page of a list: whether its items, numbers and links fit each other and the request. */
-import type { Placed } from "../../../scripts/openapi/document.ts";
+import type { Placed } from "./document.ts";
 import type { Known } from "./schemas.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** The schemas of `schemas/openapi.yaml` as JSON Schema, compiled when they are first needed. */
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
-import type { ApiDocument, Schema } from "../../../scripts/openapi/document.ts";
+import type { ApiDocument, Schema } from "./document.ts";
 
 /** How the server fills the gaps of the specification; undefined: not known, as of a real one. */
 export type Known = Readonly<Record<string, string>> | undefined;

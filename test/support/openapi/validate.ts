@@ -11,7 +11,7 @@ import {
   readDocument,
   resolve,
   type Schema,
-} from "../../../scripts/openapi/document.ts";
+} from "./document.ts";
 import { pageMistakes } from "./pages.ts";
 import { holds, type Known, Schemas } from "./schemas.ts";
 

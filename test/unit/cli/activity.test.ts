@@ -50,11 +50,4 @@ describe("the activity of a run that opens a connection", () => {
     expect(written.at(-1)?.trimEnd().length).toBeLessThan(40);
     activity.end();
   });
-
-  it("is silent where nothing is shown", () => {
-    const { activity, written } = started({ isSilent: true });
-    activity.connects(STEP);
-    vi.advanceTimersByTime(20_000);
-    expect(written).toEqual([]);
-  });
 });

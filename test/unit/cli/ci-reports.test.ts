@@ -45,10 +45,6 @@ describe("annotations", () => {
       expect(stderr).toContain("plan_id");
     }
   });
-
-  it("are not written where a file keeps the output, or where no runner is", async () => {
-    for (const env of [GITHUB, {}]) expect(commandsIn((await validate(["validate"], { env })).stderr)).toEqual([]);
-  });
 });
 
 describe("validate --format", () => {

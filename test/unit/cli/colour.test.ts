@@ -9,10 +9,7 @@ it.each([
   ["FORCE_COLOR=false in a terminal", { FORCE_COLOR: "false" }, true, false],
   ["FORCE_COLOR=1 in a pipe", { FORCE_COLOR: "1" }, false, true],
   ["FORCE_COLOR without a value in a pipe", { FORCE_COLOR: "" }, false, true],
-  ["CLICOLOR_FORCE=1 in a pipe", { CLICOLOR_FORCE: "1" }, false, true],
-  ["CLICOLOR_FORCE=0 in a pipe", { CLICOLOR_FORCE: "0" }, false, false],
-  ["FORCE_COLOR=0 against CLICOLOR_FORCE", { FORCE_COLOR: "0", CLICOLOR_FORCE: "1" }, true, false],
-  ["NO_COLOR against CLICOLOR_FORCE", { NO_COLOR: "1", CLICOLOR_FORCE: "1" }, true, false],
+  ["NO_COLOR against FORCE_COLOR", { NO_COLOR: "1", FORCE_COLOR: "1" }, true, false],
 ])("%s: %j on a stream that is a terminal: %j, coloured: %j", (_, env, terminal, coloured) => {
   const io = { env, columns: undefined, outIsTerminal: terminal, errIsTerminal: terminal } as unknown as Io;
   const { outLook, errLook } = looksOf(io, true);

@@ -43,21 +43,6 @@ output "secret" {
     expect(block(stdout, 'variable "HOOK_PATH"')).toContain("type");
   });
 
-  it("writes them in Terraform's JSON", async () => {
-    const made = await exported(
-      { ...DECLARED, outputs: OUTPUTS },
-      { env: { HOOK_PATH: "x", HOSTFORM_ENV_ALLOW: "HOOK_PATH" } },
-      "--format",
-      "tf-json",
-    );
-    expect(made.json().output).toEqual({
-      site: { value: "${hosting_service.www.id}" },
-      note: { description: "A %%{note}", value: "id ${hosting_service.www.id} $${x}" },
-      all: { value: { path: ["${var.HOOK_PATH}", 1, null], "a.b": true } },
-      secret: { value: "${hosting_webhook.hook.secret}", sensitive: true },
-    });
-  });
-
   it("warns of what is another item in Terraform", async () => {
     const { code, stderr } = await exported({ ...DECLARED, outputs: { first: "${hosting_webhook.hook.events[0]}" } });
     expect(code).toBe(0);

@@ -65,7 +65,7 @@ it("fmt reads standard input for `-`, prints the form, and writes no file", asyn
   expect((await run(UGLY, "--json")).json()).toEqual({ changed: ["-"], text: FORM });
   expect((await run(FORM, "--json")).json()).toEqual({ changed: [], text: FORM });
   expect(await run("services: [")).toMatchObject({ code: 1, stdout: "" });
-  expect((await run(UGLY, "hosting.yaml")).stderr).toContain("`-` stands alone");
+  expect((await run(UGLY, "hosting.yaml")).stderr).toContain("`-` cannot be combined");
   expect(await read("hosting.yaml")).toBe(UGLY);
 });
 

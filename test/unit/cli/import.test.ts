@@ -122,20 +122,13 @@ describe("import", () => {
       "No resource hosting_service.ww is declared. Did you mean",
     ],
     ["no address at all", "www", "No resource www is declared"],
-  ])("refuses %s", async (_, address, message) => {
+    ["an id that does not exist", WWW, "service 999999 does not exist", "999999"],
+  ])("refuses %s, and writes no state", async (_, address, message, id?: string) => {
     const made = await projectWithService();
-    const { code, stdout, stderr } = await made.run(["import", address, made.id]);
+    const { code, stdout, stderr } = await made.run(["import", address, id ?? made.id]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(message);
     await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
-  });
-
-  it("refuses an id that does not exist, and writes no state", async () => {
-    const made = await projectWithService();
-    const { code, stderr } = await made.run(["import", WWW, "999999"]);
-    expect(code).toBe(1);
-    expect(stderr).toContain("service 999999 does not exist");
-    await expect(made.read("hosting.tfstate")).rejects.toThrow();
   });
 
   it("refuses an address that is recorded, and an object that is recorded elsewhere", async () => {

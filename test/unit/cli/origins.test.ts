@@ -37,8 +37,7 @@ describe("a variable of the environment in YAML", () => {
     const { run, write } = await declared(webhook(`${url}?token=\${env.HOOK_TOKEN}`));
     expect((await run(["apply", "--auto-approve"], { HOOK_TOKEN: TOKEN })).code).toBe(0);
     // Another webhook may have the open part as its whole URL.
-    const both =
-      "project: test\nwebhooks:\n  hook: {url: '" + url + "?token=${env.HOOK_TOKEN}', events: [invoice.paid]}\n";
+    const both = `project: test\nwebhooks:\n  hook: {url: '${url}?token=\${env.HOOK_TOKEN}', events: [invoice.paid]}\n`;
     await write("hosting.yaml", `${both}  plain: {url: "${url}", events: [invoice.paid]}\n`);
     const planned = await run(["plan", ...format], { HOOK_TOKEN: "an0ther-of-the-hook" });
     expect(planned.code, planned.stderr).toBe(0);

@@ -72,15 +72,6 @@ describe("progress", () => {
     expect(io.stderr().split("\n")).toHaveLength(3);
     expect(io.stderr()).not.toContain("\u001b");
   });
-
-  it("is nothing with --quiet", async () => {
-    const { io, terminal } = made({ terminal: true, quiet: true });
-    await showProgress(terminal, one, new AbortController().signal, async (onEvent) => {
-      onEvent(start);
-      onEvent(complete);
-    });
-    expect(io.stderr()).toBe("");
-  });
 });
 
 describe("a long reading", () => {

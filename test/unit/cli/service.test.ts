@@ -128,15 +128,6 @@ describe("sso", () => {
     expect(json.json()).toEqual({ service_id: made.id, url: expect.stringContaining("://") });
   });
 
-  it("--open opens it and does not print it", async () => {
-    const made = await projectWithService();
-    await made.run(["import", "hosting_service.www", made.id]);
-    const { code, stdout, stderr, io } = await made.run(["sso", "hosting_service.www", "--open"]);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
-    expect(io.browsed).toHaveLength(1);
-    expect(stderr).not.toContain(io.browsed[0]);
-  });
-
   it.each(["file:///etc/passwd", "javascript:alert(1)", "-h"])("neither opens nor prints %s", async (url) => {
     const made = await project();
     const env = {
@@ -162,10 +153,5 @@ describe("sso", () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/The single sign-on waits until service \d+ is live: its invoice is not paid/);
     expect(stderr).toContain("Not yet.");
-  });
-
-  it("is refused for a service that does not exist", async () => {
-    const made = await projectWithService();
-    expect(await made.run(["sso", "999999", "--open"])).toMatchObject({ code: 1, stdout: "", io: { browsed: [] } });
   });
 });

@@ -2,8 +2,6 @@ import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
-import { buildProgram } from "../../../src/cli/program.ts";
-import type { GuardedIo } from "../../../src/cli/terminal.ts";
 import { fakeIo } from "../../support/io.ts";
 
 const ROOT = path.join(import.meta.dirname, "../../..");
@@ -38,6 +36,7 @@ const FOR_HELP = [
   "src/core/api/version.ts",
   "src/core/files/file-system.ts",
   "src/core/files/paths.ts",
+  "src/core/messages/message.ts",
   "src/core/model",
   "src/project/redaction.ts",
   "src/report/escape.ts",
@@ -48,7 +47,6 @@ describe("what a command line loads", () => {
   it.each([
     ["version", ["version"], ["src/core/api/version.ts", "src/core/model"]],
     ["help", ["plan", "--help"], FOR_HELP],
-    ["a usage error", ["plan", "--no-such-option"], FOR_HELP],
   ])("%s", (_, line, parts) => {
     expect(loadedBy(...line)).toEqual(parts);
   });
@@ -60,30 +58,5 @@ describe("a usage error", () => {
     expect(await runCli(["plan", "--a-token-of-the-test"], io)).toBe(1);
     expect(io.stderr()).toContain("(sensitive: env.HOSTING_TOKEN)");
     expect(io.stderr()).not.toContain("a-token-of-the-test");
-  });
-});
-
-describe("options that only the commands of a line get", () => {
-  const whole = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
-  const paths = whole.commands.flatMap((command) => [
-    [command.name()],
-    ...command.commands.map((part) => [command.name(), part.name()]),
-  ]);
-
-  it("are in the help of each command", async () => {
-    expect(paths.length).toBeGreaterThan(40);
-    for (const words of paths) {
-      const command = words.reduce((at, word) => at.commands.find((one) => one.name() === word) ?? at, whole);
-      let help = "";
-      command.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 100 }).outputHelp();
-      for (const line of [
-        [...words, "--help"],
-        ["help", ...words],
-      ]) {
-        const io = fakeIo({ columns: 100 });
-        expect(await runCli(line, io), line.join(" ")).toBe(0);
-        expect(io.stdout(), line.join(" ")).toBe(help);
-      }
-    }
   });
 });

@@ -1,8 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { runCli } from "../../../src/cli/cli.ts";
 import { createFileStore } from "../../../src/core/record/index.ts";
-import { fakeIo } from "../../support/io.ts";
 import { type Project, projectWithService } from "./harness.ts";
 
 const WWW = "hosting_service.www";
@@ -151,19 +149,6 @@ describe("state pull and push", () => {
 });
 
 describe("a locked state", () => {
-  it("is waited for with --lock-timeout, and Ctrl-C ends the wait", async () => {
-    const made = await projectWithService();
-    const store = createFileStore({ path: `${made.dir}/hosting.tfstate` });
-    const open = await store.open({ write: true, command: "apply", timeoutMs: 0 });
-    const io = fakeIo({ cwd: made.dir });
-    const ended = runCli(["state", "rm", WWW, "--lock-timeout", "1h"], io);
-    await io.listening;
-    io.interrupt();
-    expect(await ended).toBe(1);
-    expect(io.stderr()).toContain("Interrupted.");
-    await open.close();
-  });
-
   it("shows with --yes who held it, the holder's last sign of life, and a command that ends a frozen process", async () => {
     const made = await projectWithService();
     const store = createFileStore({ path: `${made.dir}/hosting.tfstate` });

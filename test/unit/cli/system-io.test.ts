@@ -1,7 +1,6 @@
 import { EventEmitter } from "node:events";
-import v8 from "node:v8";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { forgiveClosing, suitEngine, systemIo } from "../../../src/cli/system-io.ts";
+import { forgiveClosing, systemIo } from "../../../src/cli/system-io.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -88,35 +87,5 @@ describe("a terminal that was closed during a question", () => {
 
   it("and any other failure is one", () => {
     expect(() => failing("EBADF").setRawMode(false)).toThrow("EBADF");
-  });
-});
-
-describe("suitEngine", () => {
-  const flagsOf = (node: string, arch: NodeJS.Architecture, stateBytes?: number) => {
-    const set = vi.spyOn(v8, "setFlagsFromString").mockImplementation(() => {});
-    set.mockClear();
-    suitEngine(stateBytes, { versions: { ...process.versions, node }, arch });
-    return set.mock.calls.flat();
-  };
-
-  it("leaves out the last compiler, and keeps the room for new objects", () => {
-    expect(flagsOf("24.21.0", "x64", 600_000)).toEqual(["--no-opt", "--semi-space-growth-factor=1"]);
-    expect(flagsOf("26.0.0", "arm64", 12_000_000)).toEqual(["--no-opt", "--semi-space-growth-factor=1"]);
-  });
-
-  it("lets the room grow where the state is large", () => {
-    expect(flagsOf("24.21.0", "x64", 100_000_000)).toEqual(["--no-opt"]);
-  });
-
-  it("sets nothing where there is little to do", () => {
-    expect(flagsOf("24.21.0", "x64")).toEqual([]);
-    expect(flagsOf("24.21.0", "x64", 500_000)).toEqual([]);
-  });
-
-  it.each([
-    ["22.20.0", "x64"],
-    ["24.21.0", "s390x"],
-  ] as const)("sets nothing where Node %s on %s has no compiler before the last", (node, arch) => {
-    expect(flagsOf(node, arch, 12_000_000)).toEqual([]);
   });
 });

@@ -10,7 +10,6 @@ import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
 import { openedOn } from "../../support/opened.ts";
 import { fixOf } from "../../support/remedies.ts";
-import { runIn } from "./harness.ts";
 
 const LEAF = `registry.terraform.io/hostform/hosting/${VERSION}/linux_amd64`;
 
@@ -108,16 +107,6 @@ terraform {
       platforms: ["linux_arm64", "darwin_arm64", "linux_amd64"],
       changed: true,
     });
-  });
-
-  it("replaces nothing if one of the platforms has another build", async () => {
-    await install({ mirror: "providers", platform: ["darwin_arm64"] });
-    await build("export const other = 1;\n");
-    expect(await refusal({ mirror: "providers", platform: ["linux_amd64", "darwin_arm64"] })).toContain(
-      "Another build",
-    );
-    const version = path.join(path.dirname(home), "providers/registry.terraform.io/hostform/hosting", VERSION);
-    expect(await readdir(version)).toEqual(["darwin_arm64"]);
   });
 
   it("refuses a platform that the package does not run on", async () => {
@@ -238,15 +227,5 @@ describe("what is in a folder", () => {
     expect(await standingIn(at, files)).toBe("same");
     await writeFile(path.join(at, "README"), "");
     expect(await standingIn(at, files)).toBe("other");
-  });
-});
-
-describe("terraform schema", () => {
-  it("prints the file of the package", async () => {
-    const { code, stdout } = await runIn(temporaryFolder(), ["terraform", "schema"]);
-    expect(code).toBe(0);
-    const schemas = JSON.parse(stdout).provider_schemas["registry.terraform.io/hostform/hosting"];
-    expect(Object.keys(schemas.resource_schemas)).toContain("hosting_service");
-    expect(stdout).toBe(await readFile(path.resolve(import.meta.dirname, "../../../schemas/provider.json"), "utf8"));
   });
 });

@@ -66,7 +66,7 @@ describe("watch does not begin", () => {
     ["listening without a secret", ["--listen", "0"], /webhooks\.secret/],
     ["with a secret that is not there", ["--listen", "0", "--secret-env", "NONE"], /NONE/],
     ["with a secret and nothing to listen at", ["--secret-env", "X"], /Add --listen/],
-    ["in a way that could order twice", ["--reorder", "hosting_service.www"], /unknown option/],
+    ["in a way that could order twice", ["--reorder", "hosting_service.www"], /Unknown option/],
   ])("%s", async (_, args, message) => {
     const { code, stdout, stderr } = await runIn(temporaryFolder(), ["watch", "--max-runs", "1", ...args]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

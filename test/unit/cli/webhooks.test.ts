@@ -27,7 +27,7 @@ describe("webhooks", () => {
 
   it.each([
     [["webhooks", "lisen"], 'Did you mean "listen"?'],
-    [["webhooks", "remove"], "there are listen, verify"],
+    [["webhooks", "remove"], "`hostform help webhooks`"],
     [["webhooks", "verify", "body"], "--signature"],
   ])("%j is refused, and lists nothing", async (args, words) => {
     const { code, stdout, stderr } = await runIn(temporaryFolder(), args);

@@ -52,7 +52,7 @@ describe("the command of the key", () => {
 });
 
 describe("the words that a shell completes", () => {
-  const complete = ["state", "list", "--quiet", "--complete", "addresses"];
+  const complete = ["__complete", "state", "rm", ""];
 
   it("are none for a state at a server, without a request", async () => {
     const [dir, server] = [temporaryFolder(), await startCanary()];

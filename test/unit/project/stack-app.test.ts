@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
-import { withoutTerraformSpelling } from "../../../src/cli/options.ts";
 import { runShell } from "../../../src/project/programs.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
@@ -139,28 +138,12 @@ describe("the options of stacks", () => {
     [["plan", "--stack", "x", "--var", "a"], "Expected NAME=VALUE."],
     [["plan", "--stack", ""], "It is empty"],
     [["version", "--stack", "x"], "`hostform version` does not work on a stack"],
-    [["terraform", "schema", "--stack", "x"], "`hostform terraform schema` does not work on a stack"],
-    [["export", "--stack", "x"], "a Terraform configuration already"],
+    [["export", "--stack", "x"], "already a Terraform configuration"],
     [["plan", "--stack", "nowhere"], "nowhere cannot be read"],
   ])("%j is refused", async (args, words) => {
     const { code, err } = await run(args);
     expect(code).toBe(1);
     expect(err.replaceAll(/\s+/g, " ")).toContain(words);
-  });
-
-  it("accept Terraform's spelling, but not after `--`", () => {
-    const args = ["plan", "-var", "a=b", "-var=c=d", "-var-file=x", "-variety", "--", "-var", "e"];
-    expect(withoutTerraformSpelling(args)).toEqual([
-      "plan",
-      "--var",
-      "a=b",
-      "--var=c=d",
-      "--var-file=x",
-      "-variety",
-      "--",
-      "-var",
-      "e",
-    ]);
   });
 
   it("name the stacks if a command needs one", async () => {

@@ -15,25 +15,24 @@ import path from "node:path";
 import process from "node:process";
 import fc from "fast-check";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { bindingsOf, derived, LIBRARIES, patchBetween } from "../../../scripts/bindings.ts";
-import { outdated } from "../../../scripts/generate/made.ts";
+import { annotate, type Shape, shapesOf } from "../../../scripts/bindings/annotate.ts";
+import { bindings, indexOf } from "../../../scripts/bindings/generator.ts";
+import { bindingsOf, derived, LIBRARIES, patchBetween } from "../../../scripts/bindings/kept.ts";
+import { outdated } from "../../../scripts/bindings/made.ts";
 import { VERSION } from "../../../src/core/api/version.ts";
 import type { Attribute, Schema } from "../../../src/core/model/schema.ts";
 import { catalogue } from "../../../src/fronts/terraform/catalogue.ts";
-import { annotate } from "../../../tools/annotate.ts";
-import { bindings } from "../../../tools/bindings.ts";
-import { indexOf } from "../../../tools/index-of.ts";
-import { type Shape, shapesOf } from "../../../tools/shapes.ts";
 import "../../support/fc.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const schema = readFileSync(path.join(root, "schemas/provider.json"), "utf8");
 
 /** Only those who generate have the generators. `npm run test:long generators` installs them. */
-const installed = existsSync(path.join(root, "tools/node_modules"));
+const installed = existsSync(path.join(root, "scripts/bindings/node_modules"));
 const generators = installed || process.env.HOSTFORM_LONG !== undefined;
 beforeAll(() => {
-  if (generators && !installed) execFileSync("npm", ["ci"], { cwd: path.join(root, "tools"), stdio: "ignore" });
+  if (generators && !installed)
+    execFileSync("npm", ["ci"], { cwd: path.join(root, "scripts/bindings"), stdio: "ignore" });
 }, 300_000);
 
 describe.runIf(generators).each(LIBRARIES)("the bindings for %s, as their generator makes them,", (library) => {
@@ -117,7 +116,7 @@ describe("what the generators made is not current", () => {
   beforeEach(() => {
     copy = mkdtempSync(path.join(tmpdir(), "bindings-made-"));
     const copied = ["schemas", "bindings", "src/core/api/version.ts", "src/fronts/terraform/wire/tfplugin6.gen.ts"];
-    const tools = globSync("tools/*.*", { cwd: root });
+    const tools = globSync("scripts/bindings/*.*", { cwd: root });
     for (const name of [...copied, ...tools]) cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
   });
   afterEach(() => rmSync(copy, { recursive: true, force: true }));
@@ -127,8 +126,8 @@ describe("what the generators made is not current", () => {
     ["the provider's schema", "schemas/provider.json", ["bindings"]],
     ["the version", "src/core/api/version.ts", ["bindings"]],
     ["the protocol", "schemas/tfplugin6.proto", ["plugin messages"]],
-    ["a generator's version", "tools/package-lock.json", ["bindings", "plugin messages"]],
-    ["what is added to the generated", "tools/annotate.ts", ["bindings", "plugin messages"]],
+    ["a generator's version", "scripts/bindings/package-lock.json", ["bindings", "plugin messages"]],
+    ["what is added to the generated", "scripts/bindings/annotate.ts", ["bindings", "plugin messages"]],
     ["a binding, by hand", "bindings/cdktf/lib/service/index.ts", ["bindings"]],
     ["a binding for cdktn, by hand", "bindings/cdktn.patch", ["bindings"]],
     ["a message, by hand", "src/fronts/terraform/wire/tfplugin6.gen.ts", ["plugin messages"]],

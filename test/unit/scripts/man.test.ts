@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { manPages } from "../../../scripts/man.ts";
+import { manPages } from "../../../scripts/build/man.ts";
 import { itWith } from "../../support/needing.ts";
 import { MANDOC } from "../../support/programs.ts";
 
@@ -15,7 +15,7 @@ describe("manual pages", () => {
     expect(plan).toContain('.TH HOSTFORM\\-PLAN 1 "" "hostform 1.2.3" "hostform"');
     expect(plan).toContain(".B \\-\\-target \\fI<address>\\fR");
     expect(plan).toContain("One of: text, json, markdown, html.");
-    expect(plan).toContain(".B hostform plan \\-\\-target client:acme");
+    expect(plan).toContain(".B hostform plan \\-\\-base origin/main");
     expect(pages.get("hostform-import.1")).toContain(".I address\n");
     expect(pages.get("hostform-state.1")).toContain(".B list\nlist the resources in the state");
     expect(pages.get("hostform-state-list.1"), "what shells ask for is no option for people").not.toContain(

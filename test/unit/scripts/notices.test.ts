@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { build, type Plugin } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildProvider } from "../../../scripts/build-provider.ts";
-import { billOfMaterials, embeddedFiles, noticesIn, noticesOf, packagesOf } from "../../../scripts/notices.ts";
+import { buildProvider } from "../../../scripts/build/dist.ts";
+import { billOfMaterials, embeddedFiles, noticesIn, noticesOf, packagesOf } from "../../../scripts/build/notices.ts";
 
 let root = "";
 beforeAll(async () => {
@@ -52,7 +52,7 @@ describe("the notices of bundled packages", () => {
 
   it("are refused for a package without any licence", async () => {
     await install("bare", { "i.js": "" });
-    await expect(notices("node_modules/bare/i.js")).rejects.toThrow(/bare .*scripts\/licenses/);
+    await expect(notices("node_modules/bare/i.js")).rejects.toThrow(/bare .*scripts\/build\/licenses/);
   });
 
   it.each([

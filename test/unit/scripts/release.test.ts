@@ -3,13 +3,16 @@ import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { digests, tarball, zip } from "../../../scripts/release/archives.ts";
 import { archiveName, dockerfile, formula, installScript, scoopManifest } from "../../../scripts/release/channels.ts";
 import { PLATFORMS } from "../../../scripts/release/pinned.ts";
-import { asked, missingFields, tarball } from "../../../scripts/release.ts";
+import { asked, missingFields } from "../../../scripts/release.ts";
 import { isInside } from "../../../src/core/files/index.ts";
 import { startCanary } from "../../support/canary.ts";
 import { temporaryFolder } from "../../support/folder.ts";
+import { itWith } from "../../support/needing.ts";
+import { UNZIP } from "../../support/programs.ts";
 
 const about = JSON.parse(readFileSync(path.resolve(import.meta.dirname, "../../../package.json"), "utf8"));
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -43,6 +46,34 @@ describe("the publisher", () => {
   });
 });
 
+describe("the files of a release", () => {
+  const files = [
+    { name: "LICENSE", content: bytes("MIT\n"), mode: 0o644 },
+    { name: "terraform-provider", content: bytes("#!/bin/sh\n"), mode: 0o755 },
+  ];
+
+  it("are the same bytes each time, in any order and time zone", () => {
+    const first = zip(files);
+    vi.stubEnv("TZ", "Pacific/Kiritimati");
+    expect(Buffer.compare(zip(files.toReversed()), first)).toBe(0);
+    const sums = digests(
+      new Map([
+        ["b", bytes("")],
+        ["a", bytes("")],
+      ]),
+    );
+    expect(sums).toMatch(/^e3b0\w+ {2}a\ne3b0\w+ {2}b\n$/);
+  });
+
+  itWith(UNZIP)("unpack from a zip with their modes", () => {
+    const folder = temporaryFolder();
+    writeFileSync(path.join(folder, "a.zip"), zip(files));
+    execFileSync("unzip", ["-q", "a.zip"], { cwd: folder });
+    const modes = files.map(({ name }) => statSync(path.join(folder, name)).mode & 0o777);
+    expect(modes).toEqual([0o644, 0o755]);
+  });
+});
+
 describe("the command", () => {
   it("makes everything, or for a trial some platforms", () => {
     expect(asked([])).toMatchObject({ dryRun: false, platforms: PLATFORMS });
@@ -51,7 +82,7 @@ describe("the command", () => {
       dryRun: true,
       platforms: ["linux_amd64"],
     });
-    expect(asked(["--help"])).toBeUndefined();
+    expect(() => asked(["--halp"])).toThrow("--halp");
     expect(() => asked(["--platform", "linux_amd64"])).toThrow("--dry-run");
     expect(() => asked(["--dry-run", "--platform", "vax"])).toThrow("no platform vax");
     expect(() => asked(["a", "b"])).toThrow("Name one folder");

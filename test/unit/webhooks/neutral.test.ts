@@ -5,7 +5,7 @@ import path from "node:path";
 import { createContext, runInContext } from "node:vm";
 import { build } from "esbuild";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { buildWebhooks } from "../../../scripts/build-webhooks.ts";
+import { buildWebhooks } from "../../../scripts/build/dist.ts";
 import { quickFolder } from "../../support/folder.ts";
 import { bodyOf, delivery, SECRET } from "./deliveries.ts";
 

@@ -6,7 +6,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { buildProvider } from "../../../../scripts/build-provider.ts";
+import { buildProvider } from "../../../../scripts/build/dist.ts";
 import { selfSigned } from "../../../../src/fronts/terraform/wire/certificate.ts";
 import { STATUS } from "../../../../src/fronts/terraform/wire/grpc.ts";
 import type { Address } from "../../../../src/fronts/terraform/wire/handshake.ts";

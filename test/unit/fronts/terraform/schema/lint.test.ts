@@ -1,9 +1,4 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import path from "node:path";
-import codemaker from "codemaker";
 import { describe, expect, it } from "vitest";
-import { catalogueNamesLint } from "../../../../../scripts/generate/binding-names.ts";
 import { catalogueLint, lint, type Sort } from "../../../../../scripts/generate/schema-lint.ts";
 import type { Attribute, Schema } from "../../../../../src/core/model/schema.ts";
 import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
@@ -51,21 +46,7 @@ describe("the lint", () => {
 
   it.each([
     ["a reserved name", { count: fine }, "count: the name is reserved"],
-    ["a name of the constructs", { node: fine }, "node: the name is reserved"],
-    [
-      "a name that the generators change",
-      { get_well: fine },
-      "get_well: the generators call what begins with get_ by another name",
-    ],
     ["camelCase", { planId: fine }, "planId: not a name in snake_case"],
-    ["one name twice after a digit", { ipv6_state: fine, ipv6state: fine }, "ipv6_state: one name with another"],
-    [
-      "a member of an object",
-      { a: { ...fine, type: { nesting: "single", attributes: { internal_value: fine } } } },
-      "a.internal_value: the name is reserved",
-    ],
-    ["one name twice", { plan_id: fine, plan__id: fine }, "plan_id: one name with another"],
-    ["a generated name", { url: fine, url_input: fine }, "url_input: the name of a generated member"],
     ["no way to be set", { a: { ...fine, optional: false } }, "a: neither required nor optional nor computed"],
     [
       "required and computed",
@@ -112,110 +93,3 @@ describe("the lint", () => {
     ]);
   });
 });
-
-describe("the names that the bindings cannot have", () => {
-  const fine: Attribute = { type: "string", description: "A word.", optional: true };
-  const complaintsOf = (name: string, inside: boolean) => {
-    const attributes = { [name]: fine };
-    const schema = (of: Schema["attributes"]): Schema => ({ version: 0, description: "A thing.", attributes: of });
-    return inside
-      ? lint(schema({ thing: { ...fine, type: { nesting: "single", attributes } } }), "data source")
-      : lint(schema(attributes), "data source");
-  };
-
-  it.each([
-    [
-      "count",
-      "provider",
-      "connection",
-      "lifecycle",
-      "depends_on",
-      "for_each",
-      "fqn",
-      "node",
-      "to_string",
-      "constructor",
-    ],
-    ["imported", "has_moved", "fqn_token", "functions", "self", "build", "equals", "software", "tf_resource_type"],
-  ])("are refused: %s, %s, …", (...names) => {
-    for (const name of names) expect(complaintsOf(name, false).join(), name).toContain("the name is reserved");
-  });
-
-  it("are all members of the classes that the bindings extend", () => {
-    const resource = ["terraform-element", "terraform-resource", "terraform-data-source", "terraform-provider"];
-    const object = ["complex-computed-list"];
-    const members = (files: readonly string[]) =>
-      new Set(LIBRARY_FOLDERS.flatMap((folder) => files.flatMap((file) => membersOf(folder, file))));
-    const [ofResources, ofObjects] = [members([...resource, "terraform-ephemeral-resource"]), members(object)];
-    expect(ofResources.size).toBeGreaterThan(50);
-    expect(ofObjects.size).toBeGreaterThan(15);
-    const free = (names: ReadonlySet<string>, inside: boolean) =>
-      [...names].filter((name) => complaintsOf(codemaker.toSnakeCase(name), inside).length === 0);
-    expect(free(ofResources, false)).toEqual([]);
-    expect(free(ofObjects, true)).toEqual([]);
-  });
-
-  const empty = {
-    ...catalogue,
-    resources: new Map(),
-    dataSources: new Map(),
-    ephemeral: new Map(),
-    functions: new Map(),
-  };
-  const thing = (attributes: Schema["attributes"] = {}): Schema => ({
-    version: 0,
-    description: "A thing.",
-    attributes,
-  });
-  const nested: Attribute = { ...fine, type: { nesting: "single", attributes: { a: fine } } };
-
-  it.each([
-    ["index", "hosting_index: the name is reserved"],
-    ["provider", "hosting_provider: the name is reserved"],
-    ["license", "hosting_license: the name is reserved"],
-    ["package", "hosting_package: the name is reserved"],
-  ])("are those of resources: %s", (name, complaint) => {
-    expect(catalogueNamesLint({ ...empty, resources: new Map([[`hosting_${name}`, thing()]]) })).toEqual([complaint]);
-  });
-
-  it("are those of classes that exist twice", () => {
-    const resources = new Map([
-      ["hosting_site", thing({ config: nested })],
-      ["hosting_site_box", thing()],
-      ["hosting_house", thing({ box: nested })],
-      ["hosting_house_box", thing()],
-    ]);
-    expect(catalogueNamesLint({ ...empty, resources })).toEqual([
-      "SiteConfig: two classes of one name",
-      "HouseBox: two classes of one name",
-    ]);
-  });
-
-  it("are those of functions and their parameters", () => {
-    const [signature] = [...catalogue.functions.values()];
-    if (signature === undefined) throw new Error("the provider has a function");
-    const [body] = signature.parameters;
-    if (body === undefined) throw new Error("the function has a parameter");
-    const functions = new Map([["sign", { ...signature, name: "sign", parameters: [body, { ...body, name: "new" }] }]]);
-    expect(catalogueNamesLint({ ...empty, functions })).toEqual(["sign(new): the name is reserved"]);
-  });
-});
-
-const require = createRequire(import.meta.url);
-const LIBRARY_FOLDERS = ["cdktf", "cdktn"].map((library) => path.dirname(require.resolve(library)));
-
-/** The names of members in the declarations of a library, private ones as well: the bindings' own fields begin with `_`. */
-function membersOf(folder: string, file: string): string[] {
-  let text: string;
-  try {
-    text = readFileSync(path.join(folder, `${file}.d.ts`), "utf8");
-  } catch {
-    return []; // Only cdktn has ephemeral resources.
-  }
-  const classes = [...text.matchAll(/^(?:export )?declare (?:abstract )?class (\w+)[^{]*\{([\s\S]*?)^\}/gm)];
-  return classes.flatMap(([, , body = ""]) =>
-    [...body.matchAll(/^ {4}(?:private |protected |public |readonly |abstract |get |set )*(\w+)[?]?[(:;<]/gm)].flatMap(
-      ([, name = ""]) => (/^constructor$/.test(name) ? [] : [name.replace(/^_/, "")]),
-    ),
-  );
-}

@@ -1,0 +1,102 @@
+// The folder `dist` of the package, except its type declarations. Tests run the same files.
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { type BuildOptions, build } from "esbuild";
+import { buildManPages } from "./man.ts";
+import { billOfMaterials, embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+/**
+ * Builds the command line, the libraries, the Terraform provider, the manual pages, the licences and the bill of materials.
+ *
+ * @param dist absolute; new or empty
+ * @throws Error with esbuild's messages, or when a bundled package has no licence
+ */
+export async function buildDist(dist: string): Promise<void> {
+  const embedded = [
+    ...(await buildProgram(dist)),
+    ...(await buildProvider(path.join(dist, "terraform/provider.mjs"))),
+    ...(await buildWebhooks(path.join(dist, "webhooks"))),
+  ];
+  const packages = await packagesOf(embedded, root);
+  const json = async (name: string) => JSON.parse(await readFile(path.join(root, name), "utf8"));
+  const manifest = await json("package.json");
+  const head = "The files of hostform in this folder embed these packages. Their licences:";
+  await writeFile(path.join(dist, "NOTICES.txt"), await noticesOf(packages, head));
+  await buildManPages(path.join(dist, "man"), manifest.version);
+  const bill = billOfMaterials(packages, manifest, await json("package-lock.json"));
+  await writeFile(path.join(dist, "sbom.cdx.json"), bill);
+}
+
+/** Returns the files in the bundle, relative to the project. `preserveSymlinks`: the same bytes wherever the packages lie. */
+async function bundle(options: BuildOptions): Promise<string[]> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    bundle: true,
+    format: "esm",
+    legalComments: "none",
+    logLevel: "warning",
+    platform: "node",
+    preserveSymlinks: true,
+    target: "node22.20",
+    ...options,
+    metafile: true,
+  });
+  return embeddedFiles(metafile, root);
+}
+
+/** Bundles the command line and the libraries: a file for each, and chunks that they share. A command loads only its chunks. */
+export function buildProgram(outdir: string): Promise<string[]> {
+  return bundle({
+    entryPoints: {
+      hostform: "src/cli/main.ts",
+      // Tests import it. It is no public name.
+      cli: "src/cli/cli.ts",
+      library: "src/project/library.ts",
+      client: "src/core/api/index.ts",
+      sandbox: "src/sandbox/index.ts",
+    },
+    outdir,
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    // Optional: a project whose state is in PostgreSQL installs it.
+    external: ["pg"],
+    // CommonJS dependencies need a `require` for modules of Node. `createRequire` takes longer.
+    banner: {
+      js: "const require = (name) => { const found = process.getBuiltinModule(name); if (!found) throw new Error(`Cannot find module ${name}`); return found; };",
+    },
+  });
+}
+
+/** Bundles the Terraform provider into one file, as a mirror's folder holds it, and writes `NAME.NOTICES.txt` beside it. */
+export async function buildProvider(outfile: string): Promise<string[]> {
+  const files = await bundle({
+    entryPoints: ["src/fronts/terraform/main.ts"],
+    outfile,
+    minify: true,
+    // Stack traces name functions.
+    keepNames: true,
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
+  });
+  const head = "The Terraform provider of hostform is one file, and these packages are parts of it. Their licences:";
+  const notices = await noticesOf(await packagesOf(files, root), head);
+  await writeFile(path.resolve(root, outfile).replace(/\.mjs$/, ".NOTICES.txt"), notices);
+  return files;
+}
+
+/** Bundles `hostform/webhooks` and `hostform/webhooks/fetch` apart from the rest: their shared part must not need Node. */
+export function buildWebhooks(outdir: string): Promise<string[]> {
+  return bundle({
+    entryPoints: { index: "src/webhooks/index.ts", fetch: "src/webhooks/fetch.ts" },
+    outdir,
+    // One class of errors: a program may import from both.
+    splitting: true,
+    chunkNames: "shared-[hash]",
+    external: ["node:*"],
+    platform: "neutral",
+    target: "es2022",
+  });
+}

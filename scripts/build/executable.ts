@@ -1,0 +1,122 @@
+// The single executables: Node with the command line and the Terraform provider in it (src/cli/executable.ts).
+import { execFileSync } from "node:child_process";
+import { chmod, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import process from "node:process";
+import { type BuildOptions, build, transform } from "esbuild";
+import { NODE, NODES, type Pinned, type Platform, POSTJECT, unpacked } from "../release/pinned.ts";
+import { embeddedFiles, noticesOf, packagesOf } from "./notices.ts";
+
+const root = path.resolve(import.meta.dirname, "../..");
+
+/** The parts that the executables of all platforms share. */
+export interface Payload {
+  /** The program and its assets, as Node reads them at its start. */
+  readonly blob: Uint8Array;
+  /** Licences of everything in an executable, Node included. */
+  readonly notices: Uint8Array;
+}
+
+/**
+ * Bundles the program and writes it with its assets into a blob.
+ * @param workshop folder for intermediate files. @param cache of {@link unpacked}.
+ * @throws Error when the sources cannot be bundled, or a package has no licence
+ */
+export async function buildPayload(workshop: string, cache: string): Promise<Payload> {
+  const source = (contents: string) => ({ stdin: { contents, resolveDir: root } });
+  const cli = 'export { runCli } from "./src/cli/cli.ts"; export { systemIo } from "./src/cli/system-io.ts";';
+  const provider = 'import { main } from "./src/fronts/terraform/main.ts"; main();';
+  const parts = path.join(workshop, "parts");
+  const inputs = [
+    ...(await bundle({ entryPoints: ["src/cli/executable.ts"], outfile: path.join(workshop, "main.cjs") })),
+    ...(await bundle({ ...source(cli), outfile: path.join(parts, "hostform.js") }, true)),
+    ...(await bundle({ ...source(provider), outfile: path.join(parts, "provider.js") })),
+  ];
+  const license = await readFile(path.join(await unpacked(NODES.linux_amd64, cache), "LICENSE"), "utf8");
+  const head = "hostform is one file, and these packages are parts of it, with Node.js last. Their licences:";
+  const notices = `${await noticesOf(await packagesOf(inputs, root), head)}\n${"=".repeat(80)}\n\nNode.js ${NODE}\n\n${license}`;
+  await writeFile(path.join(workshop, "NOTICES.txt"), notices);
+
+  const blob = path.join(workshop, "hostform.blob");
+  const config = {
+    // The blob holds this path: a relative one keeps the bytes the same in every folder.
+    main: "main.cjs",
+    output: blob,
+    disableExperimentalSEAWarning: true,
+    // NODE_OPTIONS of the user's own Node could load code into this one, or open a debugger.
+    execArgvExtension: "none",
+    assets: {
+      ...Object.fromEntries((await readdir(parts)).sort().map((name) => [name, path.join(parts, name)])),
+      "NOTICES.txt": path.join(workshop, "NOTICES.txt"),
+      LICENSE: path.join(root, "LICENSE"),
+    },
+  };
+  await writeFile(path.join(workshop, "sea.json"), JSON.stringify(config));
+  // Only the version that reads a blob can write it.
+  const system = process.platform === "win32" ? "windows" : process.platform;
+  const platform = `${system}_${process.arch === "x64" ? "amd64" : process.arch}`;
+  if (!(platform in NODES)) throw new Error(`Executables cannot be made on ${platform}`);
+  const node = await nodeOf(platform as Platform, cache);
+  execFileSync(node, ["--experimental-sea-config", "sea.json"], { cwd: workshop, stdio: "pipe" });
+  return { blob: await readFile(blob), notices: Buffer.from(notices) };
+}
+
+async function nodeOf(platform: Platform, cache: string): Promise<string> {
+  const node: Pinned = NODES[platform];
+  return path.join(await unpacked(node, cache), "bin", platform === "windows_amd64" ? "node.exe" : "node");
+}
+
+/**
+ * Bundles into the folder of `outfile` as CommonJS, which Node loads without a file system.
+ * @param split puts late imports into files of their own, so that a command compiles only its own code
+ * @returns the files in the bundle, relative to the project
+ */
+async function bundle({ outfile = "", ...entry }: BuildOptions, split = false): Promise<string[]> {
+  const common = { minify: true, platform: "node", logOverride: { "empty-import-meta": "silent" } } as const;
+  const { metafile, outputFiles } = await build({
+    ...common,
+    ...entry,
+    absWorkingDir: root,
+    bundle: true,
+    write: false,
+    ...(split ? { splitting: true, outdir: path.dirname(outfile), entryNames: path.parse(outfile).name } : { outfile }),
+    format: split ? "esm" : "cjs",
+    target: "node22.20",
+    supported: { "dynamic-import": split },
+    // Other forms of pg, which the executable holds.
+    external: ["pg-native", "pg-cloudflare", "cloudflare:sockets"],
+    // Stack traces name functions.
+    keepNames: true,
+    legalComments: "none",
+    metafile: true,
+    preserveSymlinks: true,
+    logLevel: "warning",
+  });
+  await mkdir(path.dirname(outfile), { recursive: true });
+  for (const { path: file, text } of outputFiles) {
+    // esbuild splits ES modules only: each part becomes CommonJS afterwards.
+    const options = { ...common, format: "cjs", supported: { "dynamic-import": false } } as const;
+    await writeFile(file, split ? (await transform(text, options)).code : text);
+  }
+  return embeddedFiles(metafile, root);
+}
+
+/** Writes the executable of a platform; the same payload gives the same bytes. On macOS it runs only after it is signed again. */
+export async function writeExecutable(file: string, payload: Payload, platform: Platform, cache: string) {
+  await mkdir(path.dirname(file), { recursive: true });
+  await copyFile(await nodeOf(platform, cache), file);
+  await chmod(file, 0o755);
+  const injector = path.join(await unpacked(POSTJECT, cache), "dist/api.js");
+  const options = JSON.stringify({
+    sentinelFuse: "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2",
+    ...(platform.startsWith("darwin") && { machoSegmentName: "NODE_SEA" }),
+  });
+  // postject runs in a process of its own: it prints about parts of Node that it does not know, and takes a lot of memory.
+  const script = `const { readFileSync } = require("node:fs");
+    const [injector, file, blob, options] = process.argv.slice(1);
+    require(injector).inject(file, "NODE_SEA_BLOB", readFileSync(blob), JSON.parse(options));`;
+  const blob = `${file}.blob`;
+  await writeFile(blob, payload.blob);
+  execFileSync(process.execPath, ["-e", script, injector, file, blob, options], { stdio: "pipe" });
+  await rm(blob);
+}
