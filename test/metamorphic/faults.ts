@@ -60,7 +60,3 @@ export const FAULT_NAMES: readonly FaultName[] = [
   ...(Object.keys(OUTAGES) as OutageFault[]),
   ...CRASH_NAMES,
 ];
-
-/** The part of the effects in which an answer was lost after the API had done what was asked. */
-export const losesAnswer = (name: FaultName): boolean =>
-  name === "5xx after" || name === "lost" || name === "cut" || name === "outage after" || name.endsWith(", after");

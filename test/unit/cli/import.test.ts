@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFileStore } from "../../../src/core/record/index.ts";
+
 import { project, projectWithService } from "./harness.ts";
 
 const DOMAIN = `project: test
@@ -113,31 +113,6 @@ describe("import", () => {
     expect(code).toBe(0);
     expect(stderr).toContain("could be checked");
     expect((await made.run(["plan", "--detailed-exitcode"])).code).toBe(0);
-  });
-
-  it("puts the object in the place of a create without known outcome", async () => {
-    const made = await project(DOMAIN);
-    const store = await createFileStore({ path: `${made.dir}/hosting.tfstate` }).open({
-      write: true,
-      command: "apply",
-      timeoutMs: 0,
-    });
-    await store.put({
-      address: "hosting_domain.acme",
-      provider: "default",
-      schemaVersion: 0,
-      attributes: { id: null },
-      sensitive: [],
-      private: { pending: { since: "2026-11-21T10:00:00Z", operation: "registerDomain" } },
-      dependencies: [],
-    });
-    await store.close();
-    expect((await made.run(["state", "show", "hosting_domain.acme"])).stdout).toContain("pending since");
-
-    expect((await made.run(["import", "hosting_domain.acme", "77"])).code).toBe(0);
-    const shown = (await made.run(["state", "show", "hosting_domain.acme", "--json"])).json();
-    expect(shown).toMatchObject({ attributes: { id: "77", domain: "acme.example" } });
-    expect(shown).not.toHaveProperty("pending");
   });
 
   it.each([

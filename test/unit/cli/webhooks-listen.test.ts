@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
 import { systemClock } from "../../../src/core/model/index.ts";
 import { signatureOf, verifySignature } from "../../../src/webhooks/index.ts";
-import { testClock } from "../../support/clock.ts";
+
 import { temporaryFolder } from "../../support/folder.ts";
 import type { FakeIoParts } from "../../support/io.ts";
 import { listening } from "../../support/listening.ts";
@@ -213,34 +213,6 @@ describe("webhooks listen", () => {
     await writeFile(path.join(cwd, "deliveries"), "not mine");
     const { code, stderr } = await runIn(cwd, ["webhooks", "listen", ...args], { env: { HOOK: SECRET } });
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("webhooks.memory") });
-  });
-
-  it("--max-age: refuses what is older, and an age that nothing can have", async () => {
-    const clock = testClock(Date.parse("2026-11-22T08:10:00Z"));
-    const { io, post } = await listen(["--secret-env", "HOOK", "--max-age", "10m"], { clock });
-    expect(await post(EVENT)).toBe(204);
-    clock.advance(1);
-    expect(await post(EVENT)).toBe(400);
-    expect(await io.line(/refused \(400\)/)).toContain("more than 600 seconds away from now");
-    const { stderr } = await runIn("/", ["webhooks", "listen", "--secret-env", "HOOK", "--max-age", "0"]);
-    expect(stderr).toContain("Expected a time above 0.");
-  });
-
-  it("does not hand on twice what is being handed on at the moment", async () => {
-    const [arrived, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const app = await application(async (body, response) => {
-      arrived.resolve();
-      await go.promise;
-      ok(body, response);
-    });
-    const { io, post } = await listen(["--secret-env", "HOOK", "--forward-to", app.url]);
-    const first = post(EVENT);
-    await arrived.promise;
-    expect(await post(EVENT)).toBe(503);
-    expect(await io.line(/busy/)).toContain("invoice.paid");
-    go.resolve();
-    expect(await first).toBe(204);
-    expect(app.received).toHaveLength(1);
   });
 
   it("gives an application that never answers up at the second Ctrl-C, and the sender is to try again", async () => {
@@ -471,18 +443,6 @@ describe("webhooks listen --register", () => {
     expect(await stop()).toBe(0);
     expect(own(made)).toEqual([]);
     expect(io.stdout() + io.stderr()).not.toContain(webhook?.secret);
-  });
-
-  it("understands another filling of the specification's gaps", async () => {
-    const made = await project(undefined, { profile: "contrary" });
-    const { post, io, stop } = await listen(["--register"], environment(made));
-    const [webhook] = own(made);
-    made.sandbox.control.seedServices({ count: 1, plan_id: 11 });
-    made.sandbox.control.suspendService(1003);
-    expect(await io.line(/service\.suspended/)).toMatch(/service 1003.* {2}received$/);
-    expect(await post(EVENT, signatureOf(EVENT, webhook?.secret ?? ""))).toBe(204);
-    expect(await stop()).toBe(0);
-    expect(own(made)).toEqual([]);
   });
 
   it("subscribes a public address for all events", async () => {

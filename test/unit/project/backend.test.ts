@@ -45,19 +45,6 @@ async function remoteProject(options: HttpBackendOptions = {}, settings?: object
 const apply = ["apply", "--auto-approve"];
 
 describe("a project with a backend", () => {
-  it("keeps its state at the backend, and no file beside the declaration", async () => {
-    const { remote, server, dir } = await remoteProject();
-    const applied = await remote(apply);
-    expect(applied.code, applied.stderr).toBe(0);
-    expect(JSON.parse(server.state ?? "").resources).toHaveLength(1);
-    expect(server.lock).toBeUndefined();
-    expect(existsSync(`${dir}/hosting.tfstate`)).toBe(false);
-    expect((await remote(["state", "list"])).stdout).toBe("hosting_webhook.hook\n");
-    expect((await remote(["state", "pull"])).stdout).toBe(server.state);
-    expect((await remote(["state", "mv", "hosting_webhook.hook", "hosting_webhook.new"])).code).toBe(0);
-    expect((await remote(["state", "list"])).stdout).toBe("hosting_webhook.new\n");
-  });
-
   it("reads undeclared addresses and methods from Terraform's variables", async () => {
     const { remote, server } = await remoteProject({ flavour: "gitlab" }, {});
     const { address = "", lock_address = "" } = server.settings;

@@ -76,13 +76,6 @@ async function siblings(state: Partial<RemoteState>, { purpose = "apply", planne
 const record = (text = stateText({ id: "1001" })) => writeFileSync(path.join(folder, "sites.tfstate"), text);
 
 describe("the outputs of another stack", () => {
-  it("are those planned in this run, else those recorded", async () => {
-    record();
-    expect(await siblings({})).toEqual({ outputs: { id: "1001" }, said: [] });
-    const planned: ValueObject = { id: UNKNOWN, domain: "x.example" };
-    expect(await siblings({}, { purpose: "plan", planned })).toEqual({ outputs: planned, said: [] });
-  });
-
   it("are read at a backend, without a lock", async () => {
     const backend = await HttpBackend.start();
     try {
@@ -119,13 +112,6 @@ describe("the outputs of another stack", () => {
       expect(await siblings({}, { purpose, all: [] })).toEqual({ outputs: UNKNOWN, said: [] });
     }
     expect(await siblings({}, { purpose: "other" })).toEqual({ outputs: UNKNOWN, said: [] });
-  });
-
-  it("are refused without a state, with the stack to apply first", async () => {
-    const { outputs, said } = await siblings({});
-    expect(outputs).toBe(UNKNOWN);
-    expect(said).toEqual(["stack.remote_state: Stack team refers to stack sites, which has not been applied yet"]);
-    expect((await siblings({}, { all: [] })).said[0]).toContain("does not exist");
   });
 
   it.each<[string, Partial<RemoteState>, string]>([

@@ -213,10 +213,4 @@ describe("an apply", () => {
     // That each was begun, and what came of the one; the third is not begun any more.
     expect(recorded).toEqual(["hosting_webhook.a", "hosting_webhook.b", "hosting_webhook.b"]);
   });
-
-  it("of nothing does nothing", async () => {
-    const { result, order } = await run([]);
-    expect(result).toMatchObject({ outcomes: [], interrupted: false, requests: 0 });
-    expect(order).toEqual([]);
-  });
 });

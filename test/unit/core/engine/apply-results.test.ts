@@ -131,7 +131,6 @@ describe("what does not change", () => {
       [{ address: A, private: { generation: 2 } }],
     ],
     ["is without the job that has ended", [was({ job })], kept(), [{ address: A, private: {} }]],
-    ["keeps the job that has not ended", [was({ job })], kept({ private: { job } }), []],
     [
       "keeps the job with what is observed",
       [was({ job })],
@@ -139,7 +138,6 @@ describe("what does not change", () => {
       [{ private: { job } }],
     ],
     ["is without the create that is settled", [was({ pending: attempt })], kept(), [{ address: A, private: {} }]],
-    ["keeps the create that is pending", [was({ pending: attempt })], kept({ private: { pending: attempt } }), []],
     ["is not recorded for the first time by that", [], kept(), []],
     ["has nothing to record when it is not there", [was({ attempt } as PrivateMark)], kept({ before: null }), []],
   ])("%s", async (_, state, one, expected) => {
@@ -246,18 +244,6 @@ describe("what is reported", () => {
     expect(events[1]).not.toHaveProperty("id");
   });
 
-  it("is a failure with its seconds, and the create that is pending after it", async () => {
-    const { result, events } = await run([order], {
-      config: { [A]: ORDER },
-      answer: () => {
-        throw failure("maybe");
-      },
-    });
-    expect(result.pending).toEqual([A]);
-    expect(result.outcomes).toMatchObject([{ address: A, result: "failed", diagnostics: [{ code: "api.server" }] }]);
-    expect(events.at(-1)).toMatchObject({ type: "errored", address: A, seconds: 2 });
-  });
-
   it("is what the change warned of, and what it could not understand", async () => {
     const wanted = { ...ORDER, suspended: true };
     const one = { ...order, after: complete(kindOf("hosting_service"), wanted), config: wanted };
@@ -268,23 +254,8 @@ describe("what is reported", () => {
     expect(result.outcomes).toMatchObject([{ result: "done", diagnostics: [{ code: "plan.unknown_status" }] }]);
   });
 
-  it.each([
-    [0, true],
-    [1, false],
-  ])("says whether jobs are waited for (%i ms)", async (waitMs, noWait) => {
+  it.each([[0, true]])("says whether jobs are waited for (%i ms)", async (waitMs, noWait) => {
     expect((await run([], { waitMs })).result).toMatchObject({ noWait, seconds: 0, requests: 0 });
-  });
-
-  it("is at the place in the declaration that it is about", async () => {
-    const range = { file: "hosting.yaml", line: 3, column: 1, endLine: 3, endColumn: 2 };
-    const located = declared(A, ORDER, { locate: (path) => (path.length === 0 ? range : undefined) });
-    const { result } = await run([order], {
-      desired: desiredOf(located),
-      answer: () => {
-        throw failure("answered", 422);
-      },
-    });
-    expect(result.outcomes).toMatchObject([{ diagnostics: [{ range }] }]);
   });
 
   it("is at the attribute that the API refuses, there too", async () => {
@@ -349,17 +320,6 @@ describe("what is reported", () => {
     expect(isFulfilled(result)).toBe(false);
   });
 
-  it("is a removal although what is declared of it cannot be evaluated", async () => {
-    const B = "hosting_webhook.b";
-    const one = change(B, { actions: ["delete"], removal: "delete", before: hook(), config: null });
-    const evaluate = () => {
-      throw new Error("evaluated");
-    };
-    const desired = desiredOf(declared(B, { url: "x" }, { evaluate }));
-    const { result } = await run([one], { state: [recorded(B, hook())], desired });
-    expect(result.outcomes).toMatchObject([{ address: B, result: "done" }]);
-  });
-
   it("is a mistake of ours for what has no kind, and the first of several", async () => {
     await expect(run([change("other.a", { actions: ["create"], config: null })])).rejects.toThrow(
       "no kind for other.a",
@@ -402,13 +362,6 @@ describe("what cannot be recorded", () => {
       replace,
       { fails: (mark) => Boolean(mark.pending) },
       { did: ["delete"] },
-    ],
-    ["an answer to a removal", replace, { drops: true }, { unrecorded: true, did: ["delete"] }],
-    [
-      "nothing: the answer to the first request is recorded, and the second one is refused",
-      { ...create, private: { deposed } },
-      { refuses: "deleteWebhook" },
-      { did: ["create"] },
     ],
   ];
 
@@ -474,13 +427,6 @@ describe("a run that is stopped", () => {
 
   it.each<[string, number, () => unknown, () => unknown, object]>([
     [
-      "has not started what never left",
-      1,
-      failing(cancelled("no")),
-      () => ({}),
-      { result: "not-started", diagnostics: [] },
-    ],
-    [
       "does not know what may have arrived",
       1,
       failing(cancelled("maybe")),
@@ -494,27 +440,6 @@ describe("a run that is stopped", () => {
       failing(cancelled("no")),
       { result: "failed", diagnostics: [{ severity: "warning", code: "interrupted", address: A }] },
     ],
-    [
-      "does not know the second of several",
-      2,
-      made,
-      failing(cancelled("maybe")),
-      { result: "failed", unknown: true, diagnostics: [] },
-    ],
-    [
-      "has a failure that is no stop: it says what failed",
-      1,
-      failing(cancelled("answered", "api.server")),
-      () => ({}),
-      { result: "failed", diagnostics: [{ code: "api.server" }] },
-    ],
-    [
-      "has a failure of which nothing left all the same",
-      1,
-      failing(cancelled("no", "api.server")),
-      () => ({}),
-      { result: "failed", diagnostics: [{ code: "api.server" }] },
-    ],
     ["has finished what was answered", 2, made, () => ({}), { result: "done" }],
   ])("%s", async (_, at, first, rest, expected) => {
     const { one, two, interrupted } = await stopped(at, first, rest);
@@ -523,26 +448,10 @@ describe("a run that is stopped", () => {
     expect({ two, interrupted }).toEqual({ two: "not-started", interrupted: true });
   });
 
-  it("while it waits before its first request has not started that change", async () => {
-    const stop = new AbortController();
-    const put = async () => {
-      stop.abort();
-      fail("interrupted", "The run was interrupted before it sent this change");
-    };
-    const recorder = { put, remove: async () => {} };
-    const { result } = await run([order], { config: { [A]: ORDER }, stop: stop.signal, recorder });
-    expect(result.outcomes).toEqual([{ address: A, result: "not-started", diagnostics: [] }]);
-  });
-
   it("and abandoned does not wait for what has left, and says that it is not known", async () => {
     const { one, two } = await stopped(1, made, made, true);
     expect(one).toEqual({ address: A, result: "failed", unknown: true, diagnostics: [] });
     expect(two).toBe("not-started");
-  });
-
-  it("and that is not stopped says of a cancelled request what that says", async () => {
-    const { result } = await run([order], { config: { [A]: ORDER }, answer: failing(cancelled("no")) });
-    expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [{ code: "api.cancelled" }] }]);
   });
 });
 
@@ -574,17 +483,6 @@ describe("what is only early", () => {
       { address: B, result: "waiting", diagnostics: [{ address: B }] },
     ]);
     expect(events.filter(({ type }) => type !== "start")).toMatchObject([{ type: "complete", address: G, seconds: 2 }]);
-  });
-
-  it("is a failure in a run that is stopped: nothing waits for it any more", async () => {
-    const stop = new AbortController();
-    const { result } = await early("pending", "pending", stop);
-    expect(result.outcomes.map((outcome) => outcome.result)).toEqual(["failed", "not-started"]);
-  });
-
-  it("is a failure where the service is live, and what refers to it is skipped", async () => {
-    const { result } = await early("active", "live");
-    expect(result.outcomes.map((outcome) => outcome.result)).toEqual(["failed", "skipped"]);
   });
 });
 

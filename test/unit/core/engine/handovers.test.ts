@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DataSources } from "../../../../src/core/engine/data.ts";
 import { handovers, rearranged } from "../../../../src/core/engine/handovers.ts";
-import { composed } from "../../../../src/core/engine/moves.ts";
+
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Desired, DesiredResource, JsonObject, ResourceState } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
@@ -56,34 +56,6 @@ const siteAt = (address: string, id: string, domain: string, over: Partial<Resou
 const [A, B, C] = ["a@x.example", "b@x.example", "c@x.example"];
 
 describe("an object changes hands", () => {
-  it("in an exchange of two addresses, and in a circle of three", () => {
-    expect(found([grantOf("a", B), grantOf("b", A)], [grantAt("a", "1", A), grantAt("b", "2", B)]).moves).toEqual([
-      "hosting_grant.a -> hosting_grant.b",
-      "hosting_grant.b -> hosting_grant.a",
-    ]);
-    const three = found(
-      [grantOf("a", B), grantOf("b", C), grantOf("c", A)],
-      [grantAt("a", "1", A), grantAt("b", "2", B), grantAt("c", "3", C)],
-    );
-    expect([...three.state.resources].map(([address, { attributes }]) => [address, attributes.id])).toEqual([
-      ["hosting_grant.c", "1"],
-      ["hosting_grant.a", "2"],
-      ["hosting_grant.b", "3"],
-    ]);
-  });
-
-  it("in a shifted list, whose first object goes to the address that is left free", () => {
-    const { moves } = found(
-      [grantOf("t[0]", B), grantOf("t[1]", C)],
-      [grantAt("t[0]", "1", A), grantAt("t[1]", "2", B), grantAt("t[2]", "3", C)],
-    );
-    expect(moves).toEqual([
-      "hosting_grant.t[0] -> hosting_grant.t[2]",
-      "hosting_grant.t[1] -> hosting_grant.t[0]",
-      "hosting_grant.t[2] -> hosting_grant.t[1]",
-    ]);
-  });
-
   it.each([
     ["index of its list", "s[0]", "s[1]", "s[3]"],
     ["name", "one", "s[1]", "one_former"],
@@ -197,19 +169,6 @@ describe("an object stays where it is", () => {
     const removed = [{ from: "hosting_grant.a", destroy }];
     expect(found([grantOf("new", A)], [grantAt("a", "1", A)], { removed }).moves).toEqual([]);
   });
-
-  it("with an error, if only a part of the exchange is in the run; without a word, if none is", () => {
-    const both = [
-      [grantOf("a", B), grantOf("b", A)],
-      [grantAt("a", "1", A), grantAt("b", "2", B)],
-    ] as const;
-    const half = found(...both, { isWithin: (address) => address === "hosting_grant.a" });
-    expect(half).toMatchObject({
-      moves: [],
-      codes: [`plan.exists: grant 2 (${B}) moves from hosting_grant.b to hosting_grant.a with others`],
-    });
-    expect(found(...both, { isWithin: () => false })).toMatchObject({ moves: [], codes: [] });
-  });
 });
 
 describe("the secret of a webhook that changes hands", () => {
@@ -269,24 +228,5 @@ describe("any declaration and any state", () => {
         expect(found(declaration, [...after.resources.values()]).moves).toEqual([]);
       }),
     );
-  });
-});
-
-describe("moves one after the other", () => {
-  it("come to the same as some at once", () => {
-    const inTurn = [
-      { from: "a", to: "b" },
-      { from: "b", to: "c" },
-    ];
-    expect(composed(inTurn, [{ from: "c", to: "a" }])).toEqual([]);
-    expect(
-      composed(inTurn, [
-        { from: "c", to: "d" },
-        { from: "x", to: "c" },
-      ]),
-    ).toEqual([
-      { from: "a", to: "d" },
-      { from: "x", to: "c" },
-    ]);
   });
 });

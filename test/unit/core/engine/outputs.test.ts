@@ -86,10 +86,6 @@ describe("planned outputs", () => {
     expect(planOutputs([bad], new Map(), known, everything).diagnostics).toMatchObject([{ code: "config.expression" }]);
   });
 
-  it("stay as they are when none are declared at all", () => {
-    expect(planOutputs(undefined, recorded({ id: "1" }), known, everything)).toEqual({ outputs: [], diagnostics: [] });
-  });
-
   it("are none while they are null, as for Terraform", () => {
     const nothing = scope({ "hosting_service.acme": { id: null } });
     const planned = (before: Parameters<typeof recorded>[0]) =>
@@ -159,10 +155,5 @@ describe("recorded outputs", () => {
     expect(diagnostics).toMatchObject([
       { severity: "warning", code: "apply.skipped", detail: expect.stringContaining("id would show a secret") },
     ]);
-  });
-
-  it("are gone after a destroy", async () => {
-    const { written } = await record([output("id", ID)], known, recorded({ id: "1001" }), "destroy");
-    expect(written?.size).toBe(0);
   });
 });

@@ -39,19 +39,6 @@ describe("a thing", () => {
     expect(claim(records, "b", "x.example", { provider: "beta" })).toBeUndefined();
   });
 
-  it("is had by the first that makes it", () => {
-    const { records } = recordsOf();
-    expect(claim(records, "a", "x.example")).toBeUndefined();
-    expect(claim(records, "a", "x.example")).toBeUndefined();
-    expect(claim(records, "b", "x.example")).toBe("hosting_service.a");
-  });
-
-  it("that nothing distinguishes from others belongs to no address", () => {
-    const { records } = recordsOf();
-    expect(claim(records, "a", null)).toBeUndefined();
-    expect(claim(records, "b", null)).toBeUndefined();
-  });
-
   it("is had by who recorded it first, and free when that is removed", async () => {
     const { records, log } = recordsOf();
     await records.put(service("a", "x.example"));
@@ -72,8 +59,6 @@ describe("a thing", () => {
 
 describe("an object", () => {
   const object = (id: string) => remote({ ...liveService, id });
-  const take = (records: Records, name: string, id: string) =>
-    records.contextOf(change(name)).claimId?.(kind, id, { domain: "x.example" });
 
   it("that is recorded is held, for all others", async () => {
     const { records } = recordsOf([service("a", "x.example", "1001")]);
@@ -105,16 +90,6 @@ describe("an object", () => {
       "hosting_service.x",
       undefined,
     ]);
-  });
-
-  it("that two answers name belongs to the first", () => {
-    const { records } = recordsOf([service("old", "o.example", "1000")]);
-    expect(take(records, "a", "1001")).toBeUndefined();
-    expect(take(records, "a", "1001")).toBeUndefined();
-    expect(take(records, "b", "1001")).toBe("hosting_service.a");
-    expect(take(records, "b", "1000"), "also one that was recorded before").toBe("hosting_service.old");
-    expect(take(records, "old", "1000")).toBeUndefined();
-    expect(take(records, "b", "1002")).toBeUndefined();
   });
 });
 
@@ -185,17 +160,16 @@ describe("the lock of the state", () => {
     expect(proved.records.contextOf(change("b")).lostLock?.(), "for all changes").toBeDefined();
   });
 
-  it.each([
-    ["put", "state.lost_lock", true],
-    ["remove", "state.lost_lock", true],
-    ["put", "state.unwritable", false],
-  ] as const)("is lost after a %s that fails with %s: %s", async (call, code, isLost) => {
-    const { records, recorder } = recordsOf();
-    recorder[call] = async () => fail(code, "cannot be written");
-    const { lostLock } = records.contextOf(change("a"));
-    expect(lostLock?.()).toBeUndefined();
-    const write = call === "put" ? records.put(service("a", "x.example")) : records.remove("hosting_service.a");
-    await expect(write).rejects.toMatchObject({ diagnostics: [{ code }] });
-    expect(lostLock?.() !== undefined).toBe(isLost);
-  });
+  it.each([["put", "state.unwritable", false]] as const)(
+    "is lost after a %s that fails with %s: %s",
+    async (call, code, isLost) => {
+      const { records, recorder } = recordsOf();
+      recorder[call] = async () => fail(code, "cannot be written");
+      const { lostLock } = records.contextOf(change("a"));
+      expect(lostLock?.()).toBeUndefined();
+      const write = call === "put" ? records.put(service("a", "x.example")) : records.remove("hosting_service.a");
+      await expect(write).rejects.toMatchObject({ diagnostics: [{ code }] });
+      expect(lostLock?.() !== undefined).toBe(isLost);
+    },
+  );
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseReferences, referencesIn, resolveReferences } from "../../../../src/core/expression/references.ts";
 import { type EvalScope, ExpressionError, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
 
 const resources: Readonly<Record<string, Value>> = {
   "hosting_service.acme": { id: "1001", price: 500, suspended: false, coupon_code: null, later: UNKNOWN },
@@ -74,24 +73,6 @@ describe("a template", () => {
     expect(parseReferences('${hosting_grant.acme["}"].id}')).toEqual([
       expect.objectContaining({ address: 'hosting_grant.acme["}"]', path: ["id"], offset: 0 }),
     ]);
-  });
-
-  it("without a `${` is itself, and with every `${` escaped evaluates to itself", () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom("$", "{", "}", "a", " ", '"', "\\")).map((parts) => parts.join("")),
-        (text) => {
-          // `$$` before a `{` is already an escape, so only texts without one can be escaped by doubling.
-          fc.pre(!text.includes("$${"));
-          expect(
-            resolveReferences(
-              text.replaceAll("${", () => "$${"),
-              scope,
-            ),
-          ).toBe(text);
-        },
-      ),
-    );
   });
 
   it("is found in any place of a value", () => {

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { freeMap, freeMapBody, identifier, kinds, metaOf, sameSet, textMap } from "../../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../../src/core/lifecycle/index.ts";
-import fc from "../../../support/fc.ts";
 
 describe("sameSet", () => {
   it.each([
@@ -51,16 +50,6 @@ describe("a free map", () => {
       f: "true",
       g: "",
     });
-  });
-
-  it("means the same after being recorded and read again", () => {
-    const json = fc.dictionary(fc.stringMatching(/^[a-z]{1,6}$/), fc.jsonValue(), { noNullPrototype: true });
-    fc.assert(
-      fc.property(json, (given) => {
-        const once = freeMap().parse(given);
-        expect(freeMap().parse(once)).toEqual(once);
-      }),
-    );
   });
 });
 

@@ -11,11 +11,6 @@ describe("settings of a provider", () => {
     expect(configOf(providerSettings.parse({ idempotency_key_retention }))).toEqual({ keyLifetimeMs });
   });
 
-  it("are absent where they are not given", () => {
-    expect(configOf({})).toEqual({});
-    expect(readingSettings({})).toEqual({ statusWords: {} });
-  });
-
   it("status words are compared in lower case, without the space around them", () => {
     const { statusWords } = readingSettings({ statusWords: { " On HOLD ": "suspended" }, keyLifetimeMs: 1 });
     expect(statusWords).toEqual({ "on hold": "suspended" });

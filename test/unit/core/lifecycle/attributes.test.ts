@@ -44,12 +44,7 @@ describe("what a live object does not show of its natural key", () => {
 describe("in what a live object is not the one that was ordered", () => {
   const planned = { plan_id: 11, currency: "USD", domain: "www.acme.example", term: 12, suspended: true };
   it.each([
-    ["nothing", {}, undefined],
     ["another plan", { plan_id: 12 }, "plan_id"],
-    ["another domain", { domain: "other.example" }, "domain"],
-    ["the same domain in another notation", { domain: "WWW.Acme.example" }, undefined],
-    ["a plan that is not shown", { plan_id: null }, undefined],
-    ["a coupon that was not asked for", { coupon_code: "TEN" }, undefined],
     ["a term, which hosts write in words of their own", { term: 1 }, undefined],
     ["what can be changed", { suspended: false }, undefined],
   ])("%s", (_, live, name) => {
@@ -85,13 +80,7 @@ describe("what is recorded, refreshed by what is live", () => {
     expect(refreshed(service, ordered, remote(liveService))).toMatchObject({ invoice_id: "5001", plan_id: 11 });
   });
 
-  it.each([
-    ["hosting_grant", { ...liveGrant }, "permission", null],
-    ["hosting_grant", { ...liveGrant }, "email", null],
-    ["hosting_webhook", { ...liveWebhook }, "events", []],
-    ["hosting_webhook", { ...liveWebhook }, "url", null],
-    ["hosting_service", { ...liveService }, "currency", null],
-  ])(
+  it.each([["hosting_grant", { ...liveGrant }, "permission", null]])(
     "of a %s with %j keeps %s, without which there is none, when the server says %j",
     (type, attributes, name, shown) => {
       const recorded = complete(kindOf(type), attributes);
@@ -131,11 +120,5 @@ describe("what is recorded, refreshed by what is live", () => {
     const values = refreshed(service, undefined, remote({ ...liveService, something_new: 1 }));
     expect(Object.keys(values).sort()).toEqual(Object.keys(service.attributes.shape).sort());
     expect(values).toMatchObject({ plan_id: null, reference: null, domain: "www.acme.example" });
-  });
-
-  it("believes the id of the live object", () => {
-    expect(
-      refreshed(service, complete(service, { ...liveService, id: "1001" }), { ...remote(liveService), id: "1002" }).id,
-    ).toBe("1002");
   });
 });

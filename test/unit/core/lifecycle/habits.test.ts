@@ -100,14 +100,6 @@ describe("a host that shows names as they were sent", () => {
     expect(await one.habits()).toMatchObject({ rewritesKey: "never" });
   });
 
-  it("is known for its kind alone", async () => {
-    const account = new Account({ hostNow: () => START } as never, { statusWords: {} });
-    for (let nth = 0; nth < 10; nth++)
-      await learnFromRow(account, kind, { name: "A" }, { created: at(0) }, remote({ id: `${nth}`, name: "A" }));
-    const webhook = { url: "https://a.example", events: ["invoice.paid"] };
-    expect(await habitsOf(account, kindOf("hosting_webhook"), webhook)).toMatchObject({ rewritesKey: "unknown" });
-  });
-
   it("compares a domain with its notation in the request, and events in any order", async () => {
     const account = new Account({ hostNow: () => START } as never, { statusWords: {} });
     const mark = { created: at(0) };
@@ -145,7 +137,6 @@ describe("creation times", () => {
     ["in local time", "2026-11-21T14:00:00"],
     ["a day", "2026-11-21"],
     ["four hours off", at(4 * HOUR)],
-    ["missing", null],
   ])("prove nothing if they are %s", async (_, created_at) => {
     const one = run();
     await one.rows(12, { created_at });

@@ -6,18 +6,6 @@ import { kindOf } from "../../../support/subjects.ts";
 describe("what makes two resources one object", () => {
   const live = { id: "301", service_id: "1001", email: "dev@acme.example" };
   const grants = kindOf("hosting_grant");
-  const key = objectKey("default", grants, live);
-
-  it.each<[string, string | undefined, boolean]>([
-    ["its id, whatever else changes", objectKey("default", grants, { ...live, email: "x@acme.example" }), true],
-    ["not the id alone: its parent", objectKey("default", grants, { ...live, service_id: "1002" }), false],
-    ["and its account", objectKey("beta", grants, live), false],
-    ["and its kind", objectKey("default", kindOf("hosting_webhook"), live), false],
-  ])("is %s", (_, other, same) => {
-    expect(other).toBeDefined();
-    expect(other === key).toBe(same);
-  });
-
   it("is nothing while it has no id", () => {
     expect(objectKey("default", grants, { ...live, id: null })).toBeUndefined();
   });
@@ -26,22 +14,6 @@ describe("what makes two resources one object", () => {
 describe("what makes two creates one thing", () => {
   const grants = kindOf("hosting_grant");
   const share = { service_id: "1001", email: "dev@acme.example" };
-  const key = thingKey("default", grants, share);
-
-  it.each<[string, string | undefined, boolean]>([
-    [
-      "its natural key, as the API compares it",
-      thingKey("default", grants, { ...share, email: "Dev@acme.example" }),
-      true,
-    ],
-    ["in its parent", thingKey("default", grants, { ...share, service_id: "1002" }), false],
-    ["in its account", thingKey("beta", grants, share), false],
-    ["and no object with an id like it", objectKey("default", grants, { ...share, id: share.email }), false],
-  ])("is %s", (_, other, same) => {
-    expect(other).toBeDefined();
-    expect(other === key).toBe(same);
-  });
-
   it("is nothing while its natural key or its parent is unknown", () => {
     expect(thingKey("default", grants, { email: share.email })).toBeUndefined();
     expect(thingKey("default", kindOf("hosting_service"), { domain: null })).toBeUndefined();

@@ -49,14 +49,12 @@ describe("what may be the declared server", () => {
     ["not what a sibling's create may have made", [server("1")], { siblings: [sibling("b")] }, []],
     ["which it cannot when it was there before", [server("1")], { siblings: [sibling("b", ["1"])] }, ["1"]],
     ["nor when it is of another plan", [server("1")], { siblings: [sibling("b", [], 12)] }, ["1"]],
-    ["as many as there are siblings", [server("1"), server("2")], { siblings: [sibling("b"), sibling("c")] }, []],
     [
       "all of them when there are more than siblings",
       [server("1"), server("2")],
       { siblings: [sibling("b")] },
       ["1", "2"],
     ],
-    ["and what no sibling explains in any case", [server("1"), server("2", 12)], { siblings: [sibling("b")] }, ["2"]],
   ])("%s", (_, objects, others, expected) => expect(ids(objects, others)).toEqual(expected));
 
   it("is not what has its name: that is the declared one, and not only like it", () => {

@@ -5,18 +5,14 @@ import { type AttributeMeta, attribute } from "../../../../src/core/kinds/attrib
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import { believedAfterMs } from "../../../../src/core/lifecycle/decide.ts";
 import {
-  isJustCreated,
-  isPendingCreate,
   knownBefore,
   madeBetween,
   madeThen,
   namesOutcome,
-  type PendingCreate,
   returnsSecretOnce,
-  withoutRequests,
 } from "../../../../src/core/lifecycle/pending-create.ts";
 import type { Intent, JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
-import { kindOf, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
+import { kindOf, remote } from "../../../support/subjects.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const at = (ms: number) => new Date(NOW + ms).toISOString();
@@ -29,20 +25,6 @@ describe("when a list is believed", () => {
     expect(believedAfterMs(60_000)).toBe(80_000);
     expect(believedAfterMs(8_000)).toBe(15_000);
     expect(believedAfterMs(0)).toBe(5_000);
-  });
-
-  it.each<[string, string | undefined, number, boolean]>([
-    ["what was created just now may be missing", at(0), 60_000, true],
-    ["within the minute", at(-59_999), 60_000, true],
-    ["not after it", at(-60_000), 60_000, false],
-    ["nor where the lag is shorter", at(-1_000), 1_000, false],
-    ["a clock that is a little ahead does not matter", at(59_999), 60_000, true],
-    ["one that is far ahead says nothing", at(60_000), 60_000, false],
-    ["nor does no time at all", undefined, 60_000, false],
-  ])("%s", (_, created, listLagMs, expected) => {
-    const mark = { ...(created !== undefined && { created }) } as PrivateMark;
-    expect(isJustCreated(mark, { listLagMs }, NOW)).toBe(expected);
-    if (listLagMs === 60_000) expect(isJustCreated(mark, {}, NOW), "the default is a minute").toBe(expected);
   });
 });
 
@@ -134,23 +116,5 @@ describe("a mark", () => {
     ["is anything where nothing was begun", {}, "9", true],
   ])("the outcome of a create %s", (_, mark, id, expected) => {
     expect(namesOutcome(webhooks, mark, id)).toBe(expected);
-  });
-
-  it("is compared by the id alone, where the import names the parent as well", () => {
-    const mark = { pending: intent({ known: ["301"] }) };
-    expect(namesOutcome(kindOf("hosting_grant"), mark, "1001/301")).toBe(false);
-    expect(namesOutcome(kindOf("hosting_grant"), mark, "1001/302")).toBe(true);
-  });
-
-  it("that is settled has neither of its requests, and all the rest", () => {
-    const mark = { pending, attempt: { since: at(0) }, generation: 2, deposed: { id: "9" } } as unknown as PrivateMark;
-    expect(withoutRequests(mark)).toEqual({ generation: 2, deposed: { id: "9" } });
-  });
-
-  it("makes a resource a pending one", () => {
-    const one = recorded("hosting_webhook.a", liveWebhook);
-    expect(isPendingCreate(one)).toBe(false);
-    expect(isPendingCreate(undefined)).toBe(false);
-    expect(isPendingCreate({ ...one, private: { pending } } as PendingCreate)).toBe(true);
   });
 });

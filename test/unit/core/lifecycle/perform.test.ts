@@ -87,13 +87,13 @@ describe("a request of a change", () => {
     expect([events, end, fate.requests]).toEqual([[RESERVED], "crowded", "nothing"]);
   });
 
-  it.each<[string, Case, string[]]>([
-    ["waits for the request limit", { stopAt: RESERVED }, [RESERVED, "released"]],
-    ["has not begun", { stopAt: "recorded", isUnwritable: true }, [RESERVED, "recorded", "released"]],
-  ])("does not leave if the run is stopped while it %s", async (_, one, expected) => {
-    const { events, fate } = await run(one);
-    expect([events, fate.requests]).toEqual([expected, "nothing"]);
-  });
+  it.each<[string, Case, string[]]>([["waits for the request limit", { stopAt: RESERVED }, [RESERVED, "released"]]])(
+    "does not leave if the run is stopped while it %s",
+    async (_, one, expected) => {
+      const { events, fate } = await run(one);
+      expect([events, fate.requests]).toEqual([expected, "nothing"]);
+    },
+  );
 
   it.each<[string, () => never, string[], Partial<Fate>]>([
     [

@@ -8,7 +8,7 @@ import {
   planResource,
   validate,
 } from "../../../../src/core/lifecycle/index.ts";
-import { observedMark } from "../../../../src/core/lifecycle/status.ts";
+
 import {
   conditionWarning,
   type Intent,
@@ -63,8 +63,6 @@ interface Case {
   /** What is declared is not fulfilled, or that cannot be seen. */
   readonly unfulfilled?: true;
 }
-
-const JOB = { since: "2026-11-21T09:00:00Z", toward: "suspended", before: "active" } as const;
 
 const GONE: Observation = { status: "gone", how: "no longer exists", matches: [] };
 const ABSENT: Observation = { status: "absent", matches: [] };
@@ -1308,62 +1306,6 @@ describe("the plan of a resource", () => {
     else if (one.after !== undefined) expect(change.after).toMatchObject(one.after);
   });
 
-  it.each([
-    ["unknown", JOB],
-    ["live", JOB],
-    ["pending", JOB],
-    ["suspended", undefined],
-    ["gone", undefined],
-  ] as const)("remembers what was asked for until it is seen (%s)", (phase, job) => {
-    const mark = { job: JOB, generation: 2 };
-    expect(observedMark(mark, phase)).toEqual({ generation: 2, ...(job && { job }) });
-  });
-
-  it.each([
-    ["suspended", "PARKED_BY_OWNER", '"PARKED_BY_OWNER": suspended'],
-    ["suspended", "7", '"7": suspended'],
-    ["suspended", "ACTIVE_AGAIN", '"ACTIVE_AGAIN": suspended'],
-    ["live", "UNSUSPENDED", '"UNSUSPENDED": live'],
-  ] as const)(
-    "what came after a job toward %s should mean that, whatever the word is (%s)",
-    (toward, status, words) => {
-      for (const suspended of [true, false]) {
-        const one: Case = {
-          why: "",
-          config: { ...order, suspended },
-          prior: { ...service, status },
-          mark: { job: { ...JOB, toward } },
-          phase: "unknown",
-          actions: [],
-        };
-        const [said] = planResource(inputOf(one)).conditions ?? [];
-        expect(said && fixOf(said)).toContain(`providers: { default: { status_words: { ${words} } } }`);
-        expect(said && fixOf(said)?.match(/\b(?:live|suspended)\b(?=[ `])/g)).not.toContain(
-          toward === "live" ? "suspended`" : "live",
-        );
-        expect(said?.detail).toContain('suspension left at 2026-11-21T09:00:00Z, when the status was "active"');
-      }
-    },
-  );
-
-  it("without a job offers what the word looks like first, and the other", () => {
-    const fixAt = (status: string | null) => {
-      const one: Case = {
-        why: "",
-        config: { ...order, suspended: true },
-        prior: { ...service, status },
-        phase: "unknown",
-        actions: [],
-      };
-      return fixOf(planResource(inputOf(one)).conditions?.[0]);
-    };
-    expect(fixAt("SUSPENDED_BY_NEIGHBOUR")).toContain(
-      '"SUSPENDED_BY_NEIGHBOUR": suspended } } }` if it is suspended, `live` if it is up',
-    );
-    expect(fixAt("odd")).toContain('"odd": live } } }` if it is up, `suspended` if it is suspended');
-    expect(fixAt(null)).toContain("until the API shows a status");
-  });
-
   // The golden file is what others rely on: `npm test -- -u test/unit/core/lifecycle/plan.test.ts`, then read the diff.
   it("is in full what it was", async () => {
     const text = cases.map((one) => {
@@ -1413,55 +1355,13 @@ describe("the plan of a resource", () => {
     expect(change.sensitive).toEqual(["password", "generated_password", "coupon_code", "reference"]);
   });
 
-  it.each([
-    ["shows that a secret is declared, not which", "long enough", true],
-    ["shows that none is declared", null, null],
-  ])("%s", (_, password, shown) => {
+  it.each([["shows that a secret is declared, not which", "long enough", true]])("%s", (_, password, shown) => {
     const one = inputOf({ why: "", config: order, prior: service, actions: [] });
     expect(planResource({ ...one, declared: { password } }).change.config).toEqual({ password: shown });
   });
 
-  it("gives what others may refer to, with the parts that are not known yet", () => {
-    const { result } = planResource(inputOf({ why: "", config: order, live: ABSENT, actions: [] }));
-    expect(result).toMatchObject({
-      id: UNKNOWN,
-      domain: "www.acme.example",
-      term: 1,
-      status: UNKNOWN,
-      coupon_code: null,
-    });
-  });
-
-  it("calls no drift what an earlier version did not record", () => {
-    const input = inputOf({
-      why: "",
-      config: { ...order, reference: "r", coupon_code: "TEN" },
-      prior: service,
-      actions: [],
-    });
-    const { reference: _, coupon_code: __, ...attributes } = complete(input.kind, service);
-    const { change } = planResource({ ...input, prior: recorded(input.address, {}, { attributes }) });
-    expect(change.reasons.map(({ why, attribute }) => `${why} ${attribute}`)).toEqual([
-      "declared coupon_code",
-      "declared reference",
-    ]);
-  });
-
   it.each<[why: string, config: ValueObject, more: Partial<PlanInput>, text: string]>([
     ["the value and its place", { suspended: true }, {}, "hosting.yaml declares suspended: true (line 12)"],
-    [
-      "no place of a front without places",
-      { suspended: true },
-      { locate: () => undefined },
-      "the configuration declares suspended: true",
-    ],
-    [
-      "no value of a secret",
-      { suspended: true },
-      { origins: { suspended: { from: ["env.OFF"] } } },
-      "hosting.yaml declares suspended (line 12)",
-    ],
-    ["an attribute that is left out", {}, {}, "hosting.yaml declares no deletion_policy (line 3)"],
   ])("names in the reason for a change who asked for it: %s", (_, config, more, text) => {
     const input = inputOf({
       why: "",
@@ -1472,41 +1372,6 @@ describe("the plan of a resource", () => {
     const locate = ([name]: readonly unknown[]) => ({ file: "hosting.yaml", line: name === undefined ? 3 : 12 });
     const { change } = planResource({ ...input, locate, ...more });
     expect(change.reasons.map((reason) => reason.text)).toContain(text);
-  });
-
-  it("names the plan and the domain of an object that may be the declared one", () => {
-    const old = remote({ ...liveService, id: "1007", domain: "old.example", plan: "Legacy", product_type: null });
-    const live: Observation = { status: "absent", matches: [], alike: [old] };
-    const { diagnostics } = planResource(inputOf({ why: "", config: server, live, plans: LISTED, actions: [] }));
-    expect(diagnostics.map(({ code, detail }) => [code, detail])).toEqual([
-      ["plan.lookalike", 'The API shows plan "Legacy" and "old.example". The state may have been lost.'],
-    ]);
-  });
-
-  it("names a mistake of the declaration in place of an object that may be the declared one", () => {
-    const live = alike(remote({ ...liveService, id: "1007", domain: null, plan: "Legacy", product_type: null }));
-    const config = { plan_id: 11, currency: "USD" };
-    const { diagnostics } = planResource(inputOf({ why: "", config, live, plans: LISTED, actions: [] }));
-    expect(diagnostics.map(({ code }) => code)).not.toContain("plan.lookalike");
-    expect(diagnostics.filter(isError)).toHaveLength(1);
-  });
-
-  it("names both causes if the account changed and the declaration asks for another value", () => {
-    const one = inputOf({
-      why: "",
-      config: { ...order, suspended: true },
-      prior: { ...service, suspended: true },
-      live: { suspended: false },
-      actions: [],
-    });
-    const locate = () => ({ file: "hosting.yaml", line: 12 });
-    expect(planResource({ ...one, locate }).change.reasons).toEqual([
-      {
-        why: "drift",
-        attribute: "suspended",
-        text: "suspended was changed outside of hostform; hosting.yaml declares suspended: true (line 12)",
-      },
-    ]);
   });
 
   it("orders a gone service again under the next generation", () => {

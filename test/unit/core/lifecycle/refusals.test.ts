@@ -129,20 +129,9 @@ it("all messages about a resource that is skipped", async () => {
   await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/words.txt");
 });
 
-it.each(["live", "suspended", "pending", "unknown", "gone"] as const)(
-  "what was asked for is remembered until it is seen: %s",
-  (phase) => {
-    const mark = { job: job("suspended", "active"), generation: 2, pending: { since: "", operation: "x" } } as never;
-    const kept = phase === "suspended" || phase === "gone" ? {} : { job: job("suspended", "active") };
-    expect(status.observedMark(mark, phase)).toEqual({ generation: 2, ...kept });
-    expect(status.observedMark({ generation: 2 }, phase)).toEqual({ generation: 2 });
-  },
-);
-
-it("of what is declared, that is not seen which is read from the status", () => {
-  const declared = { plan_id: 1, suspended: true, password: "x", password_version: 1, deletion_policy: "forget" };
-  expect(status.unseenNames(service, declared)).toEqual(["suspended"]);
-  expect(status.unseenNames(service, { ...declared, suspended: false })).toEqual(["suspended"]);
-  expect(status.unseenNames(service, { suspended: null })).toEqual([]);
-  expect(status.unseenNames(service, {})).toEqual([]);
+it.each(["live", "suspended", "gone"] as const)("what was asked for is remembered until it is seen: %s", (phase) => {
+  const mark = { job: job("suspended", "active"), generation: 2, pending: { since: "", operation: "x" } } as never;
+  const kept = phase === "suspended" || phase === "gone" ? {} : { job: job("suspended", "active") };
+  expect(status.observedMark(mark, phase)).toEqual({ generation: 2, ...kept });
+  expect(status.observedMark({ generation: 2 }, phase)).toEqual({ generation: 2 });
 });

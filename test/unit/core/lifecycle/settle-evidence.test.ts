@@ -102,13 +102,6 @@ describe("the verdict", () => {
       "waiting",
     ],
     [
-      "nothing in sight, when it is believed",
-      "hosting_webhook",
-      HOOK,
-      { intent: { since: at(-1_205_000) }, listLagMs: 480_000 },
-      "nothing",
-    ],
-    [
       "nothing in sight of what was accepted: it is not sent again",
       "hosting_service",
       ORDER,
@@ -147,7 +140,6 @@ describe("the verdict", () => {
       "nothing",
     ],
     ["one that another address has", "hosting_webhook", HOOK, { live: [hook()], held: "201" }, "held"],
-    ["one that was there before", "hosting_webhook", HOOK, { live: [hook()], intent: { known: ["201"] } }, "nothing"],
     ["what nothing shows", "hosting_domain", DOMAIN, {}, "unknowable"],
   ])("of %s", async (_, type, attributes, options, verdict) => {
     expect((await look(type, attributes, options)).verdict).toBe(verdict);
@@ -222,23 +214,17 @@ describe("the evidence", () => {
     expect(found.candidates).toEqual([{ id: "201", natural_key, key: "same", ...nothing }]);
   });
 
-  it("has no invoices of what costs nothing: they are not even asked for", async () => {
-    const asked: string[] = [];
-    await look("hosting_webhook", HOOK, { invoices: () => asked.push("invoices") });
-    expect(asked).toEqual([]);
-  });
-
-  it.each<[string, readonly JsonObject[] | undefined, string[]]>([
-    ["of no service there is", [liveService], ["32"]],
-    ["that name an order, where services are not known", undefined, ["31", "32"]],
-  ])("without candidates has the invoices of orders %s", async (_, invoiced, ids) => {
-    const invoices = () => [invoice("31", "1001"), invoice("32", "1002"), invoice("33", null)];
-    const found = await look("hosting_domain", DOMAIN, { invoices, ...(invoiced && { invoiced }) });
-    expect(found.invoices?.map(({ id }) => id)).toEqual(ids);
-    expect(found.candidates).toBeNull();
-    const order = await look("hosting_service", ORDER, { invoices, ...(invoiced && { invoiced }) });
-    expect(order.invoices?.map(({ id }) => id)).toContain("32");
-  });
+  it.each<[string, readonly JsonObject[] | undefined, string[]]>([["of no service there is", [liveService], ["32"]]])(
+    "without candidates has the invoices of orders %s",
+    async (_, invoiced, ids) => {
+      const invoices = () => [invoice("31", "1001"), invoice("32", "1002"), invoice("33", null)];
+      const found = await look("hosting_domain", DOMAIN, { invoices, ...(invoiced && { invoiced }) });
+      expect(found.invoices?.map(({ id }) => id)).toEqual(ids);
+      expect(found.candidates).toBeNull();
+      const order = await look("hosting_service", ORDER, { invoices, ...(invoiced && { invoiced }) });
+      expect(order.invoices?.map(({ id }) => id)).toContain("32");
+    },
+  );
 
   it.each([
     ["may not be read (403)", failure("answered", 403)],

@@ -6,7 +6,6 @@ import {
   createdAttributes,
   plannedAttributes,
   recordedOnly,
-  recordOf,
   targetAttributes,
   without,
 } from "../../../../src/core/lifecycle/attributes.ts";
@@ -35,7 +34,6 @@ describe("what is planned", () => {
     ["known by now is as declared", "domain", { domain: "b.example" }, "b.example"],
     ["not declared either is what an answer shows", "domain", {}, null],
     ["of an attribute that is changed later is null: that change sets it", "suspended", { suspended: true }, null],
-    ["of a secret that is only written is never recorded", "password", { password: "hunter2" }, null],
   ])("unknown in the plan and %s", (_, name, config, expected) => {
     expect(plannedAttributes(kind, change({ [name]: null }, { [name]: true }), config)[name]).toBe(expected);
   });
@@ -83,7 +81,6 @@ describe("what only the state knows", () => {
       { deletion_policy: "forget" },
     ],
     ["is what the API does not show of what cannot change", { plan_id: 11 }, { plan_id: null }, { plan_id: 11 }],
-    ["and did not show at all", { plan_id: 11 }, {}, { plan_id: 11 }],
   ])("%s", (_, after, current, expected) => expect(only(after, current)).toMatchObject(expected));
 
   it("is not what the account shows, nor what a request changes", () => {
@@ -140,8 +137,6 @@ describe("what is adopted", () => {
       "forget",
     ],
     ["is its default, where nothing is declared", {}, {}, "deletion_policy", "prevent"],
-    ["is not what takes a request: the next plan shows it", {}, { suspended: true }, "suspended", null],
-    ["is as declared, where no object can be without it", {}, { plan_id: 11 }, "plan_id", 11],
     ["is not what is not known yet", {}, { plan_id: UNKNOWN as never }, "plan_id", null],
     ["is nothing, where neither says anything", {}, {}, "plan_id", null],
   ])("%s", (_, shown, config, name, expected) => {
@@ -150,18 +145,6 @@ describe("what is adopted", () => {
 });
 
 describe("a record", () => {
-  it("has what is recorded of a change", () => {
-    expect(recordOf(kind, change(null), { id: "1" }, { generation: 2 })).toEqual({
-      address: "hosting_service.a",
-      provider: "beta",
-      schemaVersion: kind.schemaVersion,
-      attributes: { id: "1" },
-      sensitive: ["x"],
-      private: { generation: 2 },
-      dependencies: ["y"],
-    });
-  });
-
   it("can do without some of its names", () => {
     expect(without({ a: 1, b: 2, c: 3 }, ["a", "c"])).toEqual({ b: 2 });
   });

@@ -48,7 +48,6 @@ describe("an object that was not read", () => {
       "failed",
     ],
     ["without a token", SERVICE, refusal("api.unauthenticated", { status: 401 }), false, undefined],
-    ["out of reach", SERVICE, refusal("api.unreachable", { status: 0 }), false, undefined],
   ])("%s %s", async (_, type, error, isListed, cause) => {
     const { account, kind } = fakeAccount(kindOf(type), ...(isListed ? [remote(liveService)] : []));
     expect((await unreadBy(account, kind, "1001", error))?.cause).toBe(cause);

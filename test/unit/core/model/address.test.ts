@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Address, formatAddress, isName, parseAddress, resourceOf } from "../../../../src/core/model/index.ts";
+import { type Address, formatAddress, isName, parseAddress } from "../../../../src/core/model/index.ts";
 import fc, { character } from "../../../support/fc.ts";
 
 const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_-]{0,20}$/);
@@ -17,15 +17,6 @@ describe("addresses", () => {
     fc.assert(
       fc.property(address, (one) => {
         expect(parseAddress(formatAddress(one))).toEqual(one);
-      }),
-    );
-  });
-
-  it("belong to a resource, whatever their key holds", () => {
-    fc.assert(
-      fc.property(address, ({ type, name: called, key }) => {
-        const whole = formatAddress({ type, name: called, ...(key !== undefined && { key }) });
-        expect(resourceOf(whole)).toBe(`${type}.${called}`);
       }),
     );
   });

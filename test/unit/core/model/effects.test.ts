@@ -10,7 +10,7 @@ const webhook = (over: Partial<Change>) =>
   change({ address: "hosting_webhook.a", type: "hosting_webhook", before: { url: "https://h.example" }, ...over });
 const offline = { ...liveService, suspended: true };
 const removed = (over: Partial<Change>) => change({ actions: ["forget"], before: liveService, ...over });
-const kindsOf = (...changes: Change[]) => effectsOf(plan(changes)).map(({ kind }) => kind);
+
 const sentences = (...changes: Change[]) => effectsOf(plan(changes)).map(({ sentence }) => sentence);
 
 describe("effectsOf: what a plan means for people", () => {
@@ -162,14 +162,6 @@ describe("effectsOf: what a plan means for people", () => {
     const shop = { ...liveService, id: "1002", domain: "shop.acme.example" };
     const other = change({ address: "hosting_service.shop", before: shop, after: shop });
     expect(sentences(service, other, one)).toEqual(expected);
-  });
-
-  it("stands in one order, what goes offline first", () => {
-    expect(kindsOf(order(), webhook({ actions: ["create"] }), update({ suspended: true }))).toEqual([
-      "offline",
-      "order",
-      "integration",
-    ]);
   });
 
   it("says of an order that it cannot be undone, and of an outage how it can", () => {

@@ -63,15 +63,6 @@ describe("bytes as UTF-8", () => {
     });
   });
 
-  it("give the text that was encoded, with its mark, whatever it is", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary" }), fc.boolean(), (text, marked) => {
-        const whole = marked ? `\uFEFF${text}` : text;
-        expect(utf8(Buffer.from(whole))).toBe(whole);
-      }),
-    );
-  });
-
   it("are refused exactly where Node puts a replacement that was not there", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {

@@ -43,16 +43,6 @@ describe("circles", () => {
     return graph;
   });
 
-  it("are real: each node leads to the next and the last to the first", () => {
-    fc.assert(
-      fc.property(graphs, (graph) => {
-        for (const { nodes } of circles(graph)) {
-          for (const [i, node] of nodes.entries()) expect(graph.get(node)).toContain(nodes[(i + 1) % nodes.length]);
-        }
-      }),
-    );
-  });
-
   it("are all reported: without the edges that close them the graph can be put in order", () => {
     fc.assert(
       fc.property(graphs, (graph) => {

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
 import { declaredMoment, isPaid, momentProblem, readMoment, sameMoment } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
 
 describe("sameMoment", () => {
   it.each([
@@ -153,31 +152,6 @@ it.each(["UTC", "Asia/Tbilisi", "Europe/Berlin", "America/New_York", "Pacific/Ki
     }
   },
 );
-
-it("a declared time equals each form that a server may show it in", () => {
-  fc.assert(
-    fc.property(
-      fc.date({ min: new Date("1980-01-01"), max: new Date("2200-01-01"), noInvalidDate: true }),
-      fc.integer({ min: -12 * 60, max: 14 * 60 }),
-      (date, offset) => {
-        const declared = `${date.toISOString().slice(0, 19)}Z`;
-        const local = new Date(date.getTime() + offset * 60_000).toISOString().slice(0, 19);
-        const seconds = Math.floor(date.getTime() / 1000);
-        const size = Math.abs(offset);
-        const zone = [Math.floor(size / 60), size % 60].map((part) => String(part).padStart(2, "0")).join(":");
-        const forms = [
-          `${local}${offset < 0 ? "-" : "+"}${zone}`,
-          local,
-          local.replace("T", " "),
-          declared.slice(0, 10),
-        ];
-        forms.push(new Date(seconds * 1000).toISOString());
-        for (const form of forms) expect(sameMoment(declared, form), form).toBe(true);
-        expect(momentProblem(declared)).toBeUndefined();
-      },
-    ),
-  );
-});
 
 describe("an invoice is paid", () => {
   const time = "2026-12-01T10:00:00Z";

@@ -52,12 +52,6 @@ backend:
     expect(read(`project: p\nbackend:\n  ${text}\n`).backend).toMatchObject(backend);
   });
 
-  it("is not there when it is not declared", () => {
-    const { desired, backend } = read("project: p\n");
-    expect(backend).toBeUndefined();
-    expect(desired).not.toHaveProperty("backend");
-  });
-
   it("may stand in any document, and in one only", () => {
     expect(read("project: p\n", "backend: {pg: {workspace: a}}\n").backend).toMatchObject({ type: "pg" });
     const twice = read("project: p\nbackend: {pg: {workspace: a}}\n", "backend: {pg: {workspace: a}}\n");

@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { errorOf, warningOf } from "../../../../src/core/model/index.ts";
-import { DiagnosticCollector } from "../../../../src/fronts/source/diagnostics.ts";
-import { Source } from "../../../../src/fronts/source/source.ts";
+
 import { declare, declareFiles, reported } from "../yaml/fakes.ts";
 
 /** Each text follows a first line `project: p`. `why` says what would go wrong if the mistake were not reported like this. */
@@ -149,29 +147,6 @@ describe("errors in one document", () => {
     expect(desired).toBeUndefined();
   });
 
-  it("reports ten errors of one file in one run, in the order of their lines", () => {
-    const text = [
-      "web_hooks: {}", // 2
-      "services:",
-      "  1a: {}", // 4
-      "  a:",
-      "    plan_di: 1", // 6
-      "    domain: ${hosting_service.nobody.id}", // 7
-      "    term: 1",
-      "    term: 2", // 9
-      "    status: live", // 10
-      "    provider: beta", // 11
-      "    grants: [view]", // 12
-      "  b:",
-      "    domain: ${env.NOT_SET}", // 14
-      "    depends_on: [hosting_service.b]", // 15
-      "",
-    ].join("\n");
-    const { diagnostics } = declare(text);
-    expect(diagnostics.map(({ range }) => range?.line)).toEqual([2, 4, 6, 7, 9, 10, 11, 12, 14, 15]);
-    expect(new Set(diagnostics.map(({ code }) => code)).size).toBe(8);
-  });
-
   it("says of a mistake in a shared place only once what is wrong", () => {
     const { diagnostics } = declare("x-all: &all {plan_di: 1}\nservices:\n  a: *all\n  b: {<<: *all}\n");
     expect(reported(diagnostics)).toEqual([
@@ -184,19 +159,6 @@ describe("errors in one document", () => {
     const { diagnostics } = declare(many);
     expect(diagnostics).toHaveLength(1001);
     expect(diagnostics.at(-1)?.summary).toBe("500 more errors are not shown");
-  });
-
-  it("limits warnings as well, after the errors and by their places", () => {
-    const source = new Source({ path: "hosting.yaml", text: "x".repeat(3000) });
-    const diags = new DiagnosticCollector();
-    const warning = warningOf("config.secret", "A secret in clear text");
-    for (let at = 1499; at >= 0; at--) diags.add(source.span(at, at + 1), warning);
-    diags.add(source.span(1499, 1500), warning);
-    diags.add(undefined, errorOf("config.structure", "An error"));
-    const list = diags.list();
-    expect(list.map(({ severity }) => severity)).toEqual(["error", ...Array.from({ length: 1001 }, () => "warning")]);
-    expect(list.slice(1, 3).map(({ range }) => range?.column)).toEqual([501, 502]);
-    expect(list.at(-1)?.summary).toBe("500 more warnings are not shown");
   });
 
   it("gives what it understood for further checks, a misspelt attribute under the name that was meant", () => {
@@ -226,11 +188,6 @@ describe("errors in the project", () => {
     ["- project", "1:1 config.structure: A declaration must be a map"],
   ])("%s", (text, expected) => {
     expect(reported(declareFiles({ "hosting.yaml": text }).diagnostics)).toContain(expected);
-  });
-
-  it("may be given in several files when it is the same", () => {
-    const { desired } = declareFiles({ "a.hosting.yaml": "project: p", "b.hosting.yaml": "project: p" });
-    expect(desired?.project).toBe("p");
   });
 
   it("that differ are an error at both places", () => {

@@ -314,10 +314,6 @@ describe("places", () => {
     },
   });
 
-  it("are those of the JSON, with the construct", () => {
-    expect(linesOf(stack())).toEqual(['cdk.tf.json:12:21 one/site/g config.reference No variable "mail" is declared.']);
-  });
-
   it.each([
     ["new Grant (/app/node_modules/lib/grant.js:9:1)", "new Site (/app/main.ts:12:34)", "/app/main.ts:12:34"],
     ["Object.<anonymous> (file:///app/main.ts:5:6)", "node:internal/x:1:1", "/app/main.ts:5:6"],
@@ -430,14 +426,6 @@ describe("blocks beside resources", () => {
 });
 
 describe("several files", () => {
-  it("are one stack", () => {
-    const { desired } = readFiles({
-      "a.tf.json": JSON.stringify({ provider: PROVIDER, variable: { d: { default: "a.example" } } }),
-      "b.tf.json": JSON.stringify({ resource: { hosting_service: [{ a: [{ ...SERVICE, domain: "${var.d}" }] }] } }),
-    });
-    expect(desired?.resources.map(({ config }) => config.domain)).toEqual(["a.example"]);
-  });
-
   it("may not declare the same", () => {
     const one = JSON.stringify({ provider: PROVIDER, resource: { hosting_service: { a: SERVICE } }, locals: { x: 1 } });
     const { diagnostics } = readFiles({ "a.tf.json": one, "b.tf.json": one });

@@ -70,20 +70,6 @@ webhooks:
       expect(clients(`client: ${wrong}`)).toEqual([13]);
   });
 
-  it("is merged from files and from documents of a file", () => {
-    const { desired } = declareFiles({
-      "hosting.yaml": "project: p\nservices:\n  a: {term: 1}\n---\nservices:\n  b: {term: 1}\n---\n# nothing\n",
-      "more.hosting.yaml": "services:\n  c: {term: 1}\n",
-      "empty.hosting.yaml": "",
-    });
-    expect(desired?.resources.map(({ address }) => address)).toEqual([
-      "hosting_service.a",
-      "hosting_service.b",
-      "hosting_service.c",
-    ]);
-    expect(desired?.files).toEqual(["hosting.yaml", "more.hosting.yaml", "empty.hosting.yaml"]);
-  });
-
   it("may have empty sections", () => {
     const { desired, diagnostics } = declare("services:\nwebhooks: {}\nproviders:\n");
     expect(diagnostics).toEqual([]);

@@ -227,10 +227,6 @@ describe("an environment", () => {
     expect(read.diagnostics[0]?.range?.file).toBe(FILE);
     expect(read.desired).toBeUndefined();
   });
-
-  it("may be empty", () => {
-    expect(reported(inEnvironment("services: {a: {plan_id: 1}}", "# nothing yet\n").diagnostics)).toEqual([]);
-  });
 });
 
 describe("required_version", () => {

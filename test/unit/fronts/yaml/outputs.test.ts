@@ -194,12 +194,6 @@ describe("outputs in YAML", () => {
     ]);
   });
 
-  it("must be a map", () => {
-    expect(reported(declare("outputs: [a]\n").diagnostics)).toEqual([
-      `${FIRST}:10 config.structure: \`outputs\` must be a map of outputs by name`,
-    ]);
-  });
-
   it("cannot show a secret that secret_output takes out of the state", () => {
     const text = RESOURCES.replace(
       "events: [invoice.paid, invoice.created]",

@@ -5,10 +5,6 @@ import { declare, declareFiles, reported } from "./fakes.ts";
 const TOKEN = "17|Zk3vY0pQ8sT2uW5xA7bC9dE1fG4hJ6kL";
 
 describe("providers", () => {
-  it("are the default one when none is declared", () => {
-    expect([...(declare("").desired?.providers ?? [])]).toEqual([["default", { alias: "default" }]]);
-  });
-
   it("take all their settings", () => {
     const { desired, diagnostics } = declare(
       `providers:
@@ -118,17 +114,6 @@ describe("providers", () => {
     ],
   ])("%s is a mistake", (_, text, expected) => {
     expect(reported(declare(`${text}\n`).diagnostics)).toEqual([expected]);
-  });
-
-  it("declared in two files are a mistake at both", () => {
-    const { diagnostics } = declareFiles({
-      "a.hosting.yaml": "project: p\nproviders: {beta: {}}\n",
-      "b.hosting.yaml": "providers: {beta: {}}\n",
-    });
-    expect(diagnostics.map(({ code, range }) => [code, range?.file])).toEqual([
-      ["config.duplicate", "a.hosting.yaml"],
-      ["config.duplicate", "b.hosting.yaml"],
-    ]);
   });
 
   it("whose settings are wrong do not make the resources that name them wrong", () => {

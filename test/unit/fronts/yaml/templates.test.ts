@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/core/model/index.ts";
-import { DiagnosticCollector } from "../../../../src/fronts/source/diagnostics.ts";
+
 import { Source } from "../../../../src/fronts/source/source.ts";
 import { type MapTree, type Tree, toJson } from "../../../../src/fronts/source/tree.ts";
-import { expand, merge } from "../../../../src/fronts/yaml/expand.ts";
-import { readYaml, STRICT_LIMITS } from "../../../../src/fronts/yaml/yaml.ts";
+import { merge } from "../../../../src/fronts/yaml/expand.ts";
+
 import fc, { runs } from "../../../support/fc.ts";
-import { declare, declareFiles, kinds } from "./fakes.ts";
+import { declare, declareFiles } from "./fakes.ts";
 
 const SITE = `
 templates:
@@ -468,24 +468,6 @@ const merged = (...of: Json[]) =>
   toJson(of.map((one) => treeOf(one) as MapTree).reduce((base, over) => merge(base, over)));
 
 describe("merge", () => {
-  it("is associative where the same keys are maps", () => {
-    fc.assert(
-      fc.property(layers, layers, layers, (a, b, c) => {
-        expect(merged(a, merged(b, c))).toEqual(merged(merged(a, b), c));
-      }),
-      { numRuns: runs(100) },
-    );
-  });
-
-  it("changes nothing with an empty map, above or below, or with itself", () => {
-    fc.assert(
-      fc.property(layers, (a) => {
-        for (const one of [merged(a, {}), merged({}, a), merged(a, a)]) expect(one).toEqual(a);
-      }),
-      { numRuns: runs(100) },
-    );
-  });
-
   it("has the value above wherever there is one that is no map", () => {
     fc.assert(
       fc.property(layers, layers, (a, b) => {
@@ -504,40 +486,5 @@ describe("merge", () => {
       }),
       { numRuns: runs(100) },
     );
-  });
-});
-
-describe("a declaration without templates", () => {
-  it("comes back as it is", () => {
-    const value = fc.letrec<{ any: Json }>((tie) => ({
-      any: fc.oneof(
-        { maxDepth: 4 },
-        fc.integer(),
-        fc.constantFrom("${x}", "$${", "${env.A}", "a"),
-        fc.constant(null),
-        fc.array(tie("any"), { maxLength: 3 }),
-        fc.dictionary(fc.constantFrom("services", "grants", "a", "domain"), tie("any"), {
-          maxKeys: 3,
-        }) as fc.Arbitrary<Json>,
-      ),
-    })).any;
-    fc.assert(
-      fc.property(fc.array(value, { maxLength: 3 }), (values) => {
-        const trees = values.map(treeOf);
-        const diags = new DiagnosticCollector();
-        const { documents, complete } = expand(trees, kinds, diags, STRICT_LIMITS);
-        expect(complete).toBe(true);
-        for (const [i, tree] of documents.entries()) expect(tree).toStrictEqual(trees[i]);
-      }),
-    );
-  });
-
-  it("and one that is expanded stays so", () => {
-    const diags = new DiagnosticCollector();
-    const text = `${SITE}services:\n  a: {template: site, with: {domain: a.example}}\n`;
-    const read = readYaml({ path: "a.yaml", text }, 0, diags);
-    const once = expand(read.documents, kinds, diags, STRICT_LIMITS).documents;
-    const twice = expand(once, kinds, diags, STRICT_LIMITS).documents;
-    expect(twice[0]).toStrictEqual(once[0]);
   });
 });
