@@ -32,11 +32,10 @@ import {
   type Mark,
   nameOf,
   recordedAs,
-  shownValue,
   withProviderAttributes,
 } from "./attribute-mapping.ts";
 import { activeEntry, adoptEntry, refuseEdited } from "./entry-lookup.ts";
-import { failureOf, notices, notUnderstood, otherHost, secretLost, THIS, waits } from "./notices.ts";
+import { drifted, failureOf, notices, notUnderstood, otherHost, secretLost, THIS, waits } from "./notices.ts";
 import { stepsAside } from "./pending.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { checkOrder, dropReplacing, formsOfReplaced, generationOf } from "./replacement.ts";
@@ -223,15 +222,6 @@ function settled(
     diagnostics: [...diagnostics, ...odd.map((name) => drifted(kind, name, attributes))],
   };
 }
-
-/** The API returns another value than was sent. The next plan shows it; after an error Terraform would recreate the object. */
-const drifted = (kind: Kind, name: string, attributes: JsonObject): Diagnostic =>
-  problem("apply.drifted", {
-    noun: kind.noun,
-    name,
-    value: shownValue(kind, name, attributes[name] ?? null),
-    attribute: [name],
-  });
 
 /** Declared attributes that are not done: they wait until the object is live, or until the next apply. */
 function undone(kind: Kind, { planned, config }: ApplyQuestion, attributes: JsonObject): string[] {

@@ -173,3 +173,18 @@ export function stillPending(kind: Kind, prior: JsonObject, name: string): Diagn
   const value = shownValue(kind, name, prior[name] ?? null);
   return problem("plan.pending/attribute", { noun: kind.noun, name, value, attribute: [name] });
 }
+
+/** The API returns another value than was sent. The next plan shows it; after an error Terraform would recreate the object. */
+export const drifted = (kind: Kind, name: string, attributes: JsonObject): Diagnostic =>
+  problem("apply.drifted", {
+    noun: kind.noun,
+    name,
+    value: shownValue(kind, name, attributes[name] ?? null),
+    attribute: [name],
+  });
+
+const MOVED = { do: "move", when: "another address of this plan is the same thing: it was renamed" } as const;
+
+/** A removal is refused, and another address declares the same thing: `moved` is the first remedy. */
+export const renamedFirst = ({ diagnostics: [first, ...others] }: HostformError) =>
+  new HostformError(first === undefined ? [] : [{ ...first, remedies: [MOVED, ...(first.remedies ?? [])] }, ...others]);

@@ -29,7 +29,7 @@ import { labelOf, type Mark, nameOf, recordedAs, withProviderAttributes } from "
 import { mayPassOn } from "./handover.ts";
 import { heldTwice, twoAddresses } from "./holdings.ts";
 import { leftOvers } from "./left-over.ts";
-import { effectNotices, otherHost } from "./notices.ts";
+import { effectNotices, otherHost, renamedFirst } from "./notices.ts";
 import { othersOf, pendingToRemove } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { asRecorded, GONE, otherHolders } from "./read.ts";
@@ -150,12 +150,6 @@ export async function planRemovalOf(
     mark: mayPassOn(kind) ? { ...mark, plan: scope.holdings.run } : mark,
   };
 }
-
-const MOVED = { do: "move", when: "another address of this plan is the same thing: it was renamed" } as const;
-
-/** A removal is refused, and another address declares the same thing: `moved` is the first remedy. */
-const renamedFirst = ({ diagnostics: [first, ...others] }: HostformError) =>
-  new HostformError(first === undefined ? [] : [{ ...first, remedies: [MOVED, ...(first.remedies ?? [])] }, ...others]);
 
 /** Refuses to destroy one of several instances that have the same object. @throws HostformError `state.duplicate`. */
 async function refuseShared(kind: Kind, prior: JsonObject, scope: ProviderScope): Promise<void> {

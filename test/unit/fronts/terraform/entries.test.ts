@@ -129,6 +129,17 @@ describe("the mark of answered entries", () => {
     await own.answered();
     expect(await own.ids()).toEqual({});
   });
+
+  it("needs no store and no project if this process wrote nothing", async () => {
+    const entries = new Entries({
+      store: refusing(["note"]),
+      get project(): string {
+        throw new Error("is not known yet");
+      },
+      onWarning: ({ summary }) => expect.unreachable(summary),
+    });
+    await entries.answered();
+  });
 });
 
 describe("without a usable store", () => {

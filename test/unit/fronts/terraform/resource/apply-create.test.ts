@@ -283,6 +283,15 @@ describe("a service that a run made which was cut off", () => {
     expect(answer.state).toMatchObject({ id: "1001", domain: "vps-1.host.example" });
     expect(codesOf(answer.diagnostics)).toEqual(["warning apply.replayed"]);
   });
+
+  it("by an earlier version is adopted although its note lacks attributes, and lists do not show it yet", async () => {
+    const attributes = { ...HOOK, id: "201", secret: "whsec_kept" };
+    const earlier = { attributes, private: { created: new Date(START - 1_000).toISOString() } };
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { note: { name: HOOK_NAME, note: earlier } });
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ id: "201", secret: "whsec_kept" });
+    expect(codesOf(answer.diagnostics)).toEqual(["warning apply.replayed"]);
+  });
 });
 
 describe("a defect", () => {
@@ -298,6 +307,11 @@ describe("a defect", () => {
     ]);
     expect(JSON.stringify(answer)).not.toContain("whsec_1");
     expect(answer.mark).toMatchObject({ pending: { operation: "createWebhook" }, host: "here", made: HOOK_NAME });
+  });
+
+  it("before anything was written down is thrown", async () => {
+    const session = { entries: Object.assign(memoryEntries(), { insert: ours }) };
+    await expect(ask("hosting_webhook", HOOK, { session })).rejects.toThrow("is not what was expected");
   });
 });
 

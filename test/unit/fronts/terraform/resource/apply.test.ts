@@ -32,6 +32,16 @@ const shown = (answer: Answer) => ({
 });
 
 describe("a create", () => {
+  it("is recorded with what its answer returned, and with where it was created", async () => {
+    const { answer, sent, entries, front, kind } = await ask("hosting_webhook", HOOK, { answer: hookMade });
+    expect(shown(answer)).toMatchObject({ id: "201", mark: { host: "here" }, said: [] });
+    expect(answer.state).toMatchObject({ url: HOOK.url, secret: "whsec_1", created_at: liveWebhook.created_at });
+    expect(sent).toEqual(["createWebhook"]);
+    expect(answer.mark.made, "under its name").toBeDefined();
+    expect(front.ownerOf(kind, { id: "201" }), "no other create is looked for in it").toBeDefined();
+    expect((await entries.get("hosting_webhook", answer.mark.made ?? ""))?.attributes.id).toBe("201");
+  });
+
   it("whose answer is lost notes what was to follow it: the state has that as declared, and hostform may go on from there", async () => {
     const config = { ...ORDER, suspended: true, password: "a-good-one", password_version: 1 };
     const { answer } = await ask("hosting_service", config, { answer: lost });
