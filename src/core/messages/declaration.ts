@@ -236,6 +236,11 @@ export const declaration = {
     detail: "Without a domain the order has no name, and an order without a name could be placed twice.",
     remedies: ["Add reference: a name that is unique in the project and never changes."],
   })),
+  "secret.output": error((given: Words<"address" | "what" | "place" | "reason" | "remedy">) => ({
+    summary: `The ${given.what} of ${given.address} cannot be written to ${given.place}`,
+    detail: given.reason,
+    remedies: [given.remedy],
+  })),
   "secret.output/other": error(
     ({
       address,
