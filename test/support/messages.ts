@@ -574,4 +574,13 @@ export const samples: {
   "trust.override": [{ of: "provider beta", origin: "https://other.example" }],
   "config.invalid_value/share": [{}],
   "config.invalid_value/store": [{}],
+  "state.backend/unset": [{}],
+  "state.backend/sslmode": [{ modes: "disable, require" }],
+  "state.backend/port": [{}],
+  "state.backend/unverified": ["disable", "require"].map((mode) => ({ mode, host: "db.example" })),
+  "state.backend/address": [{}],
+  "state.backend/pairs": [{}],
+  "secret.output": [
+    { ...hook, what: "secret", place: "the file hook", reason: "It is in use.", remedy: "Name another file." },
+  ],
 };

@@ -1,9 +1,10 @@
 // One-time secrets out to a file, a line of an env file or a command: where they may go, and how they get there.
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { problem } from "../messages/index.ts";
 import {
   errnoOf,
   type FileOutput,
-  fail,
+  HostformError,
   outputPath,
   outputPlace,
   type SecretDestination,
@@ -208,12 +209,15 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
   }
 
   function refuse(detail: string, remedy = "Name another file."): never {
-    fail("secret.output", `The ${attribute} of ${address} cannot be written to ${outputPlace(output)}`, {
-      detail,
-      remedies: [remedy],
+    const said = problem("secret.output", {
       address,
       attribute: ["secret_output"],
+      what: attribute,
+      place: outputPlace(output),
+      reason: detail,
+      remedy,
     });
+    throw new HostformError([said]);
   }
 
   return { destination, check, held, write };

@@ -1,5 +1,5 @@
-import type { Diagnostic } from "../model/index.ts";
-import { fail } from "../model/index.ts";
+import { problem } from "../messages/index.ts";
+import { type Diagnostic, HostformError } from "../model/index.ts";
 
 export interface PgServer {
   /** A name or address; a folder (beginning with `/`) for a Unix socket. */
@@ -34,9 +34,6 @@ const VARIABLES = {
   sslkey: "PGSSLKEY",
 } as const;
 
-const FORMS =
-  "`postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…` or `host=… port=… user=… password=… dbname=… sslmode=…`";
-
 /**
  * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`. Without
  * `sslmode`, the certificate of another machine is checked; Terraform's default is `require`. The package pg-connection-string takes `host=… password=…` whole for the name of a database at the host `base`, `require`
@@ -46,26 +43,16 @@ const FORMS =
  */
 export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgServer {
   const text = env.PG_CONN_STR?.trim() ?? "";
-  if (text === "" && !env.PGHOST) {
-    refuse("PG_CONN_STR is not set", {
-      remedies: [`Set it to ${FORMS}. It holds a password: write it in no file of the project.`],
-    });
-  }
+  if (text === "" && !env.PGHOST) refuse(problem("state.backend/unset"));
   const given = /^postgres(?:ql)?:\/\//.test(text) ? fromUrl(text) : fromPairs(text);
   const value = (name: keyof typeof VARIABLES) => given.get(name) || env[VARIABLES[name]] || undefined;
   const user = value("user") ?? defaultUser;
   const host = value("host") ?? "localhost";
   const mode = value("sslmode") ?? (isHere(host) ? "require" : "verify-full");
   const known = MODES.find((each) => each === mode);
-  if (known === undefined) {
-    refuse("The sslmode of PG_CONN_STR is not supported", {
-      detail: `It can be ${MODES.join(", ")}; the others would send the state in the clear when the server asks for it.`,
-      remedies: ["Set one of these."],
-    });
-  }
+  if (known === undefined) refuse(problem("state.backend/sslmode", { modes: MODES.join(", ") }));
   const port = Number(value("port") ?? 5432);
-  if (!Number.isInteger(port) || port < 1 || port > 65535)
-    refuse("The port of PG_CONN_STR is invalid", { remedies: [FORMS] });
+  if (!Number.isInteger(port) || port < 1 || port > 65535) refuse(problem("state.backend/port"));
   return {
     host,
     port,
@@ -86,16 +73,7 @@ const isHere = (host: string) => /^(?:\/|localhost$|::1$|127(?:\.\d+){3}$)/.test
  */
 export function requireVerified({ host, tls }: PgServer, { HOSTFORM_PG_INSECURE }: NodeJS.ProcessEnv): void {
   if (tls.mode === "verify-full" || isHere(host) || HOSTFORM_PG_INSECURE === "1") return;
-  refuse(`sslmode=${tls.mode} does not check that ${host} is the database server`, {
-    detail:
-      tls.mode === "disable"
-        ? "Password and state would cross the network in clear text."
-        : "Another server on the way would receive the state, which holds secrets.",
-    remedies: [
-      "Write `sslmode=verify-full` in PG_CONN_STR, and `sslrootcert=FILE` when an authority of your own signed the server's certificate.",
-      "Only in a network that you trust as a whole: HOSTFORM_PG_INSECURE=1.",
-    ],
-  });
+  refuse(problem("state.backend/unverified", { mode: tls.mode, host }));
 }
 
 /** `db.example:5432/states`, for messages. */
@@ -118,10 +96,7 @@ function fromUrl(text: string): Map<string, string> {
       ...url.searchParams,
     ]);
   } catch {
-    return refuse("PG_CONN_STR is not an address", {
-      detail: "Special characters of a password must be percent-encoded in an address: `@` is `%40`, `/` is `%2F`.",
-      remedies: [`Give it one of the forms ${FORMS}.`],
-    });
+    return refuse(problem("state.backend/address"));
   }
 }
 
@@ -130,15 +105,13 @@ function fromPairs(text: string): Map<string, string> {
   const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?:\s+|$)/sy;
   while (pair.lastIndex < text.length) {
     const found = pair.exec(text);
-    if (found === null) {
-      return refuse("PG_CONN_STR is malformed", { remedies: [`Give it one of the forms ${FORMS}.`] });
-    }
+    if (found === null) return refuse(problem("state.backend/pairs"));
     const [, name = "", quoted, bare] = found;
     pairs.set(name, (quoted ?? bare ?? "").replace(/\\(.)/gs, "$1"));
   }
   return pairs;
 }
 
-function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
-  fail("state.backend", summary, more);
+function refuse(said: Diagnostic): never {
+  throw new HostformError([said]);
 }

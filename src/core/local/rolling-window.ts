@@ -317,12 +317,9 @@ export class RollingWindow {
     const [own, elsewhere] = [count((booked) => booked === who), count((booked) => booked === FOREIGN)];
     const others = this.#bookings.length - own - elsewhere;
     const askedMs = cause === "pause" ? Math.max(0, this.#facts.askedUntil - now) : 0;
-    const why = { cause, limit, own, others, elsewhere, ...(askedMs > 0 && { askedMs }), ...this.#sinceOf(cause) };
+    const since = cause === "pause" && this.#facts.refusedAt > 0 ? { since: this.#facts.refusedAt } : {};
+    const why = { cause, limit, own, others, elsewhere, ...(askedMs > 0 && { askedMs }), ...since };
     return { waitMs: until - now, left: 0, why };
-  }
-
-  #sinceOf(cause: WaitReason["cause"]): Pick<WaitReason, "since"> {
-    return cause === "pause" && this.#facts.refusedAt > 0 ? { since: this.#facts.refusedAt } : {};
   }
 
   /** Returns the requests reserved for waiting clients: the number that each lacks to an equal part. */

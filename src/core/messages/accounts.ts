@@ -35,6 +35,9 @@ const SANDBOX = "A sandbox without its earlier data is a new account. Start with
 
 const isOnThisMachine = (origin: string) => /^https?:\/\/localhost/.test(origin);
 
+const PG_FORMS =
+  "Give it one of these forms: postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…, or host=… port=… user=… password=… dbname=… sslmode=….";
+
 export const accounts = {
   "account.foreign/address": error(({ of, origin, recorded }: Account & Words<"recorded">) => ({
     summary: `${of} has another base URL than the state`,
@@ -99,4 +102,31 @@ export const accounts = {
       { do: "forget", when: "the other state must manage it" },
     ],
   })),
+  "state.backend/unset": error({
+    summary: "PG_CONN_STR is not set",
+    remedies: [PG_FORMS, "It holds a password: write it in no file of the project."],
+  }),
+  "state.backend/sslmode": error(({ modes }: Words<"modes">) => ({
+    summary: "The sslmode of PG_CONN_STR is not supported",
+    detail: `It can be ${modes}. Any other one would send the state in the clear when the server asks for it.`,
+    remedies: ["Set one of these."],
+  })),
+  "state.backend/port": error({ summary: "The port of PG_CONN_STR is invalid", remedies: [PG_FORMS] }),
+  "state.backend/unverified": error(({ mode, host }: Words<"mode" | "host">) => ({
+    summary: `sslmode=${mode} does not check that ${host} is the database server`,
+    detail:
+      mode === "disable"
+        ? "Password and state would cross the network in clear text."
+        : "Another server on the way would receive the state, which holds secrets.",
+    remedies: [
+      "Write sslmode=verify-full in PG_CONN_STR, and sslrootcert=FILE when an authority of your own signed the server's certificate.",
+      "Only in a network that you trust as a whole: HOSTFORM_PG_INSECURE=1.",
+    ],
+  })),
+  "state.backend/address": error({
+    summary: "PG_CONN_STR is not an address",
+    detail: "Special characters of a password must be percent-encoded in an address: @ is %40, and / is %2F.",
+    remedies: [PG_FORMS],
+  }),
+  "state.backend/pairs": error({ summary: "PG_CONN_STR is malformed", remedies: [PG_FORMS] }),
 } satisfies Catalogue;
