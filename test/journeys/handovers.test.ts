@@ -291,7 +291,7 @@ describe("what is not a pure exchange", () => {
     const ran = await project.run("apply", "--auto-approve", ...STACK);
     expect(ran.code).toBe(1);
     expect(ran.text.replaceAll(/\s+/g, " ")).toContain(
-      "hosting_grant.other may not be replaced: hosting_grant.kept, its former address, has prevent_destroy",
+      "hosting_grant.other cannot be replaced: hosting_grant.kept, its former address, has prevent_destroy",
     );
     expect(project.changesSent()).toEqual([]);
     await stack(project, { hosting_grant: { kept: grant(B, kept), other: grant(A) } });

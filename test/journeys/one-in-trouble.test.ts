@@ -283,7 +283,7 @@ describe("a change that cannot be made", () => {
       (project: Project, id: number) => project.control.change("services", id, { domain: "changed.example" }),
       SERVICES,
     ],
-    ["a service that may not be removed", () => undefined, WITHOUT_A],
+    ["a service that cannot be removed", () => undefined, WITHOUT_A],
   ])("may be %s", async (_, change, services) => {
     const { project, id } = await applied();
     change(project, id);

@@ -82,7 +82,7 @@ const NEVER: readonly [what: string, declaration: object, rewrite: Rewrite, says
     "an end at the end of the day",
     granted(),
     { expires_at: onText((text) => `${text.slice(0, 10)}T23:59:59Z`) },
-    'expires_at of hosting_grant.www["dev@acme.example"] stays "2027-03-28T23:59:59Z"; "2027-03-28T10:20:30Z" is declared',
+    '"expires_at" of hosting_grant.www["dev@acme.example"] is still "2027-03-28T23:59:59Z"; "2027-03-28T10:20:30Z" is declared',
   ],
   ["an end rounded up to the minute", granted(), { expires_at: onText(() => "2027-03-28T10:21:00Z") }, "expires_at of"],
   ["no end", granted(), { expires_at: () => null }, "stays null;"],

@@ -51,7 +51,7 @@ describe("a service that is called otherwise", () => {
     await project.declare({ project: "p", services: { site: other }, moved: [{ from: OLD, to: NEW }] });
     const { code, text } = await project.run("apply", "--auto-approve");
     expect(code).toBe(1);
-    expect(text).toContain("something is recorded there already");
+    expect(text).toContain("something already has an object");
     expect(project.changesSent()).toEqual([]);
   });
 

@@ -457,7 +457,7 @@ describe("an object that the request did not ask for", () => {
     const planned = await project.run("plan", "--detailed-exitcode");
     expect(planned.code, planned.text).toBe(0);
     expect(planned.text.replace(/\s+/g, " ")).toContain(
-      'name of hosting_client_account.alpha stays "Omega"; "Alpha" is declared You adopted the client account with this value. An apply leaves the client account as it is. Fix: Declare `name: Omega`.',
+      '"name" of hosting_client_account.alpha is still "Omega"; "Alpha" is declared You adopted the client account with this value. An apply leaves the client account as it is. Fix: Declare `name: Omega`.',
     );
     await project.apply();
     await project.declare({ project: "resolve", ...account("Omega") });

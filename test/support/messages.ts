@@ -36,7 +36,7 @@ const bill = { invoice: "invoice INV-2026-000007, 12.00 USD, due 2026-11-01", mo
 const off = { address: "hosting_webhook.billing", noun: "webhook", id: "7", off: "is_active is false" };
 
 const spending = { currency: "USD", amount: 500, limit: "450 USD", unit: "Amounts are in the API's own unit." };
-const removals = { removed: ["hosting_grant.dev", "hosting_grant.ops"], share: "2 of 4 recorded resources (50%)" };
+const removals = { removed: ["hosting_grant.dev", "hosting_grant.ops"], share: "2 of 4 resources in the state (50%)" };
 const moved = { from: "hosting_service.www", to: "hosting_service.shop" };
 const hook = { address: "hosting_webhook.billing", noun: "webhook", name: "secret" };
 
@@ -339,7 +339,7 @@ export const samples: {
     objects: ["service 1001 (www.acme.example)", "webhook 201 (created 2026-01-01T00:00:00Z)"],
   })),
   "guard.missing": [
-    { missing: ["hosting_service.www", "hosting_service.shop"], share: "2 of 4 recorded resources (50%)" },
+    { missing: ["hosting_service.www", "hosting_service.shop"], share: "2 of 4 resources in the state (50%)" },
   ],
   "plan.pending/turns": [{ ...resource, turns: 5 }],
   "store.turn_lost": [{}],

@@ -270,7 +270,7 @@ export const objects = {
       const one = ids.length === 1;
       const facts = shown.map(([plan, domain]) => {
         const parts = [
-          plan === null ? "no hosting plan" : `hosting plan ${openJson(plan)}`,
+          plan === null ? "no plan" : `plan ${openJson(plan)}`,
           domain === null ? "no domain" : openJson(domain),
         ];
         return parts.join(" and ");

@@ -206,7 +206,7 @@ describe("an object stays where it is", () => {
     const half = found(...both, { isWithin: (address) => address === "hosting_grant.a" });
     expect(half).toMatchObject({
       moves: [],
-      codes: [`plan.exists: grant 2 (${B}) moves from hosting_grant.b to hosting_grant.a with others`],
+      codes: [`plan.exists: grant 2 (${B}) moves from hosting_grant.b to hosting_grant.a together with other objects`],
     });
     expect(found(...both, { isWithin: () => false })).toMatchObject({ moves: [], codes: [] });
   });

@@ -125,7 +125,7 @@ describe("two creates of one thing", () => {
   it("names the move, and never a second registration", () => {
     const [found] = doubles([domain('a["x"]')], kinds, stateOf(acme));
     expect(fixOf(found)).toBe(
-      'If it was renamed: declare `moved: [{from: hosting_domain.old, to: "hosting_domain.a[\\"x\\"]"}]`. Otherwise declare it once.',
+      'If it was renamed: declare `moved: [{from: hosting_domain.old, to: "hosting_domain.a[\\"x\\"]"}]`. Otherwise remove hosting_domain.a["x"].',
     );
   });
 });

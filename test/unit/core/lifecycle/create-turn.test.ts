@@ -270,7 +270,7 @@ describe("another process", () => {
       const ended = await run.end();
       expect(ended).toMatchObject({ sent: 0, codes: ["store.turn"], records: [] });
       expect(ended.said[0]?.summary).toContain(
-        `Process ${process.pid} (project shop) has had the turn to create since`,
+        `Process ${process.pid} (project shop) has held the create lock since`,
       );
     });
   });
@@ -745,7 +745,7 @@ describe("a domain, which nothing shows", () => {
     const { sent, said } = await begin({ owner: "two" }).end();
     expect({ sent, summary: said[0]?.summary }).toEqual({
       sent: 0,
-      summary: expect.stringContaining("and got no answer"),
+      summary: expect.stringContaining("and got no response"),
     });
   });
 

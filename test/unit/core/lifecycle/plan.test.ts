@@ -1341,7 +1341,7 @@ describe("the plan of a resource", () => {
         expect(said && fixOf(said)?.match(/\b(?:live|suspended)\b(?=[ `])/g)).not.toContain(
           toward === "live" ? "suspended`" : "live",
         );
-        expect(said?.detail).toContain('suspension left at 2026-11-21T09:00:00Z, when the status was "active"');
+        expect(said?.detail).toContain('suspension was sent at 2026-11-21T09:00:00Z. The status was "active" at that time');
       }
     },
   );
@@ -1358,9 +1358,9 @@ describe("the plan of a resource", () => {
       return fixOf(planResource(inputOf(one)).conditions?.[0]);
     };
     expect(fixAt("SUSPENDED_BY_NEIGHBOUR")).toContain(
-      '"SUSPENDED_BY_NEIGHBOUR": suspended } } }` if it is suspended, `live` if it is up',
+      '"SUSPENDED_BY_NEIGHBOUR": suspended } } }` if it is suspended, or `live` if it is online',
     );
-    expect(fixAt("odd")).toContain('"odd": live } } }` if it is up, `suspended` if it is suspended');
+    expect(fixAt("odd")).toContain('"odd": live } } }` if it is online, or `suspended` if it is suspended');
     expect(fixAt(null)).toContain("until the API shows a status");
   });
 

@@ -323,7 +323,7 @@ describe("two services with one domain", () => {
       severity: "warning",
       code: "account.double",
       summary: "a.example is the domain of 2 services: 1, 2",
-      detail: "hosting_service.x is service 2. Each of them is billed, and only one can be in use.",
+      detail: "hosting_service.x is service 2. Each service is billed, and only one can be in use.",
       address: "hosting_service.x",
     });
   });
@@ -516,7 +516,7 @@ describe("a value that is wrong", () => {
     [
       "hosting_service",
       { currency: "USD" },
-      /^error \| service needs plan_id \| .* \| Add `plan_id`, for example `plan_id: 101`\.$/,
+      /^error \| A service requires "plan_id" \| .* \| Add `plan_id`, for example `plan_id: 101`\.$/,
     ],
   ])("of %s %j is named with what was expected", (type, config, expected) => {
     const found = words(type, config);

@@ -29,7 +29,7 @@ describe("a plan", () => {
     expect(unknownStatus(subject("ODD", SUSPENDED), { left: ["suspended", "x"], unseen: ["y"] })).toEqual({
       ...condition,
       summary: 'suspended, x of hosting_service.www cannot change: its status "ODD" is unknown',
-      detail: 'The request for the suspension left at 2026-11-21T09:00:00Z, when the status was "ACTIVE".',
+      detail: 'The request for the suspension was sent at 2026-11-21T09:00:00Z. The status was "ACTIVE" at that time.',
       remedies: saying(`If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}.`),
     });
   });
@@ -44,9 +44,9 @@ describe("a plan", () => {
   });
 
   it.each([
-    ["ODD", "live", "if it is up", "suspended", "if it is suspended"],
-    ["SUSPENDED_BY_OWNER", "suspended", "if it is suspended", "live", "if it is up"],
-    ["Paused!", "suspended", "if it is suspended", "live", "if it is up"],
+    ["ODD", "live", "if it is online", "suspended", "if it is suspended"],
+    ["SUSPENDED_BY_OWNER", "suspended", "if it is suspended", "live", "if it is online"],
+    ["Paused!", "suspended", "if it is suspended", "live", "if it is online"],
   ])("leaves open what %s means, without anything that was asked for", (word, first, when, other, otherwise) => {
     expect(unknownStatus(subject(word), { left: [], unseen: ["suspended"] })).toMatchObject({
       detail: RULE,
@@ -58,7 +58,7 @@ describe("a plan", () => {
 
   it.each([null, undefined])("maps nothing where there is no word (%j)", (word) => {
     expect(unknownStatus(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
-      summary: "suspended of hosting_service.www cannot change: the API shows no status",
+      summary: "hosting_service.www: the API shows no status, so \"suspended\" is not changed",
       remedies: saying("Check the status in the dashboard. Changes wait until the API shows a status."),
     });
   });
@@ -99,7 +99,7 @@ describe("an apply", () => {
   it("names what an order did not come to", () => {
     expect(unknownAtOnce(subject("ODD"), ["suspended", "password_version"])).toMatchObject({
       ...common,
-      summary: 'suspended, password_version of hosting_service.www must wait: its status "ODD" is unknown',
+      summary: '"suspended", "password_version" of hosting_service.www must wait: its status "ODD" is unknown',
     });
   });
 });

@@ -251,7 +251,7 @@ describe("values of any type", () => {
       '5:24 config.invalid_value: questions.a.b: expected a string, but Null without quotes means "no value"',
     ],
     ["{a: {b}}", "5:21 config.invalid_value: questions.a.b: expected a string, but the value is empty"],
-    ["{a: [x, ~]}", "5:24 config.invalid_value: questions.a[1]: expected a text, but the value is empty"],
+    ["{a: [x, ~]}", "5:24 config.invalid_value: questions.a[1]: expected a string, but the value is empty"],
     [
       "{a: '[1.10]'}",
       "5:20 config.invalid_value: questions.a: this text would be sent as the list or map that it holds",
