@@ -120,7 +120,7 @@ describe("moves", () => {
       { from: a, to: c },
       { from: b, to: c },
     ];
-    expect(() => run([c], [a, b], join)).toThrow(/Two resources/);
+    expect(() => run([c], [a, b], join)).toThrow(/have the same target/);
   });
 
   it("are refused in a circle", () => {

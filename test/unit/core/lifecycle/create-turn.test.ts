@@ -269,9 +269,7 @@ describe("another process", () => {
     await other.withTurn({ project: "shop", place: "" }, async () => {
       const ended = await run.end();
       expect(ended).toMatchObject({ sent: 0, codes: ["store.turn"], records: [] });
-      expect(ended.said[0]?.summary).toContain(
-        `Process ${process.pid} (project shop) has held the create lock since`,
-      );
+      expect(ended.said[0]?.summary).toContain(`Process ${process.pid} (project shop) has held the create lock since`);
     });
   });
 

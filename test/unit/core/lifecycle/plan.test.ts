@@ -1341,7 +1341,9 @@ describe("the plan of a resource", () => {
         expect(said && fixOf(said)?.match(/\b(?:live|suspended)\b(?=[ `])/g)).not.toContain(
           toward === "live" ? "suspended`" : "live",
         );
-        expect(said?.detail).toContain('suspension was sent at 2026-11-21T09:00:00Z. The status was "active" at that time');
+        expect(said?.detail).toContain(
+          'suspension was sent at 2026-11-21T09:00:00Z. The status was "active" at that time',
+        );
       }
     },
   );

@@ -28,18 +28,18 @@ describe("a plan", () => {
   it("names what it leaves alone, and the word", () => {
     expect(unknownStatus(subject("ODD", SUSPENDED), { left: ["suspended", "x"], unseen: ["y"] })).toEqual({
       ...condition,
-      summary: 'suspended, x of hosting_service.www cannot change: its status "ODD" is unknown',
+      summary: 'hosting_service.www: its status "ODD" is unknown, so "suspended", "x" is not changed',
       detail: 'The request for the suspension was sent at 2026-11-21T09:00:00Z. The status was "ACTIVE" at that time.',
-      remedies: saying(`If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}.`),
+      remedies: saying(`If the dashboard shows the service as suspended: declare ${mapped("ODD", "suspended")}.`),
     });
   });
 
   it("names what cannot be seen, and what the word should mean after the end of a suspension", () => {
     expect(unknownStatus(subject("ODD", LIVE), { left: [], unseen: ["suspended", "y"] })).toEqual({
       ...condition,
-      summary: 'The account does not show suspended, y of hosting_service.www: its status "ODD" is unknown',
-      detail: "The request for the end of the suspension left at 2026-11-21T09:00:00Z.",
-      remedies: saying(`If the dashboard shows it as up again: declare ${mapped("ODD", "live")}.`),
+      summary: 'Cannot read "suspended", "y" of hosting_service.www: its status "ODD" is unknown',
+      detail: "The request for the end of the suspension was sent at 2026-11-21T09:00:00Z.",
+      remedies: saying(`If the dashboard shows the service as online: declare ${mapped("ODD", "live")}.`),
     });
   });
 
@@ -51,14 +51,14 @@ describe("a plan", () => {
     expect(unknownStatus(subject(word), { left: [], unseen: ["suspended"] })).toMatchObject({
       detail: RULE,
       remedies: saying(
-        `Look at it in the dashboard, and say what the word means: ${mapped(word, first)} ${when}, \`${other}\` ${otherwise} (or pending, or gone).`,
+        `Check the status in the dashboard. Then map it: ${mapped(word, first)} ${when}, or \`${other}\` ${otherwise} (or \`pending\`, \`gone\`).`,
       ),
     });
   });
 
   it.each([null, undefined])("maps nothing where there is no word (%j)", (word) => {
     expect(unknownStatus(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
-      summary: "hosting_service.www: the API shows no status, so \"suspended\" is not changed",
+      summary: 'hosting_service.www: the API shows no status, so "suspended" is not changed',
       remedies: saying("Check the status in the dashboard. Changes wait until the API shows a status."),
     });
   });
@@ -71,7 +71,7 @@ describe("a plan", () => {
       summary: 'hosting_service.www cannot be removed yet: its status "ODD" is unknown',
       detail: 'The deletion_policy in the state is "suspend", which needs a known status.',
       remedies: saying(
-        `If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}. Or declare \`removed: [{from: hosting_service.www, destroy: false}]\` in place of its block to stop managing it.`,
+        `If the dashboard shows the service as suspended: declare ${mapped("ODD", "suspended")}. Or replace the block of hosting_service.www by \`removed: [{from: hosting_service.www, destroy: false}]\` to stop managing it.`,
         "hosting_service.www",
       ),
     });

@@ -206,7 +206,7 @@ describe("validate", () => {
   ])("says what is missing %s", (_, example, fix) => {
     const kind = kindWith({ a: z.string() }, example);
     expect(validate(kind, {}, "x.y").diagnostics).toMatchObject([
-      { summary: "A service requires \"a\"", remedies: saying(fix), detail: "What a is." },
+      { summary: 'A service requires "a"', remedies: saying(fix), detail: "What a is." },
     ]);
   });
 
