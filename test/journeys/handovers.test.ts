@@ -265,7 +265,7 @@ describe("what is not a pure exchange", () => {
     const text = ran.text.replaceAll(/\s+/g, " ");
     for (const email of [A, B])
       expect(text).toContain(
-        `hosting_grant.www["${email}"] stays as it is: hosting_service.www, which comes first, has an unknown status`,
+        `hosting_grant.www["${email}"] is not changed: hosting_service.www must change first, and its status is unknown`,
       );
     expect(text).toContain("status_words");
     expect(project.changesSent().map((line) => line.replaceAll(/\d+/g, "ID"))).toEqual([
@@ -481,7 +481,7 @@ describe("blocks of a declaration", () => {
     const ran = await project.run("plan");
     expect(ran.code).toBe(1);
     expect(ran.text.replaceAll(/\s+/g, " ")).toContain(
-      "leave out what `removed` says of hosting_service.old: its record moves here",
+      "remove the `removed` entry of hosting_service.old: its state entry moves to",
     );
     expect(ran.text).not.toContain("state mv");
     await project.declare({ project: "keys", services: { new: SITE } });
