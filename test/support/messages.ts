@@ -166,7 +166,7 @@ export const samples: {
     isOwn: !isLost,
   })),
   "api.malformed/other": [{ noun: "service", id: "1001", other: "1002" }],
-  "api.malformed/listed": [{ noun: "webhook", id: "201", said: "The object does not exist in the API (404)." }],
+  "api.malformed/listed": [{ noun: "webhook", id: "201", said: "The API does not know the object (404)." }],
   "plan.gone/ended": [{ ...one, how: "was deleted on 2026-11-20" }],
   "plan.gone/listed": [one],
   "plan.gone/import": [{ ...one, how: "no longer exists" }],
