@@ -134,7 +134,7 @@ class Agency {
     const [registered] = this.machine.sandbox.control.list("domains");
     const seen = error.summary.includes("is not available") ? String(registered?.id) : undefined;
     // A server without a domain, and a key that is too old to be used: only the user knows whose it is.
-    const [, candidate] = / may be service (\d+).*: its create has no answer$/.exec(error.summary) ?? [];
+    const [, candidate] = / may be service (\d+).*: its request got no response$/.exec(error.summary) ?? [];
     const id = offered ?? seen ?? candidate;
     if (id !== undefined) {
       this.core.forget(each);

@@ -135,7 +135,7 @@ describe("a run that dies in mid-order", () => {
     await project.declare({ project: "crash" });
     const ran = await project.run("apply", "--auto-approve", "--allow-removals");
     expect(ran.code).toBe(1);
-    expect(ran.text).toContain("service 1003) may not be removed");
+    expect(ran.text).toContain("service 1003) cannot be removed");
     expect((await project.recorded(WWW))?.private.pending).toBeDefined();
   });
 

@@ -97,7 +97,7 @@ it("a webhook that the host has switched off stays as it is, and the plan says w
   const plan = await project.run("plan", "--detailed-exitcode");
   expect(plan.code, plan.text).toBe(0);
   expect(flat(plan.out)).toMatch(
-    /Needs attention: ! hosting_webhook\.billing: the host shows webhook \S+ \(https:\/\/hooks\.acme\.example\/\) as disabled: is_active is false/,
+    /Needs attention: ! hosting_webhook\.billing: the host has disabled webhook \S+ \(https:\/\/hooks\.acme\.example\/\): is_active is false/,
   );
   expect(plan.out).toContain("1 object is switched off.");
   expect((await project.run("webhooks")).out).toContain("disabled: is_active is false");

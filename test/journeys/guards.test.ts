@@ -60,7 +60,7 @@ describe("max_spend", () => {
     const text = await expectRefused(project, "guard.spend");
     // 500 less 10% and 900 less 15%.
     expect(text).toContain("The orders of the plan may cost 1215 USD; max_spend allows 1214 USD");
-    expect(text).toContain("At most: hosting_service.shop 765, hosting_service.www 450.");
+    expect(text).toContain("Maximum cost: hosting_service.shop 765, hosting_service.www 450.");
     expect(text).toContain("Amounts are in the API's own unit.");
     const ran = await project.apply("--max-spend", "usd=1215");
     expect(ran.text).toContain("Apply complete! 2 added");
@@ -186,7 +186,7 @@ describe("removals", () => {
     await project.apply();
     await project.declare({ project: "guarded", webhooks: hooks(6) });
     const text = await expectRefused(project, "guard.removals");
-    expect(text).toContain("The plan removes 4 of 10 recorded resources (40%); the default limit is 30%");
+    expect(text).toContain("The plan removes 4 of 10 resources in the state (40%); the default limit is 30%");
     await project.declare({ project: "guarded", webhooks: hooks(7) });
     await project.apply();
     expect(project.control.list("webhooks")).toHaveLength(7);
@@ -207,7 +207,7 @@ describe("removals", () => {
     await project.apply();
     await project.declare({ project: "guarded" });
     const text = await expectRefused(project, "guard.removals");
-    expect(text).toContain("The plan removes 1; no resource is declared of 1 recorded resource (100%)");
+    expect(text).toContain("The plan removes 1 of 1 resource in the state (100%); no resource is declared");
     // Nor by naming it: the declaration is as empty.
     await expectRefused(project, "guard.removals", "--target", "hosting_webhook.w0");
     await project.apply("--allow-removals");

@@ -239,7 +239,7 @@ describe("what is not a pure exchange", () => {
     const text = ran.text.replaceAll(/\s+/g, " ");
     for (const email of [A, B])
       expect(text).toContain(
-        `hosting_grant.www["${email}"] stays as it is: hosting_service.www, which comes first, has an unknown status`,
+        `hosting_grant.www["${email}"] is not changed: hosting_service.www must change first, and its status is unknown`,
       );
     expect(text).toContain("status_words");
     expect(project.changesSent().map((line) => line.replaceAll(/\d+/g, "ID"))).toEqual([
@@ -265,7 +265,7 @@ describe("what is not a pure exchange", () => {
     const ran = await project.run("apply", "--auto-approve", ...STACK);
     expect(ran.code).toBe(1);
     expect(ran.text.replaceAll(/\s+/g, " ")).toContain(
-      "hosting_grant.other may not be replaced: hosting_grant.kept, its former address, has prevent_destroy",
+      "hosting_grant.other cannot be replaced: hosting_grant.kept, its former address, has prevent_destroy",
     );
     expect(project.changesSent()).toEqual([]);
     await stack(project, { hosting_grant: { kept: grant(B, kept), other: grant(A) } });
@@ -437,7 +437,7 @@ describe("blocks of a declaration", () => {
     const ran = await project.run("plan");
     expect(ran.code).toBe(1);
     expect(ran.text.replaceAll(/\s+/g, " ")).toContain(
-      "leave out what `removed` says of hosting_service.old: its record moves here",
+      "remove the `removed` entry of hosting_service.old: its state entry moves to",
     );
     expect(ran.text).not.toContain("state mv");
     await project.declare({ project: "keys", services: { new: SITE } });

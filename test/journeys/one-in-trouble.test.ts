@@ -50,7 +50,7 @@ describe("a service that a client has taken over", () => {
     ]);
     expect(project.sent().filter((sent) => sent.includes(`/services/${id}/grants`))).toEqual([]);
     const ran = await project.run("apply", "--auto-approve");
-    expect(ran).toMatchObject({ code: 0, text: expect.stringContaining("handed over to another account") });
+    expect(ran).toMatchObject({ code: 0, text: expect.stringContaining("transferred to another account") });
     expect(idOf(project, "d")).toBeGreaterThan(0);
     expect(doing(await project.plan())).toEqual([]);
   });
@@ -273,7 +273,7 @@ describe("a change that cannot be made", () => {
       (project: Project, id: number) => project.control.change("services", id, { domain: "changed.example" }),
       SERVICES,
     ],
-    ["a service that may not be removed", () => undefined, WITHOUT_A],
+    ["a service that cannot be removed", () => undefined, WITHOUT_A],
   ])("may be %s", async (_, change, services) => {
     const { project, id } = await applied();
     change(project, id);
@@ -385,7 +385,7 @@ describe("a stack", () => {
     project.sent();
     await declare(stack(["a", "b"], { suspended: true }));
     const ran = await project.run("apply", "--auto-approve", "--partial", ...STACK);
-    expect(ran).toMatchObject({ code: 1, text: expect.stringMatching(/handed over to another account/) });
+    expect(ran).toMatchObject({ code: 1, text: expect.stringMatching(/transferred to another account/) });
     expect(project.changesSent()).toEqual([expect.stringMatching(/\/suspend$/)]);
     await declare(stack(["b"], { suspended: true }));
     const last = await project.run("apply", "--auto-approve", "--allow-removals", ...STACK);

@@ -285,7 +285,7 @@ describe("the same account", () => {
     for (const { id } of project.control.list("webhooks").slice(1)) project.control.remove("webhooks", id);
     const ran = await project.run("plan");
     expect(ran.text.match(/^Error: .*$/gm)).toEqual([
-      "Error: The account lacks 6 of 6 recorded resources (100%). Is this the wrong account? [guard.missing]",
+      "Error: The account lacks 6 of 6 resources in the state (100%). Is this the wrong account? [guard.missing]",
     ]);
     for (const { private: mark } of (await project.state()).resources.values()) expect(mark.account).toBeDefined();
   });

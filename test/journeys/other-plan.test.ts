@@ -150,7 +150,7 @@ describe("an order without an answer", () => {
     const [made] = project.control.list("services").filter(({ domain }) => domain === www.domain);
     const id = String(made?.id);
     const asked = await project.run("plan");
-    expect(flat(asked.text)).toContain('but of another plan ("Shared Plus")');
+    expect(flat(asked.text)).toContain('but of another hosting plan ("Shared Plus")');
     const shown = await project.run("resolve", ADDRESS);
     expect(shown.out).toContain(": of another plan");
     expect(shown.out).not.toContain("--adopt ID");

@@ -72,7 +72,7 @@ const NEVER: readonly [what: string, declaration: object, rewrite: Rewrite, says
     "an end at the end of the day",
     granted(),
     { expires_at: onText((text) => `${text.slice(0, 10)}T23:59:59Z`) },
-    'expires_at of hosting_grant.www["dev@acme.example"] stays "2027-03-28T23:59:59Z"; "2027-03-28T10:20:30Z" is declared',
+    '"expires_at" of hosting_grant.www["dev@acme.example"] is still "2027-03-28T23:59:59Z"; "2027-03-28T10:20:30Z" is declared',
   ],
   ["no end", granted(), { expires_at: () => null }, "stays null;"],
   ["another permission", granted(), { permission: onText(() => "manage") }, 'stays "manage"; "view" is declared'],

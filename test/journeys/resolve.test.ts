@@ -127,7 +127,7 @@ describe("resolve", () => {
 
   it.each([
     ["two ways at once", [ADDRESS, "--absent", "--wait"], "cannot be combined"],
-    ["waiting for what cannot be seen", [ADDRESS, "--wait"], "nothing to wait for"],
+    ["waiting for what cannot be seen", [ADDRESS, "--wait"], "hostform cannot wait for"],
   ])("refuses %s", async (_, args, words) => {
     const project = await pendingDomain(false);
     const ran = await project.run("resolve", ...args);
@@ -190,7 +190,7 @@ describe("resolve", () => {
     const [address = ""] = (await project.state()).resources.keys();
     const ran = await project.run("resolve", address, "--absent");
     expect(ran.code, ran.text).toBe(1);
-    expect(ran.err).toContain(`The request for ${address} created`);
+    expect(ran.err).toContain(`${address} cannot be confirmed as absent: the request created`);
     expect((await project.recorded(address))?.private.pending).toBeDefined();
     await project.apply();
     await project.expectNoChanges();
@@ -408,7 +408,7 @@ describe("an object that the request did not ask for", () => {
     const planned = await project.run("plan", "--detailed-exitcode");
     expect(planned.code, planned.text).toBe(0);
     expect(planned.text.replace(/\s+/g, " ")).toContain(
-      'name of hosting_client_account.alpha stays "Omega"; "Alpha" is declared You adopted the client account with this value. An apply leaves the client account as it is. Fix: Declare `name: Omega`.',
+      '"name" of hosting_client_account.alpha is still "Omega"; "Alpha" is declared You adopted the client account with this value. An apply does not change the client account. Fix: Declare `name: Omega`.',
     );
     await project.apply();
     await project.declare({ project: "resolve", ...account("Omega") });

@@ -477,7 +477,7 @@ describe("a secret_output that holds another secret than the recorded fingerprin
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code, ran.text).toBe(1);
     expect(ran.text.replaceAll(/\s+/g, " ")).toMatch(
-      /holds another secret than the recorded secret of hosting_webhook/,
+      /differs from the secret of hosting_webhook\S+ in the state/,
     );
     expect(ran.text).not.toContain("whsec_of");
     expect(text(project, file)).toBe(theirs);
@@ -489,7 +489,7 @@ describe("a secret_output that holds another secret than the recorded fingerprin
     writeFileSync(at(project, FILE.file), "whsec_of another account\n", { mode: 0o600 });
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code, ran.text).toBe(1);
-    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("already holds a secret, and the state does not know");
+    expect(ran.text.replaceAll(/\s+/g, " ")).toContain("already holds a secret, and the state has no");
     expect(text(project, FILE.file)).toBe("whsec_of another account\n");
     expect(project.changesSent()).toEqual([]);
   });

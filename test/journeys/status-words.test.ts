@@ -138,7 +138,7 @@ describe("a status that is not understood", () => {
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code).toBe(1);
     expect(ran.text).toContain(
-      'Look at it in the dashboard, and say what the word means: `providers: { default: { status_words: { "OK_FINE": live } } }` if it is up, `suspended` if it is suspended (or pending, or gone).',
+      'Look at it in the dashboard, and say what the word means: `providers: { default: { status_words: { "OK_FINE": live } } }` if it is online, `suspended` if it is suspended (or pending, or gone).',
     );
     expect(project.changesSent()).toEqual([]);
   });

@@ -88,7 +88,7 @@ describe("a domain whose registration had no answer, and that another project de
 
   it("is refused there as requested without an answer, and as ordered once `resolve` has adopted it", async () => {
     const { one, two } = await lost(true);
-    expect((await two.run("apply", "--auto-approve")).text).toContain("and got no answer");
+    expect((await two.run("apply", "--auto-approve")).text).toContain("and got no response");
     const [order] = one.control.list("domains");
     const settled = await one.run("resolve", "hosting_domain.acme", "--adopt", String(order?.id));
     expect(settled.code, settled.text).toBe(0);

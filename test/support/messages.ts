@@ -36,7 +36,7 @@ const bill = { invoice: "invoice INV-2026-000007, 12.00 USD, due 2026-11-01", mo
 const off = { address: "hosting_webhook.billing", noun: "webhook", id: "7", off: "is_active is false" };
 
 const spending = { currency: "USD", amount: 500, limit: "450 USD", unit: "Amounts are in the API's own unit." };
-const removals = { removed: ["hosting_grant.dev", "hosting_grant.ops"], share: "2 of 4 recorded resources (50%)" };
+const removals = { removed: ["hosting_grant.dev", "hosting_grant.ops"], share: "2 of 4 resources in the state (50%)" };
 const moved = { from: "hosting_service.www", to: "hosting_service.shop" };
 const hook = { address: "hosting_webhook.billing", noun: "webhook", name: "secret" };
 
@@ -180,7 +180,7 @@ export const samples: {
     isOwn: !isLost,
   })),
   "api.malformed/other": [{ noun: "service", id: "1001", other: "1002" }],
-  "api.malformed/listed": [{ noun: "webhook", id: "201", said: "The object does not exist in the API (404)." }],
+  "api.malformed/listed": [{ noun: "webhook", id: "201", said: "The API does not know the object (404)." }],
   "plan.gone/ended": [{ ...one, how: "was deleted on 2026-11-20" }],
   "plan.gone/listed": [one],
   "plan.gone/import": [{ ...one, how: "no longer exists" }],
@@ -353,7 +353,7 @@ export const samples: {
     objects: ["service 1001 (www.acme.example)", "webhook 201 (created 2026-01-01T00:00:00Z)"],
   })),
   "guard.missing": [
-    { missing: ["hosting_service.www", "hosting_service.shop"], share: "2 of 4 recorded resources (50%)" },
+    { missing: ["hosting_service.www", "hosting_service.shop"], share: "2 of 4 resources in the state (50%)" },
   ],
   "plan.pending/turns": [{ ...resource, turns: 5 }],
   "store.turn_lost": [{}],

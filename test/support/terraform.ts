@@ -229,7 +229,8 @@ export class Terraform extends Workplace {
    */
   async importAsAsked(address: string, { errors, text }: Outcome): Promise<boolean> {
     const [question] = errors;
-    if (!question || !/ may be .*: (?:its create has no answer|the API accepted)/.test(question.summary)) return false;
+    if (!question || !/ may be .*: (?:its request got no response|the API accepted)/.test(question.summary))
+      return false;
     expect(errors, text).toHaveLength(1);
     expect(this.changesSent()).not.toContain("POST /services");
     const [, id = "none"] = /--adopt '(\d+)'/.exec(question.detail) ?? [];

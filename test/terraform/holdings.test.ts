@@ -606,7 +606,7 @@ resource "hosting_domain" "${name}" {
     await terraform.write(prevented("new"));
     const { errors, text } = await terraform.refused();
     for (const what of ["service", "client account", "migration request"]) {
-      const removal = errors.find(({ summary }) => summary.startsWith(what) && summary.includes("may not be removed"));
+      const removal = errors.find(({ summary }) => summary.startsWith(what) && summary.includes("cannot be removed"));
       expect(removal?.detail.indexOf("moved {"), `${what}: ${text}`).toBeGreaterThan(0);
       expect(removal?.detail.indexOf("moved {")).toBeLessThan(removal?.detail.indexOf("deletion_policy =") ?? 0);
     }

@@ -10,7 +10,7 @@ describeWith(TERRAFORM)("money in Terraform", { timeout: 60_000 }, () => {
     const terraform = await startSite();
     await terraform.applied();
     const destroyed = await terraform.refused("-destroy");
-    expect(destroyed.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("may not be removed") }]);
+    expect(destroyed.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("cannot be removed") }]);
     expect(destroyed.errors[0]?.detail).toMatch(/deletion_policy.*"?forget"?/s);
     expect((await terraform.destroy()).code).toBe(1);
     // Nor does it help to remove the block: what is recorded counts.

@@ -49,7 +49,7 @@ const output = z
         .optional()
         .describe("One line of an env file."),
       command: z
-        .array(z.string("expected a text"), COMMAND)
+        .array(z.string("expected a string"), COMMAND)
         .min(1, COMMAND)
         .refine(([program]) => program !== "", "expected a program")
         .optional()

@@ -78,7 +78,7 @@ export const creates = {
   "plan.pending/undecided": either((given: Objects & Doubt & { isAccepted: boolean }) => {
     const { address, noun, ids, object, isAccepted } = given;
     const one = ids.length === 1;
-    const outcome = isAccepted ? "the response to its request has no id" : "the response to its request was lost";
+    const outcome = isAccepted ? "its response has no id" : "its request got no response";
     return {
       summary: `${address} may be ${which(given)}: ${outcome}`,
       detail: `The ${noun}${one ? " is" : "s are"} new, ${doubtOf(given)}.`,
@@ -112,8 +112,8 @@ export const creates = {
     summary: `The response to the order of ${address} was lost: the order created ${noun} ${object}, which ${address} adopts`,
   })),
   "apply.replayed/held": error(({ address, noun, object, owner }: Replayed & Words<"owner">) => ({
-    summary: `The API returned ${noun} ${object} for the order of ${address}, but ${owner} manages it`,
-    detail: `${UNORDERED} They have the same reference, or ${owner} adopted the wrong ${noun}.`,
+    summary: `The API returned ${noun} ${object} for ${address}, but ${owner} manages it`,
+    detail: `${UNORDERED} The references are equal, or ${owner} adopted the wrong ${noun}.`,
     remedies: [`Correct the reference of ${address}.`, { do: "forget", address: owner, why: "import" }],
   })),
   "apply.replayed/older": error((given: Replayed) => ({

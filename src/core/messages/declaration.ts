@@ -257,7 +257,7 @@ export const declaration = {
         recorded === undefined
           ? `${place} already holds a secret, and the state has no ${name} of ${address}`
           : `The secret in ${place} differs from the ${name} of ${address} in the state`,
-      detail: `${recorded === undefined ? "" : `In the state: ${recorded}. `}There: ${other}. It may be the only copy, so it is not overwritten.`,
+      detail: `${recorded === undefined ? "" : `In the state: ${recorded}. `}There: ${other}. It may be the only copy, so it is kept.`,
       remedies: [`Move the secret from ${place}, or set another place in secret_output of ${address}.`],
     }),
   ),

@@ -270,7 +270,7 @@ export const objects = {
       const one = ids.length === 1;
       const facts = shown.map(([plan, domain]) => {
         const parts = [
-          plan === null ? "no hosting plan" : `hosting plan ${openJson(plan)}`,
+          plan === null ? "no plan" : `plan ${openJson(plan)}`,
           domain === null ? "no domain" : openJson(domain),
         ];
         return parts.join(" and ");
@@ -279,7 +279,7 @@ export const objects = {
         summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
         detail: other
           ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. A host may shorten it.`
-          : `The API shows ${some([...new Set(facts)], 3)}. ${pending === undefined ? "The state may have been lost." : `The request for ${pending} got no response and may have created ${one ? "it" : "one"}.`}`,
+          : `The API shows ${some([...new Set(facts)], 3)}. ${pending === undefined ? "The state may have been lost." : `The unanswered request for ${pending} may have created ${one ? "it" : "one"}.`}`,
         remedies: [
           { do: "import", id: one ? object : undefined, when: `${which(given)} is ${address}` },
           { do: "order_anyway" },

@@ -257,7 +257,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     ["domain", "acme", 'domain: "acme" is not a domain name'],
     ["domain", "", 'domain: "" is not a domain name'],
     ["couponCode", "", "couponCode: expected a non-empty text"],
-    ["reference", "x".repeat(201), "reference: expected a text of 1 to 200 characters"],
+    ["reference", "x".repeat(201), "reference: expected a string of 1 to 200 characters"],
     ["passwordVersion", 1.5, "passwordVersion: 1.5 is not a positive whole number"],
     [
       "deletionPolicy",

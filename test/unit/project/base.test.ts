@@ -203,7 +203,7 @@ describe("a base is refused", () => {
       { resource: { hosting_webhook: { a: { url: "https://a.example", events: ["invoice.paid"] } } } },
       "main.tf.json",
     );
-    expect(await of("plan", "--stack", ".")).toContain("this is a stack");
+    expect(await of("plan", "--stack", ".")).toContain("this project is a stack");
   });
 });
 

@@ -61,7 +61,7 @@ describe("messages about a stack", () => {
     expect((await project.run("apply", "--auto-approve", "--stack", "infra")).code).toBe(0);
     project.control.change("services", 1003, { status: "fraud" });
     const text = said(await project.run("plan", "--stack", "infra"));
-    expect(text).toContain('`"status_words": { "fraud": "live" }` in the provider\'s configuration if it is up');
+    expect(text).toContain('`"status_words": { "fraud": "live" }` in the provider\'s configuration if it is online');
     const provider = { hosting: [{ project: "acme", status_words: { fraud: "suspended" } }] };
     write(project, { hosting_service: { a: { ...SERVICE, suspended: true } } }, { provider });
     expect((await project.run("plan", "--stack", "infra", "--detailed-exitcode")).code).toBe(0);

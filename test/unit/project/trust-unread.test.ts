@@ -26,7 +26,7 @@ describe("with a token that only views", () => {
     expect([same.code, same.stderr]).toEqual([0, ""]);
     expect(same.stdout).toMatch(/! hosting_webhook.hook was not checked: the plan uses the state\n.*a webhook \(403\)/);
     expect(same.stdout).toMatch(
-      /! hosting_grant.www\["dev@acme.example"\] is as recorded, not checked\n.*a grant \(403\)/,
+      /! hosting_grant.www\["dev@acme.example"\] was not checked: the plan uses the state\n.*a grant \(403\)/,
     );
     expect(same.stdout).toContain("No changes in what was read. 2 resources are not checked.");
     expect(same.stdout).toContain("For reading: 2 resources not checked.\n");
@@ -83,7 +83,7 @@ describe("with a token that only views", () => {
     sandbox.control.clearRequests();
     const { stdout } = await plan();
     expect(stdout).toContain(`For reading: ${sites + 1} resources not checked.\n`);
-    expect(stdout.match(/is as recorded, not checked/g)).toHaveLength(sites > 1 ? 1 : 2);
+    expect(stdout.match(/was not checked: the plan uses the state/g)).toHaveLength(sites > 1 ? 1 : 2);
     if (sites > 1) expect(stdout).toContain("As recorded, not checked: hosting_grant.");
     expect(
       sandbox.control

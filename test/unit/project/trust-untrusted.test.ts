@@ -51,7 +51,7 @@ describe("an untrusted declaration", () => {
       await run([...command.split(" "), "--untrusted"]),
       await run(command.split(" "), { HOSTFORM_UNTRUSTED: "1" }),
     ]) {
-      expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("is not for untrusted declarations [usage]")]);
+      expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("is not allowed for an untrusted declaration [usage]")]);
     }
     expect(canary.requests).toEqual([]);
   });
@@ -130,7 +130,7 @@ services:
       "another meaning of a known word",
       { status_words: { Active: "gone" } },
       "",
-      "another meaning (status_words: Active)",
+      "the meaning of a known status (status_words: Active)",
     ],
     [
       "a list that lags, a budget and a retention",

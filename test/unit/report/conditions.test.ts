@@ -28,7 +28,7 @@ describe("conditions of a plan", () => {
     const text = renderPlan(both, plain);
     expect(text).toContain("Needs attention:\n  ! suspended of hosting_service.acme stays");
     expect(text).toContain(
-      "  ! hosting_webhook.billing: the host shows webhook 7 as disabled: is_active is false\n    It may receive",
+      "  ! hosting_webhook.billing: the host has disabled webhook 7: is_active is false\n    It may receive",
     );
     expect(text).toContain("    Fix: Correct its receiver.");
     expect(text).not.toContain("\u001b");
@@ -52,7 +52,7 @@ describe("conditions of a plan", () => {
     expect(json[1]).toEqual({
       address: "hosting_webhook.billing",
       condition: "off",
-      summary: "hosting_webhook.billing: the host shows webhook 7 as disabled: is_active is false",
+      summary: "hosting_webhook.billing: the host has disabled webhook 7: is_active is false",
       detail: "It may receive no events until it is switched on again.",
       fix: "Correct its receiver. Then switch it on in the dashboard. Or delete it there and apply: that creates another one, with a new secret.",
     });

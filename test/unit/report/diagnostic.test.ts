@@ -83,7 +83,7 @@ describe("renderDiagnostics", () => {
     const prevented = (at: number): Diagnostic => ({
       ...diagnostic({
         code: "plan.prevented",
-        summary: `hosting_service.s${at} (service ${1000 + at}) may not be removed`,
+        summary: `hosting_service.s${at} (service ${1000 + at}) cannot be removed`,
       }),
       detail: `POST /api/v1/services/${1000 + at}/grants. The server says: no.`,
       remedies: [`Put hosting_service.s${at} back.`],
@@ -96,7 +96,7 @@ describe("renderDiagnostics", () => {
         plain,
       );
     expect(show(80)).toMatch(
-      /^Error: hosting_service\.s0 \(service 1000\) may not be removed \[plan\.prevented\] \(and 79 like it\)\n {2}in hosting_service\.s0\n/,
+      /^Error: hosting_service\.s0 \(service 1000\) cannot be removed \[plan\.prevented\] \(and 79 like it\)\n {2}in hosting_service\.s0\n/,
     );
     expect(show(80)).toContain("Fix: Put hosting_service.s0 back. Likewise for the others.");
     expect(show(80).match(/^Error:/gm)).toHaveLength(1);

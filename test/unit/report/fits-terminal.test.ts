@@ -137,7 +137,7 @@ const texts: readonly [name: string, render: (look: Look) => string][] = [
         [
           diagnostic({
             summary: `The domain ${LONG} is the domain of 2 services, and only one of them can be in use: ${address(1)}`,
-            detail: "Each of them is billed, and only one can be in use. ".repeat(3).trim(),
+            detail: "Each service is billed, and only one can be in use. ".repeat(3).trim(),
             address: address(2),
           }),
         ],

@@ -29,7 +29,7 @@ export interface ClientAccountConfig extends cdktf.TerraformMetaArguments {
   */
   readonly currency?: string;
   /**
-  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * Effect of a destroy, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state applies: apply a changed policy before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account#deletion_policy ClientAccount#deletion_policy}
   */
@@ -162,12 +162,11 @@ export class ClientAccountTimeoutsOutputReference extends cdktf.ComplexObject {
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/client_account hosting_client_account}
 *
-* A client account owned by the agency. Manage track only; creating one requires the Growth partner tier or above and the
+* A client account owned by the agency. Manage track only; creating one requires the Growth partner tier or above, and the
 * billing ability.
 *
-* The API can neither change nor delete an account. A change is an error of the plan that says so, and destroying follows
-* `deletion_policy`. An account of the same name that exists already is not created again: the plan is an error that offers
-* an `import` block.
+* The API can neither change nor delete an account. A plan with a change fails, and a destroy follows `deletion_policy`. If an
+* account with the same name exists, the plan fails and shows an `import` block.
 */
 export class ClientAccount extends cdktf.TerraformResource {
 
@@ -299,7 +298,7 @@ export class ClientAccount extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * Effect of a destroy, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state applies: apply a changed policy before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');

@@ -88,7 +88,7 @@ export class DataHostingClientAccountsClientAccountsOutputReference extends cdkt
 
   // currency - computed: true, optional: false, required: false
   /**
-  * Billing currency of the client.
+  * Currency that the client is billed in.
   */
   public get currency() {
     return this.getStringAttribute('currency');

@@ -78,7 +78,7 @@ export class DataHostingGrantsGrantsOutputReference extends cdktf.ComplexObject 
 
   // email - computed: true, optional: false, required: false
   /**
-  * E-mail address of the user who gets access to the service.
+  * Who the service is shared with.
   */
   public get email() {
     return this.getStringAttribute('email');

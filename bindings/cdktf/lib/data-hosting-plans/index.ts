@@ -112,7 +112,7 @@ export class DataHostingPlansPlansOutputReference extends cdktf.ComplexObject {
 
   // name - computed: true, optional: false, required: false
   /**
-  * Name of the hosting plan.
+  * Name of the plan.
   */
   public get name() {
     return this.getStringAttribute('name');

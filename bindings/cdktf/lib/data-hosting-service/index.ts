@@ -152,7 +152,7 @@ export class DataHostingService extends cdktf.TerraformDataSource {
 
   // next_due_date - computed: true, optional: false, required: false
   /**
-  * Due date of the next invoice (YYYY-MM-DD).
+  * When the next invoice is due (YYYY-MM-DD).
   */
   public get nextDueDate() {
     return this.getStringAttribute('next_due_date');
@@ -168,7 +168,7 @@ export class DataHostingService extends cdktf.TerraformDataSource {
 
   // plan - computed: true, optional: false, required: false
   /**
-  * Name of the hosting plan.
+  * Name of the plan.
   */
   public get plan() {
     return this.getStringAttribute('plan');

@@ -128,7 +128,7 @@ export class DataHostingServicesServicesOutputReference extends cdktf.ComplexObj
 
   // next_due_date - computed: true, optional: false, required: false
   /**
-  * Due date of the next invoice (YYYY-MM-DD).
+  * When the next invoice is due (YYYY-MM-DD).
   */
   public get nextDueDate() {
     return this.getStringAttribute('next_due_date');
@@ -144,7 +144,7 @@ export class DataHostingServicesServicesOutputReference extends cdktf.ComplexObj
 
   // plan - computed: true, optional: false, required: false
   /**
-  * Name of the hosting plan.
+  * Name of the plan.
   */
   public get plan() {
     return this.getStringAttribute('plan');

@@ -88,7 +88,7 @@ export class DataHostingWebhooksWebhooksOutputReference extends cdktf.ComplexObj
 
   // url - computed: true, optional: false, required: false
   /**
-  * URL that receives the events.
+  * Where events are posted to.
   */
   public get url() {
     return this.getStringAttribute('url');

@@ -17,7 +17,7 @@ export interface DomainConfig extends cdktf.TerraformMetaArguments {
   */
   readonly currency: string;
   /**
-  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * Effect of a destroy, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state applies: apply a changed policy before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/domain#deletion_policy Domain#deletion_policy}
   */
@@ -162,15 +162,15 @@ export class DomainTimeoutsOutputReference extends cdktf.ComplexObject {
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/domain hosting_domain}
 *
-* Registers a domain; an invoice is raised at once. The API has no call to list, read, change or delete registrations: the
-* state is the only memory of them. Drift cannot be seen, a change is an error of the plan that says so, and destroying follows
+* Registers a domain; the host issues an invoice immediately. The API has no call to list, read, change or delete
+* registrations. So only the state has them, and drift is not visible. A plan with a change fails, and a destroy follows
 * `deletion_policy`.
 *
-* When the answer to a registration is lost it is not known whether the domain was ordered. The provider never sends it again
-* automatically: the resource stays in the state as pending, and each apply is an error, until you settle it. A registered domain
-* cannot be registered again, neither with other years nor because Terraform has it marked as tainted.
+* If the response to a registration is lost, it is unknown whether the domain was ordered. The provider never repeats the request
+* automatically: the resource stays in the state as pending, and each apply fails, until you resolve it. A registered domain
+* cannot be registered again, neither with other years nor because Terraform has marked it as tainted.
 *
-* An import cannot look anything up. It takes the id, or the domain, as given, and the rest from the configuration.
+* An import cannot read the API. It uses the given id or domain, and takes all other values from the configuration.
 */
 export class Domain extends cdktf.TerraformResource {
 
@@ -253,7 +253,7 @@ export class Domain extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * Effect of a destroy, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state applies: apply a changed policy before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');
@@ -287,7 +287,7 @@ export class Domain extends cdktf.TerraformResource {
 
   // id - computed: true, optional: false, required: false
   /**
-  * Identifier of the registration; the domain itself when the API names none, given by the API.
+  * Identifier of the registration; the domain itself if the API returns no id, given by the API.
   */
   public get id() {
     return this.getStringAttribute('id');

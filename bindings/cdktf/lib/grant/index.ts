@@ -185,8 +185,8 @@ export class GrantTimeoutsOutputReference extends cdktf.ComplexObject {
 * Shares a service with another user, to view or to manage it. `for_each` over a map of e-mail addresses keeps a team in
 * one block.
 *
-* The API cannot change a grant: a different permission or end revokes it and grants it again. A grant whose `expires_at` has
-* passed is left alone, not created in a loop. Destroying revokes it.
+* The API cannot change a grant: a different permission or end revokes the grant and creates a new grant. A grant whose `expires_at`
+* has passed is not recreated. A destroy revokes the grant.
 */
 export class Grant extends cdktf.TerraformResource {
 

@@ -11,7 +11,7 @@ import { watchNames } from "../../../../src/constructs/binding-checks.ts";
 
 export interface MigrationRequestConfig extends cdktf.TerraformMetaArguments {
   /**
-  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * Effect of a destroy, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state applies: apply a changed policy before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#deletion_policy MigrationRequest#deletion_policy}
   */
@@ -29,7 +29,7 @@ export interface MigrationRequestConfig extends cdktf.TerraformMetaArguments {
   */
   readonly orderId?: string;
   /**
-  * Source type and scope questions, sent as they are: the API's field names are not published. Lists and objects are given with `jsonencode` and sent as such. Example: `{ source = "cpanel" }`. A change is refused, unless `replace_on_change` is set.
+  * Source type and scope questions, sent unchanged. The API does not publish its field names. Write lists and objects with `jsonencode`; they are sent as JSON. Example: `{ source = "cpanel" }`. A change is refused, unless `replace_on_change` is set.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request#questions MigrationRequest#questions}
   */
@@ -150,9 +150,8 @@ export class MigrationRequestTimeoutsOutputReference extends cdktf.ComplexObject
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/migration_request hosting_migration_request}
 *
-* Queues the migration of a website. Its credentials and its final submission are given in the dashboard; the API has no
-* call for either, nor for changing or deleting a request. A change is an error of the plan that says so, and destroying
-* follows `deletion_policy`.
+* Queues the migration of a website. Enter the credentials and submit the request in the dashboard; the API has no call for this.
+* The API cannot change or delete a request. A plan with a change fails, and a destroy follows `deletion_policy`.
 */
 export class MigrationRequest extends cdktf.TerraformResource {
 
@@ -225,7 +224,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * Effect of a destroy, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running. The policy in the state applies: apply a changed policy before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');
@@ -287,7 +286,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
   // questions - computed: false, optional: true, required: false
   private _questions?: { [key: string]: string };
   /**
-  * Source type and scope questions, sent as they are: the API's field names are not published. Lists and objects are given with `jsonencode` and sent as such. Example: `{ source = "cpanel" }`. A change is refused, unless `replace_on_change` is set.
+  * Source type and scope questions, sent unchanged. The API does not publish its field names. Write lists and objects with `jsonencode`; they are sent as JSON. Example: `{ source = "cpanel" }`. A change is refused, unless `replace_on_change` is set.
   */
   public get questions() {
     return this.getStringMapAttribute('questions');

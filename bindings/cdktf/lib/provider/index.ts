@@ -47,7 +47,7 @@ export interface HostingProviderConfig {
   */
   readonly project?: string;
   /**
-  * Maximum number of requests a minute. Default: 60, the API's limit for a token. Set a lower value if other programs use the token, and a higher value only if the host allows more. All processes on the machine that use the token count together.
+  * Request budget of a minute. Default: 60, the API's limit for a token. Lower it where others use the token, raise it only if the host allows more. All processes on the machine that use the token count together.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#requests_per_minute HostingProvider#requests_per_minute}
   */
@@ -268,7 +268,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // requests_per_minute - computed: false, optional: true, required: false
   private _requestsPerMinute?: number;
   /**
-  * Maximum number of requests a minute. Default: 60, the API's limit for a token. Set a lower value if other programs use the token, and a higher value only if the host allows more. All processes on the machine that use the token count together.
+  * Request budget of a minute. Default: 60, the API's limit for a token. Lower it where others use the token, raise it only if the host allows more. All processes on the machine that use the token count together.
   */
   public get requestsPerMinute() {
     return this._requestsPerMinute;

@@ -23,7 +23,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly currency: string;
   /**
-  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running, `suspend` suspends the object and then removes it from the state. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * Effect of a destroy, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running, `suspend` suspends the object and then removes it from the state. The policy in the state applies: apply a changed policy before you destroy the resource. Default: `"prevent"`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#deletion_policy Service#deletion_policy}
   */
@@ -67,13 +67,13 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * Where `generated_password` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Checked before any request is sent.
+  * Destination of `generated_password` outside the state, used when the API returns it: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. The provider checks the destination before it sends any request.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#secret_output Service#secret_output}
   */
   readonly secretOutput?: ServiceSecretOutput;
   /**
-  * True if the service must be suspended. If it is not declared, it is not managed: a suspension by the host, for example for non-payment, stays. After an import it is null until it is declared.
+  * True if the service must be suspended. If it is not set, it is not managed: a suspension by the host, for example for non-payment, stays. After an import it is null until it is set.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#suspended Service#suspended}
   */
@@ -614,23 +614,22 @@ export class ServiceTimeoutsOutputReference extends cdktf.ComplexObject {
 /**
 * Represents a {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service hosting_service}
 *
-* A hosted service. Ordering it raises an invoice at once; it is provisioned when the invoice is paid.
+* A hosted service. An order creates an invoice immediately; the host provisions the service when the invoice is paid.
 *
 * The API can suspend a service and set its password. It can neither change nor delete a service, and an order costs money:
 *
-* - **No automatic replacement.** A change of `plan_id`, `currency`, `domain`, `term` or `coupon_code` is an error of the
-*   plan that names the choices. With `replace_on_change = true` and a new `reference` the service is ordered again.
-* - **No deletion.** Destroying follows the `deletion_policy` in the state: `prevent` (the default) is an error of the plan, also for
-*   a service that is only not found.
-* - **No second order.** The Idempotency-Key is made of the provider's `project` and `reference` (default: the domain). An order
-*   keeps that name. A service of the same domain that exists already is not ordered again: the plan is an error that offers
-*   an `import` block.
+* - **No automatic replacement.** A plan that changes `plan_id`, `currency`, `domain`, `term` or `coupon_code` fails and
+*   shows the choices. With `replace_on_change = true` and a new `reference`, the service is ordered again.
+* - **No deletion.** A destroy follows the `deletion_policy` in the state. With `prevent` (the default) the plan fails, even if the
+*   service is not found.
+* - **No second order.** The Idempotency-Key comes from the provider's `project` and `reference` (default: the domain), which must not
+*   change after the order. If a service with the same domain exists, the plan fails and shows an `import` block.
 * - **No taint.** A failure after the order was placed is a warning, and the next apply continues from there.
 * - **No automatic new order.** A service that no longer exists stays in the state, with a warning.
 *   `terraform apply -replace` with a new `reference` orders it again.
 *
-* `suspended` and the password wait until the service is live. Status words that are not known are never acted upon; map them
-* with the provider's `status_words`.
+* `suspended` and the password wait until the service is live. A service with an unknown status word is never changed; map
+* the word with the provider's `status_words`.
 */
 export class Service extends cdktf.TerraformResource {
 
@@ -754,7 +753,7 @@ export class Service extends cdktf.TerraformResource {
   // deletion_policy - computed: true, optional: true, required: false
   private _deletionPolicy?: string;
   /**
-  * What destroying it does, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running, `suspend` suspends the object and then removes it from the state. The policy in the state counts: apply a changed one before you destroy the resource. Default: `"prevent"`.
+  * Effect of a destroy, because the API cannot delete the object: `prevent` stops the plan with an error, `forget` removes the object from the state and leaves it running, `suspend` suspends the object and then removes it from the state. The policy in the state applies: apply a changed policy before you destroy the resource. Default: `"prevent"`.
   */
   public get deletionPolicy() {
     return this.getStringAttribute('deletion_policy');
@@ -977,7 +976,7 @@ export class Service extends cdktf.TerraformResource {
   // secret_output - computed: false, optional: true, required: false
   private _secretOutput = new ServiceSecretOutputOutputReference(this, "secret_output");
   /**
-  * Where `generated_password` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Checked before any request is sent.
+  * Destination of `generated_password` outside the state, used when the API returns it: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. The provider checks the destination before it sends any request.
   */
   public get secretOutput() {
     return this._secretOutput;
@@ -1004,7 +1003,7 @@ export class Service extends cdktf.TerraformResource {
   // suspended - computed: true, optional: true, required: false
   private _suspended?: boolean | cdktf.IResolvable;
   /**
-  * True if the service must be suspended. If it is not declared, it is not managed: a suspension by the host, for example for non-payment, stays. After an import it is null until it is declared.
+  * True if the service must be suspended. If it is not set, it is not managed: a suspension by the host, for example for non-payment, stays. After an import it is null until it is set.
   */
   public get suspended() {
     return this.getBooleanAttribute('suspended');

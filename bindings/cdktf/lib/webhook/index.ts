@@ -17,7 +17,7 @@ export interface WebhookConfig extends cdktf.TerraformMetaArguments {
   */
   readonly events: string[];
   /**
-  * Where `secret` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Checked before any request is sent.
+  * Destination of `secret` outside the state, used when the API returns it: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. The provider checks the destination before it sends any request.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#secret_output Webhook#secret_output}
   */
@@ -522,12 +522,11 @@ export class WebhookTimeoutsOutputReference extends cdktf.ComplexObject {
 *
 * Delivers events of the account to a URL, signed with the subscription's own secret (`X-Service-Signature`).
 *
-* The API shows the signing secret once, when the subscription is made. It is kept in the state as a sensitive value, or written to
-* `secret_output`; the state then holds a fingerprint. Importing a subscription cannot recover its secret.
+* The API returns the signing secret once, when the subscription is created. It is stored in the state as a sensitive value, or
+* written to `secret_output`; the state then has a fingerprint. An import cannot recover the secret.
 *
-* The API cannot change "a subscription: a different URL or set" of events makes another one, with another secret. Terraform
-* deletes the old one first unless you say otherwise. Add `lifecycle { create_before_destroy = true }`, and no event is lost
-* between.
+* The API cannot change a subscription. A different URL or set of events creates a new subscription with a new secret. By default,
+* Terraform deletes the old subscription first. With `lifecycle { create_before_destroy = true }`, no event is lost.
 */
 export class Webhook extends cdktf.TerraformResource {
 
@@ -640,7 +639,7 @@ export class Webhook extends cdktf.TerraformResource {
   // secret_output - computed: false, optional: true, required: false
   private _secretOutput = new WebhookSecretOutputOutputReference(this, "secret_output");
   /**
-  * Where `secret` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Checked before any request is sent.
+  * Destination of `secret` outside the state, used when the API returns it: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. The provider checks the destination before it sends any request.
   */
   public get secretOutput() {
     return this._secretOutput;

@@ -600,8 +600,8 @@ describe("data sources and outputs", () => {
     const { result, read, written, urls } = await both();
     expect([read, urls, written]).toEqual([[DATA], ["https://read.example"], [{ url: "https://read.example" }]]);
     expect(result.diagnostics).toMatchObject([
-      { severity: "warning", code: "apply.skipped", summary: expect.stringContaining("output secret") },
-      { severity: "warning", code: "apply.skipped", summary: expect.stringContaining("output key") },
+      { severity: "warning", code: "apply.skipped", summary: expect.stringContaining('output "secret"') },
+      { severity: "warning", code: "apply.skipped", summary: expect.stringContaining('output "key"') },
     ]);
   });
 

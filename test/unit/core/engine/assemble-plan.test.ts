@@ -125,7 +125,7 @@ const situations: readonly {
     expected: [`${GRANT} create`, `${WWW} create`],
   },
   {
-    what: "no longer declared, of a service that may not be removed",
+    what: "no longer declared, of a service that cannot be removed",
     options: optionsOf(desiredOf(), known, live),
     expected: [`${GRANT} no-op`, `${WWW} no-op`],
     says: [`plan.prevented ${WWW}`, `plan.held_back ${WWW}`],

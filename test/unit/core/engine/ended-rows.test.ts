@@ -238,9 +238,11 @@ describe("a webhook that the host has switched off", () => {
     expect(made.conditions).toEqual([
       {
         ...{ address: "hosting_webhook.a", condition: "off" },
-        summary:
-          "hosting_webhook.a: the host shows webhook 7 (https://hooks.acme.example/) as disabled: is_active is false",
-        ...{ detail: expect.any(String), remedies: [expect.stringContaining("switch it on"), expect.any(String)] },
+        summary: "hosting_webhook.a: the host has disabled webhook 7 (https://hooks.acme.example/): is_active is false",
+        ...{
+          detail: expect.any(String),
+          remedies: [expect.stringContaining("enable the webhook"), expect.any(String)],
+        },
       },
     ]);
   });

@@ -199,6 +199,6 @@ describe("targets", () => {
   });
 
   it("that do not exist are refused, with the nearest that does", () => {
-    expect(() => chosen("hosting_service.tow")).toThrow(/hosting_service\.tow is declared or recorded/);
+    expect(() => chosen("hosting_service.tow")).toThrow(/hosting_service\.tow is declared or in the state/);
   });
 });

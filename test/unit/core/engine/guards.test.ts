@@ -137,10 +137,10 @@ describe("max_spend", () => {
     const [found, ...more] = check([order("a"), order("b"), domain("d")], { maxSpend: { USD: 500 } });
     expect(more).toEqual([]);
     expect(found?.detail).toBe(
-      "At most: hosting_service.a 450, hosting_service.b 450.\nUnknown: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
+      "Maximum cost: hosting_service.a 450, hosting_service.b 450.\nUnknown cost: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
     );
     expect(fixOf(found)).toContain(
-      "`--max-spend USD=900` and `--allow-unknown-prices`; orders of unknown amount are then sent",
+      "`--max-spend USD=900` and `--allow-unknown-prices`. Orders of unknown amount are then sent",
     );
   });
 
@@ -149,28 +149,28 @@ describe("max_spend", () => {
       "only amounts that are known",
       [order("a")],
       { maxSpend: { USD: 1 } },
-      "At most: hosting_service.a 450.\nAmounts are in the API's own unit.",
+      "Maximum cost: hosting_service.a 450.\nAmounts are in the API's own unit.",
       "Check the orders. To allow this for one run: `--max-spend USD=450`.",
     ],
     [
       "only amounts that are not",
       [domain("d")],
       { maxSpend: { USD: 1 } },
-      "Unknown: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
+      "Unknown cost: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
       "Check the orders. To allow this for one run: `--allow-unknown-prices`. Orders of unknown amount are then sent one by one, and each invoice counts.",
     ],
     [
       "an amount in a currency that is not known yet",
       [order("a", { currency: "unknown", most: 5 })],
       { maxSpend: { USD: 9 } },
-      "Unknown: hosting_service.a (its currency is known only after apply).\nAmounts are in the API's own unit.",
+      "Unknown cost: hosting_service.a (its currency is known only after apply).\nAmounts are in the API's own unit.",
       "Check the orders. To allow this for one run: `--allow-unknown-prices`. Orders of unknown amount are then sent one by one, and each invoice counts.",
     ],
     [
       "unknown amounts that are allowed, beside known ones that are too much",
       [order("a"), domain("d")],
       { maxSpend: { USD: 1 }, allowUnknownPrices: true },
-      "At most: hosting_service.a 450.\nUnknown: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
+      "Maximum cost: hosting_service.a 450.\nUnknown cost: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
       "Check the orders. To allow this for one run: `--max-spend USD=450`.",
     ],
   ])("names %s and the flags that allow them", (_, changes, limits, detail, fix) => {
@@ -233,21 +233,21 @@ describe("removals", () => {
       301,
       { maxRemovalsPercent: 30 },
       { recorded: 1000 },
-      ["The plan removes 301 of 1000 recorded resources (30.1%); max_removals_percent allows 30%"],
+      ["The plan removes 301 of 1000 resources in the state (30.1%); max_removals_percent allows 30%"],
     ],
     [
       "a share that reads as the limit is rounded up",
       3001,
       { maxRemovalsPercent: 30 },
       { recorded: 10_000 },
-      ["The plan removes 3001 of 10000 recorded resources (30.1%); max_removals_percent allows 30%"],
+      ["The plan removes 3001 of 10000 resources in the state (30.1%); max_removals_percent allows 30%"],
     ],
     [
       "a declared share holds in a small project, too",
       1,
       { maxRemovalsPercent: 20 },
       { recorded: 3 },
-      ["The plan removes 1 of 3 recorded resources (33.4%); max_removals_percent allows 20%"],
+      ["The plan removes 1 of 3 resources in the state (33.4%); max_removals_percent allows 20%"],
     ],
     [
       "both limits, each reported",
@@ -256,7 +256,7 @@ describe("removals", () => {
       {},
       [
         "The plan removes 6 resources; max_removals allows 5",
-        "The plan removes 6 of 20 recorded resources (30%); max_removals_percent allows 20%",
+        "The plan removes 6 of 20 resources in the state (30%); max_removals_percent allows 20%",
       ],
     ],
     ["by default up to 30%", 6, {}, {}, []],
@@ -265,14 +265,14 @@ describe("removals", () => {
       7,
       {},
       {},
-      ["The plan removes 7 of 20 recorded resources (35%); the default limit is 30%"],
+      ["The plan removes 7 of 20 resources in the state (35%); the default limit is 30%"],
     ],
     [
       "exactly ten recorded",
       4,
       {},
       { recorded: 10 },
-      ["The plan removes 4 of 10 recorded resources (40%); the default limit is 30%"],
+      ["The plan removes 4 of 10 resources in the state (40%); the default limit is 30%"],
     ],
     ["fewer than ten: half of them is an ordinary edit", 5, {}, { recorded: 9 }, []],
     ["a project with three resources", 2, {}, { recorded: 3 }, []],
@@ -281,7 +281,7 @@ describe("removals", () => {
       7,
       { maxOrders: 3 },
       {},
-      ["The plan removes 7 of 20 recorded resources (35%); the default limit is 30%"],
+      ["The plan removes 7 of 20 resources in the state (35%); the default limit is 30%"],
     ],
     ["a declared number takes the place of the default share", 7, { maxRemovals: 7 }, {}, []],
     ["a share of 100 lifts it", 20, { maxRemovalsPercent: 100 }, {}, []],
@@ -290,21 +290,21 @@ describe("removals", () => {
       1,
       {},
       { declared: 0, recorded: 1 },
-      ["The plan removes 1; no resource is declared of 1 recorded resource (100%)"],
+      ["The plan removes 1 of 1 resource in the state (100%); no resource is declared"],
     ],
     [
       "nothing declared, said once",
       20,
       {},
       { declared: 0 },
-      ["The plan removes 20; no resource is declared of 20 recorded resources (100%)"],
+      ["The plan removes 20 of 20 resources in the state (100%); no resource is declared"],
     ],
     [
       "nothing declared, within a number that was meant for edits",
       3,
       { maxRemovals: 5 },
       { declared: 0, recorded: 3 },
-      ["The plan removes 3; no resource is declared of 3 recorded resources (100%)"],
+      ["The plan removes 3 of 3 resources in the state (100%); no resource is declared"],
     ],
     ["nothing declared, where everything may go", 3, { maxRemovalsPercent: 100 }, { declared: 0, recorded: 3 }, []],
     ["nothing declared and nothing removed", 0, {}, { declared: 0, recorded: 0 }, []],
@@ -329,7 +329,7 @@ describe("removals", () => {
 
   it("are a share of what is recorded, all of it where nothing is", () => {
     expect(said(check(removals(1), { maxRemovalsPercent: 50 }, { recorded: 0 }))).toEqual([
-      "guard.removals: The plan removes 1 of 0 recorded resources (100%); max_removals_percent allows 50%",
+      "guard.removals: The plan removes 1 of 0 resources in the state (100%); max_removals_percent allows 50%",
     ]);
   });
 
@@ -347,7 +347,7 @@ describe("removals", () => {
   it("name what would go, a likely cause and the flag", () => {
     const [found] = check([removal("a"), removal("b")], { maxRemovals: 1 });
     expect(found?.detail).toBe(
-      "hosting_webhook.a, hosting_webhook.b\nWas a file left out, or does a pattern match too little?",
+      "hosting_webhook.a, hosting_webhook.b\nWas a file left out, or does a pattern match too few resources?",
     );
     expect(fixOf(found)).toContain("`--allow-removals`");
   });

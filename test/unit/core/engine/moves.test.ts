@@ -115,12 +115,12 @@ describe("moves", () => {
       { from: a, to: b },
       { from: a, to: c },
     ];
-    expect(() => run([b, c], [a], fork)).toThrow(/two places/);
+    expect(() => run([b, c], [a], fork)).toThrow(/have the same source/);
     const join = [
       { from: a, to: c },
       { from: b, to: c },
     ];
-    expect(() => run([c], [a, b], join)).toThrow(/Two resources/);
+    expect(() => run([c], [a, b], join)).toThrow(/have the same target/);
   });
 
   it("are refused in a circle", () => {
@@ -128,6 +128,6 @@ describe("moves", () => {
       { from: "hosting_service.a", to: "hosting_service.b" },
       { from: "hosting_service.b", to: "hosting_service.a" },
     ];
-    expect(() => run([], ["hosting_service.a"], blocks)).toThrow(/circle/);
+    expect(() => run([], ["hosting_service.a"], blocks)).toThrow(/form a cycle/);
   });
 });

@@ -55,7 +55,7 @@ describe("an order", () => {
   it("of an unknown amount needs the flag, and says that it does", () => {
     const said = refused(USD(10), "a", null);
     expect(said).toContain("So far: 0 USD. This order: unknown (no price).");
-    expect(said).toContain("`--max-spend USD=AMOUNT` and `--allow-unknown-prices`;");
+    expect(said).toContain("`--max-spend USD=AMOUNT` and `--allow-unknown-prices`.");
     expect(refused(USD(10, { allowUnknownPrices: true }), "a", null)).toBeUndefined();
     expect(refused(USD(0, { allowUnknownPrices: true }), "a", null), "nothing is left").toContain("unknown");
   });

@@ -153,7 +153,7 @@ describe("recorded outputs", () => {
     const { written, diagnostics } = await record([output("id", ID, { secret: true })], known);
     expect(written?.size).toBe(0);
     expect(diagnostics).toMatchObject([
-      { severity: "warning", code: "apply.skipped", detail: expect.stringContaining("id would show a secret") },
+      { severity: "warning", code: "apply.skipped", detail: expect.stringContaining('"id" would show a secret') },
     ]);
   });
 });

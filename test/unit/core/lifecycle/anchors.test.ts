@@ -76,10 +76,10 @@ describe("the guard of missing resources", () => {
   it.each([
     ["two of two", of(2, 2), 0, []],
     ["three of ten", of(3, 10), 0, []],
-    ["three of nine", of(3, 9), 0, ["3 of 9 recorded resources (33.4%)"]],
+    ["three of nine", of(3, 9), 0, ["3 of 9 resources in the state (33.4%)"]],
     ["four rows that have ended", of(4, 4, { ...gone, isListed: true }), 0, []],
     ["one service with nine grants", of(1, 2), 9, []],
-    ["three services of five, one with nine grants", of(3, 5), 9, ["3 of 5 recorded resources (60%)"]],
+    ["three services of five, one with nine grants", of(3, 5), 9, ["3 of 5 resources in the state (60%)"]],
   ])("counts %s", (_, services, grants, shares) => {
     expect(found(services, grants)).toEqual(
       shares.map((share) => `The account lacks ${share}. Is this the wrong account?`),

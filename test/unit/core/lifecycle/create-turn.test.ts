@@ -269,9 +269,7 @@ describe("another process", () => {
     await other.withTurn({ project: "shop", place: "" }, async () => {
       const ended = await run.end();
       expect(ended).toMatchObject({ sent: 0, codes: ["store.turn"], records: [] });
-      expect(ended.said[0]?.summary).toContain(
-        `Process ${process.pid} (project shop) has had the turn to create since`,
-      );
+      expect(ended.said[0]?.summary).toContain(`Process ${process.pid} (project shop) has held the create lock since`);
     });
   });
 
@@ -745,7 +743,7 @@ describe("a domain, which nothing shows", () => {
     const { sent, said } = await begin({ owner: "two" }).end();
     expect({ sent, summary: said[0]?.summary }).toEqual({
       sent: 0,
-      summary: expect.stringContaining("and got no answer"),
+      summary: expect.stringContaining("and got no response"),
     });
   });
 

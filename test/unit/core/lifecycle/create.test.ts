@@ -181,7 +181,7 @@ describe("a listable create", () => {
     const { since: first, resent, ...rest } = result.pending ?? { since: "none" };
     expect({ since: first, ...(resent && { resent }) }).toEqual(left);
     expect(rest).toMatchObject({ operation: "createGrant", params: { id: "1001" } });
-    if (codes.length > 1) expect(result.details?.at(-1)).toMatch(/It was sent as \{.*\}\.$/);
+    if (codes.length > 1) expect(result.details?.at(-1)).toMatch(/The body of the request: \{.*\}\.$/);
   });
 
   it("that fails by a mistake of ours is not sent again, and stays pending", async () => {
@@ -530,7 +530,7 @@ describe("a host that shows what it made in a form of its own", () => {
       const [[name = "", form] = []] = Object.entries(forms);
       expect(form).toEqual({ sent: config[name], is: shows[name], times: 1 });
       const both = `as ${JSON.stringify(form?.is)}; the request had ${JSON.stringify(config[name])}`;
-      const summary = `The API shows ${name} of ${type}.acme ${both}`;
+      const summary = `The API returns "${name}" of ${type}.acme ${both}`;
       expect(diagnostics).toMatchObject([{ code: "api.form", summary, attribute: [name] }]);
       expect(state.private, "and that it is new").toHaveProperty("created");
       expect(refreshed(kindOf(type), state.attributes, remote(shows), forms)).toEqual(state.attributes);

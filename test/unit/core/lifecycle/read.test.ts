@@ -177,7 +177,8 @@ describe("reading", () => {
       const { account, kind, asked } = fakeAccount(service, ...objects);
       const behind = { ...kind, get: () => Promise.reject(answer()) };
       const looked = read(account, { kind: behind, prior, config: undefined, alone: true });
-      if (status === undefined) await expect(looked).rejects.toThrow("service 1001 does not exist, but lists it");
+      if (status === undefined)
+        await expect(looked).rejects.toThrow("returned 404 for service 1001, but lists the service");
       else await expect(looked).resolves.toMatchObject({ status, how: "no longer exists" });
       expect(asked).toEqual(["list"]);
     }

@@ -83,20 +83,20 @@ describe("the plan of a secret", () => {
       "one that was written elsewhere",
       { secret_fingerprint: PRINT, secret_output: FILE },
       { secret_output: OTHER },
-      warns("It was written to the file hook"),
+      warns("The secret was written to the file hook"),
     ],
     [
       "one that was written, and its output removed, and declared again",
       { secret_fingerprint: PRINT, secret_output: null },
       { secret_output: OTHER },
-      warns("It left the state earlier"),
+      warns("removed from the state earlier"),
     ],
     ["one that was written, its output removed", { secret_fingerprint: PRINT, secret_output: FILE }, {}, nothing],
     [
       "an import: there never was one here",
       { id: "201" },
       { id: "201", secret_output: FILE },
-      warns("It never arrived here"),
+      warns("The response or the state was lost"),
     ],
     ["a new one is on its way", { secret: SECRET }, { secret: UNKNOWN, secret_output: FILE }, nothing],
     [
@@ -203,7 +203,7 @@ describe("a secret that an answer contains", () => {
       "error secret.lost",
       "warning secret.lost",
     ]);
-    expect(outcome[1]).toMatch(/names in the answer: data\.id, data\.url/);
+    expect(outcome[1]).toMatch(/fields of the response: data\.id, data\.url/);
     const made = { id: liveWebhook.id, secret: null, secret_fingerprint: null };
     expect(last, "it is made and recorded").toMatchObject(made);
   });

@@ -79,7 +79,7 @@ describe("an object that the user names", () => {
     });
     const prior = pendingCreate("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
     expect(await adopted(prior, "200", [{ ...other, id: "200" }])).toMatchObject([
-      { code: "usage", detail: "It existed before this order the request left." },
+      { code: "usage", detail: "It existed before the request was sent." },
     ]);
   });
 
@@ -100,7 +100,7 @@ describe("an object that the user names", () => {
       "was there before the request left",
       { ...liveWebhook, id: "200" },
       "the request did not create it",
-      "It existed before this order the request left.",
+      "It existed before the request was sent.",
     ],
     [
       "has another natural key",

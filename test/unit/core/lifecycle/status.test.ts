@@ -28,24 +28,24 @@ describe("a plan", () => {
   it("names what it leaves alone, and the word", () => {
     expect(unknownStatus(subject("ODD", SUSPENDED), { left: ["suspended", "x"], unseen: ["y"] })).toEqual({
       ...condition,
-      summary: 'suspended, x of hosting_service.www cannot change: its status "ODD" is unknown',
-      detail: 'The request for the suspension left at 2026-11-21T09:00:00Z, when the status was "ACTIVE".',
-      remedies: saying(`If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}.`),
+      summary: 'hosting_service.www: its status "ODD" is unknown, so "suspended", "x" is not changed',
+      detail: 'The request for the suspension was sent at 2026-11-21T09:00:00Z. The status was "ACTIVE" at that time.',
+      remedies: saying(`If the dashboard shows the service as suspended: declare ${mapped("ODD", "suspended")}.`),
     });
   });
 
   it("names what cannot be seen, and what the word should mean after the end of a suspension", () => {
     expect(unknownStatus(subject("ODD", LIVE), { left: [], unseen: ["suspended", "y"] })).toEqual({
       ...condition,
-      summary: 'The account does not show suspended, y of hosting_service.www: its status "ODD" is unknown',
-      detail: "The request for the end of the suspension left at 2026-11-21T09:00:00Z.",
-      remedies: saying(`If the dashboard shows it as up again: declare ${mapped("ODD", "live")}.`),
+      summary: 'Cannot read "suspended", "y" of hosting_service.www: its status "ODD" is unknown',
+      detail: "The request for the end of the suspension was sent at 2026-11-21T09:00:00Z.",
+      remedies: saying(`If the dashboard shows the service as online: declare ${mapped("ODD", "live")}.`),
     });
   });
 
   it.each([null])("maps nothing where there is no word (%j)", (word) => {
     expect(unknownStatus(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
-      summary: "suspended of hosting_service.www cannot change: the API shows no status",
+      summary: 'hosting_service.www: the API shows no status, so "suspended" is not changed',
       remedies: saying("Check the status in the dashboard. Changes wait until the API shows a status."),
     });
   });
@@ -58,7 +58,7 @@ describe("a plan", () => {
       summary: 'hosting_service.www cannot be removed yet: its status "ODD" is unknown',
       detail: 'The deletion_policy in the state is "suspend", which needs a known status.',
       remedies: saying(
-        `If the dashboard shows it as suspended: declare ${mapped("ODD", "suspended")}. Or declare \`removed: [{from: hosting_service.www, destroy: false}]\` in place of its block to stop managing it.`,
+        `If the dashboard shows the service as suspended: declare ${mapped("ODD", "suspended")}. Or replace the block of hosting_service.www by \`removed: [{from: hosting_service.www, destroy: false}]\` to stop managing it.`,
         "hosting_service.www",
       ),
     });
@@ -86,7 +86,7 @@ describe("an apply", () => {
   it("names what an order did not come to", () => {
     expect(unknownAtOnce(subject("ODD"), ["suspended", "password_version"])).toMatchObject({
       ...common,
-      summary: 'suspended, password_version of hosting_service.www must wait: its status "ODD" is unknown',
+      summary: '"suspended", "password_version" of hosting_service.www must wait: its status "ODD" is unknown',
     });
   });
 });

@@ -171,7 +171,7 @@ describe("validate", () => {
     (_, example, fix) => {
       const kind = kindWith({ a: z.string() }, example);
       expect(validate(kind, {}, "x.y").diagnostics).toMatchObject([
-        { summary: "service needs a", remedies: saying(fix), detail: "What a is." },
+        { summary: 'A service requires "a"', remedies: saying(fix), detail: "What a is." },
       ]);
     },
   );

@@ -332,7 +332,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
         diagnostics: [
           {
             code: "store.turn",
-            summary: `Process ${process.pid} (project shop) has had the turn to create since ${since}`,
+            summary: `Process ${process.pid} (project shop) has held the create lock since ${since}`,
             detail: expect.stringContaining("for 20 s"),
           },
         ],

@@ -32,7 +32,7 @@ describe("effectsOf: what a plan means for people", () => {
       order({ address: "hosting_domain.a", type: "hosting_domain", after: { domain: "a.example", years: 1 } }),
       ["a.example is registered."],
     ],
-    ["a suspension", update({ suspended: true }), ["www.acme.example is suspended: it goes offline."]],
+    ["a suspension", update({ suspended: true }), ["www.acme.example is suspended and goes offline."]],
     [
       "a suspension with a new password is both",
       update(
@@ -41,13 +41,13 @@ describe("effectsOf: what a plan means for people", () => {
           reasons: [reason("declared", "suspended is true", "suspended"), reason("declared", "2", "password_version")],
         },
       ),
-      ["www.acme.example is suspended: it goes offline.", "www.acme.example gets a new password."],
+      ["www.acme.example is suspended and goes offline.", "www.acme.example gets a new password."],
     ],
     [
       "removal with deletion_policy suspend is an outage, and what leaves is billed on",
       removed({ removal: "suspend" }),
       [
-        "www.acme.example is suspended: it goes offline.",
+        "www.acme.example is suspended and goes offline.",
         "www.acme.example is no longer managed. It stays in the account, and the host still bills it.",
       ],
     ],
@@ -64,7 +64,7 @@ describe("effectsOf: what a plan means for people", () => {
     [
       "what no longer exists is billed no more",
       removed({ removal: "forget", reasons: [reason("gone", "it is gone")] }),
-      ["www.acme.example no longer exists, and is no longer managed."],
+      ["www.acme.example no longer exists and is removed from the state."],
     ],
     [
       "the end of a suspension",
@@ -112,7 +112,7 @@ describe("effectsOf: what a plan means for people", () => {
         after: may("view"),
         reasons: [reason("declared", "edited", "expires_at")],
       }),
-      ["dev@acme.example: access to www.acme.example is granted again: expires_at is changed."],
+      ["dev@acme.example gets access to www.acme.example again: expires_at is changed."],
     ],
     [
       "a permission of another site",
@@ -140,7 +140,7 @@ describe("effectsOf: what a plan means for people", () => {
     [
       "a receiver with a new secret",
       webhook({ actions: ["create", "delete"] }),
-      ["The webhook of https://h.example is created again: it gets a new signing secret."],
+      ["The webhook of https://h.example is recreated and gets a new signing secret."],
     ],
     [
       "an adoption",
@@ -150,7 +150,7 @@ describe("effectsOf: what a plan means for people", () => {
     [
       "an adoption that takes it offline at once is both",
       update({ suspended: true }, { importing: { id: "1001" } }),
-      ["www.acme.example is suspended: it goes offline.", "www.acme.example is managed from now on."],
+      ["www.acme.example is suspended and goes offline.", "www.acme.example is managed from now on."],
     ],
     [
       "another address",

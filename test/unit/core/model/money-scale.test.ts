@@ -21,7 +21,7 @@ describe("with money_scale: 2", () => {
     ["another name of the price", { listPrice: "17.00" }, "listPrice"],
     ["a wrapped record", { attributes: { price: "17.00" } }, "price"],
   ])("%s with a fraction is a contradiction", (_what, raw, name) => {
-    expect(problem(2, raw)).toContain(`money_scale: 2 contradicts the ${name} of plan 11: `);
+    expect(problem(2, raw)).toContain(`money_scale 2 contradicts the ${name} of plan 11: `);
     expect(problem(1, raw)).toContain(`the ${name} of plan 11`);
     expect(problem(0, raw), "amounts in the currency itself may have one").toBeUndefined();
     expect(problem(undefined, raw), "without a scale an amount means what the host means").toBeUndefined();

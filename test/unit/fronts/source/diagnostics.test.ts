@@ -204,8 +204,8 @@ describe("errors across files", () => {
     const text = "services:\n  a: {domain: a.example}\n";
     const { diagnostics } = declareFiles({ "a.hosting.yaml": `project: p\n${text}`, "b.hosting.yaml": text });
     expect(diagnostics.map(({ range, summary, detail }) => [range?.file, range?.line, summary, detail])).toEqual([
-      ["a.hosting.yaml", 3, "hosting_service.a is declared twice", "It is also declared in b.hosting.yaml:2:3."],
-      ["b.hosting.yaml", 2, "hosting_service.a is declared twice", "It is also declared in a.hosting.yaml:3:3."],
+      ["a.hosting.yaml", 3, "hosting_service.a is declared twice", "The other place is b.hosting.yaml:2:3."],
+      ["b.hosting.yaml", 2, "hosting_service.a is declared twice", "The other place is a.hosting.yaml:3:3."],
     ]);
   });
 

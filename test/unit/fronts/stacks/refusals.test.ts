@@ -262,7 +262,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     "removed instances",
     { removed: [{ from: "hosting_service.x[0]" }] },
     "config.reference",
-    /not one of its instances/,
+    /must be a resource, not an instance/,
   ],
   [
     "removed with a provisioner",

@@ -514,7 +514,7 @@ describe("the version of the language", () => {
     "is an error if it excludes each version that hostform computes like: %s",
     (required) => {
       expect(linesOf(requiring(required)).join()).toContain(
-        `config.unsupported \`required_version\` (${required}) allows no version of Terraform`,
+        `config.unsupported \`required_version\` (${required}) allows no Terraform version`,
       );
     },
   );
@@ -528,8 +528,8 @@ describe("the version of the language", () => {
   });
 
   it("is an error if the command names a language that it excludes", () => {
-    expect(linesOf(requiring(">= 1.12"), { language: "1.11" })[0]).toContain("(>= 1.12) allows no version");
-    expect(linesOf(requiring("< 1.12"), { language: "1.12" })[0]).toContain("(< 1.12) allows no version");
+    expect(linesOf(requiring(">= 1.12"), { language: "1.11" })[0]).toContain("(>= 1.12) allows no Terraform version");
+    expect(linesOf(requiring("< 1.12"), { language: "1.12" })[0]).toContain("(< 1.12) allows no Terraform version");
   });
 
   it("is the one that the command names, whatever the stack says", () => {

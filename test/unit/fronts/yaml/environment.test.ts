@@ -123,7 +123,7 @@ describe("variables", () => {
       "null inside a text",
       "variables: {a: {default: null}}\nservices: {b: {domain: 'x${var.a}'}}",
       "",
-      '3:26 config.expression: The variable "a" is null and cannot be part of a text',
+      '3:26 config.expression: The variable "a" is null and cannot be part of a string',
     ],
     [
       "a long value",
@@ -236,7 +236,7 @@ describe("required_version", () => {
 
   it.each([
     [">= 0.4", "2:19 config.unsupported: This project requires hostform >= 0.4; this is 0.3.1"],
-    ["latest", "2:19 config.structure: `required_version` is no version constraint"],
+    ["latest", "2:19 config.structure: `required_version` is not a version constraint"],
   ])("%s is the only error, whatever else is wrong", (text, error) => {
     const read = inEnvironment(`required_version: "${text}"\nnonsense: 1\nservices: {a: {b: c}}\n`, "nonsense: 1");
     expect(reported(read.diagnostics)).toEqual([error]);

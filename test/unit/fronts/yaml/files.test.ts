@@ -78,11 +78,11 @@ describe("files of a declaration", () => {
   });
 
   it.each([
-    ["an empty folder", {}, "There is no hosting.yaml and no *.hosting.yaml in this folder", "hostform init"],
+    ["an empty folder", {}, "No hosting.yaml and no *.hosting.yaml was found in this folder", "hostform init"],
     [
       "another ending",
       { "hosting.yml": "" },
-      "There is no hosting.yaml and no *.hosting.yaml in this folder",
+      "No hosting.yaml and no *.hosting.yaml was found in this folder",
       "Rename hosting.yml",
     ],
   ])("%s: none is found", async (_, files, summary, fix) => {

@@ -127,7 +127,7 @@ describe("guards", () => {
       "2:1 config.duplicate: The section `guards` is declared twice",
       "1:1 config.duplicate: The section `guards` is declared twice",
     ]);
-    expect(diagnostics[0]?.detail).toBe("It is also declared in b.hosting.yaml:1:1.");
+    expect(diagnostics[0]?.detail).toBe("The other place is b.hosting.yaml:1:1.");
     expect(desired).toBeUndefined();
   });
 

@@ -115,11 +115,11 @@ describe("an include is refused", () => {
     ["[client/*.yaml]", '2:11 config.include: `include` of client/*.yaml matches no file. Did you mean "clients"?'],
     ["other/*.yaml", "2:10 config.include: `include` of other/*.yaml matches no file"],
     ["hosting.yaml/*.yaml", "2:10 config.include: `include` of hosting.yaml/*.yaml matches no file"],
-    ["other/x.md", "2:10 config.include: `include` of other/x.md names no YAML file"],
-    ["clients", "2:10 config.include: `include` of clients names no YAML file"],
+    ["other/x.md", "2:10 config.include: `include` of other/x.md matches no YAML file"],
+    ["clients", "2:10 config.include: `include` of clients matches no YAML file"],
     ["'**/*.yaml'", "2:10 config.include: `include` of **/*.yaml has `**`"],
     ["../*.yaml", "2:10 trust.file: `include` of ../*.yaml is outside the project, so it is not read"],
-    ["clients/../../a.yaml", "2:10 trust.file: `include` of clients/../../a.yaml leads outside the project"],
+    ["clients/../../a.yaml", "2:10 trust.file: `include` of clients/../../a.yaml is outside the project"],
     ["/etc/a.yaml", "2:10 trust.file: `include` of /etc/a.yaml is outside the project, so it is not read"],
     ["{a: b}", "2:10 config.include: `include` must be a path or a list of paths"],
     ["[1]", "2:10 config.include: `include` must be a path or a list of paths"],
@@ -133,7 +133,7 @@ describe("an include is refused", () => {
 
   it("with the names that are there", async () => {
     const { diagnostics } = await refused("other/*.yaml");
-    expect(diagnostics[0]?.detail).toBe("Nothing is named *.yaml there. There are: x.md.");
+    expect(diagnostics[0]?.detail).toBe("*.yaml does not exist. Existing files: x.md.");
   });
 
   it("when it matches more than ten thousand", async () => {

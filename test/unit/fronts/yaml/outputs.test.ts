@@ -208,6 +208,6 @@ describe("outputs in YAML", () => {
       ],
       { kinds, env: {} },
     );
-    expect(diagnostics.at(-1)?.summary).toMatch(/is not stored/);
+    expect(diagnostics.at(-1)?.summary).toMatch(/is not in the state/);
   });
 });

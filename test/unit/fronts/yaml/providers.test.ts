@@ -60,12 +60,12 @@ describe("providers", () => {
     [
       "an address that is none",
       "providers: {b: {base_url: beta}}",
-      "2:27 config.invalid_value: base_url: expected an address such as https://api.example",
+      "2:27 config.invalid_value: base_url: expected a URL such as https://api.example",
     ],
     [
       "an address of another protocol",
       "providers: {b: {base_url: ftp://b.example}}",
-      "2:27 config.invalid_value: base_url: expected an address such as https://api.example",
+      "2:27 config.invalid_value: base_url: expected a URL such as https://api.example",
     ],
     [
       "more requests than the API allows",

@@ -90,7 +90,7 @@ describe("an id with signs of an expression", () => {
 it.each([
   ["moved: {a: b}", "5:8 config.structure: `moved` must be a list"],
   ["moved: [a]", "5:9 config.structure: An item of `moved` must be a map"],
-  ["moved: [{from: hosting_service.a}]", "5:9 config.missing_attribute: `moved` needs `to`"],
+  ["moved: [{from: hosting_service.a}]", "5:9 config.missing_attribute: `moved` requires `to`"],
   [
     "moved: [{from: hosting_service.a, to: hosting_service.nwe}]",
     '5:39 config.reference: No resource hosting_service.nwe is declared. Did you mean "hosting_service.new"?',
@@ -105,7 +105,7 @@ it.each([
   ],
   [
     "moved: [{from: 'hosting_grant.a[\"b@acme.example\"]', to: hosting_grant.new}]",
-    "5:57 config.reference: hosting_grant.new has several instances; name one of them.",
+    "5:57 config.reference: hosting_grant.new has several instances. Use the address of one instance.",
   ],
   ["moved: [{form: hosting_service.a, to: hosting_service.new}]", '5:10 config.unknown_key: `moved` has no "form".'],
   ["removed: [{from: hosting_service.a}]", "5:11 config.missing_attribute: `removed` requires `destroy`"],
@@ -114,7 +114,7 @@ it.each([
     "removed: [{from: hosting_service.a, destroy: true}, {from: hosting_service.a, destroy: false}]",
     "5:11 config.duplicate: The removal of hosting_service.a is declared twice",
   ],
-  ["import: [{to: hosting_service.new}]", "5:10 config.missing_attribute: `import` needs `id`"],
+  ["import: [{to: hosting_service.new}]", "5:10 config.missing_attribute: `import` requires `id`"],
   ["import: [{to: hosting_service.new, id: true}]", "5:40 config.structure: `import` must be an id"],
   ["import: [{to: hosting_service.kept, id: 5}]", "5:10 config.duplicate: hosting_service.kept is imported twice"],
   ["import: [{to: hosting_webhook.a, id: 5}]", "5:15 config.reference: No resource hosting_webhook.a is declared."],

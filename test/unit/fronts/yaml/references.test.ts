@@ -30,7 +30,7 @@ describe("references", () => {
     [
       "${hosting_grant.b.id}",
       13,
-      'config.reference: hosting_grant.b has several instances; name one of them. Did you mean "hosting_grant.b["x@b.example"]"?',
+      'config.reference: hosting_grant.b has several instances. Use the address of one instance. Did you mean "hosting_grant.b["x@b.example"]"?',
     ],
     [
       "${hosting_service.b.domian}",

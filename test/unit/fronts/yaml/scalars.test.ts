@@ -167,7 +167,7 @@ describe("a declaration", () => {
       "name: 1.10\n    company_name: True\n    vat_number: 010",
       [],
     ],
-    ["refuses a required text that is null", "name: ~", ["4:11 config.missing_attribute: client account needs name"]],
+    ["refuses a required text that is null", "name: ~", ["4:11 config.missing_attribute: A client account requires \"name\""]],
     [
       "refuses Null where a name may be meant",
       "name: A\n    company_name: Null",
@@ -193,7 +193,7 @@ describe("a number of a declaration", () => {
 
   it.each(["1e1", "0x0b", "0o13", "11.", "+11.0", "1.1e1"])("is refused at its place if it is %s", (plan) => {
     expect(problems(PROJECT + service(plan))).toEqual([
-      `4:14 config.invalid_value: plan_id: ${plan} is not a number in decimal digits`,
+      `4:14 config.invalid_value: plan_id: ${plan} is not a decimal number`,
     ]);
   });
 
@@ -206,7 +206,7 @@ describe("a number of a declaration", () => {
     "guards: {max_spend: {USD: 0x10}}",
     "providers: {default: {money_scale: 0x2}}",
   ])("is refused in %s", (text) => {
-    expect(problems(`${PROJECT}${text}\n`)).toEqual([expect.stringMatching(/is not a number in decimal digits$/)]);
+    expect(problems(`${PROJECT}${text}\n`)).toEqual([expect.stringMatching(/is not a decimal number$/)]);
   });
 });
 
@@ -251,10 +251,10 @@ describe("values of any type", () => {
       '5:24 config.invalid_value: questions.a.b: expected a string, but Null without quotes means "no value"',
     ],
     ["{a: {b}}", "5:21 config.invalid_value: questions.a.b: expected a string, but the value is empty"],
-    ["{a: [x, ~]}", "5:24 config.invalid_value: questions.a[1]: expected a text, but the value is empty"],
+    ["{a: [x, ~]}", "5:24 config.invalid_value: questions.a[1]: expected a string, but the value is empty"],
     [
       "{a: '[1.10]'}",
-      "5:20 config.invalid_value: questions.a: this text would be sent as the list or map that it holds",
+      "5:20 config.invalid_value: questions.a: this string would be sent as a list or map",
     ],
     ["{a: .inf}", "5:20 config.structure: This number cannot be sent"],
   ])("of questions are refused where they would be sent otherwise: %s", (questions, message) => {

@@ -110,7 +110,7 @@ describe("a mistake in the source of a secret", () => {
   it("names the three ways", () => {
     const { diagnostics } = declare(service(SECRET));
     expect(fixOf(diagnostics[0])).toBe(
-      "Declare where to read it: `password: { env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, …] }`.",
+      "Declare the source of the value: `password: { env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, …] }`.",
     );
     expect(diagnostics[0]).toMatchObject({ address: "hosting_service.a", attribute: ["password"] });
   });

@@ -226,7 +226,7 @@ describe("a mistake is shown where it is, and where that is used", () => {
     [
       "missing parameter",
       `templates: {t: {parameters: {d: }, domain: "\${d}"}}\n${USE}`,
-      ['4:17 config.template: The template "t" needs the parameter "d"'],
+      ['4:17 config.template: The template "t" requires the parameter "d"'],
     ],
     [
       "unknown parameter at the use",
@@ -266,12 +266,12 @@ describe("a mistake is shown where it is, and where that is used", () => {
     [
       "a map in a text",
       `templates: {t: {parameters: {e: }, url: "x\${e}"}}\nwebhooks:\n  a: {template: t, with: {e: {x: 1}}}\n`,
-      ['4:30 <- 2:41 config.template: The parameter "e" is a map and cannot be part of a text'],
+      ['4:30 <- 2:41 config.template: The parameter "e" is a map and cannot be part of a string'],
     ],
     [
       "a map as a key",
       `templates: {t: {parameters: {e: }, labels: {"\${e}": 1}}}\nwebhooks:\n  a: {template: t, with: {e: {x: 1}}}\n`,
-      ['2:45 <- 4:17 config.template: The key "${e}" needs a single value'],
+      ['2:45 <- 4:17 config.template: The key "${e}" requires a single value'],
     ],
     [
       "keys that become one",
@@ -298,7 +298,7 @@ describe("a mistake is shown where it is, and where that is used", () => {
       `templates: {t: {parameters: {d: }, domain: "\${d}"}}\nservices:\n  a: {template: t, with: {d: "\${hosting_service.b.id}"}}\n`,
       ['4:31 <- 2:44 config.reference: No resource hosting_service.b is declared. Did you mean "hosting_service.a"?'],
     ],
-    ["with without template", "services:\n  a: {with: {d: 1}}\n", ["3:7 config.template: `with` needs a `template`"]],
+    ["with without template", "services:\n  a: {with: {d: 1}}\n", ["3:7 config.template: `with` requires a `template`"]],
     [
       "with that is no map",
       `templates: {t: {term: 1}}\nservices:\n  a: {template: t, with: [d]}\n`,
@@ -307,7 +307,7 @@ describe("a mistake is shown where it is, and where that is used", () => {
     [
       "replace of nothing",
       `templates: {t: {grants: {}}}\nservices:\n  a: {template: t, replace: [grant]}\n`,
-      ['4:30 config.template: There is no "grant" to replace. Did you mean "grants"?'],
+      ['4:30 config.template: "grant" does not exist, so it cannot be replaced. Did you mean "grants"?'],
     ],
     [
       "replace that is no list",
@@ -358,7 +358,7 @@ describe("a mistake is shown where it is, and where that is used", () => {
     [
       "a $ before a reference",
       `templates: {t: {parameters: {d: }, domain: "\${d}\${env.X}"}}\nservices:\n  a: {template: t, with: {d: $}}\n`,
-      ["2:44 <- 4:17 config.template: A `$` cannot stand directly before `${`"],
+      ["2:44 <- 4:17 config.template: A `$` directly before `${` is not allowed"],
     ],
   ])("%s", (_, text, found) => {
     expect(mistakes(text)).toEqual(found);

@@ -154,31 +154,31 @@ describe("an invisible character on the line of a mistake", () => {
     [
       "a no-break space after a colon",
       "    plan_id:\u00a011",
-      "Column 13 holds a no-break space (U+00A0).",
+      "Column 13 has a no-break space (U+00A0).",
       "Replace it by a space.",
     ],
     [
       "an ideographic space in a key",
       "    plan_id\u3000: 11",
-      "Column 12 holds an ideographic space (U+3000).",
+      "Column 12 has an ideographic space (U+3000).",
       "Replace it by a space.",
     ],
     [
       "a zero-width space in a key",
       "    plan\u200b_id: 11",
-      "Column 9 holds a zero-width space (U+200B).",
-      "Remove it.",
+      "Column 9 has a zero-width space (U+200B).",
+      "Remove this character.",
     ],
     [
       "a space of another width",
       "    plan_id:\u200911",
-      "Column 13 holds a special space (U+2009).",
+      "Column 13 has a special space (U+2009).",
       "Replace it by a space.",
     ],
     [
       "one behind a quoted key",
       '    "\u00a0":\u00a011',
-      "Column 9 holds a no-break space (U+00A0).",
+      "Column 9 has a no-break space (U+00A0).",
       "Replace it by a space.",
     ],
   ])("is named with its column and its fix: %s", (_, line, detail, fix) => {

@@ -204,7 +204,7 @@ describe("the price of an order", () => {
       "is unknown before the plan is known",
       { ...order, plan_id: UNKNOWN },
       [plan()],
-      { list: null, billed: null, most: null, unknown: "the plan is known only after apply" },
+      { list: null, billed: null, most: null, unknown: "the hosting plan is known only after apply" },
     ],
     [
       "is unknown where the list is empty",

@@ -196,7 +196,7 @@ describe("a null", () => {
       expect.stringContaining("error at events.1: events.1: expected one of"),
     ]);
     expect(await validated("resource", "hosting_webhook", output({ command: ["cat", null] }))).toEqual([
-      "error at secret_output.command.1: secret_output.command.1: expected a text",
+      "error at secret_output.command.1: secret_output.command.1: expected a string",
     ]);
     expect(await validated("resource", "hosting_webhook", output({ file: "a" }))).toEqual([]);
   });

@@ -62,7 +62,7 @@ describe("the attributes of a recorded instance", () => {
   });
 
   it.each([
-    ['{"id":[]}', ["id"], "The state of id cannot be read: expected a text, found a list"],
+    ['{"id":[]}', ["id"], "The state of id cannot be read: expected a string, found a list"],
     ['{"plan_id":{}}', ["plan_id"], "expected a number, found an object"],
     ['{"plan_id":9007199254740993}', ["plan_id"], "found a longer one"],
     ['{"suspended":1}', ["suspended"], "expected true or false"],

@@ -33,11 +33,11 @@ describe("the configuration of the provider", () => {
   it.each<[ValueObject, string]>([
     [
       { base_url: "api.example" },
-      "config.invalid_value at base_url: base_url: expected an address such as https://api.example",
+      "config.invalid_value at base_url: base_url: expected a URL such as https://api.example",
     ],
     [
       { base_url: "ftp://api.example" },
-      "config.invalid_value at base_url: base_url: expected an address such as https://api.example",
+      "config.invalid_value at base_url: base_url: expected a URL such as https://api.example",
     ],
     [
       { base_url: "http://api.example" },

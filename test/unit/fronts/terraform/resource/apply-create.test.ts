@@ -83,7 +83,7 @@ describe("an order", () => {
       {
         severity: "warning",
         code: "api.form",
-        summary: 'The API shows currency of service www.acme.example as "EUR"; the request had "USD"',
+        summary: 'The API returns "currency" of service www.acme.example as "EUR"; the request had "USD"',
         attribute: ["currency"],
       },
     ]);
