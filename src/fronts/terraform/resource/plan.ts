@@ -149,7 +149,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
     ? { status: "absent", matches: [] }
     : await observeNew(kind, declared, { mark, config }, scope);
   const plans = kind.creation === "keyed" && !known ? await scope.account.knownPlans() : [];
-  // With create_before_destroy, the apply plans the new object while the old one still exists.
+  // The apply of create_before_destroy plans the new object while the old one still exists.
   const replaces = config.replace_on_change === true;
   const knowsReplaced = mark.replacing !== undefined;
   const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
