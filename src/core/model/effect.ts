@@ -80,7 +80,7 @@ export interface Effect {
   /** Person who gains or loses access. */
   readonly person?: string;
   readonly money?: OrderMoney;
-  /** How to undo the effect. Null if impossible. */
+  /** Way to undo the effect. Null if impossible. */
   readonly undo: string | null;
 }
 

@@ -193,7 +193,7 @@ const word = (value: unknown): string | null => (typeof value === "string" ? val
 
 /**
  * Returns true if a service certainly has another product than the declared one. §2 does not define product words. Two products
- * differ if the list of hosting plans has both. They also differ if the user sets the password of one and the server generates
+ * differ if the list of hosting plans has both. They also differ if the user sets the password of one and the host generates
  * the other (§4).
  */
 function isOtherProduct(

@@ -5,7 +5,7 @@ import { monthsOf } from "./words.ts";
 
 /**
  * Returns the price of a service order, from the list of hosting plans (§2 Plan). The list price has no discount; the billed
- * price is what this token's account pays (Manage track). Null if the list does not contain the price. The server applies
+ * price is what this token's account pays (Manage track). Null if the list does not contain the price. The host applies
  * unpublished prepay and coupon discounts, so hostform computes no discounts. Discounts only lower the price (§4), so the upper
  * bound is often known.
  */

@@ -43,7 +43,7 @@ function unknownPassword(live: JsonObject): Diagnostic[] {
 }
 
 /**
- * Checks that a password is declared if the product needs one, and not declared if the server generates it (§4). The check runs
+ * Checks that a password is declared if the product needs one, and not declared if the host generates it (§4). The check runs
  * before a password is set, so that no order is placed and then fails.
  */
 export function passwordSuits(

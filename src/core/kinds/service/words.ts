@@ -42,7 +42,7 @@ export function monthsOf(cycle: string | null): number | undefined {
   return Object.hasOwn(CYCLES, word) ? CYCLES[word] : undefined;
 }
 
-/** Returns who sets a product's password (§4, password body): `given` by the caller, `generated` by the server, or unknown. */
+/** Returns who sets a product's password (§4, password body): `given` by the caller, `generated` by the host, or unknown. */
 export function passwordForm(productType: string | null): "given" | "generated" | "unknown" {
   const type = (productType ?? "").toLowerCase().replace(/[^a-z]/g, "");
   if (type.includes("vps") || type.includes("virtualdesktop")) return "generated";
