@@ -14,10 +14,7 @@ import { shownName } from "./natural-key.ts";
 import { shownUrl } from "./origin.ts";
 import type { Json } from "./value.ts";
 
-/**
- * Main effect of a change on the account. If a change has several effects, the most severe counts. Terraform's actions do not
- * show them: a suspension is an `update` or a `forget`.
- */
+/** Main effect of a change; the most severe effect counts. Terraform shows a suspension as `update` or `forget`. */
 export type ChangeEffect =
   | "none" // at most a change of the state, such as an import without differences
   | "order" // a paid order; the host creates an invoice immediately (§1)
