@@ -41,7 +41,7 @@ interface HandoverOptions {
   readonly data: DataSources;
   /** Returns true if the run may change the address. */
   isWithin(address: string): boolean;
-  /** Milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
 }
 

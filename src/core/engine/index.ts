@@ -1,7 +1,7 @@
 /**
- * The engine for MANY resources, one file per stage: validate, observe, plan, guards, apply. Data flows in one direction.
- * Input: the declaration, the state and the accounts. Output: a plan (a plain value), then outcomes. This module must not
- * import the API's client, a concrete kind, files or the terminal. `plan` sends nothing, and `observe` can only read.
+ * The engine for MANY resources, one file per stage: validate, observe, plan, guards, apply. Data flows in one direction. In:
+ * the declaration, the state and the accounts. Out: a plan (a plain value), then outcomes. Must not: import the API's client, a
+ * concrete kind, files or the terminal. `plan` sends nothing, and `observe` can only read.
  */
 export { type ApplyOptions, apply } from "./apply-plan.ts";
 export { costOf, plan } from "./assemble-plan.ts";

@@ -55,7 +55,7 @@ export interface PlanOptions {
   readonly replace?: ReadonlySet<string>;
   /** Addresses of services to order although a similar object exists. */
   readonly orderAnyway?: ReadonlySet<string>;
-  /** Milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
   /** Number of API requests already sent for observing. */
   readonly readRequests: number;

@@ -1,7 +1,7 @@
 /**
  * The resource kinds. One file (or folder) per kind. Each is a plain object that implements the contract in `kind.ts`. The
- * generated `registry.gen.ts` lists them. Input: API objects and attributes. Output: attributes and requests as values. Kinds
- * must not send changing requests or import another kind.
+ * generated `registry.gen.ts` lists them. In: API objects and attributes. Out: attributes and requests as values. Must not:
+ * send changing requests or import another kind.
  */
 import { parseAddress } from "../model/index.ts";
 import { kinds } from "./registry.gen.ts";

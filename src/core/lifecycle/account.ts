@@ -20,17 +20,11 @@ import { type ListCosts, listName, type Recheck, type Rows, readAgainCost, type 
 /** Entries per page (§8). */
 const PAGE_ROWS = 100;
 
-/**
- * Maximum age of a fresh reading, in milliseconds. Before an order, hostform repeats older readings. After a prompt, hostform
- * repeats all readings.
- */
+/** Age in milliseconds up to which a reading is fresh. Before an order, hostform repeats older readings. */
 const MOMENT_MS = 15_000;
 type Listing = Recheck["again"];
 
-/**
- * Reads one account. Lists each collection at most once for all resources, and keeps the list until a change. Holds only a
- * {@link Reader}, so it cannot change anything.
- */
+/** Reads one account. Lists each collection at most once until a change. Holds only a {@link Reader}, so nothing can change. */
 export class Account {
   readonly #context: ReadContext;
   readonly #collections = new Map<string, Listing>();
@@ -92,9 +86,7 @@ export class Account {
     return this.#context.client.hostNow();
   }
 
-  /**
-   * Returns the complete collection of a kind by id, within a parent if the kind has one. Empty if the kind cannot be listed.
-   */
+  /** Returns the complete collection of a kind by id. Empty if the kind cannot be listed. */
   list(kind: Kind, parent?: string): Listing {
     const listing = this.#shared(this.#collections, kind, parent);
     return this.#proved.has(listName(kind, parent)) ? this.#proof(listing) : listing;
@@ -137,10 +129,7 @@ export class Account {
     return (await this.#proof(this.#again(kind, parent))).get(id);
   }
 
-  /**
-   * Returns one object by GET. @param unlisted True if the collection was read and lacks the object.
-   * @returns undefined for a 404 that the collection confirms.
-   */
+  /** Returns one object by GET, or undefined for a confirmed 404. @param unlisted True if the collection lacks the object. */
   async get(kind: Kind, id: string, unlisted = false, signal?: AbortSignal): Promise<Remote | undefined> {
     if (kind.get === undefined) return undefined;
     try {
@@ -317,10 +306,7 @@ export class Account {
     return plans;
   }
 
-  /**
-   * Returns the hosting plans, or an empty list if the host or token does not show them (§5: `view`). With `isFree`, sends no
-   * extra request.
-   */
+  /** Returns the hosting plans. Empty if they are not visible (§5: `view`). With `isFree`, sends no extra request. */
   async knownPlans(isFree = false): Promise<PlanRecord[]> {
     try {
       return isFree && this.#plans === undefined ? [] : await this.plans();
@@ -402,9 +388,7 @@ export class Account {
     this.#rechecked.delete(listName(kind, parent));
   }
 
-  /**
-   * Outdates a collection once for an object created at `at` (milliseconds since the epoch). Lists must show the object by now.
-   */
+  /** Outdates a collection once for an object created at `at` (milliseconds since the epoch). Lists must show it now. */
   outdateFor(at: number, kind: Kind, parent?: string): void {
     const key = listName(kind, parent);
     if (at <= (this.#outdatedFor.get(key) ?? Number.NEGATIVE_INFINITY)) return;

@@ -28,7 +28,7 @@ interface Subject {
   readonly sensitive: readonly string[];
   /** Declared attributes. Undefined if the object is not declared. */
   readonly config: ValueObject | undefined;
-  /** Milliseconds since the epoch, by the host's clock. */
+  /** Current time by the host's clock, in milliseconds since the epoch. */
   readonly now: number;
 }
 

@@ -13,7 +13,7 @@ export class RecordFence implements Fence {
   #since: ClockTimes | undefined;
 
   /**
-   * @param record writes the state entry of the request and proves the state lock. The entry is durable when the promise
+   * @param record Writes the state entry of the request and proves the state lock. The entry is durable when the promise
    * resolves.
    */
   constructor(clock: Clock, record: () => Promise<unknown>, isLockLost: () => boolean) {

@@ -1,7 +1,7 @@
 /**
  * The lifecycle of ONE resource: validate, read, plan, apply, remove. The engine and the Terraform provider both use this
- * module, so a declaration means the same in both. Input: a kind, attributes and an account. Output: plain values, and requests
- * sent through the given {@link Writer}. This module must not know other resources, files or wire types.
+ * module, so a declaration means the same in both. In: a kind, attributes and an account. Out: plain values, and requests sent
+ * through the given {@link Writer}. Must not: know other resources, files or wire types.
  */
 export * from "./account.ts";
 export { accountGate, accountMark, anchorsIn, foreignObjects, hasStranger, keyOf, originProblem } from "./anchors.ts";

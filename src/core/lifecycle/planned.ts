@@ -60,7 +60,7 @@ export interface PlanInput extends Others {
   readonly isStatePartial?: boolean;
   /** Hosting plans of the API, for the price of an order. */
   readonly plans: readonly PlanRecord[];
-  /** Milliseconds since the epoch, by the host's clock. */
+  /** Current time by the host's clock, in milliseconds since the epoch. */
   readonly now: number;
   /** Severity of the reason why an expired object is not created. Default: warning. */
   readonly severity?: Diagnostic["severity"];

@@ -44,9 +44,7 @@ export type Observation =
       readonly phase: Phase;
       /** Creation time (ISO 8601) of an object that no list shows yet. hostform uses its state entry. */
       readonly unlisted?: string;
-      /**
-       * Parent that must be live before the API shows the object, for example `service 1001`. hostform uses the state entry.
-       */
+      /** Parent that must be live before the API shows the object, such as `service 1001`. The state entry is used. */
       readonly waitsFor?: string;
       /** Error if the response was not a list. hostform could not check the object and uses its state entry. */
       readonly unproven?: Diagnostic;
@@ -162,8 +160,7 @@ async function twinsOf(account: Account, { kind, config }: ReadQuery, live: Json
 }
 
 /**
- * Returns objects similar to the declaration. Empty if the declaration or the collection is unknown. @param listed Collection,
- * if it was already read.
+ * Returns objects similar to the declaration. Empty if declaration or collection is unknown. @param listed Known collection.
  */
 export async function likeness(
   account: Account,
@@ -342,9 +339,7 @@ function present(
 export interface Others {
   /** Returns the address that holds a live object in the state. */
   ownerOf?(remote: Remote): string | undefined;
-  /**
-   * Returns true if the state has the address, but the declaration does not. Its object may be the declared resource, renamed.
-   */
+  /** Returns true if only the state has the address. Its object may be the declared resource, renamed. */
   isLeaving?(address: string): boolean;
   /** Returns true if a `removed` block names the address. */
   isRemoved?(address: string): boolean;

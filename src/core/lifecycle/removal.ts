@@ -21,7 +21,7 @@ interface RemovalInput {
   readonly severity?: Diagnostic["severity"];
   /** True if the resource must leave the state under any policy (`removed` with `destroy = false`). */
   readonly forget?: boolean;
-  /** Milliseconds since the epoch, by the host's clock. */
+  /** Current time by the host's clock, in milliseconds since the epoch. */
   readonly now: number;
   readonly settings?: PendingSettings | undefined;
   /** Returns the other address that holds a live object. */

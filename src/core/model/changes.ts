@@ -41,10 +41,7 @@ export interface RequestOutlook {
   readonly pausedMs: number;
   /** Additional waits of the next requests after a short pause. */
   readonly slowMs: readonly number[];
-  /**
-   * Maximum requests a minute and their minimum distance, from a time on. The first entry starts at 0. The limits learned from
-   * rejections change with time.
-   */
+  /** Maximum requests a minute and their minimum distance, from a time on. Limits learned from rejections change with time. */
   readonly paces: readonly { readonly fromMs: number; readonly perMinute: number; readonly apartMs: number }[];
 }
 
@@ -76,19 +73,13 @@ export interface Plan {
   readonly pending: readonly string[];
   /** Addresses that the API did not show. They are compared with the state. Undefined if all were read. */
   readonly unread?: readonly string[];
-  /**
-   * True if the token cannot read some declared resources and nobody applies the plan. The plan then also has changes of
-   * `unread` addresses.
-   */
+  /** True if nobody applies the plan and the token cannot read all resources. Changes of `unread` addresses are kept. */
   readonly forReading?: true;
   /** Changes that the apply skips, in address order. Undefined if none are skipped. */
   readonly held?: readonly HeldBack[];
   /** Resources that the user chose not to read. They are planned from the state. Undefined if all were read. */
   readonly notRead?: readonly NotRead[];
-  /**
-   * Base commit (`--base`): only later changes were planned. Includes the number of resources not planned. Undefined without
-   * `--base`.
-   */
+  /** Base commit of `--base`, and the number of resources without later changes, which were not planned. */
   readonly base?: { readonly ref: string; readonly commit: string; readonly not_planned: number };
   /** Conditions that no change ends, in address order. Undefined if none exist. */
   readonly conditions?: readonly Condition[];
@@ -112,10 +103,7 @@ export interface Place {
   readonly name: string;
   /** Host of the API, for example `api.host.example`, with port and path if the URL has them. */
   readonly host: string;
-  /**
-   * Number of services that the account shows. If the services were not listed, their number in the state. Null if both are
-   * unknown.
-   */
+  /** Number of services that the account shows, or else the number in the state. Null if both are unknown. */
   readonly services: number | null;
   /** Domain of one service. */
   readonly domain: string | null;
@@ -163,10 +151,7 @@ export interface OutputChange {
   readonly after_unknown: Mask;
   /** True if reports must hide the value. */
   readonly sensitive: boolean;
-  /**
-   * Sources of a secret that flows into the output. Undefined if the output is only declared as sensitive (CDKTF does this for
-   * all shared outputs).
-   */
+  /** Sources of a secret in the output. Undefined if the output is only declared as sensitive, as CDKTF does. */
   readonly origin?: Origin;
   /** Terraform type of `after`. Undefined if a part is unknown. */
   readonly type?: Json;
@@ -333,10 +318,7 @@ export interface KindWords {
   readonly rank?: number;
 }
 
-/**
- * Planned change of one resource, as a JSON value without functions. Field names of Terraform's plan format have the same
- * meaning.
- */
+/** Planned change of one resource, as a plain JSON value. Terraform's field names keep their meaning. */
 export interface Change {
   readonly address: string;
   readonly type: string;
@@ -352,10 +334,7 @@ export interface Change {
   readonly sensitive: readonly string[];
   /** Sources of attributes whose declared values are sensitive. */
   readonly origins?: Origins;
-  /**
-   * Declared attributes with unevaluated templates. Write-only attributes appear as `true`. Null if the resource is not
-   * declared.
-   */
+  /** Declared attributes before evaluation. Write-only attributes appear as `true`. Null if not declared. */
   readonly config: JsonObject | null;
   readonly reasons: readonly ChangeReason[];
   /** Declared in-place changes that wait until the service is live. */
@@ -363,19 +342,13 @@ export interface Change {
   readonly importing?: { readonly id: string };
   /** Earlier address in the state (`moved`). */
   readonly previousAddress?: string;
-  /**
-   * True if an unknown status prevents or hides the fulfillment of the declaration or destroy. Applying the plan does not
-   * change this.
-   */
+  /** True if an unknown status prevents or hides the fulfillment. Applying the plan does not change this. */
   readonly unfulfilled?: true;
   /** Creation time (ISO 8601) of an object that no list shows yet. The object is planned from the state. */
   readonly unlisted?: string;
   /** True if the response was not a list. The object is planned from the state. */
   readonly unchecked?: true;
-  /**
-   * Parent that must be live before the API shows the object, for example `service 1001`. Until then, the object is planned
-   * from the state or as new.
-   */
+  /** Parent that must be live before the API shows the object, such as `service 1001`. Until then, the state entry is used. */
   readonly waitsFor?: string;
   /** Declared client, or else the client in the state. */
   readonly client?: string;

@@ -131,13 +131,13 @@ export interface ApiFailure {
   readonly reached: Reached;
   /** HTTP status. Undefined without a response. */
   readonly status?: number | undefined;
-  /** Message of the server. It is escaped when printed. */
+  /** Message of the host. Reports escape the message. */
   readonly serverMessage?: string | undefined;
   /** Messages by dotted field path (§7, 422). */
   readonly fieldErrors?: Readonly<Record<string, readonly string[]>> | undefined;
   /** True if the API is busy with another changing request. */
   readonly isBusy?: boolean | undefined;
-  /** Wait requested by the server, in milliseconds. */
+  /** Wait requested by the host, in milliseconds. */
   readonly waitMs?: number | undefined;
   readonly detail?: string | undefined;
   readonly remedies?: readonly Remedy[] | undefined;

@@ -44,7 +44,7 @@ export interface PolicyFacts {
   readonly unseen: number;
   /** User reported by the CI. Null if the CI reports none. */
   readonly author: string | null;
-  /** Milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
   /** True if the state is encrypted with a key. Null if unknown, because Terraform keeps the state. */
   readonly hasStateKey: boolean | null;

@@ -2,7 +2,7 @@
 
 /** Clock as a parameter. All code that reads the time or waits uses a Clock, so tests never sleep. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Returns the current time in milliseconds since the epoch. */
   now(): number;
   /** Integer milliseconds since an arbitrary moment. Never goes back; may stand still while the machine sleeps. */
   monotonic(): number;

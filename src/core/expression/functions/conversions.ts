@@ -112,7 +112,7 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   issensitive: {
     parameters: [anything],
     result: "bool",
-    // Whether an unknown value is sensitive is known only after apply.
+    // The sensitivity of an unknown value is known only after apply.
     run: (_, given) => (isKnown(given) ? bool(given.secret !== undefined) : unknown("bool")),
   },
 
