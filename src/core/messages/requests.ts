@@ -114,7 +114,7 @@ export const requests = {
   }),
   "api.no_list": warning(({ request, failure }: Request & Words<"failure">) => ({
     summary: `${request} holds no list, so this run could not check it`,
-    detail: `${failure}. Objects stay as recorded.`,
+    detail: `${failure}. Objects keep their values in the state.`,
     remedies: [
       "If the list should have objects, check that no proxy answers. Otherwise ask the host for a list, [] if it is empty: until then, nothing is created there.",
     ],

@@ -73,7 +73,6 @@ export interface Effect {
   readonly domain: string | null;
   /** Client, as {@link clientOf} returns it. */
   readonly client: string | null;
-  /** The effect as one sentence. */
   readonly sentence: string;
   /** Parts of the sentence. Even indexes: hostform's words. Odd indexes: words of the API or the declaration. */
   readonly parts: Parts;
@@ -105,7 +104,6 @@ export interface OrderMoney {
   readonly months: number | null;
   /** Undiscounted price. Null if unknown. */
   readonly price: number | null;
-  /** Discount. Null if unknown. */
   readonly discount: number | null;
   /** Amount that is billed now, or its upper bound if `bound` is true. Null if unknown. */
   readonly now: number | null;
@@ -120,7 +118,6 @@ export interface OrderMoney {
 /** Cost of a plan in one currency, in the API's own unit. */
 export interface MoneyTotal {
   readonly currency: string;
-  /** Number of orders in the sums. */
   readonly orders: number;
   readonly now: number | null;
   readonly monthly: number | null;
