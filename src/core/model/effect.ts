@@ -67,13 +67,11 @@ export type EffectKind = (typeof EFFECT_KINDS)[number];
 /** One effect of a planned change. Its strings contain unescaped words of the API and the declaration; each report escapes them. */
 export interface Effect {
   readonly kind: EffectKind;
-  /** Address of the change. */
   readonly address: string;
   /** Site, domain or receiver of the effect. Null if unknown. */
   readonly domain: string | null;
   /** Client, as {@link clientOf} returns it. */
   readonly client: string | null;
-  /** The effect as one sentence. */
   readonly sentence: string;
   /** Parts of the sentence. Even indexes: hostform's words. Odd indexes: words of the API or the declaration. */
   readonly parts: Parts;
@@ -224,7 +222,6 @@ function siteFinder(changes: readonly Change[]): SiteFinder {
 export const clientOf = ({ client, provider }: Pick<Change, "client" | "provider">): string | null =>
   client ?? (provider === "default" ? null : provider);
 
-/** The fields of an effect that depend on the kind of change. */
 type Said = Pick<Effect, "kind" | "parts" | "undo"> & Partial<Effect>;
 
 function effectsOfChange(change: Change, sites: SiteFinder): Effect[] {
