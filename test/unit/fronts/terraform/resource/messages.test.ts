@@ -66,12 +66,7 @@ describe("what is to be done", () => {
     ["plan.immutable", "hosting_service", "", "a new `reference`"],
     ["plan.immutable", "hosting_domain", "", "Restore the earlier value."],
     ["condition.gone", "hosting_service", "", "terraform apply -replace=ADDRESS"],
-    [
-      "plan.prevented",
-      "hosting_service",
-      "no longer declared",
-      'set `deletion_policy = "forget"` (or "suspend") in its block (restore a removed block), and apply',
-    ],
+    ["plan.prevented", "hosting_service", "no longer declared", 'deletion_policy = "forget"` (or "suspend")'],
     ["plan.prevented", "hosting_domain", "", 'set `deletion_policy = "forget"` in its block'],
     ["plan.prevented", "hosting_service", "not live", "Wait until the service is live"],
     ["plan.pending", "hosting_domain", "", "Check the dashboard. Then run `hostform resolve ADDRESS` in this folder"],
@@ -82,11 +77,16 @@ describe("what is to be done", () => {
       "cannot be removed",
       "Restore the block and apply: the apply completes the create.",
     ],
-    ["plan.pending", "hosting_domain", "cannot be removed", "Decide with `hostform resolve ADDRESS` in this folder."],
+    [
+      "plan.pending",
+      "hosting_domain",
+      "cannot be removed",
+      "Check the dashboard. Then run `hostform resolve ADDRESS` in this folder",
+    ],
     [
       "plan.pending",
       "hosting_service",
-      "refused the repeated request",
+      "rejected the repeated request",
       "If the first request created nothing: `hostform resolve ADDRESS --absent` in this folder",
     ],
     ["apply.replayed", "hosting_service", "no longer exists", "Set another `reference` to order a new service."],
@@ -94,7 +94,7 @@ describe("what is to be done", () => {
     ["plan.catalogue", "hosting_service", "", "`hosting_plans`"],
     ["api.validation", "hosting_service", "coupon_code", "Correct coupon_code."],
     ["config.invalid_value", "hosting_service", "exactly one of", "exactly one of `file`, `env_file` and `command`"],
-    ["config.missing_attribute", "hosting_service", 'password" requires', "`password_version = 1`"],
+    ["config.missing_attribute", "hosting_service", "requires", "`password_version = 1`"],
     ["apply.replayed", "hosting_service", "", "another `reference`"],
   ])("%s of a %s (%s): %s", (code, type, has, words) => {
     const place = has === "no longer declared" ? 'recorded deletion_policy is \\"prevent\\"' : has;
