@@ -61,7 +61,7 @@ for (const [name, make, ...programs] of backends) {
       await arrived;
       const refused = await project.hostform(...APPLY);
       expect(refused.code, refused.text).toBe(1);
-      expect(refused.err).toContain("Another process has locked the state [state.locked]");
+      expect(refused.err).toContain("Another process holds the state [state.locked]");
       const waiting = project.start("hostform", ...APPLY, "--lock-timeout", "50s");
       open();
       const [one, two] = [await first.ended, await waiting.ended];

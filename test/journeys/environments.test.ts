@@ -74,7 +74,7 @@ describe("a project with environments", () => {
     for (const name of ["stagin", "../environments/staging", "a/b", ".hidden"]) {
       const ran = await project.run("plan", "-e", name);
       expect(ran.code).toBe(1);
-      expect(ran.err).toContain(`Unknown environment "${name}"`);
+      expect(ran.err).toContain(`There is no environment "${name}"`);
       expect(ran.err).toContain("The environments are production, staging.");
     }
     expect((await project.run("plan", "-e", "stagin")).err).toContain('Did you mean "staging"?');

@@ -120,7 +120,7 @@ describe("plan --out reports before it reads the account", () => {
       "cannot be written to hosting.yaml/acme.plan: a part of the path is not a folder",
     ],
     ["a folder in place of a file", ".", "It is a folder"],
-    ["no name", "", "It is empty. Check that the shell variable of the id is set."],
+    ["no name", "", "It is empty. Is a variable unset?"],
   ])("%s", async (_, file, words) => {
     await refused(await startProject({ declare: declaration }), ["--out", file], words);
   });

@@ -41,7 +41,7 @@ export class SimulatedLock {
       acquire: async ({ timeoutMs, signal }) => {
         const start = clock.now();
         while (this.#holder !== undefined) {
-          if (clock.now() - start >= timeoutMs) fail("state.locked", "Another process has locked the state");
+          if (clock.now() - start >= timeoutMs) fail("state.locked", "Another process holds the state");
           await clock.sleep(50 + this.#world.chance.real() * 950, signal);
         }
         this.#holder = life;

@@ -160,7 +160,7 @@ const HAPPENINGS = [
   /-> 429/,
   /disk rename \S+ \/project\/secrets\//,
   /state file is lost/,
-  /Another process has locked the state/,
+  /Another process holds the state/,
   /Q\d+ applied/,
   /R\d+ applied/,
   /console: terminate/,

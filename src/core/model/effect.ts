@@ -67,7 +67,6 @@ export type EffectKind = (typeof EFFECT_KINDS)[number];
 /** One effect of a planned change. Its strings contain unescaped words of the API and the declaration; each report escapes them. */
 export interface Effect {
   readonly kind: EffectKind;
-  /** Address of the change. */
   readonly address: string;
   /** Site, domain or receiver of the effect. Null if unknown. */
   readonly domain: string | null;
@@ -221,7 +220,6 @@ function siteFinder(changes: readonly Change[]): SiteFinder {
 export const clientOf = ({ client, provider }: Pick<Change, "client" | "provider">): string | null =>
   client ?? (provider === "default" ? null : provider);
 
-/** The fields of an effect that depend on the kind of change. */
 type Said = Pick<Effect, "kind" | "parts" | "undo"> & Partial<Effect>;
 
 function effectsOfChange(change: Change, sites: SiteFinder): Effect[] {

@@ -27,7 +27,7 @@ describe("what an export says of what Terraform cannot", () => {
     });
     expect(code).toBe(1);
     expect(stderr).toContain(
-      "References form a cycle in Terraform: hosting_grant.a -> hosting_grant.b -> hosting_grant.a",
+      "References form a circle in Terraform: hosting_grant.a -> hosting_grant.b -> hosting_grant.a",
     );
   });
 

@@ -48,7 +48,7 @@ it.each([
       const { code, text } = await project.run(...words);
       expect({ words, code }).toEqual({ words, code: 1 });
       expect(text).toContain(`${summary} [config.syntax]`);
-      expect(text).toContain("Fix: Save it as UTF-8.");
+      expect(text).toContain("as UTF-8.");
       expect(text).not.toContain("permissions");
     }
     expect(await readFile(file("hosting.yaml"))).toEqual(bytes);

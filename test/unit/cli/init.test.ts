@@ -131,7 +131,7 @@ describe("schema", () => {
     await writeFile(path.join(dir, "mine.json"), "{}");
     const { code, stderr } = await runIn(dir, ["schema", "mine.json"]);
     expect(code).toBe(1);
-    expect(stderr).toContain("mine.json already exists, and is no schema of hostform");
+    expect(stderr).toContain("mine.json already exists, and is not a schema of hostform");
     expect(await read(dir, "mine.json")).toBe("{}");
   });
 });

@@ -94,7 +94,7 @@ describe("grants", () => {
   it.each([
     ["an unknown address", "hosting_service.ww", 'Did you mean "hosting_service.www"?'],
     ["a name without its type", "www", 'Did you mean "hosting_service.www"?'],
-    ["a path in place of an id", "../invoices", "neither the id, the address nor the domain"],
+    ["a path in place of an id", "../invoices", "is not the id, the address or the domain"],
     ["an id that does not exist", "999999", "404"],
   ])("refuses %s", async (_, service, message) => {
     const made = await projectWithService();

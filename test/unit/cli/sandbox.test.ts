@@ -125,7 +125,7 @@ describe("sandbox", () => {
     async (option) => {
       const ran = await runIn(temporaryFolder(), ["sandbox", option, "", "--", "app"]);
       expect([ran.code, ran.io.ran]).toEqual([1, []]);
-      expect(ran.stderr).toContain("It is empty. Check that the shell variable of the id is set.");
+      expect(ran.stderr).toContain("It is empty. Is a variable unset?");
     },
   );
 

@@ -52,9 +52,9 @@ describe("password", () => {
   });
 
   it.each([
-    ["no password for shared hosting", [], "needs a password from you"],
-    ["--generate for shared hosting", ["--generate"], "needs a password from you"],
-    ["two sources", ["--password-env", "PW", "--password-stdin"], "More than one source"],
+    ["no password for shared hosting", [], "requires a password from you"],
+    ["--generate for shared hosting", ["--generate"], "requires a password from you"],
+    ["two sources", ["--password-env", "PW", "--password-stdin"], "more than one source"],
     ["a variable that is not set", ["--password-env", "NONE"], "NONE is not set"],
     ["what could be the password itself", ["--password-env", "hunter2hunter"], "It may be the secret itself"],
     ["a file that is not there", ["--password-file", "none"], "there is no such file or folder"],
@@ -78,7 +78,7 @@ describe("password", () => {
     const made = await withVps();
     const { code, stderr } = await made.run(["password", made.vps, "--password-stdin"], { input: PASSWORD });
     expect(code).toBe(1);
-    expect(stderr).toContain("takes no password");
+    expect(stderr).toContain("A password is not supported");
     expect(posts(made)).toEqual([]);
   });
 
@@ -90,7 +90,7 @@ describe("password", () => {
     };
     const { code, stdout, stderr } = await made.run(["password", "1"], { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain("was reset, but the answer does not hold the new one");
+    expect(stderr).toContain("was reset, but the response does not contain the new password");
   });
 
   it("is readable where the agent of a CI would act on it, and the changes are explained", async () => {

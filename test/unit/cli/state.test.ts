@@ -178,9 +178,7 @@ describe("force-unlock", () => {
     expect(nobody.stderr).toContain("--yes");
     const no = await made.run(["force-unlock"], { answers: ["no"] });
     expect(no.code).toBe(1);
-    expect((await made.run(["state", "rm", WWW])).stderr, "still locked").toContain(
-      "Another process has locked the state",
-    );
+    expect((await made.run(["state", "rm", WWW])).stderr, "still locked").toContain("Another process holds the state");
 
     const yes = await made.run(["force-unlock"], { answers: ["yes"] });
     expect(yes).toMatchObject({ code: 0, stdout: "The lock is released.\n" });

@@ -129,7 +129,7 @@ terraform {
     await build("export const other = 1;\n");
     const words = await refusal({});
     expect(words).toContain(`Another build of version ${VERSION} is installed`);
-    expect(words).toContain("`terraform init -upgrade` does not help");
+    expect(words).toContain("even with `terraform init -upgrade`");
     expect(words).toContain(".terraform.lock.hcl");
     const leaf = path.join(home, ".terraform.d/plugins", LEAF);
     expect(await readFile(path.join(leaf, "provider.mjs"), "utf8")).toBe("export {};\n");

@@ -18,11 +18,7 @@ describe("a usage error", () => {
     ["webhooks verify x", "--signature is required", "See `hostform help webhooks verify`."],
     ["completion tcsh", 'The value "tcsh" of <shell> is not valid', "Allowed choices are bash, zsh, fish, powershell."],
     ["plan --max-orders x", 'The value "x" of --max-orders is not valid', "Expected a whole number from 0 to 1000000."],
-    [
-      "plan --chdir=",
-      'The value "" of --chdir is not valid',
-      "It is empty. Check that the shell variable of the id is set.",
-    ],
+    ["plan --chdir=", 'The value "" of --chdir is not valid', "It is empty. Is a variable unset?"],
     ["sandbox --rate-limit -1", 'The value "-1" of --rate-limit is not valid', "Expected a whole number"],
     ["plan x", "Too many arguments for 'plan'", "Expected 0 arguments but got 1: x."],
     ["taint a.b", 'Unknown command "taint"', "Use `hostform apply --replace ADDRESS`."],

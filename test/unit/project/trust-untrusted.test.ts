@@ -51,7 +51,10 @@ describe("an untrusted declaration", () => {
       await run([...command.split(" "), "--untrusted"]),
       await run(command.split(" "), { HOSTFORM_UNTRUSTED: "1" }),
     ]) {
-      expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining("is not allowed for an untrusted declaration [usage]")]);
+      expect([ran.code, ran.stderr]).toEqual([
+        1,
+        expect.stringContaining("is not allowed for an untrusted declaration [usage]"),
+      ]);
     }
     expect(canary.requests).toEqual([]);
   });

@@ -25,8 +25,8 @@ const both = plan([change()], { conditions: [kept, off] });
 
 describe("conditions of a plan", () => {
   it("follow the changes as text, with their fix and without control characters", () => {
-    const text = renderPlan(both, plain);
-    expect(text).toContain("Needs attention:\n  ! suspended of hosting_service.acme stays");
+    const text = renderPlan(both, { remedies: fixOf, color: false });
+    expect(text).toContain('Needs attention:\n  ! "suspended" of hosting_service.acme is still');
     expect(text).toContain(
       "  ! hosting_webhook.billing: the host has disabled webhook 7: is_active is false\n    It may receive",
     );
@@ -53,8 +53,8 @@ describe("conditions of a plan", () => {
       address: "hosting_webhook.billing",
       condition: "off",
       summary: "hosting_webhook.billing: the host has disabled webhook 7: is_active is false",
-      detail: "It may receive no events until it is switched on again.",
-      fix: "Correct its receiver. Then switch it on in the dashboard. Or delete it there and apply: that creates another one, with a new secret.",
+      detail: "The webhook may get no events until it is enabled again.",
+      fix: "Repair the receiver. Then enable the webhook in the dashboard. Or delete the webhook in the dashboard and apply. The apply creates a webhook with a new secret.",
     });
     expect(planJson(plan(), plain).hostform.conditions).toEqual([]);
   });

@@ -87,7 +87,7 @@ describe("an order of an earlier run without an answer", () => {
 
   it("is decided again by a list if the replay was refused, and names the way out", async () => {
     const refuse = () => {
-      throw failure("answered", 422, "api.invalid" as never, "Unknown plan");
+      throw failure("answered", 422, "api.invalid" as never, "There is no plan");
     };
     const { ended, keys } = await orderAgain({ age: 1_000, fails: refuse });
     expect(keys).toEqual(["key-1"]);

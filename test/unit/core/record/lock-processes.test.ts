@@ -71,7 +71,7 @@ describe("the lock between processes", { timeout: 30_000 }, () => {
     // Closing any descriptor of a file drops all POSIX locks that the process has on it.
     const held = await ours().acquire(request);
     await diagnosticOf(() => ours().acquire(request));
-    expect(await line(start(0))).toBe("Another process has locked the state");
+    expect(await line(start(0))).toBe("Another process holds the state");
     await held.release();
     expect(await line(start(0))).toBe("held");
   });

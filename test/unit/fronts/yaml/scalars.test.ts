@@ -167,7 +167,11 @@ describe("a declaration", () => {
       "name: 1.10\n    company_name: True\n    vat_number: 010",
       [],
     ],
-    ["refuses a required text that is null", "name: ~", ["4:11 config.missing_attribute: A client account requires \"name\""]],
+    [
+      "refuses a required text that is null",
+      "name: ~",
+      ['4:11 config.missing_attribute: A client account requires "name"'],
+    ],
     [
       "refuses Null where a name may be meant",
       "name: A\n    company_name: Null",
@@ -252,10 +256,7 @@ describe("values of any type", () => {
     ],
     ["{a: {b}}", "5:21 config.invalid_value: questions.a.b: expected a string, but the value is empty"],
     ["{a: [x, ~]}", "5:24 config.invalid_value: questions.a[1]: expected a string, but the value is empty"],
-    [
-      "{a: '[1.10]'}",
-      "5:20 config.invalid_value: questions.a: this string would be sent as a list or map",
-    ],
+    ["{a: '[1.10]'}", "5:20 config.invalid_value: questions.a: this string would be sent as a list or map"],
     ["{a: .inf}", "5:20 config.structure: This number cannot be sent"],
   ])("of questions are refused where they would be sent otherwise: %s", (questions, message) => {
     expect(problems(request(questions))).toContain(message);

@@ -298,7 +298,11 @@ describe("a mistake is shown where it is, and where that is used", () => {
       `templates: {t: {parameters: {d: }, domain: "\${d}"}}\nservices:\n  a: {template: t, with: {d: "\${hosting_service.b.id}"}}\n`,
       ['4:31 <- 2:44 config.reference: No resource hosting_service.b is declared. Did you mean "hosting_service.a"?'],
     ],
-    ["with without template", "services:\n  a: {with: {d: 1}}\n", ["3:7 config.template: `with` requires a `template`"]],
+    [
+      "with without template",
+      "services:\n  a: {with: {d: 1}}\n",
+      ["3:7 config.template: `with` requires a `template`"],
+    ],
     [
       "with that is no map",
       `templates: {t: {term: 1}}\nservices:\n  a: {template: t, with: [d]}\n`,

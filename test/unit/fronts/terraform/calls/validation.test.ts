@@ -176,8 +176,8 @@ describe("a value of a data source or an ephemeral resource", () => {
   it.each<[Block, string, ValueObject, string]>([
     ["data", "hosting_service", { id: "" }, 'error at id: id: expected a value, found ""'],
     ["data", "hosting_grants", { service_id: "" }, 'error at service_id: service_id: expected a value, found ""'],
-    ["data", "hosting_plans", { currency: "GBP" }, 'error at currency: Unknown currency "GBP"'],
-    ["data", "hosting_services", { phase: "up" }, 'error at phase: Unknown phase "up"'],
+    ["data", "hosting_plans", { currency: "GBP" }, 'error at currency: There is no currency "GBP"'],
+    ["data", "hosting_services", { phase: "up" }, 'error at phase: There is no phase "up"'],
     ["data", "hosting_domain_availability", { domains: [null] }, "error at domains.0: null is not a domain name"],
     [
       "ephemeral",

@@ -43,10 +43,13 @@ describe("hosting_plan", () => {
 
   it.each<[ValueObject, string]>([
     [{ plan_id: 9 }, "error at plan_id: There is no plan 9"],
-    [{ name: "Shared Stat" }, 'error at name: Unknown plan "Shared Stat"'],
-    [{ name: "Shared Start", product_type: "vps" }, 'error at name: Unknown plan "Shared Start" of product_type "vps"'],
+    [{ name: "Shared Stat" }, 'error at name: There is no plan "Shared Stat"'],
+    [
+      { name: "Shared Start", product_type: "vps" },
+      'error at name: There is no plan "Shared Start" of product_type "vps"',
+    ],
     // Plan 33 has no price in GEL.
-    [{ plan_id: 33, currency: "GEL" }, 'error at plan_id: Unknown plan 33 of currency "GEL"'],
+    [{ plan_id: 33, currency: "GEL" }, 'error at plan_id: There is no plan 33 of currency "GEL"'],
   ])("%j is an error", async (given, expected) => {
     const account = await openAccount();
     const { state, diagnostics } = await account.tryRead("hosting_plan", given);

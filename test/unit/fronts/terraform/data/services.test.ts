@@ -102,7 +102,7 @@ describe("hosting_services", () => {
 
   it("knows which phases there are", async () => {
     expect(await validated("hosting_services", { phase: "active" })).toEqual([
-      'error at phase: Unknown phase "active"',
+      'error at phase: There is no phase "active"',
     ]);
     expect(await validated("hosting_services", { phase: UNKNOWN })).toEqual([]);
   });

@@ -46,7 +46,7 @@ describe("an import", () => {
     expect(diagnostics.map(({ severity, code, summary }) => ({ severity, code, summary }))).toContainEqual({
       severity: "error",
       code: "plan.mismatch",
-      summary: "service www.acme.example cannot adopt service 1001: the API cannot change its plan_id",
+      summary: 'service www.acme.example cannot adopt service 1001: the API cannot change "plan_id"',
     });
     expect(requiresReplace, "nothing is ordered in its place").toEqual([]);
   });

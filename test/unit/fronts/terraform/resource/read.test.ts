@@ -46,7 +46,7 @@ describe("a refresh", () => {
     const { state, diagnostics } = await readResource(kind, asHeld(kind, liveWebhook), {}, front);
     expect(state).toMatchObject({ id: "201" });
     expect(codesOf(diagnostics)).toEqual(["warning condition.off"]);
-    expect(diagnostics[0]?.summary).toMatch(/shows webhook 201 \(https:.+\) as disabled: status is "paused"$/);
+    expect(diagnostics[0]?.summary).toMatch(/has disabled webhook 201 \(https:.+\): status is "paused"$/);
   });
 
   it("of a webhook whose row has ended lets go of it, with a warning that says why", async () => {
