@@ -60,7 +60,7 @@ describe("the evidence on a pending create", () => {
     ["similar", undefined, "never", "only its plan is the requested one"],
     ["same", "plan_id", "never", "its name is the requested one, but plan_id is another"],
     ["same", undefined, "never", "its name is the requested one, and nothing else shows who created it"],
-  ] as const)("names the reason of a candidate with %s key (%s, %s), early and late", (key, differs, habit, words) => {
+  ] as const)("names the reason of a candidate with %s key (%s, %s), early and late", (key, differs, habit, why) => {
     const candidates = [{ ...object("7", "Omega"), key, ...(differs && { differs }) }];
     for (const verdict of ["unclear", "waiting"] as const)
       expect(textOf({ ...found, verdict, candidates, rewrites_key: habit })).toContain(`    7  Omega: ${why}\n`);
