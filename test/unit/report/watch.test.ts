@@ -65,7 +65,7 @@ describe("what a look found", () => {
     [
       "a pending create",
       plan([change()], { pending: ["hosting_domain.a"] }),
-      "1 create without known outcome. `hostform resolve` lists what is pending.",
+      "1 create without known outcome. `hostform resolve` lists the pending creates.",
     ],
     [
       "something that cannot be done",
@@ -80,7 +80,7 @@ describe("what a look found", () => {
     const diagnostics = [errorOf("plan.immutable", "no", { address: "hosting_service.a" })];
     expect(foundText({ ...plan([]), diagnostics }, yamlRemedies)).toBe("The plan has 1 error and is not applied.");
     expect(foundText({ ...plan([order()]), diagnostics }, yamlRemedies)).toBe(
-      "The plan has 1 error. Plan: 1 to add, 0 to change, 0 to destroy. Skipped resources: 1 resource.",
+      "The plan has 1 error. Plan: 1 to add, 0 to change, 0 to destroy. Held back: 1 resource.",
     );
     const guard = [errorOf("guard.orders", "no")];
     expect(foundText({ ...plan([order()]), diagnostics: guard }, yamlRemedies)).toBe(
