@@ -28,7 +28,7 @@ describe("conditions of a plan", () => {
     const text = renderPlan(both, { remedies: fixOf, color: false });
     expect(text).toContain('Needs attention:\n  ! "suspended" of hosting_service.acme is still');
     expect(text).toContain(
-      "  ! hosting_webhook.billing: the host has disabled webhook 7: is_active is false\n    It may receive",
+      "  ! hosting_webhook.billing: the host has disabled webhook 7: is_active is false\n    The webhook may get",
     );
     expect(text).toContain("    Fix: Correct its receiver.");
     expect(text).not.toContain("\u001b");

@@ -79,7 +79,7 @@ describe("what a look found", () => {
     const diagnostics = [errorOf("plan.immutable", "no", { address: "hosting_service.a" })];
     expect(foundText({ ...plan([]), diagnostics }, 1)).toBe("The plan has 1 error and is not applied.");
     expect(foundText({ ...plan([order()]), diagnostics }, 1)).toBe(
-      "The plan has 1 error. Plan: 1 to add, 0 to change, 0 to destroy. Skipped resources: 1 resource.",
+      "The plan has 1 error. Plan: 1 to add, 0 to change, 0 to destroy. Held back: 1 resource.",
     );
     const guard = [errorOf("guard.orders", "no")];
     expect(foundText({ ...plan([order()]), diagnostics: guard }, 1)).toBe("The plan has 1 error and is not applied.");

@@ -94,10 +94,10 @@ describe("what is to be done", () => {
     ["plan.catalogue", "hosting_service", "", "`hosting_plans`"],
     ["api.validation", "hosting_service", "coupon_code", "Correct coupon_code."],
     ["config.invalid_value", "hosting_service", "exactly one of", "exactly one of `file`, `env_file` and `command`"],
-    ["config.missing_attribute", "hosting_service", "requires", "`password_version = 1`"],
+    ["config.missing_attribute", "hosting_service", 'requires \\"password_version', "`password_version = 1`"],
     ["apply.replayed", "hosting_service", "", "another `reference`"],
   ])("%s of a %s (%s): %s", (code, type, has, words) => {
-    const place = has === "no longer declared" ? 'recorded deletion_policy is \\"prevent\\"' : has;
+    const place = has === "no longer declared" ? 'deletion_policy in the state is \\"prevent\\"' : has;
     expect(foundText(code, type, place)).toContain(words);
   });
 
