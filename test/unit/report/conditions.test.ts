@@ -30,7 +30,7 @@ describe("conditions of a plan", () => {
     expect(text).toContain(
       "  ! hosting_webhook.billing: the host has disabled webhook 7: is_active is false\n    The webhook may get",
     );
-    expect(text).toContain("    Fix: Correct its receiver.");
+    expect(text).toContain("    Fix: Repair the receiver.");
     expect(text).not.toContain("\u001b");
   });
 
