@@ -41,7 +41,7 @@ describe("a registered domain", () => {
     await project.declare(declared("acme", { [name]: value }));
     const text = await refused(project);
     expect(text).toContain(`The API cannot change "${name}" of hosting_domain.acme`);
-    expect(text).toContain("back.");
+    expect(text).toContain("Fix: Restore `");
     expect(text).not.toMatch(/new order|invoice|under a new name|state (?:rm|mv)|order(?:s|ed)? (?:it )?again/);
 
     // The host has changed it: the way that the message names records that, and sends nothing.

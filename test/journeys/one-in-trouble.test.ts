@@ -77,7 +77,7 @@ describe("a service that a client has taken over", () => {
     await project.declare({ ...DECLARED, services: WITHOUT_A });
     const { text } = await project.run("plan", "--format", "markdown");
     expect(text).toContain("`a.acme.example` is no longer managed. The API did not return it.");
-    expect(text).toContain("had `view` access to `a.acme.example`, as recorded");
+    expect(text).toContain("had `view` access to `a.acme.example` in the state");
     expect(text).not.toMatch(/stays in the account|still bills/);
   });
 

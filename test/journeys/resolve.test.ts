@@ -87,7 +87,7 @@ describe("resolve", () => {
     if (happened) {
       expect(shown.out).toContain("and no block declares it: `hostform apply` deletes it.");
       const refused = await project.run("resolve", "hosting_webhook.hook", "--absent");
-      expect(refused.text).toContain("It is not declared: to keep it, declare it again and apply.");
+      expect(refused.text).toContain("is not declared. To keep the webhook, declare");
       expect(refused.text).toContain("removed: [{from: hosting_webhook.hook, destroy: false}]");
     } else expect(shown.out.replaceAll(/\s+/g, " ")).toContain("no block declares it: `hostform apply` forgets it.");
     await project.run("apply", "--auto-approve", "--allow-removals");

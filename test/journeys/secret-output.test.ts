@@ -383,7 +383,7 @@ describe("a reference to a secret that is not kept", () => {
     const project = await startProject({ declare });
     const ran = await project.run("validate");
     expect(ran.code).toBe(1);
-    expect(ran.text).toContain("hosting_webhook.billing.secret is not stored");
+    expect(ran.text).toContain("hosting_webhook.billing.secret is not in the state");
     expect(ran.text).toContain("hosting.yaml:");
   });
 });
@@ -476,9 +476,7 @@ describe("a secret_output that holds another secret than the recorded fingerprin
     project.sent();
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code, ran.text).toBe(1);
-    expect(ran.text.replaceAll(/\s+/g, " ")).toMatch(
-      /differs from the secret of hosting_webhook\S+ in the state/,
-    );
+    expect(ran.text.replaceAll(/\s+/g, " ")).toMatch(/differs from the secret of hosting_webhook\S+ in the state/);
     expect(ran.text).not.toContain("whsec_of");
     expect(text(project, file)).toBe(theirs);
     expect(project.changesSent()).toEqual([]);
