@@ -275,10 +275,7 @@ function siteEffects(change: Change, effect: ChangeEffect, name: string): Said[]
       const down: Said = {
         kind: "offline",
         parts: say`${what} is suspended and goes offline.`,
-        undo:
-          removal === "suspend"
-            ? "Import it again, and unsuspend it."
-            : "Declare suspended as false, and apply.",
+        undo: removal === "suspend" ? "Import it again, and unsuspend it." : "Declare suspended as false, and apply.",
       };
       return change.actions[0] === "forget" ? [down, leaving] : [down, ...besides(change, what)];
     }
