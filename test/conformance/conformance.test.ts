@@ -179,7 +179,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       expect(refusal).toMatchObject({ code: "plan.immutable", address: sample.address, attribute: [name] });
       expect(refusal?.range?.file).toContain("hosting.yaml");
       expect(fixOf(refusal)).toMatch(
-        kind.creation === "blind" && name !== "domain" ? /^Put .* back\./s : /put .* back, or declare/s,
+        kind.creation === "blind" && name !== "domain" ? /^Restore [^\n]*\.$/s : /^Restore .*\. Or declare/s,
       );
       expect(changes.every(({ actions }) => actions[0] === "no-op")).toBe(true);
       expect(project.changesSent()).toEqual([]);

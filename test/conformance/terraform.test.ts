@@ -118,7 +118,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       expect(outcome.errors[0]?.detail).toMatch(
         // A registered domain is not ordered again.
         kind.creation === "blind" && name !== "domain"
-          ? /Restore the earlier value. Only the host can change it/
+          ? /Restore the earlier value. Only the host can change "/
           : /Restore the earlier value.*separate resource.*replace_on_change = true/s,
       );
       expect(subject.changesSent()).toEqual([]);

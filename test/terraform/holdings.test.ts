@@ -641,7 +641,7 @@ resource "hosting_domain" "${name}" {
     await terraform.write(webhook("a", "one"));
     terraform.control.create("webhooks", { url: "https://one.example/hook", events: ["invoice.paid"] });
     const { errors } = await terraform.refused();
-    expect(errors[0]?.detail).toContain("This run cannot see whether another address of the state holds it");
+    expect(errors[0]?.detail).toContain("Another address of the state may manage this webhook");
     expect(errors[0]?.detail).toMatch(/moved \{[\s\S]*terraform import hosting_webhook/);
   });
 });

@@ -139,7 +139,7 @@ resource "hosting_migration_request" "move" {
     await terraform.change("generated.tf", (text) => text.replace(/plan_id( +)= 11/, "plan_id$1= 12"));
     const contradicting = await terraform.plan();
     expect(contradicting.errors).toMatchObject([
-      { summary: expect.stringMatching(/cannot adopt service \d+: the API cannot change its plan_id/) },
+      { summary: expect.stringMatching(/cannot adopt service \d+: the API cannot change "plan_id"/) },
     ]);
     await terraform.change("generated.tf", (text) => text.replace(/plan_id( +)= 12/, "plan_id$1= 11"));
     const planned = await terraform.planned();

@@ -131,7 +131,7 @@ resource "hosting_service" "new" {
     const ran = await terraform.run("plan", "-no-color");
     expect(ran.code, ran.text).toBe(1);
     expect(ran.text.replaceAll(/\s*│?\s+/g, " ")).toContain(
-      "Recorded: https://api.host.example. Now: http://localhost.",
+      "In the state: https://api.host.example. Now: http://localhost.",
     );
   });
 

@@ -36,7 +36,7 @@ resource "hosting_service" "site" {
       await write(11);
       const applied = await terraform.apply();
       expect(applied.code, applied.text).toBe(0);
-      const says = 'has the plan "Shared Plus" (12); the plan "Shared Start" (11) was ordered';
+      const says = 'has the hosting plan "Shared Plus" (12); the hosting plan "Shared Start" (11) was ordered';
       if (only === undefined) expect(applied.diagnostics.map(({ summary }) => summary).join()).toContain(says);
       else await terraform.applied();
       for (let look = 0; look < 2; look++) {
@@ -76,7 +76,7 @@ resource "hosting_client_account" "acme" {
       expect(flat(refused.text)).toContain(
         '"currency" of client account Acme was changed in the account; the earlier value is declared',
       );
-      expect(flat(refused.text)).toContain("declare the `currency` that it has");
+      expect(flat(refused.text)).toContain("set `currency` to the value of the existing object");
       expect(flat(refused.text)).not.toContain("Set the old value back");
     }
   });
@@ -140,7 +140,7 @@ resource "hosting_grant" "dev" {
       const planned = await terraform.plan();
       expect(planned.changes).toEqual({});
       expect(planned.diagnostics.map(({ summary }) => summary).join()).toContain(
-        "expires_at of grant dev@acme.example stays",
+        '"expires_at" of grant dev@acme.example is still',
       );
       expect(terraform.changesSent()).toEqual([]);
     },

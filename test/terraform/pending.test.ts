@@ -244,7 +244,7 @@ describeWith(TERRAFORM)("a registration without a known outcome", { timeout: 120
       if (fresh) await loseStore(terraform);
       const { code, text, errors } = await terraform.apply();
       expect(code, text).toBe(1);
-      expect(errors.map(({ detail }) => detail).join("\n")).toContain("`hostform resolve` in this folder");
+      expect(errors.map(({ detail }) => detail).join("\n")).toContain("`hostform resolve ADDRESS` in this folder");
       expect(statusOf(terraform)).toEqual([["tainted", true]]);
       expect((await terraform.planned()).changes).toEqual({ "hosting_domain.a": "replace" });
     }

@@ -135,7 +135,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
       if (subject.type === "hosting_service") {
         const older = await terraform.hostform("resolve", made, "--adopt", "1003");
         expect(older.code, older.text).toBe(1);
-        expect(older.text).toContain("It existed before this order the request left.");
+        expect(older.text).toContain("It existed before the request was sent.");
         expect(older.text).toContain("`terraform import hosting_service.NAME");
         expect(listed.out).toContain("`terraform apply`");
       }

@@ -136,7 +136,7 @@ const FRAMEWORK: typeof MISTAKES = {
   "null for what a resource requires": [
     `resource "hosting_webhook" "a" {\n  url    = null\n  events = ["invoice.paid"]\n}`,
     "url    = null",
-    /needs url/,
+    /requires "url"/,
   ],
   "null for what a data source requires": [
     'data "hosting_grants" "a" {\n  service_id = null\n}',
