@@ -129,7 +129,7 @@ export function recordedConditions(
     const name = hidden(one).has(site) || attributes[site] == null ? "" : ` (${textOf(attributes[site])})`;
     const since = mark.suspended.since.slice(0, 10);
     return [
-      `${address}: ${noun} ${textOf(attributes.id ?? null)}${name} is suspended, but not declared so. First recorded on ${since}.`,
+      `${address}: ${noun} ${textOf(attributes.id ?? null)}${name} is suspended, but not declared as suspended. Suspended since ${since} or earlier.`,
     ];
   });
 }

@@ -50,7 +50,7 @@ it("what ended in the dashboard and is listed as before is destroyed, with a war
   const destroyed = await project.run("destroy", "--auto-approve");
   expect(destroyed.code, destroyed.text).toBe(0);
   expect(flat(destroyed.text)).toMatch(/webhook \S+ is treated as deleted: the API lists it, but returns 404 for it/);
-  expect(flat(destroyed.text)).toMatch(/grant \S+ counts as ended/);
+  expect(flat(destroyed.text)).toMatch(/grant \S+ is treated as deleted: the API lists it, but returns 404 for it/);
   expect([...(await project.state()).resources.keys()]).toEqual(["hosting_service.www"]);
   project.clock.advance(300_000);
   const planned = await project.run("plan");
@@ -66,10 +66,10 @@ it("an import of a row that has ended never advises to forget what is recorded",
   for (const { code, text } of [same, other]) {
     expect(code).toBe(1);
     expect(flat(text)).toContain(`Nothing was imported: webhook ${id} was deleted on 2026-11-21`);
-    expect(text).not.toMatch(/state rm|Nothing to do/);
+    expect(text).not.toMatch(/state rm|No action is needed/);
   }
   const live = String((await project.state()).resources.get("hosting_webhook.billing")?.attributes.id);
-  expect((await project.run("import", "hosting_webhook.billing", live)).text).toContain("Nothing to do.");
+  expect((await project.run("import", "hosting_webhook.billing", live)).text).toContain("No action is needed.");
 });
 
 it.each([
@@ -103,5 +103,7 @@ it("a webhook that the host has switched off stays as it is, and the plan says w
   expect((await project.run("webhooks")).out).toContain("disabled: is_active is false");
   await project.run("state", "rm", "hosting_webhook.billing");
   await project.declare({ project: "acme" });
-  expect(flat((await project.run("adopt", "--dry-run")).text)).toMatch(/webhook \S+ is disabled: is_active is false/);
+  expect(flat((await project.run("adopt", "--dry-run")).text)).toMatch(
+    /webhook \S+ is disabled: is_active is false\. The adoption/,
+  );
 });

@@ -120,7 +120,7 @@ describe("a project with environments", () => {
     const { project } = await twoAccounts();
     const ran = await project.run(...args);
     expect(ran.code, ran.text).toBe(1);
-    expect(ran.err).toContain("Two environments are named");
+    expect(ran.err).toContain("Two environments are selected");
     expect(project.sent()).toEqual([]);
     expect((await project.run("-e", "staging", "validate", "-e", "staging")).code).toBe(0);
   });

@@ -16,7 +16,7 @@ import {
   type ChainHandler,
   type RequestParts,
 } from "./exchange.ts";
-import { describeShape, endless, malformed, tooLate, unprovenList, unreadableRow } from "./failed-attempt.ts";
+import { describeShape, incomplete, malformed, tooLate, unprovenList, unreadableRow } from "./failed-attempt.ts";
 import { HostLists } from "./host-lists.ts";
 import { reserve } from "./limiter.ts";
 import type { ReadOptions } from "./list-reading.ts";
@@ -242,7 +242,7 @@ export class HostingClient {
       onBadRow: onBadRow && warned(unreadableRow, onBadRow),
       ...(endpoint !== "listPlans" && { readAnother }),
       fetchPage: (page, size) => {
-        if (page > mostPages) throw endless(endpoint, `It has more than ${mostPages} pages.`);
+        if (page > mostPages) throw incomplete(endpoint, `It has more than ${mostPages} pages.`);
         return this.#call(endpoint, {
           params,
           signal,

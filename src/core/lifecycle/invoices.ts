@@ -115,7 +115,10 @@ const FATAL: ReadonlySet<string> = new Set(["api.cancelled", "api.money_scale", 
 
 function whyUnread(error: HostformError): string {
   if (isForbidden(error)) return 'The token may not read invoices (403): it lacks the ability "billing"';
-  return error.diagnostics[0]?.summary ?? error.message;
+  const [first] = error.diagnostics;
+  if (first === undefined) return error.message;
+  const detail = first.code === "api.pagination" ? first.detail : undefined;
+  return detail === undefined ? first.summary : `${first.summary}. ${detail.replace(/\.$/, "")}`;
 }
 
 /** The invoices of one order. */

@@ -146,7 +146,7 @@ export async function readCollections(
         const rest = wanted.filter((one) => !isGone(one));
         ended.push(...gone.map((one) => `${kind.noun} ${one.id} has ended: it ${endOf(one)}.`));
         const offOf = ({ id, off }: Remote) =>
-          off && `The reason for which ${kind.noun} ${id} is switched off: ${off}. Adoption does not switch it on.`;
+          off && `The reason why ${kind.noun} ${id} is disabled: ${off}. The adoption does not enable it.`;
         unread.push(...rest.flatMap((one) => offOf(one) ?? []));
         const down = rest.filter(({ phase }) => phase === "suspended").map(({ id }) => id);
         if (down.length > 0)
