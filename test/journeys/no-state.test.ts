@@ -154,7 +154,7 @@ describe("the missing state", () => {
     const ran = await other.run("plan");
     const words = ran.text.replace(/\s+/g, " ");
     expect(words).toContain("[state.missing]");
-    expect(words).toMatch(/hosting\.tfstate in \S+ holds them\./);
+    expect(words).toMatch(/hosting\.tfstate in \S+ holds these objects\./);
   });
 
   it("is put back from its backup by the command that is named, with its secrets", async () => {
@@ -165,8 +165,8 @@ describe("the missing state", () => {
     rmSync(project.statePath);
     const ran = await project.run("plan");
     const words = ran.text.replace(/\s+/g, " ");
-    expect(words).toContain("hosting.tfstate.backup has the state before its last change, with the secrets");
-    expect(words).toContain("To go on with the last copy: `hostform state push hosting.tfstate.backup --force`.");
+    expect(words).toContain("hosting.tfstate.backup is a copy from before the last change, with the secrets");
+    expect(words).toContain("To continue with the last copy: `hostform state push hosting.tfstate.backup --force`.");
     await project.run("state", "push", "hosting.tfstate.backup", "--force");
     const [made] = project.control.list("webhooks");
     const hooks = [...(await project.state()).resources.values()].map(({ attributes }) => attributes.secret);

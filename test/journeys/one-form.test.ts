@@ -93,7 +93,7 @@ describe("the end of a grant", () => {
     project.sent();
     const planned = await project.run("plan", "--detailed-exitcode");
     expect(planned.code, planned.text).toBe(0);
-    if (shown === "28.03.2027") expect(planned.text).toContain(': the API shows "28.03.2027"');
+    if (shown === "28.03.2027") expect(planned.text).toContain(': the API returns "28.03.2027"');
     await project.apply();
     expect(project.changesSent()).toEqual([]);
   });

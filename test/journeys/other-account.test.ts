@@ -117,7 +117,11 @@ describe("a state at another account", () => {
         project.clock.advance(later);
         await project.declare(more);
         project.env.HOSTING_TOKEN = project.sandbox.tokens.customer;
-        await expectRefused(project, commands, /service 1003 \(www\.acme\.example\)\. Now .* not this one/s);
+        await expectRefused(
+          project,
+          commands,
+          /service 1003 \(www\.acme\.example\)\. The account at \S+ has only other objects\./,
+        );
       },
     );
 
@@ -179,7 +183,7 @@ describe("a state at another account", () => {
     await expectRefused(
       project,
       [...COMMANDS, ["plan", "--refresh=false"], importing],
-      /Recorded: https:\/\/api\.host\.example\. Now: http:\/\/localhost\./,
+      /In the state: https:\/\/api\.host\.example\. Now: http:\/\/localhost\./,
     );
     expect(project.sent()).toEqual([]);
   });
@@ -352,7 +356,7 @@ describe("resources that are missing in the account", () => {
     for (const command of [["plan"], ["apply", "--auto-approve"], ["destroy", "--auto-approve", "--allow-removals"]]) {
       const ran = await project.run(...command);
       expect(ran.code).toBe(1);
-      expect(ran.text).toMatch(/lacks 3 of 7 recorded resources \(42\.9%\).*\[guard\.missing\]/);
+      expect(ran.text).toMatch(/lacks 3 of 7 resources in the state \(42\.9%\).*\[guard\.missing\]/);
       expect(ran.text).toContain("Missing: hosting_service.");
     }
     expect(project.changesSent()).toEqual([]);

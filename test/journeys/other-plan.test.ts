@@ -46,22 +46,22 @@ const SOLD: readonly [what: string, shows: (service: Service, method: string) =>
   [
     "by its name",
     (service) => ({ ...service, plan: "Shared Plus" }),
-    'has the plan "Shared Plus" (12); the plan "Shared Start" (11) was ordered',
+    'has the hosting plan "Shared Plus" (12); the hosting plan "Shared Start" (11) was ordered',
   ],
   [
     "by its name in other letters",
     (service) => ({ ...service, plan: "SHARED PLUS" }),
-    'has the plan "SHARED PLUS" (12); the plan "Shared Start" (11) was ordered',
+    'has the hosting plan "SHARED PLUS" (12); the hosting plan "Shared Start" (11) was ordered',
   ],
   [
     "by its name in lists alone",
     (service, method) => ({ ...service, plan: method === "GET" ? "Shared Plus" : null }),
-    'has the plan "Shared Plus" (12); the plan "Shared Start" (11) was ordered',
+    'has the hosting plan "Shared Plus" (12); the hosting plan "Shared Start" (11) was ordered',
   ],
   [
     "by its number",
     (service) => ({ ...service, plan: null, plan_id: 12 }),
-    'has the plan with plan_id 12; the plan "Shared Start" (11) was ordered',
+    'has the hosting plan with plan_id 12; the hosting plan "Shared Start" (11) was ordered',
   ],
 ];
 
@@ -110,7 +110,7 @@ it("is reported for a stack as well, with what to declare in its language", asyn
   await writeFile(path.join(project.dir, "cdk.tf.json"), JSON.stringify(stack));
   await project.apply("--stack", "cdk.tf.json", "--state", "stack.tfstate");
   const text = await attention(project, "--stack", "cdk.tf.json", "--state", "stack.tfstate");
-  expect(text).toContain('has the plan "Shared Plus" (12); the plan "Shared Start" (11) was ordered');
+  expect(text).toContain('has the hosting plan "Shared Plus" (12); the hosting plan "Shared Start" (11) was ordered');
   expect(text).toContain('If the hosting plan was changed on purpose: declare `"plan_id": 12`');
 });
 
@@ -126,9 +126,9 @@ describe("a plan that is changed after the order", () => {
     host.shows = changed;
     const planned = await project.run("plan", "--detailed-exitcode");
     expect(planned.code, planned.text).toBe(0);
-    expect(flat(planned.text)).toContain('the plan "Shared Start" (11) was ordered');
+    expect(flat(planned.text)).toContain('the hosting plan "Shared Start" (11) was ordered');
     await project.apply();
-    expect(await attention(project)).toContain('the plan "Shared Start" (11) was ordered');
+    expect(await attention(project)).toContain('the hosting plan "Shared Start" (11) was ordered');
     host.shows = (service) => service;
     await project.apply();
     expect(await attention(project)).not.toContain("was ordered");
@@ -161,7 +161,7 @@ describe("an order without an answer", () => {
     expect((await project.recorded(ADDRESS))?.private.pending).toBeDefined();
     expect((await project.run("resolve", ADDRESS, "--adopt", id, "--force")).code).toBe(0);
     expect(await attention(project)).toContain(
-      'has the plan "Shared Plus" (12); the plan "Shared Start" (11) was ordered',
+      'has the hosting plan "Shared Plus" (12); the hosting plan "Shared Start" (11) was ordered',
     );
     expect(project.control.list("services").filter(({ domain }) => domain === www.domain)).toHaveLength(1);
   });

@@ -74,25 +74,25 @@ const NEVER: readonly [what: string, declaration: object, rewrite: Rewrite, says
     { expires_at: onText((text) => `${text.slice(0, 10)}T23:59:59Z`) },
     '"expires_at" of hosting_grant.www["dev@acme.example"] is still "2027-03-28T23:59:59Z"; "2027-03-28T10:20:30Z" is declared',
   ],
-  ["no end", granted(), { expires_at: () => null }, "stays null;"],
-  ["another permission", granted(), { permission: onText(() => "manage") }, 'stays "manage"; "view" is declared'],
+  ["no end", granted(), { expires_at: () => null }, "is still null;"],
+  ["another permission", granted(), { permission: onText(() => "manage") }, 'is still "manage"; "view" is declared'],
   [
     "the address of somebody else",
     granted(),
     { email: onText(() => "boss@acme.example") },
-    'stays "boss@acme.example"',
+    'is still "boss@acme.example"',
   ],
   [
     "a URL at another host",
     hook(),
     { url: onText(() => "https://evil.example/in?token=***") },
-    "url of hosting_webhook",
+    '"url" of hosting_webhook.hook is still',
   ],
   [
     "more events",
     hook(),
     { events: () => ["invoice.paid", "invoice.created"] },
-    "events of hosting_webhook.hook stays",
+    '"events" of hosting_webhook.hook is still',
   ],
 ];
 
@@ -293,17 +293,17 @@ describe("a value that no call changes", () => {
       await project.expectNoChanges();
       await project.declare(all(other));
       const [declared] = await refusalsOf(project, address);
-      expect(declared?.summary).toBe(`The API cannot change ${name} of ${address}`);
-      expect(fixOf(declared)).toContain("back, or declare the other one under a new name");
+      expect(declared?.summary).toBe(`The API cannot change "${name}" of ${address}`);
+      expect(fixOf(declared)).toContain("Or declare the new values under a new name");
 
       await project.declare(all());
       now.now = rewrite;
       const [changed] = await refusalsOf(project, address);
       expect(changed?.summary).toBe(
-        `${name} of ${address} was changed in the account; the declared value is the earlier one`,
+        `"${name}" of ${address} was changed in the account; the earlier value is declared`,
       );
       expect(changed?.detail).toContain(`has ${name} ${is}; `);
-      expect(fixOf(changed)).not.toContain("put");
+      expect(fixOf(changed)).not.toContain("Restore `");
       expect(fixOf(changed)).toContain("If the value in the account is correct: declare `");
       expect(project.changesSent().filter((line) => !line.startsWith("POST"))).toEqual([]);
     },
@@ -328,7 +328,7 @@ describe("a change that the host does not keep", () => {
     expect(watched.code, watched.text).toBe(0);
     const grants = project.changesSent().filter((line) => line.includes("/grants"));
     expect(grants.map((line) => line.split(" ")[0])).toEqual(["POST", "DELETE", "POST"]);
-    expect(watched.text.match(/! expires_at of/g), watched.text).toHaveLength(1);
+    expect(watched.text.match(/! "expires_at" of/g), watched.text).toHaveLength(1);
     expect(watched.text).toContain("No changes. 1 object keeps another value than declared.");
   });
 
@@ -373,7 +373,7 @@ describe("a change that the host does not keep", () => {
     project.clock.advance(60_000);
     await project.run("plan", "--out", "kept.plan");
     const shown = await project.run("show", "kept.plan");
-    expect(shown.text).toContain("expires_at of");
+    expect(shown.text).toContain('"expires_at" of');
     const json = JSON.parse((await project.run("show", "kept.plan", "--json")).out);
     expect(json.hostform.conditions).toMatchObject([{ condition: "own_form", fix: expect.any(String) }]);
     expect(project.changesSent()).toEqual([]);

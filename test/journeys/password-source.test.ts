@@ -66,7 +66,9 @@ describe("a password", () => {
     });
     const refused = await project.run("apply", "--auto-approve");
     expect(refused.code).toBe(1);
-    expect(refused.text).toContain("takes no password: the server generates one");
+    expect(refused.text).toContain(
+      '"password" is not supported for a service of type "vps": the server generates a password',
+    );
     await project.declare({ project: "passwords", services: { vps: server } });
     await project.apply();
     expect((await project.recorded("hosting_service.vps"))?.attributes.generated_password).toEqual(expect.any(String));

@@ -123,8 +123,8 @@ describe("an object in two states", () => {
       expect(code, text).toBe(0);
       expect(text).toContain("[state.shared]");
       expect(text).toContain(`${own} is webhook ${id}, which ${other} in hosting.tfstate in `);
-      expect(text).toMatch(/Seen there at \d{4}-\d\d-\d\dT[\d:.]+Z/);
-      expect(text).toContain(`Here is hosting.tfstate in ${project.dir}`);
+      expect(text).toMatch(/Last used there at \d{4}-\d\d-\d\dT[\d:.]+Z/);
+      expect(text).toContain(`Here: hosting.tfstate in ${project.dir}`);
       expect(text).toContain(`removed: [{from: ${own}, destroy: false}]`);
       one.clock.advance(1_000);
     }

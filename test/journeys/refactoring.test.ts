@@ -44,7 +44,7 @@ describe("a service that is called otherwise", () => {
 
   it.each([
     ["of another kind", { moved: [{ from: "hosting_webhook.www", to: NEW }] }, "the types differ"],
-    ["still declared", { removed: [{ from: NEW, destroy: false }] }, "also listed as removed"],
+    ["still declared", { removed: [{ from: NEW, destroy: false }] }, 'also listed in "removed"'],
     [
       "in a circle",
       {

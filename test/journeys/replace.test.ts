@@ -70,8 +70,8 @@ describe("apply --replace", () => {
   });
 
   it.each([
-    ["--replace", "hosting_service.www", "the API does not delete a service"],
-    ["--reorder", "hosting_service.www", "its service is not gone"],
+    ["--replace", "hosting_service.www", "the API cannot delete a service"],
+    ["--reorder", "hosting_service.www", "its service still exists"],
   ])("%s %s is an error before anything is sent", async (flag, address, why) => {
     const { project } = await applied();
     const ran = await project.run("apply", "--auto-approve", flag, address);
@@ -87,7 +87,7 @@ describe("apply --replace", () => {
     project.control.remove("webhooks", id);
     const ran = await project.run("plan", "--replace", "hosting_webhook.paid", "--target", "hosting_webhook.other");
     expect(ran.code, ran.text).toBe(1);
-    expect(ran.text).toContain("this plan has no present webhook there");
+    expect(ran.text).toContain("the plan has no existing webhook at this address");
     const unknown = await project.run("plan", "--replace", "hosting_webhook.pai");
     expect(unknown.err).toContain("Did you mean");
   });

@@ -104,7 +104,7 @@ describe("orders at a host whose clock is an hour behind, and whose answers do n
     project.sent();
     const { code, text } = await project.run("apply", "--auto-approve");
     expect(code, text).toBe(1);
-    expect(text).toContain("The API replayed an earlier order for hosting_service.lost; its service");
+    expect(text).toContain("The API returned the response of an earlier order for hosting_service.lost: service");
     // Each address once.
     expect(text).toContain('This causes 1 skipped change [apply.skipped]: hosting_grant.lost["dev@acme.example"].');
     expect(project.changesSent()).toEqual(Array.from({ length: 6 }, () => "POST /services"));

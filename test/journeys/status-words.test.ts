@@ -62,7 +62,7 @@ describe.each([["a word", OWNERS, "PARKED_BY_OWNER"]])(
         expect(planned.code, planned.text).toBe(2);
         expect(planned.text).not.toContain("No changes");
         expect(planned.text).toContain(`its status ${JSON.stringify(word)} is unknown`);
-        expect(planned.text).toContain("The request for the suspension left at 2026-");
+        expect(planned.text).toContain("The request for the suspension was sent at 2026-");
         expect(planned.text).toContain(mapped("suspended"));
         expect(planned.text).not.toContain(": live");
         expect((await project.run("plan")).code).toBe(0);
@@ -138,7 +138,7 @@ describe("a status that is not understood", () => {
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code).toBe(1);
     expect(ran.text).toContain(
-      'Look at it in the dashboard, and say what the word means: `providers: { default: { status_words: { "OK_FINE": live } } }` if it is online, `suspended` if it is suspended (or pending, or gone).',
+      'Check the status in the dashboard. Then map it: `providers: { default: { status_words: { "OK_FINE": live } } }` if it is online, or `suspended` if it is suspended (or `pending`, `gone`).',
     );
     expect(project.changesSent()).toEqual([]);
   });
@@ -153,7 +153,7 @@ describe("a status that is not understood", () => {
     project.env.HOSTING_BASE_URL = await rewritingHost(project.sandbox.url, (answer) => withStatusWords(answer, words));
     const ran = await project.apply();
     expect(ran.text).toContain("waits for payment of invoice");
-    expect(ran.text).toContain(`suspended of ${WWW} must wait: its status "FUNDS_NEEDED" is unknown`);
+    expect(ran.text).toContain(`"suspended" of ${WWW} must wait: its status "FUNDS_NEEDED" is unknown`);
     const [invoice] = project.control.list("invoices").filter(({ status }) => status === "unpaid");
     project.control.payInvoice(invoice?.id ?? 0);
     project.clock.advance(MINUTE_MS);

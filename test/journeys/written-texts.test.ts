@@ -54,7 +54,7 @@ ${DOMAIN}      phone: +1.7035551230
         'registrant_contact.last_name: expected a string, but Null without quotes means "no value"',
       );
       expect(ran.err).toMatch(/hosting\.yaml:13:18 [\s\S]*hosting\.yaml:14:7 [\s\S]*hosting\.yaml:15:16 /);
-      expect(ran.err).toContain('Write it in quotes (`"Null"`)');
+      expect(ran.err).toContain('Write the value in quotes (`"Null"`)');
       expect(project.sent()).toEqual([]);
     },
   );

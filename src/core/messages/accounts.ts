@@ -31,7 +31,7 @@ export interface MissingState extends Words<"place"> {
 
 const MOVED = { do: "allow", limits: [{ limit: "account_moved" }] } as const;
 const CORRECT = "Correct the base URL and the token of the provider.";
-const SANDBOX = "A sandbox without its earlier data is a new account. Start with a new state.";
+const SANDBOX = "If a sandbox was started without its earlier data: start with a new state.";
 
 const isOnThisMachine = (origin: string) => /^https?:\/\/localhost/.test(origin);
 
