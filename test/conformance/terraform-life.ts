@@ -37,7 +37,7 @@ export const saysSuspended = ({ summary }: Said): boolean =>
 
 /** That a secret which somebody else got cannot be written out: each plan says so until the object is replaced. */
 export function saysLost({ summary, detail }: Said): boolean {
-  return `${summary} ${detail}`.includes("is not known and could not be written to");
+  return `${summary} ${detail}`.includes("is unknown, so it was not written to");
 }
 
 /** One kind's sample, declared for Terraform under one address. */
