@@ -124,8 +124,9 @@ it("dist/library.js reaches an https API through a proxy", async () => {
   const output = await run(
     to,
     "library.js",
-    (url) => `import { loadProject, plan } from "${url}";
-      console.log((await plan(await loadProject({ dir: "." }))).text());`,
+    (url) => `import { loadProject } from "${url}";
+      const project = await loadProject({ directory: "." });
+      console.log((await project.plan()).text());`,
   );
   expect(output).toContain("Plan: 1 to add");
   expect(new Set(to.asked)).toEqual(THROUGH_THE_PROXY);

@@ -171,7 +171,7 @@ export const checkPositive = given((property, value) =>
 export const checkText = (most = Number.POSITIVE_INFINITY): Check =>
   given((property, value) => {
     if (typeof value === "string" && value !== "" && value.length <= most) return undefined;
-    return `${property}: expected a ${Number.isFinite(most) ? `text of 1 to ${most} characters` : "non-empty text"}`;
+    return `${property}: expected a ${Number.isFinite(most) ? `string of 1 to ${most} characters` : "non-empty string"}`;
   });
 
 /** Checks one of several words (or numbers). @param words one of the constants in words.ts. */

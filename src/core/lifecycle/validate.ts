@@ -128,7 +128,7 @@ function size(
   limit: number | bigint,
   { inclusive }: { readonly inclusive?: boolean | undefined },
 ): string {
-  if (origin === "string" && bound === "least" && Number(limit) === 1) return "expected a text that is not empty";
+  if (origin === "string" && bound === "least" && Number(limit) === 1) return "expected a string that is not empty";
   if (origin === "string") return `expected at ${bound} ${limit} characters`;
   if (origin === "array") return `expected at ${bound} ${limit} elements`;
   if (inclusive !== false) return `expected at ${bound} ${limit}`;

@@ -256,7 +256,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     ["term", 2, "term: 2 is not known; expected one of 1, 3, 6, 12, 24, 36"],
     ["domain", "acme", 'domain: "acme" is not a domain name'],
     ["domain", "", 'domain: "" is not a domain name'],
-    ["couponCode", "", "couponCode: expected a non-empty text"],
+    ["couponCode", "", "couponCode: expected a non-empty string"],
     ["reference", "x".repeat(201), "reference: expected a string of 1 to 200 characters"],
     ["passwordVersion", 1.5, "passwordVersion: 1.5 is not a positive whole number"],
     [

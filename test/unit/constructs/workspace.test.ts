@@ -97,7 +97,7 @@ describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
 
   it("reports at synthesis what is wrong with the client", () => {
     const said = complaint(library(), workspace({ name: "", currency: "GBP", deletionPolicy: "suspend" }).stack);
-    expect(said).toContain("[prod/acme] name: expected a non-empty text");
+    expect(said).toContain("[prod/acme] name: expected a non-empty string");
     expect(said).toContain('[prod/acme] currency: "GBP" is not known');
     expect(said).toContain('[prod/acme] deletionPolicy: "suspend" is not known; expected one of "prevent", "forget"');
     const nameless = complaint(library(), workspace({ name: undefined }).stack);

@@ -121,7 +121,7 @@ describe("validate", () => {
   it.each<[string, ValueObject, string]>([
     ["hosting_service", { ...order, plan_id: 0 }, "plan_id: expected more than 0"],
     ["hosting_service", { ...order, plan_id: 1.5 }, "plan_id: expected a whole number"],
-    ["hosting_service", { ...order, coupon_code: "" }, "coupon_code: expected a text that is not empty"],
+    ["hosting_service", { ...order, coupon_code: "" }, "coupon_code: expected a string that is not empty"],
     ["hosting_service", { ...order, reference: "x".repeat(201) }, "reference: expected at most 200 characters"],
     ["hosting_service", { ...order, suspended: "yes" }, "suspended: expected true or false"],
     ["hosting_domain", { ...domain, years: 0 }, "years: expected at least 1"],
