@@ -361,7 +361,7 @@ describe("blocks of a declaration", () => {
     project.sent();
     await project.declare(placed("y", "x"));
     let ran = await project.run("plan");
-    expect(ran.text).not.toContain("is recorded, for the next secret");
+    expect(ran.text).not.toContain("applies to the next secret");
     expect(ran.text).not.toContain("to change");
     for (let round = 0; ran.code !== 0 && round < 3; round++) {
       const text = ran.text.replaceAll(/\s+/g, " ");
