@@ -39,8 +39,8 @@ describe("a web page in place of an answer", () => {
 describe("a 403 in JSON", () => {
   it.each([
     ["The sandbox answers to 127.0.0.1 and localhost only.", "The API refused GET /api/v1/services (403)"],
-    ["Invalid ability provided.", "The token has no permission for a request (403)"],
-    ["This action is unauthorized.", "The token has no permission for a request (403)"],
+    ["Invalid ability provided.", "The token may not do this (403): GET /api/v1/services"],
+    ["This action is unauthorized.", "The token may not do this (403): GET /api/v1/services"],
   ])("that says %j", async (message, says) => {
     const { port } = await answering(jsonAnswer({ message }, "HTTP/1.1 403 Forbidden"));
     const { text, code } = await failureOf((await clientOf(port)).services.list().all());
@@ -61,7 +61,7 @@ describe("a 429 that asks for 24 hours", () => {
     const { text, reached } = await failureOf(
       client.services.create({ plan_id: 11, currency: "USD" }, { idempotencyKey: "k" }),
     );
-    expect(text).toContain("The API rejected a request because of too many requests (429)");
+    expect(text).toContain("The API refused because of too many requests (429)");
     expect(text).toContain("The API did not carry out the request.");
     expect(text).toContain(`The API asks for a pause of ${pause}, until 20`);
     expect(text).not.toMatch(/was not sent|attempt/);
