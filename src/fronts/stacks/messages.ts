@@ -52,7 +52,7 @@ const messages = {
     texts("Two settings configure the API token", "Keep only one of `token`, `token_file` and `token_env`."),
   ),
   "config.invalid_value/digits": error(
-    texts("This number has too many digits", "Put quotes around the number: a string keeps all digits."),
+    texts("This number cannot be stored exactly", "Put quotes around the number: a string keeps all digits."),
   ),
   "config.missing_attribute/address": error(({ type, key }: Words<"type" | "key">) =>
     texts(`\`${type}\` requires \`${key}\``, `Write \`"${key}": "hosting_service.NAME"\`.`),

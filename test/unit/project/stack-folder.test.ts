@@ -217,10 +217,10 @@ describe("variables", () => {
   });
 
   it.each([
-    ["numbers of too many digits", '{"plan": 123456789012345678901}', "more digits than can be kept"],
-    ["numbers that come close", '{"plan": 9007199254740993}', "more digits than can be kept"],
-    ["numbers within", '{"plan": {"a": [0.1234567890123456789]}}', "more digits than can be kept"],
-    ["numbers too small", '{"plan": 1e-400}', "more digits than can be kept"],
+    ["numbers of too many digits", '{"plan": 123456789012345678901}', "This number cannot be stored exactly"],
+    ["numbers that come close", '{"plan": 9007199254740993}', "This number cannot be stored exactly"],
+    ["numbers within", '{"plan": {"a": [0.1234567890123456789]}}', "This number cannot be stored exactly"],
+    ["numbers too small", '{"plan": 1e-400}', "This number cannot be stored exactly"],
     ["names given twice", '{"plan": "1", "plan": "2"}', "declared twice"],
     ["keys given twice", '{"plan": {"a": 1, "a": 2}}', "declared twice"],
   ])("are refused with %s, which Terraform reads otherwise, without a line of the file", async (_, text, words) => {

@@ -241,7 +241,7 @@ describe("secrets", () => {
       locals: { d: "${var.pw}" },
       resource: { hosting_service: { a: { ...SERVICE, domain: "${local.d}" } } },
     };
-    expect(linesOf(wrong, { variables })).toEqual([expect.stringContaining("local.d is ephemeral")]);
+    expect(linesOf(wrong, { variables })).toEqual([expect.stringContaining("cannot use local.d, which is ephemeral")]);
     expect(linesOf({ variable, output: { x: { value: "${var.pw}", sensitive: true } } }, { variables })).toEqual([
       expect.stringContaining("is ephemeral"),
     ]);

@@ -145,7 +145,9 @@ describe("variables", () => {
 
   it("without a value name the file that is to give it", () => {
     const [missing] = inEnvironment("variables: {a: {}}", "guards: {max_orders: 1}").diagnostics;
-    expect(fixOf(missing)).toBe(`Write \`a: VALUE\` under \`variables\` in ${FILE}, or give it a \`default\`.`);
+    expect(fixOf(missing)).toBe(
+      `Write \`a: VALUE\` under \`variables\` in ${FILE}, or give the variable a \`default\`.`,
+    );
     const [without] = inEnvironment("variables: {a: {}}").diagnostics;
     expect(fixOf(without)).toContain("`hostform -e NAME plan`");
   });
