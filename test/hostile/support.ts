@@ -44,7 +44,7 @@ export async function answer(
   expect(dangerous(text, "\n\t"), "nothing acts on a terminal").toEqual([]);
   if (env.GITHUB_ACTIONS || args.includes("markdown")) expect(liveCommands(text), "nothing acts on a CI").toEqual([]);
   expect(text, "no stack trace").not.toMatch(/^\s+at .+:\d+:\d+/m);
-  expect(text, "no defect").not.toMatch(/\[internal\]|"internal"|not foreseen/);
+  expect(text, "no defect").not.toMatch(/\[internal\]|"internal"|Internal error/);
   expect(text, "nothing half-said").not.toMatch(/\[object Object\]/);
   if (args.includes("--json")) {
     for (const document of args[0] === "apply" ? out.trim().split("\n") : [out])

@@ -406,7 +406,7 @@ webhooks:
     });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(words);
-    expect(stderr).not.toContain("not foreseen");
+    expect(stderr).not.toContain("Internal error");
   });
 
   it("does not start on a port that is taken, or with itself for an application", async () => {
