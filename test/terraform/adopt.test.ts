@@ -68,7 +68,7 @@ describeWith(TERRAFORM)("adopt --format hcl", { timeout: 120_000 }, () => {
     expect(foreign.text).toContain("A configuration is here already");
     await terraform.write("project: acme\n", "hosting.yaml");
     const beside = await terraform.hostform("adopt", "--format", "hcl", "--auto-approve");
-    expect(beside.text).toContain("is for a folder without a declaration in YAML");
+    expect(beside.text).toContain("requires a folder without a declaration in YAML");
     expect([foreign.code, beside.code]).toEqual([1, 1]);
   });
 });
