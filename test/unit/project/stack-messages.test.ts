@@ -51,7 +51,9 @@ describe("messages about a stack", () => {
     const ran = said(await project.run("plan", "--stack", "infra"));
     expect(ran.match(/Error:/g)).toHaveLength(1);
     expect(ran).toContain("but the account has 3 of its objects [state.missing]");
-    expect(ran).toContain("If the state is lost: declare an `import` block (`importFrom` in the program) for each object.");
+    expect(ran).toContain(
+      "If the state is lost: declare an `import` block (`importFrom` in the program) for each object.",
+    );
     expect(ran).not.toContain("hostform adopt");
   });
 
