@@ -31,7 +31,7 @@ export const variableForm = z.strictObject({
     .describe(
       "Value where the environment has none. With null the attribute is left out. Default: a value is required.",
     ),
-  description: z.string("expected a text").optional().describe("Purpose of the variable, for people."),
+  description: z.string("expected a string").optional().describe("Purpose of the variable, for people."),
 });
 
 const KEYS: readonly string[] = Object.keys(variableForm.shape);

@@ -17,7 +17,7 @@ describe("HOSTING_MONEY_SCALE", () => {
   ])("%s", (_, config, text, scale) => expect(scaleOf(config, text)).toBe(scale));
 
   it.each(["cents", "5", "-1", "2.0", " 2"])("is refused when it is %j", (text) => {
-    expect(() => scaleOf({}, text)).toThrow("HOSTING_MONEY_SCALE is not a number of digits");
+    expect(() => scaleOf({}, text)).toThrow("HOSTING_MONEY_SCALE is not a number of decimal places");
   });
 
   it("makes amounts readable; without it no amount reads as one of its currency", async () => {

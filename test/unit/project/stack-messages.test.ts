@@ -25,9 +25,9 @@ describe("messages about a stack", () => {
     // Removed from the stack: an error of the plan.
     write(project, hook, { variable: { x: {}, pw: { sensitive: true } } });
     const removed = said(await project.run("plan", ...options));
-    expect(removed).toContain('Put the block back with `"deletion_policy": "forget"` (or `suspend`)');
+    expect(removed).toContain('restore its block with `"deletion_policy": "forget"` (or `suspend`)');
     expect(removed).toContain(
-      'declare `"removed": [{"from": "hosting_service.a", "lifecycle": [{"destroy": false}]}]`',
+      'Or replace the block of hosting_service.a by `"removed": [{"from": "hosting_service.a", "lifecycle": [{"destroy": false}]}]`',
     );
     expect(removed).not.toContain("hunter2");
 
@@ -51,7 +51,9 @@ describe("messages about a stack", () => {
     const ran = said(await project.run("plan", "--stack", "infra"));
     expect(ran.match(/Error:/g)).toHaveLength(1);
     expect(ran).toContain("but the account has 3 of its objects [state.missing]");
-    expect(ran).toContain("If it is lost: declare an `import` block (`importFrom` in the program) for each object.");
+    expect(ran).toContain(
+      "If the state is lost: declare an `import` block (`importFrom` in the program) for each object.",
+    );
     expect(ran).not.toContain("hostform adopt");
   });
 

@@ -64,8 +64,8 @@ describe("a file that is found by its name", () => {
     mkdirSync(path.dirname(path.join(dir, name)), { recursive: true });
     symlinkSync(name === "clients" ? path.dirname(outside) : outside, path.join(dir, name));
     for (const [args, what] of [
-      [["validate"], "outside the project, and is not read [trust.file]"],
-      [["plan", "--untrusted"], "is a link, which an untrusted project may not use [trust.file]"],
+      [["validate"], "outside the project, so it is not read [trust.file]"],
+      [["plan", "--untrusted"], "is a link, which is not allowed in an untrusted project [trust.file]"],
     ] as const) {
       const { code, stdout, stderr } = await runIn(dir, args);
       expect([code, stderr]).toEqual([1, expect.stringContaining(what)]);

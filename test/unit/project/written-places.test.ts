@@ -58,7 +58,10 @@ describe.skipIf(process.platform === "win32")("a written place", () => {
     const of = await pipeline();
     symlinkSync("../ci", of.at("request/out"));
     const { code, stderr } = await of.run("plan", "--untrusted", "-C", "request", option, `request/out/${name}`);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("is a link, which an untrusted project may not use")]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("is a link, which is not allowed in an untrusted project"),
+    ]);
     of.isUnharmed();
   });
 

@@ -127,7 +127,7 @@ function formOf(raw: unknown): string {
   if (raw === null) return "null";
   if (Array.isArray(raw)) return "a list";
   const forms: Readonly<Record<string, string>> = {
-    string: "a text",
+    string: "a string",
     number: "a number",
     bigint: "a number",
     boolean: "a boolean",
@@ -150,7 +150,7 @@ const READING: Direction = {
   string(raw, path) {
     if (typeof raw === "string") return raw;
     if (typeof raw === "number" || typeof raw === "bigint" || typeof raw === "boolean") return String(raw);
-    throw new Mismatch(path, "a text", raw);
+    throw new Mismatch(path, "a string", raw);
   },
   number(raw, path) {
     if (typeof raw !== "number" && typeof raw !== "bigint" && typeof raw !== "string")
@@ -180,7 +180,7 @@ const WRITING: Direction = {
   string(value, path) {
     // A lone surrogate has no UTF-8: it becomes U+FFFD, as everywhere in Terraform.
     if (typeof value === "string") return value.toWellFormed();
-    throw new Mismatch(path, "a text", value);
+    throw new Mismatch(path, "a string", value);
   },
   number(value, path) {
     if (typeof value === "number" && Number.isFinite(value)) return wireNumber(value);

@@ -108,7 +108,7 @@ describe("the JSON of a stack", () => {
     "refuses a number that is not kept: %s",
     (text) => {
       expect(read(`[${text}]`).mistakes.map(({ summary }) => summary)).toEqual([
-        "This number has more digits than can be kept",
+        "This number cannot be stored exactly",
       ]);
     },
   );

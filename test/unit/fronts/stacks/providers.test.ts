@@ -65,10 +65,10 @@ describe("the providers of a stack", () => {
 
   it.each([
     ["a setting that is none", { base_ulr: "x" }, /Did you mean "base_url"/],
-    ["a wrong value", { base_url: "ftp://x" }, /base_url: expected an address/],
+    ["a wrong value", { base_url: "ftp://x" }, /base_url: expected a URL/],
     ["a token in the address", { base_url: "https://t@x.example" }, /"base_url" puts an API token/],
     ["a token in the place of a name", { token_env: "12|abcdefghijklmnopqrst" }, /"token_env" puts an API token/],
-    ["two places of a token", { token_env: "A", token_file: "b" }, /both configure the API token/],
+    ["two places of a token", { token_env: "A", token_file: "b" }, /Two settings configure the API token/],
     ["an unknown value", { base_url: "${hosting_service.a.id}" }, /No resource hosting_service\.a/],
     ["an alias that is none", { alias: "1" }, /cannot be the alias/],
   ])("refuse %s", (_, settings, words) => {

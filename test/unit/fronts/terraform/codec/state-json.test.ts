@@ -68,7 +68,7 @@ describe("the attributes of a recorded instance", () => {
     ['{"suspended":1}', ["suspended"], "expected true or false"],
     ['{"events":[["a"]]}', ["events", 0], "The state of events[0]"],
     ['{"output":{"file":{}}}', ["output", "file"], "The state of output.file"],
-    ['{"output":"a"}', ["output"], "expected an object, found a text"],
+    ['{"output":"a"}', ["output"], "expected an object, found a string"],
     ["[]", undefined, "expected an object, found a list"],
     ["null", undefined, "expected an object, found null"],
     ["{", undefined, "its attributes are not JSON"],

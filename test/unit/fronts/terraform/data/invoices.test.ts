@@ -28,7 +28,7 @@ describe("hosting_invoice", () => {
 
   it.each([
     [{ id: "9" }, "error at id: There is no invoice 9"],
-    [{ invoice_number: "X-1" }, 'error at invoice_number: Unknown invoice with the number "X-1"'],
+    [{ invoice_number: "X-1" }, 'error at invoice_number: There is no invoice with the number "X-1"'],
   ])("%j is an error", async (given, expected) => {
     const account = await openAccount();
     expect(reportedBy((await account.tryRead("hosting_invoice", given)).diagnostics)).toEqual([expected]);

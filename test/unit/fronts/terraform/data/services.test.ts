@@ -59,7 +59,7 @@ describe("hosting_service", () => {
       reportedBy((await account.tryRead("hosting_service", { ...given })).diagnostics);
     expect(await failed({ id: "9" })).toEqual(["error at id: There is no service 9"]);
     expect(await failed({ domain: "x.example" })).toEqual([
-      'error at domain: Unknown service of the domain "x.example"',
+      'error at domain: There is no service of the domain "x.example"',
     ]);
     expect(await failed({ domain: one?.domain })).toEqual([
       `error at domain: There is more than one service of the domain "${one?.domain}"`,
