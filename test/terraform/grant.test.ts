@@ -175,7 +175,9 @@ describeWith(TERRAFORM)("grants in Terraform", { timeout: 60_000 }, () => {
 }
 `;
     await terraform.write(until("2020-01-31T00:00:00Z"));
-    expect((await terraform.refused()).errors).toMatchObject([{ summary: expect.stringContaining("its expires_at (2020") }]);
+    expect((await terraform.refused()).errors).toMatchObject([
+      { summary: expect.stringContaining("its expires_at (2020") },
+    ]);
     await terraform.write(until("2099-01-31T04:00:00+04:00"));
     await terraform.applied();
     await terraform.expectNoChanges();

@@ -117,8 +117,9 @@ function whyUnread(error: HostformError): string {
   if (isForbidden(error)) return 'The token may not read invoices (403): it lacks the ability "billing"';
   const [first] = error.diagnostics;
   if (first === undefined) return error.message;
-  const detail = first.code === "api.pagination" ? first.detail : undefined;
-  return detail === undefined ? first.summary : `${first.summary}. ${detail.replace(/\.$/, "")}`;
+  // The caller ends the sentence.
+  const detail = first.code === "api.pagination" ? first.detail?.slice(0, -1) : undefined;
+  return detail === undefined ? first.summary : `${first.summary}. ${detail}`;
 }
 
 /** The invoices of one order. */
