@@ -28,7 +28,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
       env: {
         ...childEnvironment(source.env),
         CDKTF_OUTDIR: output,
-        // With this variable, the manifest contains the errors of constructs with their locations.
+        // This variable adds the errors of constructs and their locations to the manifest.
         CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS: "true",
         ...(settings.context && { CDKTF_CONTEXT_JSON: JSON.stringify(settings.context) }),
       },

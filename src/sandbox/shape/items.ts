@@ -300,7 +300,7 @@ const QUEUE_WORDS: Readonly<Record<ProvisioningStatus, string>> = {
   failed: "error",
 };
 
-/** With `words`, the spelling follows `status` if it defines a spelling. */
+/** Follows the spelling of `status` for the value `words`, if `status` defines a spelling. */
 function provisioningWord(word: ProvisioningStatus, profile: Profile): string | null {
   const spelled = profile.status === "capitalised" ? capitalised(word) : word;
   const words = {

@@ -5,7 +5,7 @@ import type { Place } from "./place.ts";
 
 export interface Create {
   readonly what: string;
-  /** How a lost answer is settled (docs/recover.md). */
+  /** Decision after a lost response (docs/recover.md). */
   readonly creation: "keyed" | "listable" | "blind";
   readonly address: string;
   readonly declare: object;

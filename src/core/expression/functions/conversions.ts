@@ -38,7 +38,7 @@ function conversion(wanted: Type): Definition {
       return wanted;
     },
     run(_, given) {
-      // As in Terraform, the whole result is unknown, even if parts of the argument are known.
+      // The whole result is unknown, as in Terraform, even if parts of the argument are known.
       if (!isKnown(given)) return secretIf(unknown(wanted), given.secret);
       const failure = ({ message }: Error) => {
         const { content, type } = given;

@@ -1,4 +1,4 @@
-/** What the real Terraform makes of an exported value: the very value, and nothing for `terraform fmt` to do. */
+/** The real Terraform reads the same value from an export, and `terraform fmt` changes nothing. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
