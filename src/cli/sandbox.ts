@@ -26,7 +26,7 @@ interface SandboxFlags {
 
 /**
  * Runs `hostform sandbox`: serves an implementation of the API on this machine until Ctrl-C, and prints the variables to export.
- * Runs until the command after `--` ends, if there is one, and returns its exit code.
+ * If a command follows `--`, runs until that command ends, and returns its exit code.
  */
 export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = async (terminal, project, flags, words) => {
   const { sandbox, money } = await start(project.source, flags);
