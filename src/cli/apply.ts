@@ -137,7 +137,7 @@ const hasOutcome = (plan: Plan) => !isStopped(plan) && (hasChanges(plan) || unfu
 function savedLine(plan: Plan): string {
   const held = heldIn(plan);
   const made = `Applying the plan of ${escapeLine(plan.timestamp)}.\n`;
-  return held.length === 0 ? made : `${made}It leaves out what was held back: ${escapeLine(some(held))}.\n`;
+  return held.length === 0 ? made : `${made}The plan skipped ${escapeLine(some(held))}.\n`;
 }
 
 /** Guards that `apply FILE` accepts, because they can only tighten the guards of the plan. */

@@ -50,7 +50,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
           await writeSavedPlan(project, flags.out, await savedFrom(run, options));
           const command = commandLine(project.source, "apply", [flags.out]);
           const part =
-            heldIn(plan).length === 0 ? "The plan is saved." : "The plan is saved without what is held back.";
+            heldIn(plan).length === 0 ? "The plan is saved." : "The plan is saved without the skipped resources.";
           say(terminal, `${part} To apply exactly this plan: ${command}`);
         }
       }

@@ -132,14 +132,14 @@ export function waitReasonLine(wait: RequestWait): string | undefined {
   const booked = [
     [own, "by this run"],
     [others, "by other processes with this token"],
-    [elsewhere, "elsewhere, as the API counts"],
+    [elsewhere, "by other clients, according to the API"],
   ] as const;
   const who = booked.flatMap(([count, by]) => (count > 0 ? [`${count} ${by}`] : []));
   const why = {
     budget: `the budget of ${plural(limit, "request")} a minute is used up`,
-    pause: "the API refused a request (429), and asked for a pause or is given one",
+    pause: "the API rejected a request (429), so hostform pauses",
     turn: "another process with this token is next",
-    spread: `after a refusal requests are spread over the minute, ${limit} at most`,
+    spread: `after a 429 response, hostform spreads at most ${limit} requests over a minute`,
   }[cause];
   const sent = who.length === 0 ? "" : `; sent in the last minute: ${who.join(", ")}`;
   return `${start}: ${why}${sent}`;

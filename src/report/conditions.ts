@@ -15,21 +15,24 @@ import type { Paint, ReportStyle } from "./text-style.ts";
 
 /** By condition: what holds of one resource, and of several. */
 const HOLDS: Readonly<Record<ConditionName, readonly [one: string, many: string]>> = {
-  offline: ["1 site is offline and not declared so", "sites are offline and not declared so"],
-  gone: ["1 declared object is gone", "declared objects are gone"],
-  handed_over: ["1 object seems to be handed over", "objects seem to be handed over"],
-  outside: ["1 object is outside the restriction of the token", "objects are outside the restriction of the token"],
+  offline: ["1 site is offline but not declared as suspended", "sites are offline but not declared as suspended"],
+  gone: ["1 declared object no longer exists", "declared objects no longer exist"],
+  handed_over: ["1 object was probably transferred", "objects were probably transferred"],
+  outside: ["1 object is outside the scope of the token", "objects are outside the scope of the token"],
   unpaid: ["1 site has an unpaid invoice", "sites have unpaid invoices"],
-  unread: ["1 site has invoices that were not read", "sites have invoices that were not read"],
+  unread: ["1 site has unread invoices", "sites have unread invoices"],
   unknown_status: ["1 object has an unknown status", "objects have an unknown status"],
-  other_plan: ["1 service has another plan than ordered", "services have other plans than ordered"],
-  own_form: ["1 object keeps another value than declared", "objects keep other values than declared"],
-  off: ["1 object is switched off", "objects are switched off"],
+  other_plan: [
+    "1 service has a hosting plan that was not ordered",
+    "services have hosting plans that were not ordered",
+  ],
+  own_form: ["1 object still differs from its declared value", "objects still differ from their declared values"],
+  off: ["1 object is disabled", "objects are disabled"],
 };
 
 const addressesOf = (conditions: readonly Condition[]) => new Set(conditions.map(({ address }) => address)).size;
 
-/** `1 resource is not checked. 3 sites are offline and not declared so.` Empty without conditions. */
+/** `1 resource is not checked. 3 sites are offline but not declared as suspended.` Empty without conditions. */
 export function conditionText({ conditions = [], unread = [] }: Pick<Plan, "conditions" | "unread">): string {
   const isCounted = ({ condition, address }: Condition) => condition === "unread" && unread.includes(address);
   const byName = Map.groupBy(
@@ -88,7 +91,7 @@ export function groupedConditions(
     if (first === undefined) return [];
     const { detail, ...about } = first;
     const fix = remedies(about);
-    const title = unread?.includes(first.address) ? "As recorded, not checked" : "Invoices not read";
+    const title = unread?.includes(first.address) ? "Not checked, planned from the state" : "Invoices not read";
     const isFolded = first.condition === "unread" && all.length > 1;
     const texts = { ...(detail !== undefined && { detail }), ...(fix !== undefined && { fix }) };
     return [{ all, ...(isFolded && { title }), ...texts }];

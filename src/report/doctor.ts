@@ -47,7 +47,7 @@ function accountRows(account: AccountReport): Row[] {
   ];
   if (requests === null) return [address, ...machine];
   const { limit, left, sent } = requests;
-  const used: Row = ["requests", `${left} of ${limit} left in this minute, after ${sent} of this check`];
+  const used: Row = ["requests", `${left} of ${limit} left in this minute, after ${sent} requests of this check`];
   const { abilities, client_accounts: clients, discount, restricted } = account;
   if (Object.values(abilities).every((access) => access === "unknown")) return [address, used, ...machine];
   return [
@@ -72,8 +72,8 @@ function accountRows(account: AccountReport): Row[] {
 const IDENTITY: Readonly<Record<NonNullable<AccountReport["identity"]>, string>> = {
   same: "the account of the state",
   other: "not the account of the state",
-  unknown: "nothing proves that the state is of this account",
-  new: "the state has nothing of it",
+  unknown: "nothing proves that the state belongs to this account",
+  new: "the state has no resources of this account",
 };
 
 function servicesText({ services }: AccountReport): string {
@@ -102,10 +102,10 @@ function abilityText({ abilities, endpoints }: AccountReport, name: keyof Accoun
   return except.length === 0 ? head : `${head}; except ${except.join("; ")}`;
 }
 
-const WORDS: Readonly<Record<Access, string>> = { yes: "allowed", no: "refused", unknown: "unknown" };
+const WORDS: Readonly<Record<Access, string>> = { yes: "allowed", no: "denied", unknown: "unknown" };
 
 function clockText(offset: number | null): string {
-  if (offset === null) return "unknown: no answer has a date";
+  if (offset === null) return "unknown: no response has a date";
   if (offset === 0) return "as on this machine";
   return `${formatDuration(Math.abs(offset) / 1000)} ${offset > 0 ? "ahead of" : "behind"} this machine; hostform uses it`;
 }

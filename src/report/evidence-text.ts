@@ -55,7 +55,7 @@ function verdictText(one: EvidenceReport, apply: string): string {
   const { verdict, undeclared, until = "the next run", holder = "" } = one;
   switch (verdict) {
     case "sent-again":
-      return `Nothing to do: ${apply} repeats the order with the same key, and the answer identifies it.`;
+      return `No action is needed: ${apply} repeats the order with the same key, and the response identifies it.`;
     case "secret-lost":
       return undeclared
         ? `It was created, its secret is lost, and no block declares it: ${apply} deletes it.`
@@ -67,15 +67,15 @@ function verdictText(one: EvidenceReport, apply: string): string {
     case "nothing":
       return undeclared
         ? `It was not created, as far as the account shows, and no block declares it: ${apply} forgets it. To forget it now, run:`
-        : `It was not created, as far as the account shows: ${apply} sends the request again. To send the present declaration instead, first run:`;
+        : `It was not created, as far as the account shows: ${apply} sends the request again. To send the current declaration instead, run this first:`;
     case "waiting":
       return `It is too early to decide: from ${until} on, a list without it proves that it was not created. To decide now, run:`;
     case "held":
-      return `It created nothing: ${escapeLine(holder)} has the object with this ${keyOf(one)}. Run:`;
+      return `The request created nothing: ${escapeLine(holder)} has the object with this ${keyOf(one)}. Run:`;
     case "unclear":
       return "hostform cannot decide. Look at the objects in the dashboard, then run one of these:";
     case "unknowable":
-      return "The API has no call that shows it. Look for an invoice, or for the object in the dashboard, then run one of these:";
+      return "No API call can show it. Look for an invoice, or for the object in the dashboard, then run one of these:";
   }
 }
 
@@ -105,7 +105,7 @@ function linesOf(one: EvidenceReport, now: number, apply: string): string[] {
   const age = (now - Date.parse(one.since)) / 1000;
   const ago = age >= 0 ? ` (${formatDuration(age)} ago)` : "";
   return [
-    `  ${escapeLine(one.operation)} was sent at ${escapeLine(one.since)}${ago}; its answer ${one.accepted ? "does not show what it created" : "was lost"}`,
+    `  ${escapeLine(one.operation)} was sent at ${escapeLine(one.since)}${ago}; ${one.accepted ? "the response does not show the created object" : "the response was lost"}`,
     ...(one.idempotency_key === null ? [] : [`  Idempotency-Key ${escapeLine(one.idempotency_key)}`]),
     ...(one.body === null ? [] : [`  Sent: ${escapeLine(JSON.stringify(one.body))}`]),
     ...candidateLines(one),
@@ -126,7 +126,7 @@ function candidateLines(one: EvidenceReport): string[] {
   if (candidates.length === 0) return ["  The account shows no new candidate."];
   const isAsked = one.verdict === "unclear" || one.verdict === "waiting";
   const lines = candidates.map((each) => {
-    if (each.other_plan) return `${lineOf(each)}: of another plan`;
+    if (each.other_plan) return `${lineOf(each)}: another hosting plan`;
     return `${lineOf(each)}${isAsked && each.key ? `: ${reasonOf(each, one)}` : ""}`;
   });
   return ["  New since then:", ...firstOf(lines, MAX_LISTED, "    ")];
@@ -141,7 +141,7 @@ function lineOf({ id, natural_key: key, created_at, status, domain, plan }: Foun
 const WHY: Readonly<Record<RuledOut["why"], (by: string, key: string) => string>> = {
   held: (by) => `${by} has it`,
   siblings: (by) => `${by} requested it`,
-  otherKey: (_, key) => `another ${key}, and this host keeps each ${key} as it was sent`,
+  otherKey: (_, key) => `another ${key}, and this host never changes a ${key}`,
   older: () => "created before the request",
   ended: () => "it has ended",
 };
@@ -150,7 +150,7 @@ function ruledOutLines(one: EvidenceReport): string[] {
   const { ruled_out: ruledOut = [] } = one;
   if (ruledOut.length === 0) return [];
   const lines = ruledOut.map((each) => `${lineOf(each)}: ${escapeLine(WHY[each.why](each.by ?? "", keyOf(one)))}`);
-  return ["  New, but not its result:", ...firstOf(lines, MAX_LISTED, "    ")];
+  return ["  New, but not created by this request:", ...firstOf(lines, MAX_LISTED, "    ")];
 }
 
 /** The object that the request created (null: none), and the condition under which that is right. */
@@ -168,10 +168,10 @@ function answersOf(one: EvidenceReport): Answer[] {
     case "unclear": {
       const isMissing = all.every(({ key }) => key === "other" || key === "near");
       const absent = accepted
-        ? "a job was to create it, and nothing shows its result"
+        ? "a queued job should have created it, and nothing shows its result"
         : isMissing
-          ? `no list shows the ${keyOf(one)} as it was sent`
-          : "somebody else may have created what is new";
+          ? `no list shows the requested ${keyOf(one)}`
+          : "somebody else may have created the new objects";
       const nothing: Answer = [null, `if the request created nothing: ${absent}`];
       return all.length === 0 && candidates?.length ? [nothing] : [...made, nothing];
     }
@@ -197,8 +197,8 @@ function reasonOf({ key, differs }: Candidate, one: EvidenceReport): string {
   if (key === "same") return `its ${name} is the requested one, and nothing else shows who created it`;
   if (key === "hidden") return `the API does not show its ${name}`;
   if (key === "near") return `its ${name} is similar: the host may have changed or cut it`;
-  if (key !== "other") return "only its plan is the requested one";
-  if (one.rewrites_key === "never") return "the account had too many objects to record which were there before";
+  if (key !== "other") return "only its hosting plan is the requested one";
+  if (one.rewrites_key === "never") return "the account had too many objects to store their ids before the request";
   return one.rewrites_key === "seen"
     ? `this host has changed a ${name} before`
     : `the host may have changed the ${name}, as some hosts do`;
@@ -208,11 +208,11 @@ const availability = (available: boolean | null): string =>
   available === null
     ? "  The API does not report whether the domain can still be registered."
     : available
-      ? "  The domain can still be registered (the answer may lag behind)."
+      ? "  The domain can still be registered (the response may be outdated)."
       : "  The domain can no longer be registered: you or somebody else registered it.";
 
 function invoiceLines({ invoices, candidates }: EvidenceReport): string[] {
-  if (invoices === null) return ["  The token may not read invoices (it lacks the ability billing)."];
+  if (invoices === null) return ["  The token cannot read invoices: the ability billing is missing."];
   if (invoices.length === 0) return [];
   const lines = invoices.map(({ id, number, order_id: order, total, currency, status, money_scale: scale }) => {
     const facts = [

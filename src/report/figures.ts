@@ -111,7 +111,7 @@ function unpaidTexts(plan: Plan, figures: Figures, moneyScale: MoneyScale | unde
     return `${plural(invoices, "invoice")}, ${sum}`;
   });
   return [
-    ...(unpaid.length + unread + sites === 0 ? ["none seen"] : unpaid),
+    ...(unpaid.length + unread + sites === 0 ? ["none found"] : unpaid),
     ...(unread > 0 ? [`not read for ${plural(unread, "site")}`] : []),
     ...(sites > 0 ? [`${plural(sites, "site")} not checked`] : []),
   ];
@@ -167,7 +167,7 @@ export function tilesOf(plan: Plan, effects: readonly Effect[], moneyScale: Mone
       alarm: goingOffline > 0,
     },
     {
-      label: "Sites offline, not declared so",
+      label: "Sites offline, but not declared as suspended",
       values: known(String(offline), offline === 0, open.sites, sites),
       alarm: offline > 0,
     },

@@ -31,7 +31,7 @@ export interface Listings {
 
 export type Listing = keyof Listings;
 
-/** The note of a row that is not live: `ended: was deleted on 2026-11-20`, `switched off: is_active is false`. */
+/** The note of a row that is not live: `ended: was deleted on 2026-11-20`, `disabled: is_active is false`. */
 export interface Noted {
   readonly life?: string;
 }
@@ -132,7 +132,7 @@ const EMPTY: Readonly<Record<Listing, string>> = {
   webhooks: "No webhooks are registered.",
   accounts: "There are no client accounts.",
   migrations: "There are no migration requests.",
-  domains: "No domain was asked for.",
+  domains: "No domain was checked.",
   state: "The state holds no resources.",
 };
 

@@ -32,9 +32,9 @@ export function formatElapsed(seconds: number): string {
   return minutes > 0 ? `${minutes}m${whole % 60}s` : `${whole}s`;
 }
 
-/** An estimate in words that promise no more than an estimate can: `a few seconds`, `about 30 seconds`, `about 2 minutes`. */
+/** An estimate in words that promise no more than an estimate can: `under 10 seconds`, `about 30 seconds`, `about 2 minutes`. */
 export function formatEstimate(seconds: number): string {
-  if (seconds < 10) return "a few seconds";
+  if (seconds < 10) return "under 10 seconds";
   if (seconds < 50) return `about ${Math.ceil(seconds / 10) * 10} seconds`;
   const minutes = Math.max(1, Math.round(seconds / 60));
   if (minutes < 60) return `about ${plural(minutes, "minute")}`;
@@ -50,7 +50,7 @@ export type MoneyScale = (currency: string, provider: string) => number | undefi
 
 /** The note under amounts without a scale. */
 export const UNSCALED =
-  "Amounts are in the API's own unit, perhaps cents; money_scale in the provider's settings shows them in the currency.";
+  "Amounts are in the unit of the API, which may be cents. To show them in the currency, set `money_scale` in the settings of the provider.";
 
 /** The scale that all the given providers share for a currency; undefined when they differ or none states one. */
 export function sharedScale(

@@ -55,10 +55,10 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
     ...(interrupted ? [list("Completed:", done)] : []),
     list("Waiting:", waitingTexts(result)),
     list("Outcome unknown (a request was sent, and the API may have carried it out):", unknown),
-    list("Answered, but the answer could not be recorded:", unrecorded),
-    list("Done in part; the next run does the rest:", halfway),
+    list("Sent, but the response is not in the state:", unrecorded),
+    list("Partly done; the next run continues:", halfway),
     list("Failed:", failed),
-    list("Held back:", result.held ?? []),
+    list("Skipped because of errors:", result.held ?? []),
     list("Deleted, and not created again:", lostTexts(plan, result)),
     list("Skipped:", skippedTexts(result, diagnostics)),
     list(
@@ -116,7 +116,7 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
     ...count(unknown, "with no known outcome"),
     ...count(unrecorded, "not recorded"),
     ...count(unclearIn(result), "with an unknown status"),
-    ...count(result.held ?? [], "held back"),
+    ...count(result.held ?? [], "skipped"),
   ];
   if (result.interrupted) ends.unshift(`${done.length} of ${plural(result.outcomes.length, "change")} completed`);
   // A cap that the invoices exceeded is an error of the run, not of a change.
@@ -150,8 +150,8 @@ function tally({ outcomes, pending }: ApplyResult) {
 
 const nextStep = (unrecorded: readonly string[]) =>
   unrecorded.length > 0
-    ? "The rest of what was done is recorded. The next plan shows what is missing."
-    : "What was done is recorded; run the same command to continue.";
+    ? "The state contains all other results. The next plan shows the missing results."
+    : "The state contains the completed changes. Run the same command to continue.";
 
 /** `3 suspended`, `1 queued`: what Terraform's summary has no count for. */
 export const doneEffects = (done: Counts, queued: number): string[] => [

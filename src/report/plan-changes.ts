@@ -59,7 +59,8 @@ function resourceBlock(address: string, symbol: string, rows: readonly Row[], pa
 export function title(change: Change, paint: Paint): string {
   const [first, second] = change.actions;
   if (second !== undefined) return `must be ${paint.removed("replaced")}`;
-  if (recordsOnly(change)) return change.importing ? IMPORTED : "will be recorded; nothing changes in the account";
+  if (recordsOnly(change))
+    return change.importing ? IMPORTED : "will be updated in the state; nothing changes in the account";
   const effect = effectOf(change);
   if (effect === "suspend") {
     const offline = `will be ${paint.removed("suspended")}: ${whatGoes(change)} goes offline`;
@@ -78,7 +79,7 @@ export function title(change: Change, paint: Paint): string {
     case "forget":
       if (change.reasons.some(({ why }) => why === "gone")) return "will no longer be managed";
       return change.unchecked
-        ? "will no longer be managed; nothing is changed"
+        ? "will no longer be managed; nothing changes in the account"
         : "will no longer be managed, but stays in the account";
     case "no-op":
       return IMPORTED;
@@ -101,7 +102,7 @@ function remarks(change: Change, moneyScale: MoneyScale | undefined): string[] {
   if (change.importing !== undefined && change.actions[0] !== "no-op")
     lines.push(`(imported from ${quote(change.importing.id)})`);
   if (change.deferred.length > 0) lines.push(deferredText(change));
-  if (change.unchecked) lines.push("(as recorded, not checked)");
+  if (change.unchecked) lines.push("(from the state, not checked)");
   if (change.secretTo !== undefined) lines.push(`(its secret is written to ${change.secretTo})`);
   if (change.client !== undefined) lines.push(`(client: ${change.client})`);
   if (change.provider !== "default") lines.push(`(account: provider ${change.provider})`);
@@ -148,7 +149,7 @@ const LEGEND: readonly (readonly [matches: (change: Change) => boolean, text: st
   [(change) => change.actions[0] === "delete" && !isReplacement(change), "destroy"],
   [(change) => change.actions[0] === "delete" && isReplacement(change), "destroy and then create replacement"],
   [(change) => change.actions[0] === "create" && isReplacement(change), "create replacement and then destroy"],
-  [(change) => effectOf(change) === "forget", "forget: leave the account as it is, remove from the state"],
+  [(change) => effectOf(change) === "forget", "forget: remove from the state, change nothing in the account"],
 ];
 
 /** Explains the signs that occur. */
@@ -218,7 +219,7 @@ export function driftLines(plan: Plan, paint: Paint): string[] {
     lines.push(
       `${paint.bold("Note:")} Objects have changed outside of hostform`,
       "",
-      "These differ from what was recorded by the last apply:",
+      "These objects differ from the state:",
       "",
       ...shown.flatMap((entry) => [...driftBlock(entry, paint), ""]),
     );
@@ -286,5 +287,5 @@ export function moveLines(plan: Plan, paint: Paint): string[] {
   const moved = plan.changes.filter(({ previousAddress }) => previousAddress !== undefined);
   if (moved.length === 0) return [];
   const lines = moved.map(({ address, previousAddress = "" }) => escapeLine(`  ${previousAddress} -> ${address}`));
-  return [paint.bold("Recorded under another address from now on:"), ...firstOf(lines, MOST), ""];
+  return [paint.bold("New addresses in the state:"), ...firstOf(lines, MOST), ""];
 }

@@ -79,7 +79,7 @@ const OTHERS: readonly (readonly [
   ["integration", "Integrations", (_, __, integrations) => `changes ${integrations}`],
   ["change", "Other changes", (count) => `makes ${plural(count, "other change")}`],
   ["adopted", "Managed from now on", (count) => `adopts ${plural(count, "resource")}`],
-  ["recorded", "Recorded only, nothing changes in the account", () => ""],
+  ["recorded", "Only the state changes", () => ""],
 ];
 
 export function planReport(plan: Plan, options: PlanReportOptions): PlanReport {
@@ -224,7 +224,7 @@ function attentionRows(plan: Plan, changes: ReadonlyMap<string, Change>, remedie
     ...groupedConditions(plan, remedies).flatMap(conditionRows),
     ...pending.map((address): AttentionRow => {
       const fix = remedies({ address, remedies: [{ do: "resolve" }] });
-      const title = "Created or not: the outcome is unknown";
+      const title = "The result of the create request is unknown";
       return { from: "account", severity: "warning", title, where: [address], ...(fix !== undefined && { fix }) };
     }),
     ...plan.drift.flatMap((drift) => driftRow(drift, changes.get(drift.address), said)),
@@ -267,7 +267,7 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
     const verb = change?.quote === undefined ? "creates" : "orders";
     const fix = change?.actions.includes("create")
       ? `Applying ${verb} it again.`
-      : "Applying takes it out of the state.";
+      : "Applying removes it from the state.";
     return [note("No longer exists in the account", address, drift.before, { fix })];
   }
   const hidden = hiddenIn(drift, change);
@@ -275,7 +275,7 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
   if (names.length === 0) return [];
   const after = drift.after;
   const moved = names.map((name) =>
-    hidden.includes(name) ? name : `${name} is ${short(after[name])}, and was ${short(drift.before[name])}`,
+    hidden.includes(name) ? name : `${name} was ${short(drift.before[name])} and is now ${short(after[name])}`,
   );
   const back = change !== undefined && !isNoOp(change);
   const fix = back ? "Applying sets it back." : "Declare it, or set it back in the account.";

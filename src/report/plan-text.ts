@@ -95,7 +95,7 @@ export function refusalOf(plan: Plan): string | undefined {
   if (errors > 0 && (isStopped(plan) || others === 0)) return `${failed} and cannot be applied.`;
   if (plan.forReading) return `For reading: ${plural(plan.unread?.length ?? 0, "resource")} not checked.`;
   if (held === 0) return undefined;
-  const what = `${errors > 0 ? `${failed}: ` : ""}${plural(held, "resource")} ${held === 1 ? "is" : "are"} held back.`;
+  const what = `${errors > 0 ? `${failed}: ` : ""}${plural(held, "resource")} ${held === 1 ? "is" : "are"} skipped.`;
   if (others === 0) return what;
   return `${what} The other ${others === 1 ? "change" : `${formatNumber(others)} changes`} can be applied.`;
 }
@@ -145,12 +145,12 @@ export function unlistedLines({ changes, unread }: Plan): string[] {
   const named = new Set(unread);
   const unseen = changes.flatMap(({ address, before, unlisted, waitsFor, unchecked }) => {
     if (named.has(address)) return [];
-    if (unchecked) return `${address} could not be checked: it is planned as recorded.`;
+    if (unchecked) return `${address} could not be checked: hostform plans it from the state.`;
     if (unlisted !== undefined)
-      return `${address} was created at ${unlisted}, and no list shows it yet: it is planned as recorded.`;
+      return `${address} was created at ${unlisted}, and no list shows it yet: hostform plans it from the state.`;
     // The reason of a create already names the service.
     if (waitsFor === undefined || before === null) return [];
-    return `${address} is not shown before ${waitsFor} is live: it is planned as recorded.`;
+    return `${address} cannot be read before ${waitsFor} is live: hostform plans it from the state.`;
   });
   if (unseen.length === 0) return [];
   const more = unseen.length - MAX_LINES;
@@ -193,7 +193,7 @@ export function summaryLine(plan: Plan): string {
   const unclear = plan.changes.every(isNoOp) ? unfulfilledIn(plan).length : 0;
   if (unclear === 0 || isUnplanned(plan)) return `${changesLine(plan)} ${conditionText(plan)}`.trim();
   const others = plan.conditions?.filter(({ condition }) => condition !== "unknown_status") ?? [];
-  const held = `Nothing is planned for ${plural(unclear, "resource")} with an unknown status; see above.`;
+  const held = `hostform plans no change for ${plural(unclear, "resource")} with an unknown status; see above.`;
   return `${held} ${conditionText({ ...plan, conditions: others })}`.trim();
 }
 
@@ -311,7 +311,9 @@ function notReadTexts(notRead: readonly NotRead[], changes: readonly Change[]): 
   const earliest = times.reduce((a, b) => (a < b ? a : b), times[0] ?? "").slice(0, 10);
   const since =
     times.length === notRead.length
-      ? `last read ${earliest} at the earliest`
-      : `the last read ${times.length === 0 ? "" : "of some "}is not known here`;
+      ? `oldest read ${earliest}`
+      : times.length === 0
+        ? "time of the last read unknown"
+        : "time of the last read partly unknown";
   return [`Not read: ${what.join(", ")}; ${since}.`];
 }

@@ -31,7 +31,7 @@ export function progressLine(
   }
   const address = paint.bold(`${escapeLine(event.address)}:`);
   if (event.type === "busy")
-    return `${address} The host is busy (${event.status}), waits ${Math.ceil(event.seconds)} s`;
+    return `${address} The host is busy (${event.status}). Waiting ${Math.ceil(event.seconds)} s`;
   const { start, noun } = WORDS[event.action];
   switch (event.type) {
     case "start":
@@ -49,7 +49,7 @@ export function progressLine(
     }
     case "errored": {
       const [cause] = event.outcome.diagnostics;
-      if (event.outcome.result === "not-started") return `${address} Not sent, because the run was stopped`;
+      if (event.outcome.result === "not-started") return `${address} Not sent, because the run was interrupted`;
       const open = event.outcome.unknown ? ": the result of its request is unknown" : "";
       const why = cause === undefined ? open : `: ${escapeLine(cause.summary)}`;
       return `${address} ${paint.error(`${noun} errored after ${formatElapsed(event.seconds)}`)}${why}`;
@@ -223,7 +223,7 @@ export interface RequestEvent {
 
 /** `GET /api/v1/services?page=1 → 200 in 34 ms (57 of 60 left)`, the line of `--verbose`. */
 export function requestEventLine(event: RequestEvent): string {
-  const result = event.status === undefined ? `failed (${event.error ?? "no answer"})` : String(event.status);
+  const result = event.status === undefined ? `failed (${event.error ?? "no response"})` : String(event.status);
   const notes = [
     ...(event.attempt > 1 ? [`attempt ${event.attempt}`] : []),
     ...(event.waitedMs !== undefined && event.waitedMs >= 100 ? [`waited ${milliseconds(event.waitedMs)}`] : []),

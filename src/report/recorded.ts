@@ -100,16 +100,16 @@ function recordedReport({ project, serial, resources, outputs }: Recorded, optio
     const { price, currency } = one.attributes;
     return typeof price === "number" && options.moneyScale?.(String(currency), one.provider) === undefined;
   });
-  const note = `From the state with serial ${serial}. The account was not read: a plan shows what differs.`;
+  const note = `From the state with serial ${serial}. hostform did not read the account. A plan shows the differences.`;
   return {
     heading: project === undefined ? "hostform state" : `hostform state: ${project}`,
-    headline: counts.length === 0 ? "Nothing is recorded." : `Recorded: ${counts.join(", ")}.`,
+    headline: counts.length === 0 ? "The state has no resources." : `The state has ${counts.join(", ")}.`,
     notes: isUnscaled ? [note, UNSCALED] : [note],
     attention: [
       ...resources.flatMap(({ address, private: { pending } }) => {
         if (pending === undefined) return [];
         const fix = options.remedies({ address, remedies: [{ do: "resolve" }] });
-        return [[`Created or not: the outcome is unknown (${address}).`, fix].filter(Boolean).join(" ")];
+        return [[`The result of the create request is unknown (${address}).`, fix].filter(Boolean).join(" ")];
       }),
       ...recordedConditions(resources, options),
     ],

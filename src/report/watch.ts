@@ -88,7 +88,7 @@ export function foundText(plan: Plan, remedies: RemedyText): string {
     return [
       ...(errors > 0 ? [`${failed}.`] : []),
       plannedText(plan),
-      ...(held > 0 ? [`Held back: ${plural(held, "resource")}.`] : []),
+      ...(held > 0 ? [`Skipped: ${plural(held, "resource")}.`] : []),
       attention,
     ]
       .filter((sentence) => sentence !== "")
@@ -98,7 +98,7 @@ export function foundText(plan: Plan, remedies: RemedyText): string {
     const count = plural(plan.pending.length, "create");
     return `${count} without known outcome. ${remedies({ remedies: [{ do: "see", what: "pending" }] }) ?? ""}`.trim();
   }
-  if (isHeldUp(plan)) return "Not all that is declared can be done now.";
+  if (isHeldUp(plan)) return "hostform cannot make all declared changes now.";
   if (attention !== "") return `No changes. ${attention}`;
   const count = plan.changes.length;
   return count === 0 ? "Nothing is declared." : `${plural(count, "resource")} as declared.`;

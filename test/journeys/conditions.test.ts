@@ -48,7 +48,7 @@ describe("a declared site that the host has suspended", () => {
     for (const name of ["a", "b"]) project.control.suspendService(await idOf(project, name));
     const ran = await project.run("plan", "--detailed-exitcode");
     expect(ran.code).toBe(0);
-    expect(ran.text).toContain("No changes. 2 sites are offline and not declared so.");
+    expect(ran.text).toContain("No changes. 2 sites are offline but not declared as suspended.");
     expect(ran.text).not.toContain("matches");
     const { found, complete } = await conditionsOf(project);
     expect([found, complete]).toEqual([["offline a", "offline b"], false]);
@@ -111,7 +111,7 @@ it("a terminated site is a condition: the plan is not complete, and --fail-on go
   project.control.terminateService(await idOf(project, "b"));
   const { found, complete, code } = await conditionsOf(project, "--fail-on", "gone");
   expect([found, complete, code]).toEqual([["gone b"], false, 4]);
-  expect((await project.run("plan")).text).toContain("1 declared object is gone.");
+  expect((await project.run("plan")).text).toContain("1 declared object no longer exists.");
   expect((await project.run("watch", "--max-runs", "1", "--fail-on", "gone,offline")).code).toBe(4);
 });
 
@@ -152,14 +152,14 @@ describe("an unpaid renewal", () => {
     expect(project.sent().filter((line) => line.includes("/invoices"))).toHaveLength(1);
     expect(ran.code).toBe(4);
     expect(ran.text.replace(/\s+/g, " ")).toContain(
-      "No changes. 51 sites are offline and not declared so. 51 sites have unpaid invoices.",
+      "No changes. 51 sites are offline but not declared as suspended. 51 sites have unpaid invoices.",
     );
     expect(ran.text.match(/is suspended for unpaid invoice/g)?.length).toBe(10);
     const { found, conditions } = await conditionsOf(project);
     expect(found).toHaveLength(102);
     expect(conditions[0].fix).toContain("Pay the invoice");
     const page = await project.run("plan", "--format", "html");
-    expect(page.out).toContain("<dt>Sites offline, not declared so</dt><dd>51</dd>");
+    expect(page.out).toContain("<dt>Sites offline, but not declared as suspended</dt><dd>51</dd>");
   });
 
   it("keeps a site suspended that is declared as online: nothing is planned before it is paid", async () => {

@@ -99,7 +99,7 @@ it("a webhook that the host has switched off stays as it is, and the plan says w
   expect(flat(plan.out)).toMatch(
     /Needs attention: ! hosting_webhook\.billing: the host has disabled webhook \S+ \(https:\/\/hooks\.acme\.example\/\): is_active is false/,
   );
-  expect(plan.out).toContain("1 object is switched off.");
+  expect(plan.out).toContain("1 object is disabled.");
   expect((await project.run("webhooks")).out).toContain("disabled: is_active is false");
   await project.run("state", "rm", "hosting_webhook.billing");
   await project.declare({ project: "acme" });

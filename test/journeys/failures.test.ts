@@ -137,7 +137,7 @@ describe("a state that another program writes meanwhile", () => {
       expect.stringMatching(/^Not recorded: hosting_webhook\.one \(id \d+\)\.$/),
     ]);
     // Of each one thing is said, and nothing of a journal that another run may have taken over.
-    expect(ran.text).toContain("Answered, but the answer could not be recorded:\n  hosting_webhook.one\n");
+    expect(ran.text).toContain("Sent, but the response is not in the state:\n  hosting_webhook.one\n");
     expect(ran.text).toContain("Not started:\n  hosting_webhook.two\n");
     expect(ran.text).not.toMatch(/Outcome unknown|with no known outcome|What was done is recorded|\.journal/);
   });

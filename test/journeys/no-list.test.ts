@@ -100,7 +100,7 @@ describe.each([
     );
     const { code, text } = await project.run("apply", "--auto-approve");
     expect(code).toBe(0);
-    expect(text).toContain("hosting_webhook.hook could not be checked: it is planned as recorded.");
+    expect(text).toContain("hosting_webhook.hook could not be checked: hostform plans it from the state.");
     expect(project.changesSent()).toEqual([]);
   });
 
@@ -115,7 +115,7 @@ describe.each([
     const project = await hidden(["/services", "/migration-requests"], [200, body, undefined]);
     const [service] = project.control.list("services").filter(({ domain }) => domain === "www.acme.example");
     project.control.remove("services", service?.id ?? 0);
-    expect((await project.run("plan")).text).toContain("1 declared object is gone.");
+    expect((await project.run("plan")).text).toContain("1 declared object no longer exists.");
     expect((await project.run("plan", "--reorder", "hosting_service.www")).text).toContain("api.inconclusive");
     for (const { id } of project.control.list("migration_requests")) project.control.remove("migration_requests", id);
     expect((await project.run("apply", "--auto-approve")).text).toContain(

@@ -257,11 +257,11 @@ describe("a change that cannot be made", () => {
     const { project } = await applied();
     await project.declare(CHANGED);
     const planned = await project.run("plan", "--out", "acme.plan");
-    expect(planned).toMatchObject({ code: 1, text: expect.stringContaining("saved without what is held back") });
+    expect(planned).toMatchObject({ code: 1, text: expect.stringContaining("saved without the skipped resources") });
     const ran = await project.run("apply", "acme.plan");
-    expect(ran.out).toContain("held back");
+    expect(ran.out).toContain("skipped");
     expect(ran.out).not.toContain("Apply complete!");
-    expect(ran.text).toContain(`leaves out what was held back: ${HELD[0]}, hosting_service.a.`);
+    expect(ran.text).toContain(`The plan skipped ${HELD[0]}, hosting_service.a.`);
     expect(ran.code).toBe(1);
     expect(project.changesSent()).toHaveLength(3);
     expect(doing(await project.plan())).toEqual([]);

@@ -152,7 +152,7 @@ describe("an order without an answer", () => {
     const asked = await project.run("plan");
     expect(flat(asked.text)).toContain('but of another hosting plan ("Shared Plus")');
     const shown = await project.run("resolve", ADDRESS);
-    expect(shown.out).toContain(": of another plan");
+    expect(shown.out).toContain(": another hosting plan");
     expect(shown.out).not.toContain("--adopt ID");
     const refused = await project.run("resolve", ADDRESS, "--adopt", id);
     expect(refused.code).toBe(1);

@@ -111,7 +111,7 @@ describe("a value that the host shows as", () => {
       expect(planned.text).toContain("Needs attention:");
       expect(planned.text.replace(/\s+/g, " ")).toContain(says);
       expect(planned.text).not.toContain("abc123");
-      expect(planned.text).toContain("No changes. 1 object keeps another value than declared.");
+      expect(planned.text).toContain("No changes. 1 object still differs from its declared value.");
       await project.apply();
     }
     expect(project.changesSent()).toEqual([]);
@@ -329,7 +329,7 @@ describe("a change that the host does not keep", () => {
     const grants = project.changesSent().filter((line) => line.includes("/grants"));
     expect(grants.map((line) => line.split(" ")[0])).toEqual(["POST", "DELETE", "POST"]);
     expect(watched.text.match(/! "expires_at" of/g), watched.text).toHaveLength(1);
-    expect(watched.text).toContain("No changes. 1 object keeps another value than declared.");
+    expect(watched.text).toContain("No changes. 1 object still differs from its declared value.");
   });
 
   it("in place is made twice: a suspension that does not come", async () => {

@@ -255,7 +255,7 @@ describe("the question about a create", () => {
     await beside.apply();
     const { out } = await project.run("resolve");
     expect(out.replace(/\s+/g, " ")).toMatch(
-      /New, but not its result: \S+ Omega .*: hosting.tfstate in \S+beside has it/,
+      /New, but not created by this request: \S+ Omega .*: hosting.tfstate in \S+beside has it/,
     );
     expect(JSON.parse((await project.run("resolve", "--json")).out)).toMatchObject([
       { verdict: "nothing", because: "the create made nothing", ruled_out: [{ natural_key: "Omega", why: "held" }] },
@@ -425,7 +425,7 @@ describe("an object that the request did not ask for", () => {
       ({ control }) => control.seedServices({ plan_id: 32 })[0] ?? { id: 0 },
     );
     const { out } = await project.run("resolve", address);
-    expect(out).toContain(": of another plan");
+    expect(out).toContain(": another hosting plan");
     expect(out).not.toContain("--adopt ID");
     const refused = await project.run("resolve", address, "--adopt", id);
     expect(refused.code, refused.text).toBe(1);

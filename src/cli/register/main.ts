@@ -188,7 +188,7 @@ function applying(command: CliCommand): CliCommand {
   return withTargets(command)
     .option(...REPORT)
     .option("--auto-approve", "apply without asking for approval")
-    .option("--partial", "apply the changes that are not held back, without a question")
+    .option("--partial", "apply all changes that are not skipped, without a question")
     .option("--no-wait", "do not wait for queued jobs; a queued job is no failure")
     .option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)", duration)
     .option("--parallelism <n>", "number of simultaneous changes (default: 10)", wholeNumber(1, 100));

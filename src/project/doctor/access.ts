@@ -40,7 +40,7 @@ export function rightsIn({ sights, unlisted }: Survey): Rights {
     if (access === "yes" && name === "createAccount")
       return { access: "unknown", why: "only the host knows the partner tier of the account" };
     if (access === "yes" && name === "createService" && restricted === "yes")
-      return { access: "unknown", why: "the token is restricted to services, and the host may refuse an order" };
+      return { access: "unknown", why: "the token is limited to services, and the host may reject an order" };
     const refusal = sights.find(({ problem }) => namesAbility(problem, ability));
     if (access === "no" && refusal !== undefined) return { access, why: said(refusal) };
     return { access, why: access === "yes" ? `the token has the ability "${ability}"` : "no GET shows it" };

@@ -22,7 +22,7 @@ describe("what watch prints", () => {
         "AT Plan: 1 to add, 0 to change, 0 to destroy.",
         "  + hosting_service.www will be ordered: declared: not in the state",
         "Orders: 1 service, list price 500 (USD, API's unit), billed 450 (USD, API's unit) after discount, then 450 (USD, API's unit) a month",
-        "Amounts are in the API's own unit, perhaps cents; money_scale in the provider's settings shows them in the currency.",
+        "Amounts are in the unit of the API, which may be cents. To show them in the currency, set `money_scale` in the settings of the provider.",
         "",
       ].join("\n"),
     );

@@ -41,7 +41,7 @@ describe("with a token that only views", () => {
     await write("hosting.yaml", "project: test\n");
     const { stdout } = await plan("--untrusted", "--allow-removals");
     expect(stdout).toContain(
-      "# hosting_webhook.hook will be destroyed\n  # no longer declared\n  # (as recorded, not checked)",
+      "# hosting_webhook.hook will be destroyed\n  # no longer declared\n  # (from the state, not checked)",
     );
   });
 
@@ -84,7 +84,7 @@ describe("with a token that only views", () => {
     const { stdout } = await plan();
     expect(stdout).toContain(`For reading: ${sites + 1} resources not checked.\n`);
     expect(stdout.match(/was not checked: the plan uses the state/g)).toHaveLength(sites > 1 ? 1 : 2);
-    if (sites > 1) expect(stdout).toContain("As recorded, not checked: hosting_grant.");
+    if (sites > 1) expect(stdout).toContain("Not checked, planned from the state: hosting_grant.");
     expect(
       sandbox.control
         .requests()

@@ -23,7 +23,7 @@ it("names a busy host as the reason of a wait, with its status, and keeps the bu
   expect(readingLine(reading, budget, NOW)).toContain("Reading 120 of 303, the host is busy (423), next in 8 s");
   expect(readingLine(reading, budget, NOW + 8_000)).toContain("budget 12 of 60");
   const event = { type: "busy", address: "hosting_webhook.a", status: 503, seconds: 4.2 } as const;
-  expect(progressLine(event, { color: false })).toBe("hosting_webhook.a: The host is busy (503), waits 5 s");
+  expect(progressLine(event, { color: false })).toBe("hosting_webhook.a: The host is busy (503). Waiting 5 s");
 });
 
 describe("a long reading", () => {
@@ -86,7 +86,7 @@ describe("--verbose says why a request waits", () => {
     ],
     [
       { cause: "turn", own: 1, others: 20, elsewhere: 2 },
-      "Waiting 38 s to send GET /services/7/grants: another process with this token is next; sent in the last minute: 1 by this run, 20 by other processes with this token, 2 elsewhere, as the API counts",
+      "Waiting 38 s to send GET /services/7/grants: another process with this token is next; sent in the last minute: 1 by this run, 20 by other processes with this token, 2 by other clients, according to the API",
     ],
     [{ ms: 900 }, undefined],
   ];

@@ -35,9 +35,9 @@ describe("conditions of a plan", () => {
   });
 
   it("end the claim that the account matches the declaration", () => {
-    expect(summaryLine(both)).toBe("No changes. 1 object keeps another value than declared. 1 object is switched off.");
+    expect(summaryLine(both)).toBe("No changes. 1 object still differs from its declared value. 1 object is disabled.");
     expect(foundText(both, fixOf)).toBe(
-      "No changes. 1 object keeps another value than declared. 1 object is switched off.",
+      "No changes. 1 object still differs from its declared value. 1 object is disabled.",
     );
     expect(summaryLine(plan([update({ suspended: true })], { conditions: [off] }))).toMatch(/^Plan: /);
     expect(summaryLine(plan([change()]))).toBe("No changes. Your account matches the declaration.");

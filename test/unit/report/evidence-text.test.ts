@@ -38,7 +38,7 @@ describe("the evidence on a pending create", () => {
 
   it("names the address that has the object, as it is", () => {
     expect(textOf({ ...found, verdict: "held", holder: "hosting_webhook.$&" })).toContain(
-      "  It created nothing: hosting_webhook.$& has the object with this name. Run:",
+      "  The request created nothing: hosting_webhook.$& has the object with this name. Run:",
     );
   });
 
@@ -54,10 +54,10 @@ describe("the evidence on a pending create", () => {
   it.each([
     ["other", undefined, "unknown", "the host may have changed the name, as some hosts do"],
     ["other", undefined, "seen", "this host has changed a name before"],
-    ["other", undefined, "never", "the account had too many objects to record which were there before"],
+    ["other", undefined, "never", "the account had too many objects to store their ids before the request"],
     ["near", undefined, "never", "its name is similar: the host may have changed or cut it"],
     ["hidden", undefined, "never", "the API does not show its name"],
-    ["similar", undefined, "never", "only its plan is the requested one"],
+    ["similar", undefined, "never", "only its hosting plan is the requested one"],
     ["same", "plan_id", "never", "its name is the requested one, but plan_id is another"],
     ["same", undefined, "never", "its name is the requested one, and nothing else shows who created it"],
   ] as const)("names the reason of a candidate with %s key (%s, %s), early and late", (key, differs, habit, why) => {
@@ -67,9 +67,9 @@ describe("the evidence on a pending create", () => {
   });
 
   it.each([
-    ["other", false, "no list shows the name as it was sent"],
-    ["same", false, "somebody else may have created what is new"],
-    ["other", true, "a job was to create it, and nothing shows its result"],
+    ["other", false, "no list shows the requested name"],
+    ["same", false, "somebody else may have created the new objects"],
+    ["other", true, "a queued job should have created it, and nothing shows its result"],
   ] as const)("names the reason for absence beside an object with %s key (accepted: %s)", (key, accepted, why) => {
     const candidates = [{ ...object("7", "Omega"), key }];
     const text = textOf({ ...found, verdict: "unclear", candidates, accepted });
@@ -122,10 +122,10 @@ describe("the evidence on a pending create", () => {
     ] as const;
     expect(textOf({ ...found, verdict: "nothing", ruled_out })).toContain(
       [
-        "  New, but not its result:",
+        "  New, but not created by this request:",
         "    1  Beta: hosting_client_account.b has it",
         "    2  Gamma: another project requested it",
-        "    3  Delta: another name, and this host keeps each name as it was sent",
+        "    3  Delta: another name, and this host never changes a name",
         "    4  Epsilon: created before the request",
         "    5  Zeta: it has ended",
       ].join("\n"),

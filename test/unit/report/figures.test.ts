@@ -71,7 +71,7 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
   [
     "nothing at all",
     plan([serviceAt("www")]),
-    { ...ZERO, unpaid: ["None seen"], access: ["None"], line: `Orders: none. ${NOBODY} Unpaid invoices: none seen.` },
+    { ...ZERO, unpaid: ["None found"], access: ["None"], line: `Orders: none. ${NOBODY} Unpaid invoices: none found.` },
   ],
   [
     "an order",
@@ -79,9 +79,9 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     {
       ...ZERO,
       billed: "18.00 USD",
-      unpaid: ["None seen"],
+      unpaid: ["None found"],
       access: ["None"],
-      line: `${NOBODY} Unpaid invoices: none seen.`,
+      line: `${NOBODY} Unpaid invoices: none found.`,
     },
   ],
   [
@@ -122,10 +122,10 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     {
       ...ZERO,
       offline: ["1"],
-      unpaid: ["None seen"],
+      unpaid: ["None found"],
       access: ["None"],
-      line: `Orders: none. ${NOBODY} Unpaid invoices: none seen.`,
-      headline: /1 site is offline and not declared so\. 1 declared object is gone\./,
+      line: `Orders: none. ${NOBODY} Unpaid invoices: none found.`,
+      headline: /1 site is offline but not declared as suspended\. 1 declared object no longer exists\./,
     },
   ],
   [
@@ -146,7 +146,7 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
   [
     "a site that was handed over and is forgotten",
     plan([forgotten("www"), serviceAt("shop")], { unread: unseen("www") }),
-    { ...ZERO, unpaid: ["None seen"], access: ["None"], line: `Orders: none. ${NOBODY} Unpaid invoices: none seen.` },
+    { ...ZERO, unpaid: ["None found"], access: ["None"], line: `Orders: none. ${NOBODY} Unpaid invoices: none found.` },
   ],
   [
     "no site that could be read",
@@ -168,7 +168,7 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
       unpaid: ["Not read for 2 sites"],
       access: ["None"],
       line: `Orders: none. ${NOBODY} Unpaid invoices: not read for 2 sites.`,
-      headline: /2 sites have invoices that were not read/,
+      headline: /2 sites have unread invoices/,
     },
   ],
   [
@@ -176,9 +176,9 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     plan([serviceAt("www"), gets("a@x.example"), gets("b@x.example"), loses("c@x.example"), lowered("d@x.example")]),
     {
       ...ZERO,
-      unpaid: ["None seen"],
+      unpaid: ["None found"],
       access: ["+2 / −2"],
-      line: "Orders: none. Access: 2 people gain access, 2 people lose access. Unpaid invoices: none seen.",
+      line: "Orders: none. Access: 2 people gain access, 2 people lose access. Unpaid invoices: none found.",
       headline: /gives 2 people access/,
     },
   ],
@@ -190,9 +190,9 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     }),
     {
       ...ZERO,
-      unpaid: ["None seen"],
+      unpaid: ["None found"],
       access: ["+1 / −0", "2 not checked"],
-      line: "Orders: none. Access: 1 person gains access, 2 grants not checked. Unpaid invoices: none seen.",
+      line: "Orders: none. Access: 1 person gains access, 2 grants not checked. Unpaid invoices: none found.",
     },
   ],
 ];
@@ -214,7 +214,7 @@ describe("the figures of a plan", () => {
       "Added per month": [said.billed === undefined ? "Nothing" : expect.stringContaining("USD")],
       "Unpaid invoices": said.unpaid,
       "Sites going offline": said.goingOffline,
-      "Sites offline, not declared so": said.offline,
+      "Sites offline, but not declared as suspended": said.offline,
       "People gaining or losing access": said.access,
     });
     const text = renderPlan(made, { ...options, color: false });

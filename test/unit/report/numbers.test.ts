@@ -18,7 +18,7 @@ describe("numbers, times and money in words", () => {
   });
 
   it.each([
-    [3, "a few seconds"],
+    [3, "under 10 seconds"],
     [21, "about 30 seconds"],
     [49, "about 50 seconds"],
     [64, "about 1 minute"],

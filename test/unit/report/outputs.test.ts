@@ -67,7 +67,7 @@ const SECTION = `Changes to Outputs:
 describe("the outputs of a plan", () => {
   it("are a section as Terraform has it, between the changes and the summary", () => {
     expect(shown(every)).toBe(
-      `${SECTION}\nNo changes to the account. Applying this plan records the outputs.\nOrders: none. Access: nobody gains or loses access. Unpaid invoices: none seen.\nReading took 4 requests.\n`,
+      `${SECTION}\nNo changes to the account. Applying this plan records the outputs.\nOrders: none. Access: nobody gains or loses access. Unpaid invoices: none found.\nReading took 4 requests.\n`,
     );
     const withOrder = renderPlan(plan([order()], { outputs: every }), plain);
     expect(withOrder.indexOf("hosting_service")).toBeLessThan(withOrder.indexOf(SECTION));

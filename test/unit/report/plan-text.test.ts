@@ -24,7 +24,7 @@ describe("renderPlan", () => {
     [
       "an edit of what only the state holds",
       {},
-      "# hosting_service.acme will be recorded; nothing changes in the account",
+      "# hosting_service.acme will be updated in the state; nothing changes in the account",
       "No changes to the account. Applying this plan records the attributes of 1 resource.",
     ],
   ])("calls nothing an update that sends no request: %s", (_, over, title, summary) => {

@@ -37,7 +37,7 @@ describe("what is recorded, for reading", () => {
   it("says that amounts are in the API's unit, where no scale is declared", () => {
     const text = renderRecordedMarkdown(account, { words: wordsOfType, hidden: options.hidden, remedies: fixOf });
     expect(text).toContain("`2000 (USD, API's unit), annually`");
-    expect(text).toContain("Amounts are in the API's own unit, perhaps cents");
+    expect(text).toContain("Amounts are in the unit of the API, which may be cents");
   });
 
   it("has every row of 5,000 services on the page, as lines and not as a table", () => {

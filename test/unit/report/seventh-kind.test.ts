@@ -159,7 +159,7 @@ describe("a kind that the reports do not know", () => {
     const words = (type: string) => wordsOf(kinds.get(type) ?? mailBox);
     const all = { project: "acme", serial: 1, resources, outputs: new Map() };
     const text = renderRecordedMarkdown(all, { ...style, hidden: () => new Set(), words });
-    expect(text).toContain("Recorded: 1 mail box, 1 seat.");
+    expect(text).toContain("The state has 1 mail box, 1 seat.");
     expect(text).toContain("Mail boxes: 1");
     expect(text).toMatch(/dev@acme\.example.*mail\.acme\.example/);
     expect(text).not.toMatch(OTHERS);

@@ -122,7 +122,7 @@ describe("requestEventLine", () => {
       { ...request, status: undefined, error: "ECONNRESET", ms: 1234 },
       "GET /api/v1/services?page=1 → failed (ECONNRESET) in 1.2 s",
     ],
-    [{ ...request, status: undefined, waitedMs: 0.2 }, "GET /api/v1/services?page=1 → failed (no answer) in 34 ms"],
+    [{ ...request, status: undefined, waitedMs: 0.2 }, "GET /api/v1/services?page=1 → failed (no response) in 34 ms"],
   ])("%j", (event, line) => expect(requestEventLine(event)).toBe(line));
 });
 

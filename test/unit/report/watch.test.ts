@@ -70,7 +70,7 @@ describe("what a look found", () => {
     [
       "something that cannot be done",
       plan([change()], { diagnostics: [diagnostic({ severity: "warning", code: "plan.unknown_status" })] }),
-      "Not all that is declared can be done now.",
+      "hostform cannot make all declared changes now.",
     ],
   ])("%s", (_, made, text) => {
     expect(foundText(made, yamlRemedies)).toBe(text);
@@ -80,7 +80,7 @@ describe("what a look found", () => {
     const diagnostics = [errorOf("plan.immutable", "no", { address: "hosting_service.a" })];
     expect(foundText({ ...plan([]), diagnostics }, yamlRemedies)).toBe("The plan has 1 error and is not applied.");
     expect(foundText({ ...plan([order()]), diagnostics }, yamlRemedies)).toBe(
-      "The plan has 1 error. Plan: 1 to add, 0 to change, 0 to destroy. Held back: 1 resource.",
+      "The plan has 1 error. Plan: 1 to add, 0 to change, 0 to destroy. Skipped: 1 resource.",
     );
     const guard = [errorOf("guard.orders", "no")];
     expect(foundText({ ...plan([order()]), diagnostics: guard }, yamlRemedies)).toBe(
