@@ -66,9 +66,9 @@ function report(terminal: Terminal, adopted: Adopted, { dryRun = false, format =
   if (!dryRun && files.length > 0) terminal.out(`${firstOf(written, MOST).join("\n")}\n`);
   const changes = `${plural(otherChanges, "address", "addresses")} that you declared before would change`;
   const others = otherChanges === 0 ? "" : ` ${changes}: see \`hostform plan\`.`;
-  if (some) terminal.out(`\nPlan: no changes, made from what was read.${others}\n`);
+  if (some) terminal.out(`\nPlan: no changes, computed from the lists that were read.${others}\n`);
   list(terminal, "Not adopted:", left, left.length);
-  if (some) list(terminal, "The API does not show, and no file holds:", unknown, MOST);
+  if (some) list(terminal, "Values that the API does not return:", unknown, MOST);
   if (dryRun || (!some && files.length === 0)) return;
   const undo = isFirst
     ? "To undo it, delete these files and the state."

@@ -81,7 +81,7 @@ function print(terminal: Terminal, deliveries: readonly Delivery[]): void {
     { header: "ATTEMPTS", cell: ({ attempts }) => attempts.length },
     { header: "LAST ANSWER", cell: ({ attempts }) => attempts.at(-1)?.status ?? attempts.at(-1)?.error },
   ];
-  const empty = "No event was sent yet.";
+  const empty = "No event has been sent.";
   printResult(terminal, deliveries, renderTable(deliveries, columns, { ...terminal.outLook, empty }));
   const pending = deliveries.filter(({ status, attempts }) => status === "pending" && attempts.length > 0).length;
   if (pending > 0 && !terminal.json) say(terminal, `${plural(pending, "delivery", "deliveries")} will be tried again.`);
@@ -92,10 +92,10 @@ function inFull(terminal: Terminal, { attempts, body, ...delivery }: Delivery): 
   const table = renderFields(Object.fromEntries(fields), terminal.outLook);
   const columns: readonly Column<(typeof attempts)[number]>[] = [
     { header: "ATTEMPT", cell: ({ at }) => at },
-    { header: "ANSWER", cell: ({ status }) => status, align: "left" },
+    { header: "RESPONSE", cell: ({ status }) => status, align: "left" },
     { header: "ERROR", cell: ({ error }) => error },
   ];
-  const tries = renderTable(attempts, columns, { ...terminal.outLook, empty: "No attempt yet." });
+  const tries = renderTable(attempts, columns, { ...terminal.outLook, empty: "No attempt has been sent." });
   return `${table}\n${tries}${body === undefined ? "" : `\n${escapeText(body)}\n`}`;
 }
 
@@ -104,7 +104,7 @@ function idOf(what: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   return fail("usage", `${JSON.stringify(text)} is not ${what}`, {
     remedies: [
-      "Ids of the sandbox are numbers; `hostform services`, `invoices`, `webhooks` and `sandbox deliveries` show them.",
+      "Ids of the sandbox are numbers. `hostform services`, `invoices`, `webhooks` and `sandbox deliveries` list them.",
     ],
   });
 }
@@ -140,17 +140,17 @@ function askDeliveries(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof HostformError) throw error;
-      return refuse(`No sandbox answers at ${base.origin}: ${networkFailure(error).what}`);
+      return refuse(`No sandbox responds at ${base.origin}: ${networkFailure(error).what}`);
     }
   });
 }
 
 function addressOf(text: string | undefined): URL {
-  if (!text) refuse("No sandbox is given; a real API cannot do this");
+  if (!text) refuse("The control URL of a sandbox is missing");
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.protocol !== "http:" || url.username !== "" || url.password !== "")
-    refuse("The control address is not a URL such as http://127.0.0.1:8081");
-  if (!isLoopback(url)) refuse(`The control port of a sandbox is on this machine, not at ${escapeLine(url.hostname)}`);
+    refuse("The control URL is not a URL such as http://127.0.0.1:8081");
+  if (!isLoopback(url)) refuse(`A control URL must be on this machine, not at ${escapeLine(url.hostname)}`);
   return url;
 }
 
@@ -161,21 +161,21 @@ function deliveriesIn(status: number, text: string, base: URL): Delivery[] {
     refuse(
       `The server at ${base.origin} is not the control port of a sandbox`,
       FIX,
-      `Its answer (${status}) is not JSON.`,
+      `Its response (${status}) is not JSON.`,
     );
   }
   if (status < 200 || status > 299) {
-    const words = isObject(json) && typeof json.message === "string" ? json.message : `It answered ${status}.`;
+    const words = isObject(json) && typeof json.message === "string" ? json.message : `Status ${status}.`;
     // The control port's fields have the names of the command's options.
     const inOptions = words.replace(/\b(service|invoice|webhook)_id\b/g, "--$1");
     refuse(
-      `The sandbox refused: ${escapeLine(inOptions)}`,
-      "Correct what the message names. `hostform webhooks` lists the subscriptions of the account, `hostform sandbox deliveries` what was sent.",
+      `The sandbox rejected the request: ${escapeLine(inOptions)}`,
+      "Correct the named value. `hostform webhooks` lists the subscriptions, and `hostform sandbox deliveries` lists the deliveries.",
     );
   }
   const list: unknown[] = Array.isArray(json) ? json : [json];
   if (list.every(isDelivery)) return list;
-  return refuse("The sandbox's answer has no deliveries", "Use the sandbox of this version of hostform.");
+  return refuse("The response of the sandbox has no deliveries", "Use the sandbox of this version of hostform.");
 }
 
 function isDelivery(value: unknown): value is Delivery {

@@ -141,13 +141,13 @@ function announce(
   if (terminal.json) revealJson(terminal, { base_url: url, control_url: controlUrl, tokens, export: exported });
   else terminal.reveal(lines.join(""));
   const words = [
-    `The sandbox runs at ${url} until Ctrl-C. Paste the lines above into another terminal.`,
-    `Its data is ${flags.data === undefined ? "in memory, and lost when it stops" : `in ${flags.data}`}.`,
+    `The sandbox runs at ${url} until Ctrl-C. Run the lines above in another terminal.`,
+    `Its data is ${flags.data === undefined ? "in memory, and deleted at the end" : `in ${flags.data}`}.`,
     "Tokens:",
     `  agency    ${tokens.agency}  Manage track, Growth tier, all abilities`,
-    `  customer  ${tokens.customer}  an ordinary account, all abilities`,
+    `  customer  ${tokens.customer}  a customer account, all abilities`,
     `  viewer    ${tokens.viewer}  the agency's account, view only`,
-    `Dashboard (in a browser) and control API (pay invoices, make drift, inject faults): ${controlUrl}`,
+    `Dashboard (in a browser) and control API (pay invoices, create drift, inject faults): ${controlUrl}`,
   ];
   say(terminal, words.join("\n"));
 }

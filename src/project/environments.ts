@@ -40,7 +40,7 @@ async function namesIn({ path: folder, ...own }: Folder): Promise<readonly strin
 export async function inEnvironment(source: ProjectSource, name: string, hasStack: boolean): Promise<ProjectSource> {
   if (hasStack)
     fail("usage", "An environment cannot be combined with a stack", {
-      detail: "Environments are those of a declaration in YAML.",
+      detail: "Only a declaration in YAML has environments.",
       remedies: ["Give the stack its own variables and backend."],
     });
   const near = (file: string) => path.relative(source.cwd, file) || ".";
@@ -78,7 +78,7 @@ export async function inEnvironment(source: ProjectSource, name: string, hasStac
       () => undefined,
     );
     if (stateOf(other, named) === state)
-      fail("usage", `The environments ${name} and ${other} have one state: ${near(state)}`, {
+      fail("usage", `The environments ${name} and ${other} use the same state: ${near(state)}`, {
         detail: "Each apply would change the account to what the other environment declares.",
         remedies: ["Name another file as `state` in one of them."],
       });

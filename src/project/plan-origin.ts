@@ -62,21 +62,21 @@ const stale = (summary: string, detail: string) => refuse("plan.saved/stale", { 
 export function checkOrigin(saved: Origin, here: Origin): void {
   if (saved.lineage !== here.lineage && saved.lineage !== "") {
     const found = here.lineage === "" ? "here there is none" : `here it is ${here.lineage}`;
-    stale("The plan was made from another state", `Its lineage is ${saved.lineage}; ${found}.`);
+    stale("The plan was created from another state", `Its lineage is ${saved.lineage}; ${found}.`);
   }
   if (saved.serial !== here.serial || saved.lineage !== here.lineage) {
     const when = `Its serial was ${saved.serial} and is ${here.serial}: something was applied or imported since, perhaps this plan.`;
-    stale("The state has changed since the plan was made", when);
+    stale("The state has changed since the plan was created", when);
   }
   if (saved.state !== here.state) {
-    stale("The state has changed since the plan was made", "An interrupted apply recorded something.");
+    stale("The state has changed since the plan was created", "An interrupted apply has changed it.");
   }
   if (saved.project !== here.project) {
     const which = `It is for ${saved.project}, and the declaration is ${here.project}.`;
-    stale("The plan was made for another project", which);
+    stale("The plan was created for another project", which);
   }
   if (!equal(saved.declaration, here.declaration)) {
-    stale("The declaration has changed since the plan was made", changedFiles(saved.declaration, here.declaration));
+    stale("The declaration has changed since the plan was created", changedFiles(saved.declaration, here.declaration));
   }
   for (const alias of new Set([...Object.keys(saved.accounts), ...Object.keys(here.accounts)])) {
     const then = saved.accounts[alias] ?? "none";
@@ -98,7 +98,7 @@ export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyS
     const old = before.get(address);
     const next = after.get(address);
     if (old === undefined) return [`${address}: the plan does not change it, and now it would be changed.`];
-    if (next === undefined) return [`${address}: it needs no change any more.`];
+    if (next === undefined) return [`${address}: it no longer needs a change.`];
     const was = outline(old, redaction);
     const is = outline(next, redaction);
     const parts = Object.keys(was).filter((part) => !equal(was[part], is[part]));

@@ -188,7 +188,7 @@ export class Providers {
     if (config !== undefined) return config;
     const meant = didYouMean(alias, this.#configs.keys());
     fail("provider.unknown", `No provider ${JSON.stringify(alias)} is declared.${meant}`, {
-      remedies: ["Declare it under `providers`, or use one that is."],
+      remedies: ["Declare it under `providers`, or use a declared provider."],
     });
   }
 
@@ -210,7 +210,7 @@ export class Providers {
     const twin = this.#aliases.get(key);
     if (twin !== undefined && twin !== config.alias) {
       fail("config.duplicate", `Providers ${twin} and ${config.alias} are the same account: same address, same token`, {
-        detail: "A service could be declared under both, and be ordered twice.",
+        detail: "If a service were declared under both, hostform would order it twice.",
         remedies: ["Use one of the two for both."],
         ...placeOf(config),
       });

@@ -7,7 +7,7 @@ const MINUTE = 60;
 /** Shorter waits are not reported, in ms. */
 const SHORT_MS = 1_000;
 
-/** A request that has to wait, as the client reports it. `busy`: the host refused with this status. */
+/** A waiting request. `busy`: status with which the host rejected it. */
 export type RequestWait = (BudgetWait | { readonly cause: "busy"; readonly status: number }) & {
   /** In milliseconds. */
   readonly ms: number;
@@ -20,7 +20,7 @@ interface BudgetWait {
   readonly cause: "budget" | "pause" | "turn" | "spread";
   /** Requests a minute. */
   readonly limit: number;
-  /** Requests of the last minute: of this process, of others on this machine, and what the host counts beyond them. */
+  /** Requests of the last minute: of this process, of other processes on this machine, and of other clients. */
   readonly own: number;
   readonly others: number;
   readonly elsewhere: number;
@@ -28,25 +28,25 @@ interface BudgetWait {
 
 /** The request budget of a token. */
 export interface Budget {
-  /** Requests that may still be sent in this minute, and how many a minute has. */
+  /** Number of remaining requests in this minute, and number of requests per minute. */
   readonly left: number;
   readonly of: number;
-  /** End of the wait, in milliseconds since the epoch. A past time: nothing waits. */
+  /** End of the wait, in milliseconds since the epoch. In the past if nothing waits. */
   readonly until: number;
-  /** The host refused a request and asked for a pause. */
+  /** True if the host rejected a request and requested a pause. */
   readonly isPause: boolean;
   /** The status of a busy host. */
   readonly busy?: number;
 }
 
 export interface Reading {
-  /** Requests that were answered. */
+  /** Number of requests with a response. */
   readonly done: number;
-  /** Unread listings and objects. Each takes at least one request. */
+  /** Number of unread listings and objects. Each needs at least one request. */
   readonly open: number;
 }
 
-/** The budget while a request waits. @param now milliseconds since the epoch. @param before the budget before the wait. */
+/** Returns the budget during a wait. @param now milliseconds since the epoch. @param before the budget before the wait. */
 export function budgetAfterWait(wait: RequestWait, now: number, before?: Budget): Budget {
   const until = wait.ms < SHORT_MS ? 0 : now + wait.ms;
   if (wait.cause === "busy") {
@@ -91,7 +91,7 @@ export function budgetParts(budget: Budget | undefined, now: number): { budget?:
   };
 }
 
-/** The parts of a line of status, separated by commas, as many of them as fit into the width. */
+/** Joins the parts of a status line with commas. Drops parts that exceed the width. */
 export function fitted(
   { first, budget, next, left }: { first: string; budget?: string; next?: string; left?: string },
   width = Number.POSITIVE_INFINITY,
@@ -117,12 +117,12 @@ export function waitLine(budget: Budget, now: number, width?: number): string {
   return fitted({ first: "Waiting to send requests", ...budgetParts(budget, now) }, width);
 }
 
-/** `Waiting for 4 s: CONNECT api.example:443 through the proxy proxy.example:3128`; undefined for a wait that is not worth one. */
+/** `Waiting for 4 s: CONNECT api.example:443 through the proxy proxy.example:3128`; undefined for a short wait. */
 export function connectingLine(step: string, ms: number, width = Number.POSITIVE_INFINITY): string | undefined {
   return ms < SHORT_MS ? undefined : cut(`Waiting for ${Math.floor(ms / 1000)} s: ${step}`, width);
 }
 
-/** `Waiting 38 s to send GET /services/7/grants: …`, the line of `--verbose`; undefined for a wait that is not worth one. */
+/** `Waiting 38 s to send GET /services/7/grants: …`, the line of `--verbose`. Undefined for a short wait. */
 export function waitReasonLine(wait: RequestWait): string | undefined {
   const { ms, request } = wait;
   if (ms < SHORT_MS) return undefined;

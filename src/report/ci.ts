@@ -1,9 +1,9 @@
-/** Diagnostics for CI: annotations of GitHub, SARIF, and GitLab's report of code quality. */
+/** Formats diagnostics for CI: GitHub annotations, SARIF, and GitLab's code quality report. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { type Diagnostic, isError, type RemedyText, type SourceRange } from "../core/model/index.ts";
 
-/** A remark beside a line of a file in GitHub's view of a change. */
+/** An annotation of a line in a GitHub diff. */
 export interface Annotation {
   readonly level: "error" | "warning";
   readonly properties: Readonly<Record<string, string | number>>;
@@ -11,13 +11,13 @@ export interface Annotation {
 }
 
 interface Places {
-  /** The folder that the files of diagnostics are relative to, absolute. */
+  /** Absolute path of the folder to which the files of diagnostics are relative. */
   readonly cwd: string;
-  /** The folder of the repository (`GITHUB_WORKSPACE`, `CI_PROJECT_DIR`), absolute. Default: `cwd`. */
+  /** Absolute path of the repository (`GITHUB_WORKSPACE`, `CI_PROJECT_DIR`). Default: `cwd`. */
   readonly root: string | undefined;
 }
 
-/** The path that a CI knows the file of a range by: relative to the repository, with `/`. */
+/** Returns the path of a file relative to the repository, with `/`. */
 function pathIn({ cwd, root = cwd }: Places, { file }: SourceRange): string {
   return path.relative(root, path.resolve(cwd, file)).replaceAll(path.sep, "/");
 }
@@ -25,7 +25,7 @@ function pathIn({ cwd, root = cwd }: Places, { file }: SourceRange): string {
 const wordsOf = (diagnostic: Diagnostic, remedies: RemedyText, between: string): string =>
   [diagnostic.summary, diagnostic.detail, remedies(diagnostic)].filter(Boolean).join(between);
 
-/** An annotation for each diagnostic that has a place in a file. GitHub shows ten of each level for a step. */
+/** Returns an annotation for each diagnostic with a location. GitHub shows ten of each level for a step. */
 export function annotationsOf(diagnostics: readonly Diagnostic[], places: Places, remedies: RemedyText): Annotation[] {
   return diagnostics.flatMap((diagnostic) => {
     const { severity, code, range } = diagnostic;
@@ -37,7 +37,7 @@ export function annotationsOf(diagnostics: readonly Diagnostic[], places: Places
   });
 }
 
-/** The diagnostics as a log in SARIF 2.1.0, for `upload-sarif` and editors. @param version of hostform */
+/** Returns the diagnostics as a SARIF 2.1.0 log, for `upload-sarif` and editors. @param version of hostform */
 export function sarifOf(
   diagnostics: readonly Diagnostic[],
   places: Places,
@@ -70,7 +70,7 @@ function locationOf(range: SourceRange, places: Places): object {
   return { physicalLocation: { artifactLocation: { uri }, region } };
 }
 
-/** The diagnostics as GitLab's report of code quality. One without a place is shown at the first line of a file. */
+/** Returns GitLab's code quality report. A diagnostic without a location gets the first line of a file. */
 export function codeQualityOf(
   diagnostics: readonly Diagnostic[],
   places: Places,

@@ -1,4 +1,4 @@
-// Conditions of objects, which no change ends: how many there are, and each with its cause.
+// Counts and lists the conditions of a plan. An apply cannot fix a condition.
 import {
   type ApplyResult,
   type Condition,
@@ -13,7 +13,7 @@ import { firstOf, plural } from "./numbers.ts";
 import { type ConditionJson, conditionJson } from "./plan-json.ts";
 import type { Paint, ReportStyle } from "./text-style.ts";
 
-/** By condition: what holds of one resource, and of several. */
+/** Condition -> sentence for one resource, and for several. */
 const HOLDS: Readonly<Record<ConditionName, readonly [one: string, many: string]>> = {
   offline: ["1 site is offline but not declared as suspended", "sites are offline but not declared as suspended"],
   gone: ["1 declared object no longer exists", "declared objects no longer exist"],
@@ -49,36 +49,36 @@ export function conditionText({ conditions = [], unread = [] }: Pick<Plan, "cond
   return [...(unread.length > 0 ? [unchecked] : []), ...sentences].join(" ");
 }
 
-/** Conditions, for programs. */
+/** Conditions for JSON. */
 export interface Attention {
   /** An entry of `hostform.conditions` in a plan's JSON. */
   readonly conditions: readonly ConditionJson[];
-  /** The names that `--fail-on` of the command line would fail on. */
+  /** Names of `--fail-on` that are true. */
   readonly holds: readonly FailOn[];
 }
 
-/** @param result of the apply; absent: before it. */
+/** @param result of the apply. Undefined before the apply. */
 export const attentionOf = (plan: Plan, remedies: ReportStyle["remedies"], result?: ApplyResult): Attention => ({
   conditions: ((result ?? plan).conditions ?? []).map((one) => conditionJson(one, remedies)),
   holds: [...holding(plan, result)],
 });
 
-/** Conditions with one cause and one way out. */
+/** Conditions with the same cause and the same fix. */
 export interface SameConditions {
   readonly all: readonly Condition[];
-  /** One title for objects that were not read for one cause. Absent: each condition has a line of its own. */
+  /** Common title of unread objects. If undefined, each condition has its own line. */
   readonly title?: string;
   readonly detail?: string;
   readonly fix?: string;
 }
 
-/** The conditions of a plan, those with the same detail and fix together; the gravest first. */
+/** Groups the conditions of a plan by detail and fix. Sorts severe conditions first. */
 export function groupedConditions(
   { conditions = [], unread }: Pick<Plan, "conditions" | "unread">,
   remedies: ReportStyle["remedies"],
 ): SameConditions[] {
   const order = Object.keys(HOLDS);
-  // A suspension that names its invoice speaks for the invoice.
+  // A suspension with its invoice replaces the condition of the invoice.
   const billOf = ({ address, invoice }: Condition) => `${address} ${invoice?.id}`;
   const named = new Set(conditions.flatMap((one) => (one.condition === "offline" && one.invoice ? [billOf(one)] : [])));
   const shown = conditions.filter((one) => one.condition !== "unpaid" || !named.has(billOf(one)));
@@ -98,10 +98,10 @@ export function groupedConditions(
   });
 }
 
-/** Conditions of which each has a line; beyond this many they are counted. */
+/** Maximum number of listed conditions. Further conditions are counted. */
 const MAX_LINES = 10;
 
-/** Lines for conditions. Objects that were not read for one cause share a line. */
+/** Formats conditions. Unread objects with the same cause share a line. */
 export function conditionLines(
   plan: Pick<Plan, "conditions" | "unread">,
   paint: Paint,

@@ -4,14 +4,14 @@ import { escapeLine } from "./escape.ts";
 import { formatDuration, plural } from "./numbers.ts";
 import { type MessageStyle, type Paint, pad, paint as painter, wrap } from "./text-style.ts";
 
-/** Left of the texts, with room for a label. */
+/** Left margin, with room for a label. */
 const MARGIN = " ".repeat(16);
 const MAX_PROSE = 120;
 
-/** A label, and the text beside it. */
+/** A label with its text. */
 type Row = readonly [label: string, text: string];
 
-/** The report of the doctor for people: a block for each account, the state, the problems. Ends with a newline. @param hints lines above the verdict. */
+/** Formats the report of the doctor: a block for each account, the state, the problems. Ends with a newline. @param hints lines above the verdict. */
 export function renderDoctor(report: DoctorReport, style: MessageStyle, hints: readonly string[] = []): string {
   const paint = painter(style.color);
   const width = style.width && Math.max(40, Math.min(MAX_PROSE, style.width));
@@ -32,7 +32,7 @@ export function renderDoctor(report: DoctorReport, style: MessageStyle, hints: r
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
-/** Colours the word that a text begins with. */
+/** Colours the first word. */
 const stroked = (text: string, paint: Paint): string =>
   text.replace(/^(?:(yes)|(no)|(unknown))\b/, (word, yes, no) =>
     yes ? paint.good(word) : no ? paint.warning(word) : paint.dim(word),
@@ -88,7 +88,7 @@ const USES: Readonly<Record<keyof AccountReport["abilities"], string>> = {
   billing: "invoices, new client accounts",
 };
 
-/** Access of an ability, and its endpoints with another one. */
+/** Formats the access of an ability, and the endpoints with different access. */
 function abilityText({ abilities, endpoints }: AccountReport, name: keyof AccountReport["abilities"]): string {
   const own = endpoints.filter(({ ability }) => ability === name);
   const access = abilities[name];

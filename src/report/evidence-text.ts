@@ -3,17 +3,17 @@ import { escapeLine } from "./escape.ts";
 import { firstOf, formatDuration } from "./numbers.ts";
 import { flow, paint as painter, type TextStyle } from "./text-style.ts";
 
-/** The evidence on a create without known outcome. */
+/** Evidence on a create request with an unknown result. */
 interface EvidenceReport {
   readonly address: string;
   readonly since: string;
   readonly operation: string;
   readonly idempotency_key: string | null;
   readonly body: JsonObject | null;
-  /** Attributes by which the kind knows its objects: `name`, or `url` and `events`. */
+  /** Attributes that identify objects of the kind: `name`, or `url` and `events`. */
   readonly key_attributes?: readonly string[];
   readonly accepted?: boolean;
-  /** No block declares it. */
+  /** True if no block declares the resource. */
   readonly undeclared?: true;
   readonly candidates: readonly Candidate[] | null;
   readonly invoices: readonly InvoiceEvidence[] | null;
@@ -43,14 +43,14 @@ type InvoiceEvidence = {
   readonly money_scale: number | null;
 } & Readonly<Record<"number" | "order_id" | "currency" | "status", string | null>>;
 
-/** Words of the front: the next apply, and the command that answers for a pending create. */
+/** Texts of the front: the next apply, and the command that settles a pending create. */
 export interface EvidenceWords {
   readonly apply: string;
-  /** @param answer the id of the object that the request created; null: it created nothing. */
+  /** @param answer id of the created object. Null if the request created nothing. */
   readonly command: (address: string, answer: string | null) => string;
 }
 
-/** Explains the verdict. A sentence that ends with a colon is followed by commands. */
+/** Explains the verdict. Commands follow a sentence with a final colon. */
 function verdictText(one: EvidenceReport, apply: string): string {
   const { verdict, undeclared, until = "the next run", holder = "" } = one;
   switch (verdict) {
@@ -79,10 +79,10 @@ function verdictText(one: EvidenceReport, apply: string): string {
   }
 }
 
-/** The most invoices or candidates that are listed. */
+/** Maximum number of listed invoices or candidates. */
 const MAX_LISTED = 10;
 
-/** The evidence on creates without known outcome, a block for each. Ends with a newline. */
+/** Formats the evidence on pending creates, one block for each. Ends with a newline. */
 export function renderEvidence(
   found: readonly EvidenceReport[],
   now: number,
@@ -91,7 +91,7 @@ export function renderEvidence(
   const block = (one: EvidenceReport) => {
     const head = painter(style.color).bold(escapeLine(one.address));
     const lines = [head, ...linesOf(one, now, apply)].flatMap((line) => flow(line, style.width, 2));
-    // A command is copied: its line stays whole.
+    // Users copy commands, so do not wrap them.
     const commands = answersOf(one).flatMap(([answer, when]) => [
       ...flow(`    # ${when}`, style.width),
       `    ${escapeLine(command(one.address, answer))}`,
@@ -116,7 +116,7 @@ function linesOf(one: EvidenceReport, now: number, apply: string): string[] {
   ];
 }
 
-/** The attributes that distinguish objects of the kind, as words of a sentence. */
+/** Formats the key attributes of the kind, such as `url and events`. */
 const keyOf = ({ key_attributes: names = ["name"] }: EvidenceReport): string => names.join(" and ");
 
 function candidateLines(one: EvidenceReport): string[] {
@@ -137,7 +137,7 @@ function lineOf({ id, natural_key: key, created_at, status, domain, plan }: Foun
   return `    ${escapeLine([id, ...facts].join("  "))}`;
 }
 
-/** Reasons why an object is not the result. */
+/** Reasons against an object as the result. */
 const WHY: Readonly<Record<RuledOut["why"], (by: string, key: string) => string>> = {
   held: (by) => `${by} has it`,
   siblings: (by) => `${by} requested it`,
@@ -153,10 +153,10 @@ function ruledOutLines(one: EvidenceReport): string[] {
   return ["  New, but not created by this request:", ...firstOf(lines, MAX_LISTED, "    ")];
 }
 
-/** The object that the request created (null: none), and the condition under which that is right. */
+/** Id of the created object (null: none), and the condition under which the user selects it. */
 type Answer = readonly [id: string | null, when: string];
 
-/** The answers that a user can give, each with what speaks for it. */
+/** Returns the decisions that a user can choose, with their conditions. */
 function answersOf(one: EvidenceReport): Answer[] {
   const { verdict, candidates, accepted } = one;
   const all = (candidates ?? []).filter(({ other_plan: isOther }) => !isOther);

@@ -1,4 +1,4 @@
-// Figures of a plan: access, unpaid invoices and sites. Text, page, comment and JSON show the same ones, and cost beside them.
+// Figures of a plan: access, unpaid invoices and sites. Every report format shows the same figures.
 import {
   type Change,
   capitalized,
@@ -19,30 +19,30 @@ import { type MoneyScale, plural, sharedScale } from "./numbers.ts";
 interface UnpaidTotal {
   readonly currency: string;
   readonly invoices: number;
-  /** Their sum, in the API's own unit. Null: no amount is known. */
+  /** Sum in the unit of the API. Null if every amount is unknown. */
   readonly total: number | null;
 }
 
 export interface Figures {
   readonly sites_going_offline: number;
-  /** Sites that are offline, and not declared so. */
+  /** Number of sites that are offline but not declared as suspended. */
   readonly sites_offline: number;
   readonly people_gaining_access: number;
   readonly people_losing_access: number;
-  /** Unpaid invoices that the plan saw, by currency. hostform reads the invoices of services that wait, are suspended or are due. */
+  /** Unpaid invoices by currency. hostform reads only invoices of pending, suspended and due services. */
   readonly unpaid_invoices: readonly UnpaidTotal[];
-  /** Values that are unknown: they are neither none nor 0. */
+  /** Numbers of unread objects. Their values are unknown, not 0. */
   readonly not_checked: {
     readonly sites: number;
     readonly grants: number;
-    /** Sites whose invoices were not read. */
+    /** Number of sites with unread invoices. */
     readonly invoices: number;
   };
 }
 
 const isSite = ({ ordered, site }: Change["words"]): boolean => ordered !== undefined && site !== undefined;
 
-/** Persons of effects of some kinds, each once. */
+/** Counts the distinct persons in effects of these kinds. */
 export const personsIn = (effects: readonly Effect[], ...kinds: EffectKind[]): number =>
   new Set(effects.flatMap((effect) => (kinds.includes(effect.kind) ? (effect.person ?? effect.address) : []))).size;
 
@@ -50,7 +50,7 @@ export function figuresOf(plan: Plan, effects: readonly Effect[]): Figures {
   const { conditions = [], changes } = plan;
   const unread = new Set(plan.unread);
   const left = new Set([...unread, ...(plan.notRead ?? []).map(({ address }) => address)]);
-  // An object that is only forgotten need not be read.
+  // A forget needs no read.
   const unseen = changes.filter((change) => left.has(change.address) && effectOf(change) !== "forget");
   const addresses = (name: string) =>
     new Set(conditions.flatMap(({ condition, address }) => (condition === name ? [address] : [])));
@@ -68,10 +68,10 @@ export function figuresOf(plan: Plan, effects: readonly Effect[]): Figures {
   };
 }
 
-/** An invoice of which a condition says no more than that it is unpaid. */
+/** Unpaid invoice without details. */
 const UNNAMED: Invoice = { id: null, number: null, currency: null, total: null, status: null, due_date: null };
 
-/** The unpaid invoices of all conditions, each once, with the provider of its service. */
+/** Returns the distinct unpaid invoices of all conditions, with their providers. */
 function invoicesIn({ conditions = [], changes }: Plan) {
   const providers = new Map(changes.map(({ address, provider }) => [address, provider]));
   const all = conditions.flatMap(({ address, condition, invoice, others = [] }) =>
@@ -95,7 +95,7 @@ function unpaidTotals(invoices: readonly Invoice[]): UnpaidTotal[] {
   });
 }
 
-/** `1 invoice, 4.50 USD`: a text for each currency, and one for unread invoices. */
+/** Returns one string for each currency, such as `1 invoice, 4.50 USD`, and one for unread invoices. */
 function unpaidTexts(plan: Plan, figures: Figures, moneyScale: MoneyScale | undefined): string[] {
   const seen = invoicesIn(plan);
   const { invoices: unread, sites } = figures.not_checked;
@@ -117,7 +117,7 @@ function unpaidTexts(plan: Plan, figures: Figures, moneyScale: MoneyScale | unde
   ];
 }
 
-/** Lines of a plan's text: what it orders, who gains or loses access, which invoices are unpaid. One line if it orders nothing. */
+/** Formats orders, access and unpaid invoices. Returns one line if the plan orders nothing. */
 export function figureLines(plan: Plan, moneyScale: MoneyScale | undefined): string[] {
   const effects = effectsOf(plan);
   const figures = figuresOf(plan, effects);
@@ -133,7 +133,7 @@ export function figureLines(plan: Plan, moneyScale: MoneyScale | undefined): str
   return effects.some(({ money }) => money !== undefined) ? [...orders, rest] : [`${orders.join(" ")} ${rest}`];
 }
 
-/** Figures with a label, for the page: a value for each currency, and one for the unknown rest. */
+/** Returns labelled figures for the page, with one value for each currency and one for unknown amounts. */
 export function tilesOf(plan: Plan, effects: readonly Effect[], moneyScale: MoneyScale | undefined) {
   const figures = figuresOf(plan, effects);
   const { sites_going_offline: goingOffline, sites_offline: offline, not_checked: open } = figures;
@@ -148,7 +148,7 @@ export function tilesOf(plan: Plan, effects: readonly Effect[], moneyScale: Mone
     });
     return values.length === 0 ? ["Nothing"] : values;
   };
-  // An unread value is neither none nor 0.
+  // An unread value is unknown, not 0.
   const known = (text: string, isNone: boolean, unread: number, all: number) => [
     ...(isNone && unread >= all && unread > 0 ? [] : [text]),
     ...(unread > 0 ? [isNone && unread >= all ? "Not checked" : `${formatNumber(unread)} not checked`] : []),

@@ -22,17 +22,17 @@ import { type Counts, countChanges, ownCounts } from "./plan-text.ts";
 import { awaitingText, waitingText } from "./progress.ts";
 import { flowText, type Paint, paint as painter, type ReportStyle } from "./text-style.ts";
 
-/** More lines of one sort are counted, not listed; of a run that was stopped each matters. */
+/** Maximum number of lines in one list. Further lines are counted. */
 const MAX_LISTED = 20;
 const MAX_INTERRUPTED = 200;
 
 /**
- * The end of an apply for people: diagnostics, what was done, the invoices raised, what waits, what was skipped and
- * not started, requests and time. Ends with a newline.
+ * Formats the result of an apply: diagnostics, completed changes, invoices, waiting, skipped and unstarted changes,
+ * requests and time. Ends with a newline.
  */
 export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportStyle): string {
   const paint = painter(options.color);
-  // Changes that stopped halfway have a list of their own, and so have those that were skipped without an error of their cause.
+  // Partly done changes, and skipped changes without an error of their cause, have their own lists.
   const all = diagnosticsOf(result).filter(({ code }) => code !== "interrupted");
   const cause = causesIn(all);
   const diagnostics = all.filter((one) => cause(one).code !== "apply.skipped");
@@ -66,7 +66,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: ReportSt
       notStarted,
     ),
     attention && `${flowText(attention, options.width)}\n`,
-    // After long lists the totals are the last lines on the screen.
+    // After an interruption, print the totals last, because the lists may be long.
     interrupted ? `${ends}${requests}` : requests,
   ];
   return blocks.filter((block) => block !== "").join("\n");
@@ -77,7 +77,7 @@ export function doneChanges(plan: Plan, result: ApplyResult): Change[] {
   return plan.changes.filter((change) => done.has(change.address));
 }
 
-/** Counts completed changes by effect. A queued or unconfirmed suspension (§3) is not counted as one. */
+/** Counts completed changes by effect. Excludes queued and unconfirmed suspensions (§3). */
 export function countDone(plan: Plan, result: ApplyResult): { readonly done: Counts; readonly queued: number } {
   const open = new Map(result.outcomes.map(({ address, awaiting }) => [address, awaiting]));
   const changes = doneChanges(plan, result);
@@ -94,7 +94,7 @@ export function withHalves(counts: Counts, { outcomes }: ApplyResult): Counts {
   return { ...counts, add: counts.add + times("create"), destroy: counts.destroy + times("delete") };
 }
 
-/** All diagnostics of an apply, once each. */
+/** Returns the distinct diagnostics of an apply. */
 export function diagnosticsOf({ outcomes, diagnostics }: ApplyResult): Diagnostic[] {
   const all = [...outcomes.flatMap((outcome) => outcome.diagnostics), ...diagnostics];
   return [...new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
@@ -119,13 +119,13 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
     ...count(result.held ?? [], "skipped"),
   ];
   if (result.interrupted) ends.unshift(`${done.length} of ${plural(result.outcomes.length, "change")} completed`);
-  // A cap that the invoices exceeded is an error of the run, not of a change.
+  // An exceeded cap is an error of the run, not of a change.
   if (ends.length === 0) ends.push(plural(result.diagnostics.filter(isError).length, "error"));
   const head = result.interrupted ? paint.warning(`${verb} interrupted:`) : paint.error(`${verb} incomplete:`);
   return `${head} ${ends.join(", ")}. ${counts}\n${nextStep(unrecorded)}\n`;
 }
 
-/** Addresses of changes by their end. No address is in two lists. */
+/** Sorts the addresses of changes by result. No address is in two lists. */
 function tally({ outcomes, pending }: ApplyResult) {
   const open = new Set([...pending, ...outcomes.flatMap(({ address, unknown }) => (unknown ? [address] : []))]);
   const which = (fits: (outcome: ChangeOutcome) => boolean) =>
@@ -134,16 +134,16 @@ function tally({ outcomes, pending }: ApplyResult) {
     result === "failed" && diagnostics.length > 0 && diagnostics.every(({ code }) => code === "interrupted");
   return {
     done: which(({ result, awaiting }) => result === "done" && awaiting !== "job" && awaiting !== "status"),
-    /** Asked for, with a job that is not done. */
+    /** Accepted changes whose job is not done. */
     queued: which(({ result, awaiting }) => result === "done" && awaiting === "job"),
     failed: which((outcome) => outcome.result === "failed" && !isHalfway(outcome) && !outcome.unrecorded),
-    /** Its answer came, and is not in the state. */
+    /** Changes whose response is not in the state. */
     unrecorded: which((outcome) => outcome.unrecorded === true),
     halfway: which(isHalfway),
     skipped: which(({ result }) => result === "skipped"),
-    /** Nothing of it was sent. */
+    /** Changes without a sent request. */
     notStarted: which(({ result }) => result === "not-started"),
-    /** Also creates of earlier runs, which are no changes of this one. */
+    /** Changes with an unknown result, including pending creates of earlier runs. */
     unknown: [...open],
   };
 }
@@ -153,7 +153,7 @@ const nextStep = (unrecorded: readonly string[]) =>
     ? "The state contains all other results. The next plan shows the missing results."
     : "The state contains the completed changes. Run the same command to continue.";
 
-/** `3 suspended`, `1 queued`: what Terraform's summary has no count for. */
+/** Returns counts that Terraform's summary lacks, such as `3 suspended`, `1 queued`. */
 export const doneEffects = (done: Counts, queued: number): string[] => [
   ...ownCounts(done).map(([count, verb]) => `${count} ${PAST[verb]}`),
   ...(queued > 0 ? [`${queued} queued`] : []),
@@ -161,13 +161,13 @@ export const doneEffects = (done: Counts, queued: number): string[] => [
 
 const PAST = { suspend: "suspended", unsuspend: "unsuspended", forget: "no longer managed" } as const;
 
-/** Addresses whose status does not show whether what is declared is fulfilled. */
+/** Returns the addresses whose unknown status prevents a comparison with the declaration. */
 function unclearIn({ outcomes, unfulfilled = [] }: ApplyResult): string[] {
   const asked = outcomes.flatMap(({ address, awaiting }) => (awaiting === "status" ? [address] : []));
   return [...new Set([...asked, ...unfulfilled])];
 }
 
-/** `3 added, 1 changed, 1 destroyed.`; what Terraform does not count only when there is any. */
+/** Formats `3 added, 1 changed, 1 destroyed.` Adds hostform's own counts above 0. */
 function doneText(plan: Plan, result: ApplyResult): string {
   const { done, queued } = countDone(plan, result);
   const waiting = result.outcomes.filter(({ result: was }) => was === "waiting").length;
@@ -182,7 +182,7 @@ function doneText(plan: Plan, result: ApplyResult): string {
   return `${parts.join(", ")}.`;
 }
 
-/** §1: an order raises an invoice at once, and it is the invoice's total that will be paid. */
+/** Formats the invoices of orders. The total of the invoice is the amount to pay (§1). */
 function invoiceBlock(plan: Plan, result: ApplyResult, options: ReportStyle): string {
   const providers = new Map(plan.changes.map((change) => [change.address, change.provider]));
   const rows = result.outcomes.flatMap(({ address, invoice }) => (invoice === undefined ? [] : [{ address, invoice }]));
@@ -240,7 +240,7 @@ function waitingTexts(result: ApplyResult): string[] {
   });
 }
 
-/** @param shown diagnostics that name what they caused. */
+/** @param shown diagnostics that list their skipped changes. */
 function skippedTexts(result: ApplyResult, shown: readonly Diagnostic[]): string[] {
   return result.outcomes.flatMap(({ address, result: was, diagnostics }) => {
     const [why] = diagnostics;
@@ -249,7 +249,7 @@ function skippedTexts(result: ApplyResult, shown: readonly Diagnostic[]): string
   });
 }
 
-/** Objects that a replacement deleted before it failed, with the person and the site. */
+/** Returns the objects that a failed replacement has deleted, with the person and the site. */
 function lostTexts(plan: Plan, { outcomes }: ApplyResult): string[] {
   const subjectOf = subjectsOf(plan);
   return outcomes.flatMap(({ address, did = [], unknown }) => {
@@ -262,7 +262,7 @@ function lostTexts(plan: Plan, { outcomes }: ApplyResult): string[] {
   });
 }
 
-/** @param most more items than these are counted. */
+/** @param most maximum number of listed items. Further items are counted. */
 function listBlock(header: string, items: readonly string[], paint: Paint, most: number): string {
   if (items.length === 0) return "";
   const lines = items.map((item) => `  ${escapeLine(item)}`);

@@ -1,4 +1,4 @@
-// The state for people: a page, and the same as Markdown. No request is sent.
+// Formats the state as a page and as Markdown. Sends no request.
 import { html } from "hono/html";
 import {
   capitalized,
@@ -29,7 +29,7 @@ import {
 import { type PlanReportOptions, siteText } from "./plan-report.ts";
 
 export interface Recorded {
-  /** The name of the project, where the declaration says it. */
+  /** Name of the project, if the declaration is readable. */
   readonly project: string | undefined;
   readonly serial: number;
   readonly resources: readonly ResourceState[];
@@ -37,13 +37,13 @@ export interface Recorded {
 }
 
 export interface RecordedOptions extends PlanReportOptions {
-  /** The attributes whose values are secret. */
+  /** Returns the names of secret attributes. */
   readonly hidden: (resource: ResourceState) => ReadonlySet<string>;
-  /** Words of the kind of a type. */
+  /** Returns the nouns of a resource type. */
   readonly words: (type: string) => KindWords;
 }
 
-/** The state as one page without script or external resources. Every text is escaped. */
+/** Returns the state as one HTML page without scripts or external resources. Escapes every string. */
 export function renderRecordedHtml(recorded: Recorded, options: RecordedOptions): string {
   const { heading, headline, notes, attention, tables } = recordedReport(recorded, options);
   return pageHtml(heading, [
@@ -54,7 +54,7 @@ export function renderRecordedHtml(recorded: Recorded, options: RecordedOptions)
   ]);
 }
 
-/** The same as Markdown. Rows that do not fit into a comment are cut, and counted. */
+/** Returns the state as Markdown. Rows beyond the size of a comment are counted. */
 export function renderRecordedMarkdown(recorded: Recorded, options: RecordedOptions): string {
   const { heading, headline, notes, attention, tables } = recordedReport(recorded, options);
   const todo = attention.map((line) => [line.replaceAll("`", "")]);
@@ -82,13 +82,13 @@ export function renderRecordedMarkdown(recorded: Recorded, options: RecordedOpti
   return breakMarkdown(lines.join("\n"));
 }
 
-/** Most bytes of the sentence for cut rows. */
+/** Maximum size of the sentence for omitted rows, in bytes. */
 const CUT_BYTES = 100;
 
-/** The longest text of a cell: a host's word that is longer is not a name. */
+/** Maximum length of a cell. */
 const LONGEST_CELL = 300;
 
-/** The parts of both: points that a person has to look at, and a table for each kind and for the outputs. */
+/** Returns the parts of both formats: points for a person, and a table for each kind and for the outputs. */
 function recordedReport({ project, serial, resources, outputs }: Recorded, options: RecordedOptions) {
   const types = [...Map.groupBy(resources, typeOf)]
     .map(([type, all]) => ({ words: options.words(type), all }))
@@ -117,7 +117,7 @@ function recordedReport({ project, serial, resources, outputs }: Recorded, optio
   };
 }
 
-/** Suspensions that no declaration asked for, as the last apply saw them: a sentence each. */
+/** Returns a sentence for each undeclared suspension in the state. */
 export function recordedConditions(
   resources: readonly ResourceState[],
   { hidden, words }: Pick<RecordedOptions, "hidden" | "words">,
@@ -136,7 +136,7 @@ export function recordedConditions(
 
 const typeOf = ({ address }: ResourceState) => parseAddress(address)?.type ?? "resource";
 
-/** The resources of one kind, by name. A column that is empty for all of them is left out. */
+/** Returns a table of the resources of one kind, sorted by name. Omits empty columns. */
 function tableOf(
   words: KindWords,
   own: readonly ResourceState[],

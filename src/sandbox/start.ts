@@ -26,7 +26,7 @@ export interface Sandbox {
   url: string;
   controlUrl: string;
   /**
-   * Tokens. agency: Manage track, Growth tier, all abilities. customer: an ordinary account, all abilities. viewer: the agency's
+   * Tokens. agency: Manage track, Growth tier, all abilities. customer: a customer account, all abilities. viewer: the agency's
    * account, view only.
    */
   tokens: { agency: string; customer: string; viewer: string };

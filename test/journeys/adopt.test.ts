@@ -118,7 +118,7 @@ describe("adopt", () => {
       project.clock.advance(10 * 60_000);
       const second = await project.run("adopt", "--auto-approve");
       expect(second.code, second.text).toBe(0);
-      expect(second.err).toMatch(/Using what was read 10 min ago: \d+ lists, kept in hosting\.tfstate\.adopt/);
+      expect(second.err).toMatch(/Reusing \d+ lists that were read 10 min ago, from hosting\.tfstate\.adopt/);
       const again = project.sent();
       expect(again.length).toBeGreaterThan(0);
       expect(again.length).toBeLessThanOrEqual(20);
@@ -205,7 +205,7 @@ describe("adopt", () => {
     expect(ran.out).toContain("Who suspended 1 service");
     expect(`${text}${state}${ran.text}`).not.toContain(project.env.HOSTING_TOKEN);
     expect(ran.out).toMatch(/services \d+ and \d+ both use suspended-00001\.example\. Declare the domain once\./);
-    expect(ran.out).toMatch(/webhook [^\n]+: it holds a secret of this machine/);
+    expect(ran.out).toMatch(/webhook [^\n]+: it contains a secret of this machine/);
     expect(ran.out).toContain("service 1: services.csv names it");
     const { changes } = await project.plan();
     expect(changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
@@ -238,7 +238,9 @@ describe("adopt", () => {
     const ran = await project.run("adopt", "--auto-approve");
     expect(ran.code, ran.text).toBe(0);
     expect(ran.out).toContain("Nothing new to adopt.");
-    expect(ran.out.match(/service \d+: it may be hosting_service\.www, as \d+ and \d+ are alike/g)).toHaveLength(2);
+    expect(ran.out.match(/service \d+: it may be hosting_service\.www, because \d+ and \d+ are alike/g)).toHaveLength(
+      2,
+    );
     expect(ran.out).toContain(`service ${server?.id}: it may be hosting_service.box, which is declared`);
     expect((await project.state()).resources.size).toBe(0);
   });
@@ -307,7 +309,7 @@ describe("adopt", () => {
   it("adopts services whose status is not understood, and names the words", async () => {
     const project = await agency(1, { accounts: 0, webhooks: 0, pinned: { ...COUNTABLE, status: ["digits"] } });
     const ran = await project.run("adopt", "--auto-approve");
-    expect(ran.out).toMatch(/The API does not show[\s\S]*What the status "\d+" of 1 services? means/);
+    expect(ran.out).toMatch(/Values that the API does not return[\s\S]*The meaning of the status "\d+" of 1 services?/);
     expect(ran.out).toContain("Adopted 1 service, 2 grants.");
   });
 

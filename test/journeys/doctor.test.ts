@@ -51,7 +51,7 @@ describe("a healthy account", () => {
     const sent = project.sent();
     expect(sent.filter((line) => !line.startsWith("GET "))).toEqual([]);
     expect(sent.length).toBeLessThanOrEqual(20);
-    expect(out).toContain(`after ${sent.length} of this check`);
+    expect(out).toContain(`after ${sent.length} requests of this check`);
   });
 
   it("has a report in JSON, which names every endpoint and no token", async () => {

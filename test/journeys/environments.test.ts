@@ -132,7 +132,7 @@ describe("a project with environments", () => {
     for (const name of ["test", "staging"]) {
       const ran = await project.run("-e", name, "plan");
       expect(ran.code, ran.text).toBe(1);
-      expect(ran.err).toContain("have one state: hosting.staging.tfstate");
+      expect(ran.err).toContain("use the same state: hosting.staging.tfstate");
     }
     expect((await project.run("-e", "production", "validate")).code).toBe(0);
     expect((await project.run("-e", "test", "state", "list", "--state", "own.tfstate")).text).not.toContain(

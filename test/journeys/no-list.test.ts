@@ -69,7 +69,7 @@ it("adopt leaves out a collection that the host answers with no list, and says s
   const project = await hidden(["/webhooks"], [200, {}, undefined]);
   const other = await project.beside({ project: "beside" });
   const { code, text } = await other.run("adopt", "--auto-approve");
-  expect(text).toContain("The webhooks: the host answered with something that is no list.");
+  expect(text).toContain("The webhooks: the response of the host is not a list.");
   expect(code).toBe(0);
 });
 

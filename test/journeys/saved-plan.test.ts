@@ -45,7 +45,7 @@ describe("a saved plan", () => {
     expect(ran.out).not.toContain("will be ordered");
     expect(ran.out).toContain("Apply complete! 1 added");
 
-    expect(await refused(project)).toContain("The state has changed since the plan was made");
+    expect(await refused(project)).toContain("The state has changed since the plan was created");
     await project.expectNoChanges();
     expect(ordered(project)).toBe(1);
   });
@@ -218,7 +218,7 @@ describe("a saved plan is refused", () => {
     await project.loseState();
     expect(await refused(project)).toContain("here there is none");
     await project.restoreState(text.replace(/"lineage": "./, '"lineage": "another-'));
-    expect(await refused(project)).toContain("The plan was made from another state");
+    expect(await refused(project)).toContain("The plan was created from another state");
     await project.restoreState(text.replace('"term": 1', '"term": 3'));
     expect(await refused(project)).toContain("The state has changed");
   });
@@ -259,7 +259,7 @@ describe("a saved plan is refused", () => {
     const [state = "", entries = ""] = left ?? [];
     await writeFile(project.statePath, state);
     await writeFile(journal, entries);
-    expect(await refused(project)).toContain("An interrupted apply recorded something.");
+    expect(await refused(project)).toContain("An interrupted apply has changed it.");
     expect(ordered(project)).toBe(2);
   });
 

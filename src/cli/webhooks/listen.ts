@@ -56,8 +56,8 @@ const GRACE_MS = 15_000;
 export const runListen: Action<ListenFlags> = async (terminal, project, flags) => {
   const { register, provider = "default" } = flags;
   if (register === undefined && !namesSecrets(flags)) {
-    fail("webhooks.secret", "No signing secret is given, so no delivery could be verified", {
-      detail: "The API shows it once, when a webhook is registered.",
+    fail("webhooks.secret", "The signing secret is missing, so hostform cannot verify deliveries", {
+      detail: "The API returns the secret once, when a webhook is created.",
       remedies: [`Give ${SECRET_OPTIONS}; or --register, which subscribes this receiver while it runs.`],
     });
   }
@@ -147,8 +147,8 @@ async function listen(parts: ListenerParts, registering?: Registering): Promise<
   }
   const { taken, refused } = log.counts;
   log.note({ type: "stopped", taken, refused });
-  const more = refused === 0 ? "" : ` ${plural(refused, "request")} refused.`;
-  if (!terminal.json) say(terminal, `\n${plural(taken, "delivery", "deliveries")} taken.${more}`);
+  const more = refused === 0 ? "" : ` ${plural(refused, "request")} rejected.`;
+  if (!terminal.json) say(terminal, `\n${plural(taken, "delivery", "deliveries")} received.${more}`);
   return code;
 }
 
@@ -161,7 +161,7 @@ async function finish(
 ): Promise<void> {
   if (underWay.size > 0 && !now.aborted) {
     const count = plural(underWay.size, "delivery", "deliveries");
-    say(terminal, `Waiting for ${count} under way; Ctrl-C again stops at once.`);
+    say(terminal, `Waiting for ${count} in progress. Press Ctrl-C again to stop at once.`);
   }
   const ended = new AbortController();
   const cut = aborted(AbortSignal.any([now, ended.signal])).then(async () => {
@@ -199,7 +199,7 @@ function addressFor(
 function refuseLoop(url: URL | undefined, { port }: Receiver): void {
   if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)
     return;
-  fail("webhooks.listen", "--forward-to is the address of this receiver", {
+  fail("webhooks.listen", "--forward-to is the URL of this receiver", {
     remedies: ["Give the port of the application, or choose another --port."],
   });
 }
@@ -214,9 +214,9 @@ function announce(
   if (terminal.json) return;
   const lines = [
     `Receiving deliveries at ${url} until Ctrl-C.`,
-    ...(subscription === undefined ? [] : [`Subscribed as webhook ${subscription.id} until then.`]),
-    ...(target === undefined ? [] : [`Forwarding each to ${target}.`]),
-    ...(new URL(url).hostname === "127.0.0.1" ? [] : ["Other machines can reach this address, over plain http."]),
+    ...(subscription === undefined ? [] : [`Subscribed as webhook ${subscription.id} until Ctrl-C.`]),
+    ...(target === undefined ? [] : [`Forwarding each delivery to ${target}.`]),
+    ...(new URL(url).hostname === "127.0.0.1" ? [] : ["Other machines can reach this URL over plain http."]),
   ];
   say(terminal, lines.join("\n"));
   terminal.flush();
@@ -248,8 +248,9 @@ export async function subscribe(
     (await webhooks.list(call).all()).filter((one) => sameAddress(url, one.url)).map(({ id }) => id);
   const before = await same({ signal });
   if (before.length > 0) {
-    const others = before.length === 1 ? "another subscription leads" : `${before.length} other subscriptions lead`;
-    const refused = "their deliveries are refused unless you give their secrets.";
+    const others =
+      before.length === 1 ? "another subscription delivers" : `${before.length} other subscriptions deliver`;
+    const refused = "hostform rejects their deliveries unless you give their secrets.";
     say(terminal, `Warning: ${others} to ${url} (${before.join(", ")}); ${refused}`);
   }
   /**
@@ -280,7 +281,7 @@ export async function subscribe(
   if (made?.id != null) await unsubscribe(terminal, webhooks, made.id);
   else await removeNew();
   return fail("webhooks.subscription", "The API returned no signing secret for the new subscription", {
-    detail: "Without it no delivery could be verified. The subscription was removed again.",
+    detail: "Without the secret, hostform cannot verify deliveries. It deleted the subscription.",
     remedies: ["Register the webhook in the dashboard, and pass its secret with --secret-env or --secret-file."],
   });
 }
@@ -301,7 +302,8 @@ async function unsubscribe(terminal: Terminal, webhooks: Webhooks, id: string, s
   }
 }
 
-const SEVERAL = "They are new, with the same URL. hostform cannot see which of them it created, so it removed none.";
+const SEVERAL =
+  "These new subscriptions have the same URL. hostform does not know which of them it created, so it deleted none.";
 
 /** @param reason a sentence or a thrown error. */
 function warn(terminal: Terminal, summary: string, reason: unknown): void {
@@ -311,7 +313,7 @@ function warn(terminal: Terminal, summary: string, reason: unknown): void {
     code: "webhooks.subscription",
     summary,
     detail: `${reason instanceof Error ? reason.message : String(reason)}.`.replace("..", "."),
-    remedies: ["`hostform webhooks` lists them; remove it in the dashboard."],
+    remedies: ["`hostform webhooks` lists the subscriptions. Delete this one in the dashboard."],
   };
   terminal.err(renderDiagnostics([warning], terminal.errLook));
 }

@@ -175,8 +175,8 @@ export function deliveryLog({ clock, document, json, out, outLook, verbose }: Te
     const { status, error, milliseconds } = forwarded;
     if (outcome === "forwarded") return `${good(`forwarded${repeated}`)}: ${status} in ${milliseconds} ms`;
     const redirect = status !== undefined && status >= 300 && status < 400 ? " (redirects are not followed)" : "";
-    const what = error ?? `the application answered ${status}${redirect}`;
-    return `${removed("failed")}: ${what}; answered ${answered}, so that the sender tries again`;
+    const what = error ?? `the application responded with ${status}${redirect}`;
+    return `${removed("failed")}: ${what}. hostform responded with ${answered}, so that the sender retries`;
   };
   return {
     counts,
@@ -221,7 +221,7 @@ export function deliveryLog({ clock, document, json, out, outLook, verbose }: Te
       // Show the remedy only once.
       const fix = last === undefined ? ` ${outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
       if (json) document({ type: "refused", at: stamp(), answered: status, code, message, more: unreported });
-      else out(`${stamp()}  ${removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
+      else out(`${stamp()}  ${removed(`rejected (${status})`)}: ${message}${more}${fix}\n`);
     },
     /** Reports a local problem that prevented a delivery. */
     broken(sentence: string): void {

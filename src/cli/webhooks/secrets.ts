@@ -49,8 +49,8 @@ export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: 
  */
 export async function openSecrets(project: Project, flags: SecretFlags) {
   if (!namesSecrets(flags)) {
-    fail("webhooks.secret", "No signing secret is given, so no delivery could be verified", {
-      remedies: [`Give ${SECRET_OPTIONS}: the secret that the API showed when the webhook was registered.`],
+    fail("webhooks.secret", "The signing secret is missing, so hostform cannot verify deliveries", {
+      remedies: [`Give ${SECRET_OPTIONS}: the secret that the API returned when the webhook was created.`],
     });
   }
   const { secretEnv = [], secretFile = [], webhook = [] } = flags;
@@ -70,7 +70,7 @@ export async function openSecrets(project: Project, flags: SecretFlags) {
       failing.delete(at);
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
-      const detail = "The secrets that it held before are still accepted.";
+      const detail = "Its earlier secrets are still accepted.";
       const warnings = error.diagnostics.map(({ code, summary, remedies }) =>
         warningOf(code, summary, { detail, remedies }),
       );
@@ -140,7 +140,9 @@ function fileSource({ source, redaction, log }: ProjectParts, file: string): Sec
     const { text, readableByOthers } = await contentOf(path.resolve(source.cwd, file), place);
     const secrets = secretsIn(redaction, text, place);
     if (first && readableByOthers) {
-      log.say(`Warning: ${escapeLine(file)} holds a secret and can be read by others; \`chmod 600\` it.`);
+      log.say(
+        `Warning: ${escapeLine(file)} contains a secret and is readable by other users. Run \`chmod 600\` on it.`,
+      );
     }
     first = false;
     return secrets;
@@ -152,7 +154,7 @@ function fileSource({ source, redaction, log }: ProjectParts, file: string): Sec
  * @throws HostformError `secret.source` if a line has other content.
  */
 function secretsIn(redaction: Redaction, text: string, place: string): SigningSecret[] {
-  if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not UTF-8 text.", "Write it in UTF-8.");
+  if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not UTF-8 text.", "Save it as UTF-8.");
   const lines = text
     .replace(/^\uFEFF/, "")
     .split("\n")
@@ -215,7 +217,7 @@ async function secretsOfWebhook(
 ): Promise<{ readonly secrets: readonly SigningSecret[]; readonly changed: boolean }> {
   const place = `the state, ${address}`;
   const old = secretOf(mark.deposed);
-  const deposed = old === undefined ? [] : [{ secret: old, place: `${place} (the one before)` }];
+  const deposed = old === undefined ? [] : [{ secret: old, place: `${place} (the earlier secret)` }];
   const secret = secretOf(attributes);
   if (secret !== undefined) return { secrets: [{ secret, place }, ...deposed], changed: false };
   const now = await secretsOfOutput(parts, address, attributes.secret_output);
@@ -301,15 +303,15 @@ const FROM_ENV = "Load it into the environment (`set -a; . ./FILE`) and name the
 
 /** Patterns of lines that cannot be secrets. Each detail describes the file. */
 const NO_SECRETS: readonly (readonly [form: RegExp, ...Unfit])[] = [
-  [/^(?:#|\/\/|;|--|<!)/, "It has comments, but each line would be a secret.", ALONE],
+  [/^(?:#|\/\/|;|--|<!)/, "It has comments, but each line must be a secret.", ALONE],
   [
     /^(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*[^=\s]/,
-    "It has lines of the form NAME=value, but each line would be a secret.",
+    "It has lines of the form NAME=value, but each line must be a secret.",
     FROM_ENV,
   ],
-  [/^[{}[\]]|^"[^"]*"\s*:/, "It looks like JSON, but each line would be a secret.", ALONE],
-  [/^["'`]|["'`],?$/, "A secret is in quotes, which would be part of it.", "Remove the quotes."],
-  [/\s/, "It has lines of several words, but each line would be a secret.", ALONE],
+  [/^[{}[\]]|^"[^"]*"\s*:/, "It looks like JSON, but each line must be a secret.", ALONE],
+  [/^["'`]|["'`],?$/, "A secret is in quotes, which would be part of the secret.", "Remove the quotes."],
+  [/\s/, "It has lines of several words, but each line must be a secret.", ALONE],
 ];
 
 /** Returns the reason why these lines are not secrets. Undefined if they are secrets. */
@@ -324,7 +326,7 @@ function unfitLines(lines: readonly string[]): Unfit | undefined {
 
 /** Returns the reason why a text is not a secret. Undefined if the text is a secret. */
 function unfitSecret(secret: string): Unfit | undefined {
-  const fix = "Give the secret that the API showed when the webhook was registered.";
+  const fix = "Give the secret that the API returned when the webhook was created.";
   if (secret.length < SHORTEST) return [`It is shorter than ${SHORTEST} characters: anybody could guess it.`, fix];
   const isPlaceholder = WEBHOOK_SECRET.masked.test(secret) || /^<.*>$/.test(secret);
   return isPlaceholder ? ["It is a placeholder, not a secret.", fix] : undefined;

@@ -74,7 +74,7 @@ const bodyOf = (full: string): Promise<Uint8Array> =>
 const DIGEST = /^[0-9a-f]{64}$/i;
 const BYTES = /^[A-Za-z0-9+/_-]{43}=?$/;
 const HEADER_FIX = "Give the value of X-Service-Signature: 64 hexadecimal digits and nothing else.";
-const BODY_FIX = "Verify the raw body, byte for byte as it came, before anything parses it.";
+const BODY_FIX = "Verify the raw body, byte for byte, before any parser changes it.";
 const SECRET_FIX = "Correct the secret where it is stored.";
 const WRONG_FIX =
   "Check that it is the secret of this subscription (each has its own), and that the body is unchanged, byte for byte.";
@@ -87,7 +87,7 @@ export function mismatchOf(body: Uint8Array, signature: string, secrets: readonl
     timingSafeEqual(createHmac("sha256", key).update(bytes).digest(), digest);
   if (malformed !== "") {
     const rest = secrets.some((secret) => fits(body, secret));
-    return { detail: rest ? `${malformed} The digits are right.` : malformed, remedies: [HEADER_FIX] };
+    return { detail: rest ? `${malformed} The digits are correct.` : malformed, remedies: [HEADER_FIX] };
   }
   for (const [what, other] of otherBodies(body)) {
     if (secrets.some((secret) => fits(other, secret))) return { detail: `It matches ${what}.`, remedies: [BODY_FIX] };
@@ -128,7 +128,7 @@ function* otherBodies(body: Uint8Array): Generator<readonly [what: string, other
   yield ["when its line breaks are CR LF, not LF", text.replaceAll(/\r?\n/g, "\r\n")];
   if (text.trim() !== text) yield ["when the white space around it is left out", text.trim()];
   for (const written of rewritten(text)) {
-    yield ["when the body is parsed and written again: it was re-serialised on its way", written];
+    yield ["when the body is parsed and written again: a program on the way re-serialised it", written];
     yield [
       "when the body is parsed and written again with a line break at the end: it was re-serialised",
       `${written}\n`,
@@ -165,9 +165,9 @@ const ascii = (text: string) =>
 
 /** Keys that are similar to a secret. */
 const OTHER_KEYS: readonly (readonly [what: string, keyOf: (secret: string) => string | Uint8Array | undefined])[] = [
-  ["when the secret has a line break at its end: the sender took one in with it", (secret) => `${secret}\n`],
+  ["when the secret has a line break at its end: the sender included it", (secret) => `${secret}\n`],
   ["when the secret is taken without the white space around it", (secret) => secret.trim()],
-  ["when the secret is taken without what stands before its first `_`", (secret) => /^[a-z]+_(.+)$/i.exec(secret)?.[1]],
+  ["when the secret is taken without its prefix up to the first `_`", (secret) => /^[a-z]+_(.+)$/i.exec(secret)?.[1]],
   ["when the secret is taken for hexadecimal and decoded", (secret) => decoded(secret, /^(?:[0-9a-f]{2})+$/i, "hex")],
   ["when the secret is taken for base64 and decoded", (secret) => decoded(secret, /^[A-Za-z0-9+/]+={0,2}$/, "base64")],
 ];

@@ -86,7 +86,7 @@ export async function adoptAccount(
           const minutes = Math.max(0, Math.round((host.clock.now() - kept.since) / 60_000));
           const ago = minutes === 0 ? "less than a minute" : `${minutes} min`;
           const place = escapeLine(path.relative(source.cwd, file));
-          log.say(`Using what was read ${ago} ago: ${kept.found} lists, kept in ${place}.`);
+          log.say(`Reusing ${kept.found} lists that were read ${ago} ago, from ${place}.`);
         }
         const reading = new Account(keepingReader(provider.client, kept), provider.account.settings, signal);
         reading.origin = provider.account.origin;
@@ -199,7 +199,7 @@ function clientsOf(given: ReadonlyMap<string, string>, listed: ReadonlyMap<strin
     const services = own !== undefined ? [own] : (byDomain.get(foldedDomain(key)) ?? []);
     for (const { id } of services) if (id === key || !given.has(id)) clients.set(id, client);
     if (services.length === 0)
-      stray.push(`service ${key}: ${file} names it, and the account has no service with this id or domain.`);
+      stray.push(`service ${key}: ${file} names it, but the account has no service with this id or domain.`);
   }
   return { clients, stray };
 }
@@ -220,7 +220,7 @@ const textOf = (file: string, shown: string, fix: string, reading: Reading): Pro
 async function standingAt({ source, declaration, log }: Project): Promise<Standing> {
   const { desired, diagnostics } = await declaration.check();
   const ignoring = path.join(source.dir, ".gitignore");
-  const fix = "Save it as UTF-8, as lines are added to it.";
+  const fix = "Save it as UTF-8.";
   const bounds = { roots: [source.dir], links: false };
   const ignored = exists(ignoring) ? await textOf(ignoring, ".gitignore", fix, bounds) : undefined;
   if (diagnostics.length > 0 && diagnostics.every(({ code }) => code === "config.missing")) {
@@ -325,9 +325,9 @@ function unknownOf({
   const sentences: readonly [count: number, sentence: string][] = [
     [
       webhook,
-      "The signing secrets of webhooks: the API shows each once, when the webhook is made. Those who verify events keep theirs.",
+      "The signing secrets of webhooks: the API returns each secret only when the webhook is created. Receivers keep their secrets.",
     ],
-    [service, "The coupons that services were ordered with, and generated passwords of servers."],
+    [service, "The coupons of orders, and generated passwords of servers."],
     [migration, "The questions of migration requests."],
     [
       1,

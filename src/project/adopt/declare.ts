@@ -190,7 +190,7 @@ class Declaring {
     const declared = recorded ?? found?.address;
     if (found !== undefined && found.importId === undefined && same.length > 1) {
       const ids = same.map((one) => shown(one.id)).join(" and ");
-      this.#leave(kind, id, `it may be ${found.address}, as ${ids} are alike. Import the one that is meant.`, grants);
+      this.#leave(kind, id, `it may be ${found.address}, because ${ids} are alike. Import the right object.`, grants);
       return;
     }
     if (declared !== undefined) {
@@ -207,7 +207,7 @@ class Declaring {
       ?.find(({ config }) => kind.mayMatch?.(config, attributes, plans) && kind.naturalKey(config) === undefined);
     const reason =
       mayBe !== undefined
-        ? `it may be ${mayBe.address}, which is declared and not in the state. Import it there, if it is.`
+        ? `it may be ${mayBe.address}, which is declared but not in the state. If so, import it there.`
         : twin !== undefined
           ? `${kind.noun}s ${shown(twin.id)} and ${shown(id)} both use ${shown(attributes[named])}. Declare the ${named} once.`
           : this.#skip.get(keyOf(kind, id));
@@ -310,9 +310,9 @@ class Declaring {
         (missing.size + omitted.length > 0
           ? [...missing.values(), ...omitted].join(" ")
           : key.includes("${")
-            ? `${shown(key)} cannot be the key of a grant, as \`\${\` begins an expression.`
+            ? `${shown(key)} cannot be the key of a grant, because \`\${\` begins an expression.`
             : seen.has(nestedKind.naturalKey(attributes) ?? key)
-              ? `${shown(key)} has another one for the same service.`
+              ? `${shown(key)} has another grant for the same service.`
               : undefined);
       if (why !== undefined) {
         this.#leave(nestedKind, importId, why);

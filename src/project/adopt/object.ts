@@ -33,7 +33,7 @@ export function declaredOf(kind: Kind, live: JsonObject) {
     }
     const isRequired = !type.safeParse(undefined).success;
     if (value === null || value === "") {
-      if (isRequired) missing.set(name, `The API does not show its ${name}.`);
+      if (isRequired) missing.set(name, `The API does not return its ${name}.`);
       continue;
     }
     const [issue] = type.safeParse(value).error?.issues ?? [];

@@ -83,7 +83,7 @@ export async function proved(of: ProofParts): Promise<Proof> {
     const declared = declare(contents, known, skip);
     const hidden = declared.blocks.filter(({ body }) => of.hides(JSON.stringify(body)));
     const hiding = hidden.flatMap(({ adopts }) => adopts.slice(0, 1));
-    const secret = "it holds a secret of this machine, such as the API token, which no file may hold.";
+    const secret = "it contains a secret of this machine, such as the API token. hostform writes no secret to a file.";
     for (const { kind, importId } of hiding) skip.set(`${kind.type} ${importId}`, secret);
     if (hiding.length > 0) continue;
     // An existing declaration keeps its style. Other languages use constructs and modules instead of templates.
@@ -144,7 +144,7 @@ function textsWith(
       return next === undefined ? [] : [[file, next] as const];
     });
     const [only] = found;
-    const missing = `${Object.keys(lines).map(escapeLine).join(", ")}: the block of ${parent} is not written in lines of its own; add the grants there, then adopt again.`;
+    const missing = `${Object.keys(lines).map(escapeLine).join(", ")}: the block of ${parent} is not in block style. Add the grants there, then adopt again.`;
     if (only !== undefined && found.length === 1) texts.set(...only);
     else left.set(parent, missing);
   }
@@ -214,7 +214,7 @@ async function planOf(
 /** Returns the addresses that a plan would change or reject, each with a sentence. */
 function changesOf({ changes, diagnostics, drift }: Plan): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const { address } of drift) found.set(address, "what the API shows of it cannot be recorded as it is.");
+  for (const { address } of drift) found.set(address, "the state cannot represent its attributes.");
   for (const change of changes) {
     if (isNoOp(change)) continue;
     const names = new Set(

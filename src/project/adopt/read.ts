@@ -133,12 +133,12 @@ export async function readCollections(
         const found = await account.list(kind).catch((error: unknown) => {
           // An adoption creates no object, so it can skip an unreadable collection. Only services are required.
           if (kind.section !== "services" && provesNothing(error)) {
-            unread.push(`The ${kind.noun}s: the host answered with something that is no list.`);
+            unread.push(`The ${kind.noun}s: the response of the host is not a list.`);
             return new Map<string, Remote>();
           }
           // Only the Manage track has client accounts (§4).
           if (kind.section !== "client_accounts" || !isRefusal(error)) throw error;
-          unread.push("Client accounts: the token may not list them (they are of the Manage track only).");
+          unread.push("Client accounts: the token cannot list them. Only the Manage track has them.");
           return new Map<string, Remote>();
         });
         const wanted = byId([...found.values()].filter((one) => selection.wants(kind, one)));
@@ -159,7 +159,7 @@ export async function readCollections(
   const unclear = [...objects.values()].flat().filter(({ phase }) => phase === "unknown");
   const words = [...new Set(unclear.map(({ attributes }) => JSON.stringify(attributes.status ?? null)))].sort();
   if (words.length > 0) {
-    const what = `What the status ${words.join(", ")} of ${plural(unclear.length, "service")} means: all of them are adopted, ended ones too.`;
+    const what = `The meaning of the status ${words.join(", ")} of ${plural(unclear.length, "service")}: hostform adopts all of them, including ended services.`;
     unread.push(`${what} Map the words with \`status_words\` in the provider's settings.`);
   }
   return { objects, plans, unread, ended };

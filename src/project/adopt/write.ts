@@ -85,7 +85,7 @@ const orRefuse = <T>(file: string, step: () => Promise<T>): Promise<T> =>
   step().catch(ifErrno((reason) => refuse(file, reason)));
 
 const refuse = (file: string, why: string): never =>
-  fail("usage", `Nothing was written: ${path.basename(file)} cannot be: ${why}`, {
+  fail("usage", `No file was written: ${path.basename(file)} cannot be replaced: ${why}`, {
     detail: file,
     remedies: ["Remove the cause, then run the command again: hostform keeps what it read for an hour."],
   });

@@ -56,7 +56,7 @@ const READINGS: readonly Reading[] = [
     of: "listPlans",
     field: "name",
     isUnreadable: ({ price, prices }) => price === null && Object.keys(prices as Fields).length === 0,
-    effect: "A spending limit refuses orders of these plans.",
+    effect: "A spending limit rejects orders of these plans.",
   },
   {
     gap: "status of invoices",
@@ -70,7 +70,7 @@ const READINGS: readonly Reading[] = [
     of: "listServices",
     field: "created_at",
     isUnreadable: isNoTime("created_at"),
-    effect: "After a lost answer, a person must identify the new service.",
+    effect: "After a lost response, a person must identify the new service.",
   },
   {
     gap: "expiry of grants",
@@ -122,7 +122,7 @@ export function gapsIn(survey: Survey, config: ProviderConfig): UnreadableGap[] 
   if (missing !== undefined && missing.problem?.diagnostics[0]?.code !== "api.not_found") {
     const effect = "A service counts as ended only if no list shows it.";
     gaps.push({
-      gap: "answer for a missing service",
+      gap: "response for a missing service",
       seen: missing.problem?.diagnostics[0]?.summary ?? `status ${missing.status}`,
       effect,
     });

@@ -126,7 +126,7 @@ async function refuseSharedStates(
     const other = holders.get(place);
     if (other !== undefined) {
       fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state in the same place`, {
-        detail: "Each would plan the removal of what the other made. No request was sent.",
+        detail: "Each stack would remove the objects of the other. No request was sent.",
         remedies: ["Give each stack its own place: `path` of the local backend, `address` of http, `workspace` of pg."],
       });
     }

@@ -76,7 +76,7 @@ export async function load(stack: Stack, near: (file: string) => string): Promis
   const other = found.find((one) => one !== file);
   if (file !== undefined && other !== undefined) {
     fail("stack.files", `${near(other)} lies beside ${near(file)}: Terraform would read both as one stack`, {
-      detail: "What it declares would be planned for removal.",
+      detail: "hostform would plan to remove the resources of the other file.",
       remedies: [`Name the folder, ${near(folder)}; or move one of the two elsewhere.`],
     });
   }

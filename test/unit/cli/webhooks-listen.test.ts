@@ -86,7 +86,7 @@ describe("webhooks listen", () => {
       /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}invoice\.paid {2}invoice 5003 \(INV-2026-000003\), service 1003 {2}received$/,
     );
     expect(await stop()).toBe(0);
-    expect(io.stderr()).toContain("1 delivery taken.");
+    expect(io.stderr()).toContain("1 delivery received.");
     expect(io.stdout() + io.stderr()).not.toContain(signatureOf(EVENT, SECRET));
   });
 
@@ -101,9 +101,9 @@ describe("webhooks listen", () => {
     expect(await post("x".repeat(1_100_000))).toBe(413);
     expect(await post("[]")).toBe(400);
     await stop();
-    expect(io.stdout()).toMatch(/refused \(401\): The signature does not match the body\. .*secret/);
+    expect(io.stdout()).toMatch(/rejected \(401\): The signature does not match the body\. .*secret/);
     expect(io.stdout()).not.toMatch(/invoice|5004/);
-    expect(io.stderr()).toContain("0 deliveries taken. 6 requests refused.");
+    expect(io.stderr()).toContain("0 deliveries received. 6 requests rejected.");
     expect(app.received).toEqual([]);
   });
 
@@ -149,9 +149,9 @@ describe("webhooks listen", () => {
   });
 
   it.each<[why: string, answer: (response: ServerResponse) => void, words: RegExp]>([
-    ["refuses", (response) => void response.writeHead(500).end(), /the application answered 500; .* 502/],
+    ["refuses", (response) => void response.writeHead(500).end(), /the application responded with 500\. .* 502/],
     ["redirects", (response) => void response.writeHead(302, { location: "/x" }).end(), /302 \(redirects are not/],
-    ["breaks off", (response) => void response.destroy(), /failed: .*; answered 502/],
+    ["breaks off", (response) => void response.destroy(), /failed: .*\. hostform responded with 502/],
   ])("has the sender try again when the application %s, and hands it on then", async (_, answer, words) => {
     let first = true;
     const app = await application((body, response) => {
@@ -222,12 +222,12 @@ describe("webhooks listen", () => {
     const first = post(EVENT).catch(() => "cut");
     await arrived.promise;
     io.interrupt();
-    await io.line(/Waiting for 1 delivery under way; Ctrl-C again stops at once\./);
+    await io.line(/Waiting for 1 delivery in progress. Press Ctrl-C again to stop at once\./);
     io.interrupt();
     expect(await first).toBe(502);
     expect(await stop()).toBe(0);
-    expect(io.stdout()).toContain("failed: interrupted; answered 502");
-    expect(io.stderr()).toContain("1 delivery taken.");
+    expect(io.stdout()).toContain("failed: interrupted. hostform responded with 502");
+    expect(io.stderr()).toContain("1 delivery received.");
   });
 
   it("lets what is under way come to its end at Ctrl-C", async () => {
@@ -421,7 +421,7 @@ webhooks:
     await new Promise((resolve) => server.close(resolve));
     const looped = await start("--port", String(free), "--forward-to", `http://localhost:${free}/`);
     expect(looped).toMatchObject({ code: 1 });
-    expect(looped.stderr).toContain("is the address of this receiver");
+    expect(looped.stderr).toContain("is the URL of this receiver");
   });
 });
 
@@ -473,7 +473,7 @@ describe("webhooks listen --register", () => {
     const there = "https://hooks.acme.example/x";
     made.sandbox.control.create("webhooks", { url: there, events: ["invoice.paid"] });
     const { io, stop } = await listen(["--register", there], environment(made));
-    expect(io.stderr()).toContain(`another subscription leads to ${there} (201)`);
+    expect(io.stderr()).toContain(`another subscription delivers to ${there} (201)`);
     await stop();
     expect(own(made), "it is somebody's").toHaveLength(1);
   });

@@ -39,7 +39,7 @@ describe("why a signature does not fit", () => {
 
   it.each<[string, string | Uint8Array, RegExp]>([
     ["a line break belongs to the sender's secret", `${SECRET}\n`, /line break at its end/],
-    ["the prefix does not", SECRET.slice(6), /before its first `_`/],
+    ["the prefix does not", SECRET.slice(6), /prefix up to the first `_`/],
     ["the sender decodes it as hexadecimal", Buffer.from(SECRET.slice(6), "hex"), /hexadecimal and decoded/],
     ["the sender decodes it as base64", Buffer.from(SECRET.slice(6), "base64"), /base64 and decoded/],
   ])("says so when %s", (_, key, words) => {
@@ -51,10 +51,10 @@ describe("why a signature does not fit", () => {
   it.each<[string, string, RegExp]>([
     ["empty", " ", /empty/],
     ["too short", sign(BODY).slice(1), /63 hexadecimal digits, not 64/],
-    ["prefixed", `sha256=${sign(BODY)}`, /text before.*The digits are right/],
-    ["the whole header", `X-Service-Signature: ${sign(BODY)}`, /text before.*The digits are right/],
+    ["prefixed", `sha256=${sign(BODY)}`, /text before.*The digits are correct/],
+    ["the whole header", `X-Service-Signature: ${sign(BODY)}`, /text before.*The digits are correct/],
     ["prefixed, and of another body", `sha256=${sign("other")}`, /text before the 64 hexadecimal digits\.$/],
-    ["in base64", Buffer.from(sign(BODY), "hex").toString("base64"), /base64, not hexadecimal.*The digits are right/],
+    ["in base64", Buffer.from(sign(BODY), "hex").toString("base64"), /base64, not hexadecimal.*The digits are correct/],
     ["a word", "none", /not hexadecimal/],
   ])("says what is wrong with a signature that is %s", (_, signature, words) => {
     expect(mismatchOf(bytes(BODY), signature, [SECRET]).detail).toMatch(words);

@@ -157,7 +157,7 @@ describe("signing secrets", () => {
     expect(ran.code).toBe(1);
     expect(ran.stderr).toContain(words);
     expect(ran.stderr).not.toContain("whsec_x");
-    expect(ran.stderr).not.toContain("can be read by others");
+    expect(ran.stderr).not.toContain("readable by other users");
   });
 
   it.each([
@@ -278,7 +278,7 @@ describe("sandbox trigger, deliveries and redeliver", () => {
     expect(Number.parseInt(listed[1] ?? "", 10), "newest first").toBeGreaterThan(first.id);
     const shown = (await run("deliveries", String(first.id))).stdout;
     expect(shown).toMatch(/status +delivered/);
-    expect(shown).toMatch(/ATTEMPT +ANSWER +ERROR\n.*204/);
+    expect(shown).toMatch(/ATTEMPT +RESPONSE +ERROR\n.*204/);
     expect(shown).toContain('{"event":"service.suspended"');
   });
 
@@ -296,15 +296,15 @@ describe("sandbox trigger, deliveries and redeliver", () => {
     const { run } = await subscribed(200);
     const none = await run("trigger", "service.expiring");
     expect(none.code).toBe(1);
-    expect(none.stderr).toContain("The sandbox refused: No webhook of the account agency subscribes");
+    expect(none.stderr).toContain("The sandbox rejected the request: No webhook of the account agency subscribes");
     expect((await run("redeliver", "99")).stderr).toContain("99");
-    expect((await run("deliveries")).stdout).toBe("No event was sent yet.\n");
+    expect((await run("deliveries")).stdout).toBe("No event has been sent.\n");
   });
 
   it.each<[why: string, args: string[], url: () => Promise<string | undefined>, words: string]>([
-    ["no address", ["deliveries"], async () => undefined, "No sandbox is given"],
-    ["another machine", ["deliveries"], async () => "http://sandbox.example/", "is on this machine"],
-    ["nobody there", ["deliveries"], async () => "http://127.0.0.1:9/", "No sandbox answers"],
+    ["no address", ["deliveries"], async () => undefined, "The control URL of a sandbox is missing"],
+    ["another machine", ["deliveries"], async () => "http://sandbox.example/", "must be on this machine"],
+    ["nobody there", ["deliveries"], async () => "http://127.0.0.1:9/", "No sandbox responds"],
     ["a page", ["deliveries"], () => answering(200, "text/html", "<p>hi"), "not the control port"],
     ["another program", ["deliveries"], () => answering(200, "application/json", "{}"), "has no deliveries"],
     [

@@ -253,7 +253,7 @@ describe("files", () => {
     const then = async () => {
       if (fails) throw new Error("no space");
     };
-    await expect(writeFiles(changes, then)).rejects.toThrow(fails ? "no space" : "Nothing was written");
+    await expect(writeFiles(changes, then)).rejects.toThrow(fails ? "no space" : "No file was written");
     expect(await contents(dir)).toEqual(was);
   });
 });

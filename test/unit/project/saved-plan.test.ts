@@ -245,7 +245,7 @@ describe("the origin of a saved plan", () => {
   ])("names the different files: %s", (_, then, now, detail) => expect(reported(then, now)).toBe(detail));
 
   it("names another project", () => {
-    expect(() => checkOrigin(origin, { ...origin, project: "beta" })).toThrow("made for another project");
+    expect(() => checkOrigin(origin, { ...origin, project: "beta" })).toThrow("created for another project");
   });
 });
 
@@ -285,7 +285,7 @@ describe("a difference between a saved plan and a new one", () => {
   it("names changes that only one of them has", () => {
     const other = order({ address: "hosting_service.b" });
     expect(differences(plan([base]), plan([other]), none, scale)).toEqual([
-      "hosting_service.acme: it needs no change any more.",
+      "hosting_service.acme: it no longer needs a change.",
       "hosting_service.b: the plan does not change it, and now it would be changed.",
     ]);
   });
