@@ -39,12 +39,12 @@ export type Given<M> =
         Place & { readonly severity?: "either" extends Level ? Severity : undefined }
     : never;
 
+/** Arguments behind the name of a message: none is required if no parameter is. */
+export type Rest<M> = object extends Given<M> ? [given?: Given<M>] : [given: Given<M>];
+
 /** Returns the function that makes a diagnostic from a message of the catalogue and its parameters. */
 export function problemsOf<Messages extends Catalogue>(catalogue: Messages) {
-  return <Name extends keyof Messages & string>(
-    name: Name,
-    ...[given]: object extends Given<Messages[Name]> ? [given?: Given<Messages[Name]>] : [given: Given<Messages[Name]>]
-  ): Diagnostic => {
+  return <Name extends keyof Messages & string>(name: Name, ...[given]: Rest<Messages[Name]>): Diagnostic => {
     const { level, texts } = catalogue[name] as Message<unknown>;
     const [code] = name.split("/") as [Code];
     const { summary, detail, remedies } = texts(given);

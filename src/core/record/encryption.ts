@@ -2,7 +2,8 @@
 import { createCipheriv, createDecipheriv, createHmac, pbkdf2, randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import * as z from "zod";
-import { fail, type JsonObject } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
+import type { JsonObject } from "../model/index.ts";
 import { KEY_VARIABLES, type KeyVariables, type StateKey } from "./state-key.ts";
 
 /** Encrypts and decrypts texts, each bound to what it belongs to, so that it cannot be put in another's place. */
@@ -81,12 +82,7 @@ export class Encryption {
   /** @throws HostformError `state.key` when there is none. */
   required(): StateKey {
     if (this.key !== undefined) return this.key;
-    const { passphrase, key, command } = this.#options.variables;
-    return fail("state.key", `Neither ${passphrase} nor ${key} is set`, {
-      remedies: [
-        `Set ${passphrase} to a long passphrase, or ${key} to 32 random bytes in base64 (\`openssl rand -base64 32\`), or ${command} to a command that prints those.`,
-      ],
-    });
+    return raise("state.key/unset", this.#options.variables);
   }
 
   /** Asks for the key where a command has it, so that one that fails does so before anything else is done. @throws HostformError `state.key`. */
@@ -152,21 +148,12 @@ export class Encryption {
 
   #refuseMissing({ from }: KeyHeader): never {
     const variable = this.#options.variables[from];
-    const other = this.key && `${this.key.variable} holds a ${this.key.from}`;
-    const unset = this.key ? `, and unset ${this.key.variable}` : "";
-    fail("state.key", `The state is encrypted, and ${variable} is not set`, {
-      detail: `It was encrypted with a ${from}${other ? `, and ${other}` : ""}.`,
-      remedies: [`Set ${variable} to the ${from} that it was encrypted with${unset}.`],
-    });
+    raise("state.key/missing", { variable, from, other: this.key?.variable, otherFrom: this.key?.from });
   }
 
-  #refuseWrong({ from, id: expected }: KeyHeader, given: string): never {
+  #refuseWrong({ from, id: expected }: KeyHeader, found: string): never {
     const variable = this.key?.variable ?? this.#options.variables[from];
-    fail("state.key", `The ${from} in ${variable} is not the one that the state was encrypted with`, {
-      // The fingerprint of a derived key says nothing to people: it differs from salt to salt.
-      ...(from === "key" && { detail: `The fingerprint of that key is ${expected}, that of the one given ${given}.` }),
-      remedies: [`Set ${variable} to the ${from} that it was encrypted with.`],
-    });
+    raise("state.key/wrong", { variable, from, expected, found });
   }
 }
 
@@ -183,10 +170,7 @@ function isCanonical(base64: string): boolean {
 function parseHeader(found: JsonObject): KeyHeader {
   const checked = header.safeParse(found);
   if (checked.success) return checked.data;
-  return fail("state.unreadable", "The encrypted state names no known encryption", {
-    detail: "Its `key` was changed or damaged, or a newer version of hostform wrote it.",
-    remedies: ["Restore it from a backup, or use the version of hostform that wrote it."],
-  });
+  return raise("state.unreadable/encryption");
 }
 
 type RandomBytes = (count: number) => Buffer;
@@ -234,8 +218,5 @@ export function fingerprint(key: Buffer): string {
 }
 
 function refuse(): never {
-  fail("state.unreadable", "The encrypted data was changed or damaged", {
-    detail: "The key is right, but the data was altered, or encrypted for another place.",
-    remedies: ["Restore it from a backup or from version control."],
-  });
+  raise("state.unreadable/sealed", { source: "data", why: "Its content, or its place, is not the encrypted one" });
 }

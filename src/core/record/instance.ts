@@ -1,6 +1,7 @@
 import * as z from "zod";
+import { raise } from "../messages/index.ts";
 import type { AccountMark, Anchor, Intent, PrivateMark, QueuedJob, ResourceState } from "../model/index.ts";
-import { fail, formatAddress, isName, PENDING_CREATE, parseAddress, parsedJson, resourceOf } from "../model/index.ts";
+import { formatAddress, isName, PENDING_CREATE, parseAddress, parsedJson, resourceOf } from "../model/index.ts";
 import { canonical, type InstanceJson, order, type ResourceJson } from "./state-json.ts";
 
 /** The registry under which Terraform looks for a provider that names none. */
@@ -223,11 +224,7 @@ function decodePrivate(instance: InstanceJson, address: string, source: string):
     const known = Object.entries(value as object).filter(([name]) => markNames.includes(name));
     return canonical(Object.fromEntries(known)) as PrivateMark;
   }
-  return fail("state.unreadable", `The private mark of ${address} in ${source} is damaged`, {
-    address,
-    detail: "The field `private` should be the base64 form of a JSON object that hostform or its provider wrote.",
-    remedies: ["Restore the state from a backup.", { do: "forget", why: "restore" }],
-  });
+  return raise("state.unreadable/mark", { address, source });
 }
 
 function encodePrivate(resource: ResourceState, original: InstanceJson | undefined): string | undefined {

@@ -2,8 +2,9 @@
 import * as z from "zod";
 import { create, exists, lookAt, readNow, remove, rename, setTime } from "../files/index.ts";
 import { type FileLock, isAlive, NotALockFile, takeFileLock } from "../local/index.ts";
-import { attempt, type Clock, errnoOf, fail, HostformError, messageOf, parsedJson, wakeOrEnd } from "../model/index.ts";
-import { filesOfState, refuseLost } from "./state-file.ts";
+import { raise } from "../messages/index.ts";
+import { attempt, type Clock, errnoOf, HostformError, messageOf, parsedJson, wakeOrEnd } from "../model/index.ts";
+import { filesOfState } from "./state-file.ts";
 
 export interface LockRequest {
   /** The command that asks, for the one that finds the lock taken: `apply`. */
@@ -50,8 +51,6 @@ export interface LockContext {
   readonly uuid: () => string;
   readonly contender: Contender;
 }
-
-export const TAKEN_OVER = "The lock on the state was taken over while this process ran";
 
 /** Common options of the backends at a server. */
 export interface ServerOptions extends Omit<LockContext, "uuid"> {
@@ -127,7 +126,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
         const now = readNotice();
         if (!released && fileLock.isCurrent() && (now === undefined || now.id === holder.id))
           return showLife(clock.now());
-        refuseLost(TAKEN_OVER, now && `Now: ${describeHolder(now, clock)}.`);
+        raise("state.lost_lock", { holder: now && `Now: ${describeHolder(now, clock)}.` });
       },
       release: () => {
         if (released) return;
@@ -158,7 +157,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
         const holder = readNotice();
         if (id !== undefined && id !== holder?.id) {
           const held = holder && `Held under ${holder.id} by ${describeHolder(holder, clock)}.`;
-          refuseOther("The state is not held under this lock ID", id, held ?? "The holder is unknown.");
+          raise("state.locked/other", { id, holder: held ?? "The holder is unknown." });
         }
         const fileLock = takeFileLock(path);
         // The notice first: a new holder may appear the moment the lock file is gone, and its notice must stay.
@@ -193,13 +192,11 @@ export async function poll<T>(
 
 function refuse(holder: LockHolder | undefined, { clock, contender }: LockContext, noticePath: string): never {
   if (holder?.pid === null) {
-    fail("state.locked", "Terraform holds the state lock, or died while it did", {
-      detail: `Held by ${describeHolder(holder, clock)}, according to ${noticePath}.`,
-      remedies: [{ do: "wait_for_lock" }, { do: "unlock", when: "no Terraform is running" }],
-    });
+    raise("state.locked/terraform", { holder: `Held by ${describeHolder(holder, clock)}.`, place: noticePath });
   }
-  const detail = holder ? `Held by ${describeHolder(holder, clock)}.` : "The holder has not written its name yet.";
-  refuseHeld(detail, waysToEnd(holder, contender, "If it hangs, end it on its machine."));
+  const held = holder ? `Held by ${describeHolder(holder, clock)}.` : "The holder has not written its name yet.";
+  const end = waysToEnd(holder, contender, "If the process hangs, end it on its machine.");
+  raise("state.locked", { holder: held, end });
 }
 
 /** Sentence that says how to end a holder. @param elsewhere the sentence for a process that has no number on this machine. */
@@ -209,38 +206,14 @@ export function waysToEnd(holder: LockHolder | undefined, { host }: Contender, e
   return wakeOrEnd(isHere ? pid : 0, elsewhere);
 }
 
-/** @param detail who holds the state. @param end how to end that. */
-export function refuseHeld(detail: string, end: string): never {
-  const remedies = [{ do: "wait_for_lock" }, end, { do: "unlock" }] as const;
-  fail("state.locked", "Another process holds the state", { detail, remedies });
-}
-
-/** Refuses to free another lock than the one that was meant. @param held a sentence on who holds the state. */
-export function refuseOther(summary: string, given: string, held: string): never {
-  fail("state.locked", summary, {
-    detail: `Given: ${given}. ${held}`,
-    remedies: ["Check again who holds it: it is not the holder that you meant."],
-  });
-}
-
 function explained<T>(path: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
     if (error instanceof HostformError) throw error;
-    if (error instanceof NotALockFile) {
-      fail("state.lock_file", "Another file is in the place of the state's lock file", {
-        detail: `${path}: ${error.message}. It was not opened.`,
-        remedies: [
-          "Find out who put it there (`git log`), and remove it and the files whose names begin as its name does.",
-        ],
-      });
-    }
-    const missing = errnoOf(error) === "ENOENT";
-    return fail("state.unwritable", missing ? "The folder of the state does not exist" : "The state cannot be locked", {
-      detail: `${path}: ${messageOf(error)}`,
-      remedies: missing ? ["Create it.", { do: "name_state" }] : ["Check that you may write in its folder."],
-    });
+    const about = { place: path, reason: messageOf(error) };
+    if (error instanceof NotALockFile) raise("state.lock_file", about);
+    return raise(errnoOf(error) === "ENOENT" ? "state.unwritable/folder" : "state.unwritable/lock", about);
   }
 }
 

@@ -1,4 +1,5 @@
-import { fail, ifExplained, type State } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
+import { ifExplained, type State } from "../model/index.ts";
 import type { Encryption } from "./encryption.ts";
 import { openState, parseSealed, sealState, unsealed } from "./sealed-text.ts";
 import type { StateText, Verify } from "./state-file.ts";
@@ -71,12 +72,7 @@ function conversion(encryption: Encryption, wanted: Resealing, name: string) {
     const sealed = parseSealed(old, place);
     if (sealed === undefined) {
       if (wanted.to === "clear") return { plain: old, next: old };
-      if (wanted.to === "key" && place === name) {
-        fail("state.key", "The state is not encrypted, so it has no key that could be changed", {
-          detail: `${name} is in the clear.`,
-          remedies: ["Set the new key where the old one would be.", { do: "encrypt_state" }],
-        });
-      }
+      if (wanted.to === "key" && place === name) raise("state.key/none", { place: name });
       parseStateFile(old, place);
       return { plain: old, next: sealState(old, await newSeal()) };
     }
@@ -93,16 +89,10 @@ function conversion(encryption: Encryption, wanted: Resealing, name: string) {
 const ofCopy = (old: string, place: string) =>
   ifExplained(({ diagnostics: [problem] }): Converted => {
     if (problem?.code === "state.key") return { plain: undefined, next: old, left: true };
-    return fail("state.unreadable", "The backup beside the state cannot be converted; no file was changed", {
-      detail: `${problem?.summary}.`,
-      remedies: [`Remove ${place}, or repair it, and run the command again.`],
-    });
+    return raise("state.unreadable/backup", { place, why: problem?.summary ?? "" });
   });
 
 async function proveReadable(text: StateText, encryption: Encryption, content: string): Promise<void> {
   if ((await unsealed((await text.read()) ?? "", text.name, encryption)) === content) return;
-  fail("state.unwritable", "The state that was read back differs from what was written", {
-    detail: `${text.name} does not hold what it was given.`,
-    remedies: ["Check the disk, and restore the state from a backup."],
-  });
+  raise("state.unwritable/lost", { place: text.name });
 }

@@ -1,9 +1,9 @@
 // Revisions of a document, each a new value, and what leads from one to a later one.
+import { raise } from "../messages/index.ts";
 import {
-  didYouMean,
   equal,
-  fail,
   formatAddress,
+  nearest,
   type OutputState,
   parseAddress,
   type ResourceState,
@@ -112,9 +112,7 @@ export function selectResources(state: State, address: string): ResourceState[] 
   if (exact !== undefined) return [exact];
   const instances = [...state.resources.values()].filter((resource) => resourceOf(resource.address) === wanted);
   if (instances.length > 0) return instances;
-  return fail("plan.address", `The state has no resource ${address}.${didYouMean(wanted, state.resources.keys())}`, {
-    remedies: [{ do: "see", what: "addresses" }],
-  });
+  return raise("plan.address/state", { target: address, near: nearest(wanted, state.resources.keys()) });
 }
 
 /** A document after a move, and which address became which. */
@@ -131,11 +129,7 @@ export interface Move {
 export function moveResources(document: StateDocument, from: string, to: string): Move {
   const selected = selectResources(document.state, from);
   const target = parseAddress(to);
-  if (target === undefined) {
-    return fail("usage", `${to} is not an address`, {
-      remedies: ['An address looks like `hosting_grant.acme["a@b.example"]`.'],
-    });
-  }
+  if (target === undefined) return raise("usage/address", { given: to });
   const whole = selected.length > 1 || resourceOf(from) === from;
   const moved = selected.map(({ address }) => {
     const key = target.key ?? (whole ? parseAddress(address)?.key : undefined);
@@ -169,19 +163,14 @@ export function rearrangeResources({ state, remainder }: StateDocument, moves: M
 function checkMove(document: StateDocument, moved: Move["moved"], to: string): void {
   const unmanaged = new Set(unmanagedAddresses(document));
   if (new Set(moved.map((step) => step.to)).size < moved.length) {
-    fail("usage", `${moved.length} instances cannot all move to ${to}`, {
-      remedies: ["Leave the key out of the destination, or move them one by one."],
-    });
+    raise("usage/instances", { count: moved.length, to });
   }
   for (const { from, to: target } of moved) {
     if (parseAddress(from)?.type !== parseAddress(target)?.type) {
-      fail("usage", `${from} cannot become ${target}: the types differ`, { address: from });
+      raise("usage/types", { address: from, from, to: target });
     }
     if (document.state.resources.has(target) || unmanaged.has(target)) {
-      fail("usage", `${target} exists in the state already`, {
-        address: target,
-        remedies: ["Move that one first.", { do: "forget", address: target, why: "replace" }],
-      });
+      raise("usage/occupied", { address: target });
     }
   }
 }

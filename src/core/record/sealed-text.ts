@@ -1,9 +1,9 @@
 // A state that is encrypted where it is stored: its form there, and a text that seals what it writes and opens what it reads.
 import * as z from "zod";
+import { problem, raise } from "../messages/index.ts";
 import {
   attempt,
   type Diagnostic,
-  fail,
   HostformError,
   ifExplained,
   isObject,
@@ -12,7 +12,7 @@ import {
 } from "../model/index.ts";
 import type { Encryption, Seal } from "./encryption.ts";
 import { type StateText, type Verify, withEarlier } from "./state-file.ts";
-import { once, type StateKey } from "./state-key.ts";
+import { once } from "./state-key.ts";
 
 /** Exceptions that a reader accepts. */
 export interface Acceptance {
@@ -49,15 +49,7 @@ export class SealedText implements StateText {
   get warnings(): readonly Diagnostic[] {
     const { key } = this.#encryption;
     if (key === undefined || this.#found !== "clear") return [];
-    return [
-      {
-        severity: "warning",
-        code: "state.key",
-        summary: `${key.variable} is set, but the state is not encrypted`,
-        detail: `${this.name} stays in the clear, as ${ALLOW_UNENCRYPTED} allows: nothing proves that it is yours.`,
-        remedies: [{ do: "encrypt_state" }, `Then unset ${ALLOW_UNENCRYPTED}.`],
-      },
-    ];
+    return [problem("state.key/clear", { variable: key.variable, place: this.name, allow: ALLOW_UNENCRYPTED })];
   }
 
   async prepare(): Promise<void> {
@@ -86,7 +78,8 @@ export class SealedText implements StateText {
     // The reader refuses a text that is not JSON.
     const isClear = text !== undefined && (key === undefined || parsedJson(text) !== undefined);
     if (isClear && key !== undefined && !this.#accept.clear) {
-      return this.#accept.damage ? text : refuseClearState(key, this.name);
+      if (this.#accept.damage) return text;
+      raise("state.unencrypted", { variable: key.variable, place: this.name, allow: ALLOW_UNENCRYPTED });
     }
     if (isClear) this.#found = "clear";
     if (key === undefined || isClear) this.#seal = async () => undefined;
@@ -101,8 +94,10 @@ export class SealedText implements StateText {
    */
   checkClear(journal: string, held: string): void {
     const { key } = this.#encryption;
-    if (this.#found === "sealed") refuseClearJournal(undefined, journal, held);
-    if (key !== undefined && !this.#accept.clear) refuseClearJournal(key, journal, held);
+    const isSealed = this.#found === "sealed";
+    if (!isSealed && (key === undefined || this.#accept.clear)) return;
+    const variable = isSealed ? undefined : key?.variable;
+    raise("state.unencrypted/journal", { variable, place: journal, held, allow: ALLOW_UNENCRYPTED });
   }
 
   async write(text: string, verify: Verify): Promise<void> {
@@ -178,11 +173,9 @@ export function sealState(text: string, seal: Seal): string {
  * @throws HostformError `state.unreadable` when it was changed.
  */
 export function openState({ lineage, serial, data }: SealedFile, seal: Seal, source: string): string {
-  const damaged =
-    "The key is the right one, but the content is not what was encrypted with it, or its lineage or serial was changed.";
   return attempt(
     () => seal.open(data, boundTo(lineage, serial)),
-    ifExplained(() => refuse(source, damaged)),
+    ifExplained(() => refuse(source, "The key is correct, but the content, lineage or serial was changed")),
   );
 }
 
@@ -196,16 +189,14 @@ export function parseSealed(text: string, source: string): SealedFile | undefine
   if (!text.includes('"hostform_encryption"')) return undefined;
   const json = parsedJson(text);
   if (json === undefined && /^\s*\{\s*"hostform_encryption"/.test(text))
-    return refuse(source, "It was cut off, or is not JSON any more.");
+    return refuse(source, "It was cut off, or is no longer JSON");
   if (!isObject(json) || !("hostform_encryption" in json)) return undefined;
   const { hostform_encryption: form } = json;
   if (Number(form) > FORM) {
-    fail("state.newer", `The encrypted state in ${source} has form ${form}, hostform knows forms up to ${FORM}`, {
-      remedies: ["Use the version of hostform that wrote it, or a later one."],
-    });
+    raise("state.newer", { source: `encrypted state in ${source}`, format: form, newest: FORM });
   }
   const checked = file.safeParse(json);
-  return checked.success ? checked.data : refuse(source, "A field of it is missing, malformed, or one too many.");
+  return checked.success ? checked.data : refuse(source, "A field is missing, malformed or unknown");
 }
 
 /** Journal lines are bound to something else, so that neither can stand in the place of the other. */
@@ -213,47 +204,9 @@ function boundTo(lineage: string, serial: number): string {
   return JSON.stringify(["state", lineage, serial]);
 }
 
-function refuse(source: string, detail: string): never {
-  fail("state.unreadable", `The encrypted state in ${source} was changed or damaged`, {
-    detail,
-    remedies: ["Restore it from version control or a backup."],
-  });
+function refuse(source: string, why: string): never {
+  raise("state.unreadable/sealed", { source: `state in ${source}`, why });
 }
 
 /** The variable that lets a state in the clear be used although there is a key. */
 export const ALLOW_UNENCRYPTED = "HOSTFORM_STATE_ALLOW_UNENCRYPTED";
-
-/** @throws HostformError `state.unencrypted`, always. */
-function refuseClearState({ variable }: StateKey, name: string): never {
-  fail("state.unencrypted", `${variable} is set, but the state is not encrypted`, {
-    detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it.`,
-    remedies: [
-      "If it was encrypted before, someone replaced it: restore it from a backup.",
-      { do: "encrypt_state", when: "it never was" },
-      `To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
-    ],
-  });
-}
-
-/**
- * @param key undefined beside an encrypted state, where no journal in the clear is ever right.
- * @param held what the journal holds.
- * @throws HostformError `state.unencrypted`, always.
- */
-function refuseClearJournal(key: StateKey | undefined, name: string, held: string): never {
-  const summary =
-    key === undefined
-      ? "The state is encrypted, but the journal beside it is not"
-      : `${key.variable} is set, but the journal beside the state is not encrypted`;
-  fail("state.unencrypted", summary, {
-    detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it. It holds: ${held}.`,
-    remedies:
-      key === undefined
-        ? ["None is ever written there. Find out where it comes from, and move it away. Then run plan."]
-        : [
-            { do: "encrypt_state", when: "a run without the key left it" },
-            "If none did, move it away.",
-            `To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
-          ],
-  });
-}

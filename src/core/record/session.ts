@@ -19,7 +19,7 @@ import {
   withOutputs,
 } from "./revise.ts";
 import { taintedAddresses, unmanagedAddresses } from "./state-document.ts";
-import { unwritable, withDetail } from "./state-file.ts";
+import { refuseWrite, withDetail } from "./state-file.ts";
 
 /** Public part of a session. Tests have their own. */
 export type OpenState = Pick<StateSession, keyof StateSession>;
@@ -278,6 +278,6 @@ export class StateSession {
       .filter(Boolean)
       .join("\n");
     if (error instanceof HostformError) throw withDetail(error, consequence);
-    throw new HostformError([unwritable(this.#name, error, consequence)], { cause: error });
+    return refuseWrite(this.#name, error, consequence);
   }
 }

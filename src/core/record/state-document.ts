@@ -1,7 +1,7 @@
 // The text of a state file (Terraform's format 4) and the document that it says: resources, outputs, and the rest untouched.
+import { raise } from "../messages/index.ts";
 import {
   equal,
-  fail,
   isObject,
   type OutputState,
   PENDING_CREATE,
@@ -85,13 +85,7 @@ export function decodeState(text: string, source: string): StateDocument {
       }
       const decoded = decodeInstance(resource, instance, source);
       const { address } = decoded;
-      if (originals.has(address)) {
-        fail("state.unreadable", `${address} stands twice in the state in ${source}`, {
-          address,
-          detail: "Two entries for one address: the file was edited by hand or merged by a version control system.",
-          remedies: ["Remove the one that does not exist (compare the `id` of both with the account), then run plan."],
-        });
-      }
+      if (originals.has(address)) raise("state.unreadable/twice", { address, source });
       found.push([address, decoded]);
       originals.set(address, { resource, instance });
       registry ??= parseProvider(resource.provider)?.registry;

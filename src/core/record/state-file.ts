@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile } from "../files/index.ts";
-import { amended, type Diagnostic, errnoOf, fail, messageOf } from "../model/index.ts";
+import { problem, raise } from "../messages/index.ts";
+import { amended, errnoOf, HostformError, messageOf } from "../model/index.ts";
 
 /** Check right before a write. It refuses the write by throwing. */
 export type Verify = () => void | Promise<void>;
@@ -74,10 +75,7 @@ export class StateFile implements StateText {
       this.#seen = { identity, text };
       return text;
     } catch (error) {
-      return fail("state.unreadable", "The state file cannot be read", {
-        detail: `${this.name}: ${messageOf(error)}`,
-        remedies: ["Check that it is a file that you may read.", { do: "name_state" }],
-      });
+      return raise("state.unreadable/file", { place: this.name, reason: messageOf(error) });
     }
   }
 
@@ -115,11 +113,8 @@ export class StateFile implements StateText {
     const names = await this.#disk.list(folder).catch(() => []);
     const ours = names.filter((name) => name.startsWith(`.${basename(this.name)}.`) && name.endsWith(".tmp"));
     await Promise.allSettled(ours.map((name) => this.#disk.remove(join(folder, name))));
-    if (!(await isMount(this.#disk, { path: this.name, temporary: this.#temporary("link") }))) return;
-    fail("state.unwritable", "The state file is a mount of its own, so no other file can replace it", {
-      detail: `${this.name}: hostform replaces the state as a whole, and its journal, backup and lock lie beside it. No request was sent.`,
-      remedies: ['Mount the folder in place of the file, as in `docker run -v "$PWD:/work"`.'],
-    });
+    if (await isMount(this.#disk, { path: this.name, temporary: this.#temporary("link") }))
+      raise("state.unwritable/mount", { place: this.name });
   }
 
   /**
@@ -152,9 +147,7 @@ export class StateFile implements StateText {
   /** @throws HostformError `state.lost_lock` when the file is not the one that was read or written here last. */
   async unchanged(): Promise<void> {
     const identity = await this.#disk.identity(this.name);
-    if (identity === this.#seen?.identity) return;
-    const detail = `${this.name} is not the file that was read or written last.`;
-    refuseLost("The state file was changed by another program while this process ran", detail);
+    if (identity !== this.#seen?.identity) raise("state.lost_lock/changed", { place: this.name });
   }
 }
 
@@ -181,10 +174,7 @@ export class JournalFile {
     try {
       return await this.#disk.read(this.name);
     } catch (error) {
-      return fail("state.journal", "The journal beside the state cannot be read", {
-        detail: `${this.name}: ${reasonOf(error)}`,
-        remedies: ["Check that it is a file that you may read. It holds what a run that was stopped had recorded."],
-      });
+      return raise("state.journal/file", { place: this.name, reason: reasonOf(error) });
     }
   }
 
@@ -252,11 +242,6 @@ export class JournalFile {
   }
 }
 
-/** Another may have written the state, so this process must not. @throws HostformError `state.lost_lock`, always. */
-export function refuseLost(summary: string, detail: string | undefined): never {
-  fail("state.lost_lock", summary, { ...(detail && { detail }), remedies: ["Run plan to see where things stand."] });
-}
-
 /** The same failure with a sentence at the end of its details. */
 export function withDetail(error: unknown, sentence: string): unknown {
   return amended(error, ({ detail }) => ({ detail: [detail, sentence].filter(Boolean).join("\n") }));
@@ -269,17 +254,11 @@ export function withEarlier(error: unknown, { earlier }: Pick<StateText, "earlie
   );
 }
 
-/** A write that the system refused. @param consequence a sentence on what is not recorded now. */
-export function unwritable(name: string, error: unknown, consequence: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "state.unwritable",
-    summary: "The state could not be written",
-    detail: [`${name}: ${reasonOf(error)}`, consequence].filter(Boolean).join("\n"),
-    remedies: [
-      "Check disk space and permissions. Then run plan: what exists in the account is found there and can be imported.",
-    ],
-  };
+/** Throws a HostformError as is, and another error as `state.unwritable`. @param consequence a sentence about the unrecorded changes. */
+export function refuseWrite(place: string, error: unknown, consequence: string): never {
+  if (error instanceof HostformError) throw error;
+  const diagnostic = problem("state.unwritable", { place, reason: reasonOf(error), consequence });
+  throw new HostformError([diagnostic], { cause: error });
 }
 
 /** The system's code and words for a failed write: `ENOSPC: no space left on device, write`. */
