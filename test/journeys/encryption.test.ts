@@ -243,7 +243,7 @@ describe("who can write beside an encrypted state and has no key", () => {
     const ran = await project.run("apply", "--auto-approve");
     expect(project.sent()).toEqual([]);
     expect(ran.code).toBe(1);
-    expect(ran.err).toContain("The state is encrypted, but the journal beside it is not [state.unencrypted]");
+    expect(ran.err).toContain("The state is encrypted, but the journal of the state is not encrypted [state.unencrypted]");
     expect(ran.err).toContain("hosting_webhook.theirs");
     expect(project.control.list("webhooks")).toHaveLength(4);
   });

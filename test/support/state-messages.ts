@@ -62,8 +62,11 @@ export const stateSamples: Pick<Samples, keyof typeof state | keyof typeof locks
   "state.key/silent": [{ variable: keys.command }],
   "state.key/empty": [{ variable: keys.key }],
   "state.key/clear": [clear],
-  "state.unencrypted": [clear],
-  "state.unencrypted/journal": [keys.key, undefined].map((variable) => ({ ...clear, ...journal, variable })),
+  "state.unencrypted": [
+    { ...clear, held: undefined },
+    { ...clear, ...journal },
+    { ...clear, ...journal, variable: undefined },
+  ],
   "state.journal": [{ ...journal, line: 3 }],
   "state.journal/file": [{ ...file, place: journal.place }],
   "state.journal/format": [{ place: journal.place }],

@@ -1,5 +1,5 @@
 /** Messages about the lock of a state, and about the server that keeps a state. */
-import { type Catalogue, error, type Texts, type Words, warning } from "./message.ts";
+import { type Catalogue, error, failure, type Texts, type Words, warning } from "./message.ts";
 
 /** `holder`: a sentence about the holder: "Held by process 4711 (apply), …". */
 type Held = Words<"holder">;
@@ -104,13 +104,10 @@ export const locks = {
   "state.backend/unconfirmed": warning(({ reason }: Words<"reason">) =>
     lost("The server could not confirm that it stored the state", reason),
   ),
-  "state.backend/unreachable": error(({ place, reason }: Failure) => ({
-    summary: "The server of the state cannot be reached",
-    detail: `${place}: ${reason}.`,
-    remedies: [
-      "Check the URL, the network and the proxy. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
-    ],
-  })),
+  "state.backend/unreachable": failure(
+    "The server of the state cannot be reached",
+    "Check the URL, the network and the proxy. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+  ),
   "state.backend/too_large": error(({ place, bytes }: Words<"place"> & { readonly bytes: number }) => ({
     summary: "The response of the server is too large for a state",
     detail: `${place} sent more than ${bytes} bytes.`,
@@ -120,11 +117,10 @@ export const locks = {
     const [reason, fix] = explained(of.status, of.target);
     return { summary: `The state could not be ${of.doing}: ${reason}`, detail: of.exchange, remedies: [fix] };
   }),
-  "state.backend/certificate": error(({ place, reason }: Failure) => ({
-    summary: "A certificate or key for the database cannot be read",
-    detail: `${place}: ${reason}.`,
-    remedies: ["Check sslrootcert, sslcert and sslkey of PG_CONN_STR."],
-  })),
+  "state.backend/certificate": failure(
+    "A certificate or key for the database cannot be read",
+    "Check sslrootcert, sslcert and sslkey of PG_CONN_STR.",
+  ),
   "state.backend/package": error(({ reason }: { readonly reason: string | undefined }) => ({
     summary:
       reason === undefined ? "The backend pg requires the npm package pg" : "The npm package pg cannot be loaded",
@@ -136,16 +132,14 @@ export const locks = {
     detail: `${place}: the password was not sent.`,
     remedies: ["Write sslmode=verify-full in PG_CONN_STR, or use scram-sha-256 in the server's pg_hba.conf."],
   })),
-  "state.backend/database": error(({ place, reason }: Failure) => ({
-    summary: "The database of the state does not exist",
-    detail: `${place}: ${reason}.`,
-    remedies: ["Create it, or correct PG_CONN_STR or PGDATABASE. The first run creates the schema and the table."],
-  })),
-  "state.backend/access": error(({ place, reason }: Failure) => ({
-    summary: "The database of the state rejects the login",
-    detail: `${place}: ${reason}.`,
-    remedies: ["Check the user and password in PG_CONN_STR, and the server's pg_hba.conf."],
-  })),
+  "state.backend/database": failure(
+    "The database of the state does not exist",
+    "Create it, or correct PG_CONN_STR or PGDATABASE. The first run creates the schema and the table.",
+  ),
+  "state.backend/access": failure(
+    "The database of the state rejects the login",
+    "Check the user and password in PG_CONN_STR, and the server's pg_hba.conf.",
+  ),
   "state.backend/connection": error(({ place, reason, lacksTls }: Failure & { readonly lacksTls: boolean }) => ({
     summary: "The database of the state cannot be reached",
     detail: `${place}: ${reason}.`,

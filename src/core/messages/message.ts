@@ -1,4 +1,4 @@
-import { type Code, type Diagnostic, type DiagnosticParts, errorOf, warningOf } from "../model/index.ts";
+import { type Code, type Diagnostic, type DiagnosticParts, errorOf, type Remedy, warningOf } from "../model/index.ts";
 
 type Severity = Diagnostic["severity"];
 
@@ -25,6 +25,10 @@ const message =
 export const error = message("error");
 export const warning = message("warning");
 export const either = message("either");
+
+/** Returns an error with a fixed summary about a place and the reason of its failure. */
+export const failure = (summary: string, ...remedies: readonly Remedy[]) =>
+  error(({ place, reason }: Words<"place" | "reason">) => ({ summary, detail: `${place}: ${reason}.`, remedies }));
 
 /** Messages by code; a code with several has one for each variant: `plan.exists/held`. */
 export type Catalogue = { readonly [name in Code | `${Code}/${string}`]?: Message<never> };

@@ -1,5 +1,6 @@
 /** Messages about the text of a state, its key, its journal, and writes to them. */
-import { type Catalogue, error, type Words, warning } from "./message.ts";
+import type { Remedy } from "../model/index.ts";
+import { type Catalogue, error, failure, type Words, warning } from "./message.ts";
 
 const RESTORE = "Restore it from version control or a backup.";
 const WRITER = "Use the program version that wrote it, or a later one.";
@@ -12,36 +13,32 @@ type Source = Words<"source">;
 type Failure = Words<"place" | "reason">;
 type Maybe<Name extends string> = { readonly [each in Name]: string | undefined };
 
-const folder = ({ place, reason }: Failure) => ({
-  summary: "The folder of the state does not exist, or cannot be entered",
-  detail: `${place}: ${reason}.`,
-  remedies: ["Create the folder.", { do: "name_state" } as const],
+const folder = failure("The folder of the state does not exist, or cannot be entered", "Create the folder.", {
+  do: "name_state",
 });
 
-/** `allow`: the variable that permits a state in clear text. */
-const unencrypted = (summary: string, { place, allow }: Words<"place" | "allow">, held = "") => ({
-  summary: `${summary} not encrypted`,
-  detail: `Any program can write ${place}: only encryption proves its origin.${held}`,
-  allowed: `To use it in clear text for now: set ${allow} to 1.`,
-});
+/** Returns an error about the text of a state in a source. */
+const unreadable = (is: string, detail: string, ...remedies: readonly Remedy[]) =>
+  error(({ source }: Source) => ({ summary: `The state in ${source} ${is}`, detail, remedies }));
 
 export const state = {
-  "state.unreadable/file": error(({ place, reason }: Failure) => ({
-    summary: "The state file cannot be read",
-    detail: `${place}: ${reason}.`,
-    remedies: ["Check that it is a regular file with read permission.", { do: "name_state" }],
-  })),
-  "state.unreadable/folder": error(folder),
-  "state.unreadable/empty": error(({ source }: Source) => ({
-    summary: `The state in ${source} is empty`,
-    detail: "No write of a state leaves an empty file. A write was interrupted, or another program emptied the file.",
-    remedies: [RESTORE, "Delete the empty file only if nothing was ever applied with it."],
-  })),
-  "state.unreadable/merged": error(({ source }: Source) => ({
-    summary: `The state in ${source} is not JSON`,
-    detail: "It has the conflict markers of a version control system: two versions were merged.",
-    remedies: ["Restore one of the two versions. Then run plan."],
-  })),
+  "state.unreadable/file": failure(
+    "The state file cannot be read",
+    "Check that it is a regular file with read permission.",
+    { do: "name_state" },
+  ),
+  "state.unreadable/folder": folder,
+  "state.unreadable/empty": unreadable(
+    "is empty",
+    "No write of a state leaves an empty file. A write was interrupted, or another program emptied the file.",
+    RESTORE,
+    "Delete the empty file only if nothing was ever applied with it.",
+  ),
+  "state.unreadable/merged": unreadable(
+    "is not JSON",
+    "It has the conflict markers of a version control system: two versions were merged.",
+    "Restore one of the two versions. Then run plan.",
+  ),
   "state.unreadable/json": error(({ source, place }: Source & Maybe<"place">) => ({
     summary: `The state in ${source} is not JSON`,
     detail: `Parsing failed${place === undefined ? "" : ` at ${place}`}. The file was cut off, or another program changed it.`,
@@ -124,12 +121,8 @@ export const state = {
     detail: `${place} still has other content.`,
     remedies: [`Check the disk or the server. A cache or a proxy may be the cause. ${PLAN}`],
   })),
-  "state.unwritable/folder": error(folder),
-  "state.unwritable/lock": error(({ place, reason }: Failure) => ({
-    summary: "The state cannot be locked",
-    detail: `${place}: ${reason}.`,
-    remedies: ["Check the write permission of its folder."],
-  })),
+  "state.unwritable/folder": folder,
+  "state.unwritable/lock": failure("The state cannot be locked", "Check the write permission of its folder."),
 
   "state.key/unset": error(({ passphrase, key, command }: Words<"passphrase" | "key" | "command">) => ({
     summary: `Neither ${passphrase} nor ${key} is set`,
@@ -165,7 +158,8 @@ export const state = {
   })),
   "state.key/several": error(
     ({ variables, passphrase, key, command }: Words<"variables" | "passphrase" | "key" | "command">) => ({
-      summary: `${variables} are set, but a state has only one key`,
+      summary: `${variables} are set`,
+      detail: "A state is encrypted with one of them.",
       remedies: [
         `Set only one: ${passphrase} for a passphrase, ${key} for a key, ${command} for a command that prints a key.`,
       ],
@@ -200,36 +194,31 @@ export const state = {
     detail: `${of.allow} permits clear text in ${of.place}, so another program may have written it.`,
     remedies: [{ do: "encrypt_state" }, `Then unset ${of.allow}.`],
   })),
-  "state.unencrypted": error((of: Words<"variable" | "place" | "allow">) => {
-    const { allowed, ...texts } = unencrypted(`${of.variable} is set, but the state is`, of);
-    return {
-      ...texts,
-      remedies: [
-        "If it was encrypted before, someone replaced it: restore it from a backup.",
-        { do: "encrypt_state", when: "it was never encrypted" },
-        allowed,
-      ],
-    };
-  }),
-  "state.unencrypted/journal": error((of: Words<"place" | "allow" | "held"> & Maybe<"variable">) => {
-    const held = ` It holds: ${of.held}.`;
-    if (of.variable === undefined) {
-      const { allowed, ...texts } = unencrypted("The state is encrypted, but its journal is", of, held);
-      return { ...texts, remedies: ["Find out its origin, and move it away. Then run plan."] };
-    }
-    const { allowed, ...texts } = unencrypted(`${of.variable} is set, but the journal of the state is`, of, held);
-    const fixes = [
-      { do: "encrypt_state", when: "a run without the key wrote it" } as const,
-      "Otherwise, move it away.",
-    ];
-    return { ...texts, remedies: [...fixes, allowed] };
-  }),
+  "state.unencrypted": error(
+    ({ variable, place, held, allow }: Words<"place" | "allow"> & Maybe<"variable" | "held">) => {
+      const [what, when, otherwise] =
+        held === undefined
+          ? [
+              "state",
+              "it was never encrypted",
+              "If it was encrypted before, someone replaced it: restore it from a backup.",
+            ]
+          : ["journal of the state", "a run without the key wrote it", "If another program wrote it, move it away."];
+      return {
+        summary: `${variable === undefined ? "The state is encrypted" : `${variable} is set`}, but the ${what} is not encrypted`,
+        detail: `Any program can write ${place}: only encryption proves its origin.${held === undefined ? "" : ` It holds: ${held}.`}`,
+        remedies:
+          variable === undefined
+            ? ["Find out its origin, and move it away. Then run plan."]
+            : [otherwise, { do: "encrypt_state", when }, `To use it in clear text for now: set ${allow}=1.`],
+      };
+    },
+  ),
 
-  "state.journal/file": error(({ place, reason }: Failure) => ({
-    summary: "The journal of the state cannot be read",
-    detail: `${place}: ${reason}.`,
-    remedies: ["Check that it is a regular file with read permission. It holds the changes of an interrupted run."],
-  })),
+  "state.journal/file": failure(
+    "The journal of the state cannot be read",
+    "Check that it is a regular file with read permission. It holds the changes of an interrupted run.",
+  ),
   "state.journal/format": error(({ place }: Words<"place">) => ({
     summary: "The journal of the state has an unknown format",
     detail: `An interrupted run, probably of a newer version, wrote ${place}.`,

@@ -79,7 +79,12 @@ export class SealedText implements StateText {
     const isClear = text !== undefined && (key === undefined || parsedJson(text) !== undefined);
     if (isClear && key !== undefined && !this.#accept.clear) {
       if (this.#accept.damage) return text;
-      raise("state.unencrypted", { variable: key.variable, place: this.name, allow: ALLOW_UNENCRYPTED });
+      raise("state.unencrypted", {
+        variable: key.variable,
+        place: this.name,
+        held: undefined,
+        allow: ALLOW_UNENCRYPTED,
+      });
     }
     if (isClear) this.#found = "clear";
     if (key === undefined || isClear) this.#seal = async () => undefined;
@@ -97,7 +102,7 @@ export class SealedText implements StateText {
     const isSealed = this.#found === "sealed";
     if (!isSealed && (key === undefined || this.#accept.clear)) return;
     const variable = isSealed ? undefined : key?.variable;
-    raise("state.unencrypted/journal", { variable, place: journal, held, allow: ALLOW_UNENCRYPTED });
+    raise("state.unencrypted", { variable, place: journal, held, allow: ALLOW_UNENCRYPTED });
   }
 
   async write(text: string, verify: Verify): Promise<void> {

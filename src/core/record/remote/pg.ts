@@ -48,7 +48,7 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
     if (row?.held !== true) refuseUnheld(name);
     return raise("state.lost_lock/changed", {
       place: `The row of ${name}`,
-      hint: "Did Terraform write it without a lock?",
+      hint: "Did Terraform write it with -lock=false?",
     });
   };
 
