@@ -14,7 +14,7 @@ import {
 import { type Changes, describeChanges } from "./revise.ts";
 import type { SealedText } from "./sealed-text.ts";
 
-/** A journal that holds something, read to its end. */
+/** Journal with at least one change, read to its end. */
 export interface Journal {
   /** Name of the journal, for messages. */
   readonly name: string;
@@ -23,16 +23,14 @@ export interface Journal {
   readonly serial: number;
   /** Changes since then, in order; never empty. */
   readonly changes: readonly Changes[];
-  /** Digests of states that were about to be written with all changes; what came of it is not known here. */
+  /** Digests of states that were to be written with all changes. The result of these writes is unknown here. */
   readonly fold: readonly string[];
 }
 
 /**
- * Reads a journal. Its last line, which may be the first, can be torn, as a crash leaves it: nothing was sent after it,
- * and it is left out, with a warning.
- * @returns no journal for one that holds no change.
- * @throws HostformError `state.journal` when it is damaged elsewhere or of an unknown version; `state.key`; what
- * `SealedText.checkClear` throws.
+ * Reads a journal. A crash can tear its last line. No request was sent after a torn line, so it is skipped with a warning.
+ * @returns no journal if it has no change.
+ * @throws HostformError `state.journal` for a corrupted line or an unknown format; `state.key`; errors of `SealedText.checkClear`.
  */
 export async function readJournal(
   text: string,
@@ -60,9 +58,9 @@ export async function readJournal(
 }
 
 /**
- * How a journal stands to the state beside it: `folded` when the state has everything in it, `open` when the journal
- * goes on where the state ends, `foreign` otherwise.
- * @param state undefined when there is none.
+ * Compares a journal with its state. `folded`: the state contains all changes. `open`: the journal continues the state.
+ * `foreign`: neither.
+ * @param state undefined if no state exists.
  */
 export function relationOf(
   journal: Journal,
@@ -74,8 +72,8 @@ export function relationOf(
 }
 
 /**
- * @param stateName where the state is, for messages.
- * @throws HostformError `state.journal`, always: what the journal holds and how to go on.
+ * @param stateName place of the state, for messages.
+ * @throws HostformError `state.journal`, always.
  */
 export function refuseForeign(
   { name, lineage, serial, changes }: Journal,
@@ -100,7 +98,7 @@ function readEntries({ payloads, sums }: ChainReading, head: JournalHead, seal: 
   return { changes, fold, bad: undefined };
 }
 
-/** Undefined for a line that its checksum vouches for and that is no entry all the same, or does not open. */
+/** Returns undefined for a line that is not an entry, or cannot be decrypted. */
 function legible(...line: Parameters<typeof decodeEntry>) {
   return attempt(
     () => decodeEntry(...line),
@@ -115,7 +113,7 @@ function legibleBeyond({ payloads, beyond }: ChainReading, head?: JournalHead, s
   });
 }
 
-/** @param changes what can be read of it all the same. */
+/** @param changes readable changes. */
 function refuseDamaged(name: string, line: number, changes: readonly Changes[]): never {
   raise("state.journal", { place: name, line, held: listed(changes) });
 }
