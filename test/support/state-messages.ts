@@ -1,6 +1,6 @@
 /** Sample parameters for the messages about a state: its text, key, journal, lock and server. */
 import type { locks } from "../../src/core/messages/locks.ts";
-import type { state } from "../../src/core/messages/state.ts";
+import type { states } from "../../src/core/messages/states.ts";
 import type { Samples } from "./messages.ts";
 
 const ADDRESS = "hosting_service.www";
@@ -18,7 +18,7 @@ const holder = "Held by process 4113 (apply), ci@runner, since 2026-11-21T10:00:
 const server = { place: "https://git.example/state/acme", reason: "connection refused" };
 const exchange = "POST https://git.example/state/acme answered 403: Forbidden.";
 
-export const stateSamples: Pick<Samples, keyof typeof state | keyof typeof locks> = {
+export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof locks> = {
   "state.unreadable/file": [file],
   "state.unreadable/folder": [file],
   "state.unreadable/empty": [{ source }],

@@ -20,7 +20,7 @@ import { type Given, problemsOf, type Rest } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes } from "./processes.ts";
 import { requests } from "./requests.ts";
-import { state } from "./state.ts";
+import { states } from "./states.ts";
 
 export type { MissingState } from "./accounts.ts";
 export type { Doing } from "./locks.ts";
@@ -36,7 +36,7 @@ export const catalogue = {
   ...limits,
   ...processes,
   ...requests,
-  ...state,
+  ...states,
   ...locks,
 };
 

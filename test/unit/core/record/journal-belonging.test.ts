@@ -186,7 +186,7 @@ describe("a journal that belongs to another state", () => {
     disk.put(statePath, "");
     expect(await diagnosticOf(() => readOn(disk))).toMatchObject({
       code: "state.unreadable",
-      detail: expect.stringMatching(/\n.*journal beside it.*continues serial 1 of lineage first-1/),
+      detail: expect.stringMatching(/\n.*journal of an interrupted run continues serial 1 of lineage first-1/),
     });
   });
 

@@ -21,7 +21,7 @@ const folder = failure("The folder of the state does not exist, or cannot be ent
 const unreadable = (is: string, detail: string, ...remedies: readonly Remedy[]) =>
   error(({ source }: Source) => ({ summary: `The state in ${source} ${is}`, detail, remedies }));
 
-export const state = {
+export const states = {
   "state.unreadable/file": failure(
     "The state file cannot be read",
     "Check that it is a regular file with read permission.",
