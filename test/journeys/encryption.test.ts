@@ -88,7 +88,7 @@ describe("a state that is encrypted from its first write on", () => {
 
   it.each<[string, Record<string, string | undefined>, RegExp]>([
     ["no key", { HOSTFORM_STATE_KEY: undefined }, /encrypted, and HOSTFORM_STATE_KEY is not set/],
-    ["another key", { HOSTFORM_STATE_KEY: OTHER_KEY }, /The key in HOSTFORM_STATE_KEY is not the one/],
+    ["another key", { HOSTFORM_STATE_KEY: OTHER_KEY }, /The key in HOSTFORM_STATE_KEY is not the key of the state/],
     ["both", { HOSTFORM_STATE_PASSPHRASE: PASSPHRASE }, /Set only one/],
   ])("is not touched with %s, and nothing is sent", async (_, env, words) => {
     const project = await startProject({ declare: declaration, env: byKey });
@@ -243,7 +243,9 @@ describe("who can write beside an encrypted state and has no key", () => {
     const ran = await project.run("apply", "--auto-approve");
     expect(project.sent()).toEqual([]);
     expect(ran.code).toBe(1);
-    expect(ran.err).toContain("The state is encrypted, but the journal beside it is not [state.unencrypted]");
+    expect(ran.err).toContain(
+      "The state is encrypted, but the journal of the state is not encrypted [state.unencrypted]",
+    );
     expect(ran.err).toContain("hosting_webhook.theirs");
     expect(project.control.list("webhooks")).toHaveLength(4);
   });
@@ -404,7 +406,7 @@ describe("hostform state rotate-key", () => {
     [
       "with a wrong old key",
       { HOSTFORM_STATE_NEW_KEY: OTHER_KEY, HOSTFORM_STATE_KEY: Buffer.alloc(32, 3).toString("hex") },
-      /The key in HOSTFORM_STATE_KEY is not the one/,
+      /The key in HOSTFORM_STATE_KEY is not the key of the state/,
     ],
   ])("changes nothing %s", async (_, env, words) => {
     const project = await startProject({ declare: declaration, env: byKey });

@@ -133,7 +133,7 @@ describe("a service that `state mv` or `state rm` is given", () => {
     const before = await project.stateText();
     const { code, text } = await project.run("state", "mv", OLD ?? "", NEW ?? "");
     expect(code).toBe(1);
-    expect(text).toContain(`${NEW_GRANT} exists in the state already`);
+    expect(text).toContain(`${NEW_GRANT} is already in the state`);
     expect(await project.stateText()).toBe(before);
   });
 

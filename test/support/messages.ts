@@ -1,8 +1,10 @@
 /** Sample parameters for each message of the catalogue: a new message does not compile before it has one. */
 import type { catalogue } from "../../src/core/messages/index.ts";
 import type { Given } from "../../src/core/messages/message.ts";
+import { stateSamples } from "./state-messages.ts";
 
 type Messages = typeof catalogue;
+export type Samples = { readonly [Name in keyof Messages]: readonly Given<Messages[Name]>[] };
 
 export const resource = { address: "hosting_service.www", noun: "service" };
 const SINCE = "2026-11-21T10:00:00Z";
@@ -54,9 +56,7 @@ const pause = {
   isRepeated: false,
 };
 
-export const samples: {
-  readonly [Name in keyof Messages]: readonly Given<Messages[Name]>[];
-} = {
+export const samples: Samples = {
   "condition.own_form": [
     { ...resource, name: "suspended", is: false, declared: true, times: 2 },
     { ...resource, name: "email", times: 2 },
@@ -583,4 +583,5 @@ export const samples: {
   "secret.output": [
     { ...hook, what: "secret", place: "the file hook", reason: "It is in use.", remedy: "Name another file." },
   ],
+  ...stateSamples,
 };

@@ -4,8 +4,8 @@
  */
 import type { Ledger } from "../local/ledger.ts";
 import { MemoryLedger } from "../local/memory-store.ts";
-import { problem } from "../messages/index.ts";
-import { ApiError, attempt, type Clock, type Diagnostic, HostformError, systemClock } from "../model/index.ts";
+import { problem, raise } from "../messages/index.ts";
+import { ApiError, attempt, type Clock, type Diagnostic, systemClock } from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
 import { type Ability, describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
@@ -167,7 +167,7 @@ function within(name: string, value: number, least: number, most: number): numbe
 }
 
 function refuseOption(name: string, bounds: string): never {
-  throw new HostformError([problem("api.argument/option", { name, bounds })]);
+  raise("api.argument/option", { name, bounds });
 }
 
 /** One HTTP request that was made. No header, no body, nothing secret. */

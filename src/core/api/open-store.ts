@@ -5,16 +5,8 @@ import { listNow, look, PathRefused, remove, requirePrivateFolder } from "../fil
 import type { AccountStore, TurnHolder } from "../local/account-store.ts";
 import { databaseTrouble, MemoryStore, SqliteStore, stateFolder } from "../local/index.ts";
 import type { Ledger } from "../local/ledger.ts";
-import { problem } from "../messages/index.ts";
-import {
-  type Clock,
-  type Diagnostic,
-  type EnvVars,
-  fileFailure,
-  HostformError,
-  messageOf,
-  systemClock,
-} from "../model/index.ts";
+import { problem, raise } from "../messages/index.ts";
+import { type Clock, type Diagnostic, type EnvVars, fileFailure, messageOf, systemClock } from "../model/index.ts";
 import { isLoopback, normalizeBaseUrl } from "./address.ts";
 import { accountDigest } from "./token.ts";
 
@@ -110,7 +102,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
 
 /** Returns true if the user accepts that nothing but notes and holdings is written down. @throws HostformError `config.invalid_value`. */
 export function isInMemory({ HOSTFORM_STORE: store, HOSTFORM_LEDGER: ledger }: EnvVars): boolean {
-  if (store && store !== "memory") throw new HostformError([problem("config.invalid_value/store")]);
+  if (store && store !== "memory") raise("config.invalid_value/store");
   return store === "memory" || ledger === "memory";
 }
 
@@ -129,7 +121,7 @@ function requireOwn(folder: string): void {
   } catch (error) {
     // A folder that cannot be looked at is one that cannot be used, which is no danger.
     if (!(error instanceof PathRefused)) return;
-    throw new HostformError([problem("store.unsafe", { place: folder, reason: fileFailure(error), mode: 700 })]);
+    raise("store.unsafe", { place: folder, reason: fileFailure(error), mode: 700 });
   }
 }
 

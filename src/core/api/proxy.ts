@@ -1,6 +1,5 @@
 /** The proxy to a server, by the environment. */
-import { problem } from "../messages/index.ts";
-import { HostformError } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
 import { isLoopback } from "./address.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -47,7 +46,7 @@ export function routeTo(url: URL, env: Variables): Route {
   const proxy = URL.parse(value.includes("://") ? value : `http://${value}`);
   const pair = proxy === null ? undefined : pairIn(proxy);
   if (proxy === null || pair === undefined || !/^https?:$/.test(proxy.protocol) || proxy.hostname === "") {
-    throw new HostformError([problem("provider.proxy", { variable })]);
+    raise("provider.proxy", { variable });
   }
   return {
     proxy: {

@@ -2,8 +2,8 @@
 
 import { scryptSync } from "node:crypto";
 import { look, read } from "../files/file-system.ts";
-import { problem } from "../messages/index.ts";
-import { type Diagnostic, errnoOf, fileFailure, HostformError, shorten } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
+import { type Diagnostic, errnoOf, fileFailure, shorten } from "../model/index.ts";
 
 /** Place of an API token: an environment variable, or a file by its absolute path. */
 export type TokenSource = { readonly env: string } | { readonly file: string };
@@ -37,26 +37,26 @@ function fromVariable(variable: string, { env, of, otherwise, place }: TokenRead
   if (token) return { token, readableByOthers: false };
   const state = token === undefined ? "not set" : "empty";
   const set = `\`export ${variable}=…\`${otherwise === undefined ? "" : `, ${otherwise}`}`;
-  throw new HostformError([problem("provider.token", { of, variable, state, set, ...place })]);
+  raise("provider.token", { of, variable, state, set, ...place });
 }
 
 async function fromFile(file: string, { of, relativeTo, place }: TokenReading): Promise<FoundToken> {
   try {
     const token = (await read(file)).toString().trim();
     const readableByOthers = ((look(file)?.mode ?? 0) & 0o077) !== 0;
-    if (token === "") throw new HostformError([problem("provider.token/empty_file", { of, file, ...place })]);
+    if (token === "") raise("provider.token/empty_file", { of, file, ...place });
     return { token, readableByOthers };
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     const failure = `${file}: ${fileFailure(error)}`;
-    throw new HostformError([problem("provider.token/file", { of, failure, base: relativeTo, ...place })]);
+    raise("provider.token/file", { of, failure, base: relativeTo, ...place });
   }
 }
 
 /** §5.1. @throws HostformError `provider.token`, without the token, where a header cannot hold it. */
 export function validToken(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new HostformError([problem(`provider.token/${token.trim() === "" ? "absent" : "characters"}`)]);
+  raise(`provider.token/${token.trim() === "" ? "absent" : "characters"}`);
 }
 
 /** Removes what must never be shown from text that will be. `more`: further secret values, of this request's body. */

@@ -1,13 +1,12 @@
 // Dependencies: references of resources, the part of a declaration that targets select, and the order of changes.
 import type { Kinds } from "../kinds/kind.ts";
 import { plannedValues, thingKey } from "../lifecycle/index.ts";
-import { problem } from "../messages/index.ts";
+import { raise } from "../messages/index.ts";
 import { walk } from "../model/graph.ts";
 import {
   type Change,
   type Desired,
   type DesiredResource,
-  HostformError,
   isReplacement,
   nearest,
   resourceOf,
@@ -72,7 +71,7 @@ export function narrow(desired: Desired, state: State, targets: readonly string[
     const there = (recordedIndex.get(target) ?? []).filter((address) => !declared.has(address));
     if (here.length + there.length === 0) {
       const known = [...declaredIndex.keys(), ...recordedIndex.keys()];
-      throw new HostformError([problem("plan.address", { target, near: nearest(target, known) })]);
+      raise("plan.address", { target, near: nearest(target, known) });
     }
     choose(here, (at) => {
       const resource = declared.get(at);

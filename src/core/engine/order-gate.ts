@@ -1,12 +1,11 @@
 // Limits on orders and cost during an apply. Each order passes the gate, and its invoice is counted.
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { type Account, plannedValues } from "../lifecycle/index.ts";
-import { problem } from "../messages/index.ts";
+import { problem, raise } from "../messages/index.ts";
 import {
   type Change,
   type Diagnostic,
   fractionIn,
-  HostformError,
   isObject,
   type Plan,
   type ProviderConfig,
@@ -81,7 +80,7 @@ export class OrderGate {
     const { quote } = kind.quote(plannedValues(change), await list);
     if (quote.list === planned.list && quote.billed === planned.billed && quote.most === planned.most) return;
     const prices = { planned: this.#priceText(planned), now: this.#priceText(quote), unit: this.#amounts.unit };
-    throw new HostformError([problem("apply.price", { address, ...prices })]);
+    raise("apply.price", { address, ...prices });
   }
 
   #priceText({ currency, list, billed, most }: Quote): string {
@@ -165,7 +164,7 @@ export class Spending {
     const { maxOrders: most, maxSpend = {} } = this.#limits;
     const { address, currency } = order;
     if (most !== undefined && this.#shares.size >= most)
-      throw new HostformError([problem("guard.orders/run", { address, orders: this.#shares.size, limit: most })]);
+      raise("guard.orders/run", { address, orders: this.#shares.size, limit: most });
     const [over] = this.#excesses();
     if (over !== undefined) this.#refuse(order, over, this.#soFar(over), true);
     for (const [of, limit] of Object.entries(maxSpend))
@@ -251,7 +250,7 @@ export class Spending {
   #refuse({ address, most }: Order, { currency, limit }: Limit, why: string, isOver = false): never {
     const about = { address, currency, why, isOver, hasPrice: most !== null };
     const { text, unit } = this.#amounts;
-    throw new HostformError([problem("guard.spend/run", { ...about, limit: text(limit, currency), unit })]);
+    raise("guard.spend/run", { ...about, limit: text(limit, currency), unit });
   }
 
   /** Remembers the highest excess. A free order says nothing about other orders. */

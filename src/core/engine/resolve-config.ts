@@ -1,7 +1,7 @@
 // Values of a declaration: its kinds, its expressions, and values from secret sources.
 import { type Kind, type Kinds, namedByDomain } from "../kinds/kind.ts";
 import { type ApplyContext, attributesOf, type SecretOutputs, validate } from "../lifecycle/index.ts";
-import { problem } from "../messages/index.ts";
+import { problem, raise } from "../messages/index.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -9,7 +9,6 @@ import {
   type EnvVars,
   type EvalScope,
   ExpressionError,
-  HostformError,
   hasOpenHost,
   hiddenText,
   type JsonObject,
@@ -152,7 +151,7 @@ async function readSource(
   const issue = kind.attributes.shape[name]?.safeParse(value).error?.issues[0];
   if (issue === undefined) return value;
   const about = { address, name, issue: issue.message, place: sourcePlace(source), attribute: [name] };
-  throw new HostformError([problem("secret.source/invalid", about)]);
+  raise("secret.source/invalid", about);
 }
 
 const cache = new WeakMap<Kinds, Kinds>();

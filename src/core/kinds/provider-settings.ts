@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { MOST_REQUESTS_PER_MINUTE } from "../api/limiter.ts";
-import { problem } from "../messages/index.ts";
-import { HostformError, milliseconds, type ProviderConfig } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
+import { milliseconds, type ProviderConfig } from "../model/index.ts";
 import type { ReadSettings } from "./kind.ts";
 
 const VARIABLE_NAME = "expected the name of an environment variable, such as HOSTING_TOKEN";
@@ -93,7 +93,7 @@ export function moneyScaleOf(
 ): number | undefined {
   if (moneyScale !== undefined || baseUrl !== undefined || !text) return moneyScale;
   const scale = parseMoneyScale(text);
-  if (scale === undefined) throw new HostformError([problem("config.invalid_value/scale", {})]);
+  if (scale === undefined) raise("config.invalid_value/scale", {});
   return scale;
 }
 

@@ -1,12 +1,11 @@
 import type { ListReading, PlanRecord, Reader } from "../api/index.ts";
 import { collect, endingWith, type Kind, type ReadContext, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import type { AccountStore, Turn } from "../local/index.ts";
-import { problem, requireScale } from "../messages/index.ts";
+import { raise, requireScale } from "../messages/index.ts";
 import {
   type ApiError,
   type Clock,
   type ClockTimes,
-  HostformError,
   isForbidden,
   isGap,
   isNoList,
@@ -135,7 +134,7 @@ export class Account {
     try {
       const remote = await kind.get(endingWith(this.#context, signal), id);
       if (remote.id === id) return this.#seen(kind, remote);
-      throw new HostformError([problem("api.malformed/other", { noun: kind.noun, id, other: remote.id })]);
+      raise("api.malformed/other", { noun: kind.noun, id, other: remote.id });
     } catch (error) {
       if ((unlisted && isNotFound(error)) || (await this.isMissing(error, kind, id))) return undefined;
       throw error;
@@ -167,7 +166,7 @@ export class Account {
       if (await asks()) this.#ended.add(`${kind.type} ${id}`);
       return true;
     }
-    throw new HostformError([problem("api.malformed/listed", { noun: kind.noun, id, said: error.message })]);
+    raise("api.malformed/listed", { noun: kind.noun, id, said: error.message });
   }
 
   #seen({ type }: Kind, one: Remote): Remote {

@@ -1,6 +1,6 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
-import { problem } from "../messages/index.ts";
+import { raise } from "../messages/index.ts";
 import {
   ApiError,
   type Awaiting,
@@ -226,5 +226,5 @@ export function proceed({ stop }: Pick<RunContext, "stop">): void {
 }
 
 export function refuseStopped(): never {
-  throw new HostformError([problem("interrupted", {})]);
+  raise("interrupted", {});
 }

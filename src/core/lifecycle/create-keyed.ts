@@ -1,6 +1,6 @@
 import type { Mutation, PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { problem } from "../messages/index.ts";
+import { problem, raise } from "../messages/index.ts";
 import { ApiError, HostformError, type Intent, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { differing } from "./attributes.ts";
@@ -108,7 +108,7 @@ async function answered(
   const owner = made.id === null ? undefined : records.claimId?.(kind, made.id, made.attributes);
   if (owner !== undefined) {
     await creation.withdraw();
-    throw new HostformError([problem("apply.replayed/held", { ...replay(creation, made.id), owner })]);
+    raise("apply.replayed/held", { ...replay(creation, made.id), owner });
   }
   if (earlier?.phase === "gone") {
     await creation.markGone(earlier.id, change.private.generation ?? 1);
@@ -126,7 +126,7 @@ async function answered(
   if (isFirst && change.anyway === true) {
     await creation.withdraw();
     // The user declares another object, but the order has the same name.
-    throw new HostformError([problem("apply.replayed/older", replay(creation, earlier.id))]);
+    raise("apply.replayed/older", replay(creation, earlier.id));
   }
   const warning = problem("apply.replayed", replay(creation, made.id));
   // A replay repeats the old response, but the list shows the current service. If this state has no intent, somebody else may
@@ -244,5 +244,5 @@ async function refuseOther(creation: Creation, earlier: Remote, plans: readonly 
     is: JSON.stringify(is),
     declared: JSON.stringify(declared),
   };
-  throw new HostformError([problem("apply.replayed/other", about)]);
+  raise("apply.replayed/other", about);
 }

@@ -1,11 +1,10 @@
 /** Reads one resource and similar objects from the account. */
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, namedBy, type Remote } from "../kinds/kind.ts";
-import { problem } from "../messages/index.ts";
+import { problem, raise } from "../messages/index.ts";
 import {
   ApiError,
   type Diagnostic,
-  HostformError,
   isForbidden,
   isNoList,
   type JsonObject,
@@ -288,7 +287,7 @@ const PRECISION_MS = 2_000;
  */
 function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Remote): void {
   const evidence = differenceOf(kind, recorded, attributes);
-  if (evidence !== undefined) throw new HostformError([problem("state.stranger", { noun: kind.noun, id, evidence })]);
+  if (evidence !== undefined) raise("state.stranger", { noun: kind.noun, id, evidence });
 }
 
 /** Returns true unless the object certainly differs from the object in the state. */

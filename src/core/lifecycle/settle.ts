@@ -1,10 +1,9 @@
 /** Pending creations that the user settles: the evidence, and the resulting state entry. */
 import type { InvoiceRecord } from "../api/index.ts";
 import { identityOf, type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { problem } from "../messages/index.ts";
+import { raise } from "../messages/index.ts";
 import {
   ApiError,
-  HostformError,
   isNotFound,
   type Json,
   type JsonObject,
@@ -70,10 +69,9 @@ async function questionFor(input: EvidenceInput) {
 function refuseHeld(kind: Kind, { address, attributes }: PendingCreate, remote: Remote, others: Others): void {
   const owner = others.ownerOf?.(remote);
   const about = { address, noun: kind.noun, id: remote.id };
-  if (owner !== undefined) throw new HostformError([problem("usage/held", { ...about, owner })]);
+  if (owner !== undefined) raise("usage/held", { ...about, owner });
   const sibling = matches(kind, attributes, remote.attributes) ? undefined : siblingOf(kind, remote, others.siblings);
-  if (sibling !== undefined)
-    throw new HostformError([problem("usage/sibling", { ...about, sibling: sibling.address })]);
+  if (sibling !== undefined) raise("usage/sibling", { ...about, sibling: sibling.address });
 }
 
 /**
@@ -88,7 +86,7 @@ function refuseOther(
 ): void {
   const about = { address, noun: kind.noun, id };
   const isOlder = pending.known?.includes(id) === true;
-  if (isOlder) throw new HostformError([problem("usage/other", { ...about, isOlder })]);
+  if (isOlder) raise("usage/other", { ...about, isOlder });
   const isFinal = kind.removal === "delete" && identityOf(kind).some((name) => Object.hasOwn(differences, name));
   const names = Object.keys(differences).filter(
     (name) => name !== kind.fromCatalogue?.attribute || differences[name]?.is !== null,
@@ -98,12 +96,11 @@ function refuseOther(
     const form = differences[name];
     return form === undefined ? [] : [{ name, ...openValues(form, secret.includes(name)) }];
   });
-  if (shown.length > 0 && (isFinal || !isForced))
-    throw new HostformError([problem("usage/differs", { ...about, differences: shown, isFinal })]);
+  if (shown.length > 0 && (isFinal || !isForced)) raise("usage/differs", { ...about, differences: shown, isFinal });
   // Trust the user if the natural key is unreadable, or if the object is certainly new.
   const comparable = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
   if (isForced || pending.knowsAll || !comparable || matches(kind, attributes, live)) return;
-  throw new HostformError([problem("usage/other", { ...about, isOlder })]);
+  raise("usage/other", { ...about, isOlder });
 }
 
 /** Rejects an id that is the natural key of another object, because no endpoint shows the object of an id. */
@@ -111,7 +108,7 @@ function refuseOtherName(kind: Kind, { address, attributes }: PendingCreate, id:
   const { name } = kind.words;
   if (!kind.attributes.shape[name]?.safeParse(id).success) return;
   if (kind.naturalKey({ ...attributes, [name]: id }) === kind.naturalKey(attributes)) return;
-  throw new HostformError([problem("usage/other", { address, noun: kind.noun, id, isOlder: false })]);
+  raise("usage/other", { address, noun: kind.noun, id, isOlder: false });
 }
 
 /** Rejects dropping a creation that certainly created an object. Sends only GET requests. @throws HostformError `usage`. */
@@ -121,7 +118,7 @@ export async function refuseCreated(input: EvidenceInput, undeclared = false): P
   const decided = decidePending(await questionFor(input));
   if (decided.do !== "adopt") return;
   const about = { address: prior.address, noun: kind.noun, id: decided.id, undeclared };
-  throw new HostformError([problem("usage/created", about)]);
+  raise("usage/created", about);
 }
 
 /**

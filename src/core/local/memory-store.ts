@@ -1,7 +1,7 @@
 // The store of an account in memory, for one process; several stores on the same tables are several processes.
 import { randomUUID } from "node:crypto";
-import { problem } from "../messages/index.ts";
-import { type Clock, type Diagnostic, HostformError, type RequestOutlook, systemClock } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
+import { type Clock, type Diagnostic, type RequestOutlook, systemClock } from "../model/index.ts";
 import type {
   AccountStore,
   Held,
@@ -137,7 +137,7 @@ export class MemoryStore implements AccountStore {
     const { epoch } = turn;
     if (epoch !== this.#tables.epoch) {
       this.#queue.lost(turn);
-      throw new HostformError([problem("store.turn_lost", {})]);
+      raise("store.turn_lost", {});
     }
     this.#beat(epoch);
     const earlier = this.#tables.intents.get(intent.id);

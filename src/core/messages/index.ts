@@ -15,12 +15,15 @@ import { conditions } from "./conditions.ts";
 import { creates } from "./creates.ts";
 import { declaration } from "./declaration.ts";
 import { limits } from "./limits.ts";
-import { type Given, problemsOf } from "./message.ts";
+import { locks } from "./locks.ts";
+import { type Given, problemsOf, type Rest } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes } from "./processes.ts";
 import { requests } from "./requests.ts";
+import { states } from "./states.ts";
 
 export type { MissingState } from "./accounts.ts";
+export type { Doing } from "./locks.ts";
 export { doubtOf } from "./requests.ts";
 
 /** Every message of the core. No two subjects have one name in common. */
@@ -33,6 +36,8 @@ export const catalogue = {
   ...limits,
   ...processes,
   ...requests,
+  ...states,
+  ...locks,
 };
 
 /**
@@ -40,6 +45,14 @@ export const catalogue = {
  * @example problem("plan.gone/import", { address: "hosting_service.www", noun: "service", object: "1004", how: "does not exist" })
  */
 export const problem = problemsOf(catalogue);
+
+/** Throws a HostformError with one message of the catalogue. */
+export function raise<Name extends keyof typeof catalogue>(
+  name: Name,
+  ...given: Rest<(typeof catalogue)[Name]>
+): never {
+  throw new HostformError([problem(name, ...given)]);
+}
 
 type OfCondition<Name> = Name extends `condition.${infer Rest}` ? Rest : never;
 

@@ -1,4 +1,4 @@
-import { type Code, type Diagnostic, type DiagnosticParts, errorOf, warningOf } from "../model/index.ts";
+import { type Code, type Diagnostic, type DiagnosticParts, errorOf, type Remedy, warningOf } from "../model/index.ts";
 
 type Severity = Diagnostic["severity"];
 
@@ -26,6 +26,10 @@ export const error = message("error");
 export const warning = message("warning");
 export const either = message("either");
 
+/** Returns an error with a fixed summary about a place and the reason of its failure. */
+export const failure = (summary: string, ...remedies: readonly Remedy[]) =>
+  error(({ place, reason }: Words<"place" | "reason">) => ({ summary, detail: `${place}: ${reason}.`, remedies }));
+
 /** Messages by code; a code with several has one for each variant: `plan.exists/held`. */
 export type Catalogue = { readonly [name in Code | `${Code}/${string}`]?: Message<never> };
 
@@ -39,12 +43,12 @@ export type Given<M> =
         Place & { readonly severity?: "either" extends Level ? Severity : undefined }
     : never;
 
+/** Arguments behind the name of a message: none is required if no parameter is. */
+export type Rest<M> = object extends Given<M> ? [given?: Given<M>] : [given: Given<M>];
+
 /** Returns the function that makes a diagnostic from a message of the catalogue and its parameters. */
 export function problemsOf<Messages extends Catalogue>(catalogue: Messages) {
-  return <Name extends keyof Messages & string>(
-    name: Name,
-    ...[given]: object extends Given<Messages[Name]> ? [given?: Given<Messages[Name]>] : [given: Given<Messages[Name]>]
-  ): Diagnostic => {
+  return <Name extends keyof Messages & string>(name: Name, ...[given]: Rest<Messages[Name]>): Diagnostic => {
     const { level, texts } = catalogue[name] as Message<unknown>;
     const [code] = name.split("/") as [Code];
     const { summary, detail, remedies } = texts(given);

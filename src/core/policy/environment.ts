@@ -1,6 +1,6 @@
 import path from "node:path";
-import { problem } from "../messages/index.ts";
-import { type EnvVars, HostformError } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
+import type { EnvVars } from "../model/index.ts";
 
 /**
  * Returns the files in HOSTFORM_POLICY, separated as in PATH.
@@ -10,7 +10,7 @@ export function policyFiles({ HOSTFORM_POLICY: named }: EnvVars): readonly strin
   if (named === undefined) return [];
   const files = named.split(path.delimiter).filter((file) => file.trim() !== "");
   if (files.length > 0) return files;
-  throw new HostformError([problem("policy.invalid/unset", {})]);
+  raise("policy.invalid/unset", {});
 }
 
 /**

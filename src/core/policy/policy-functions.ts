@@ -1,8 +1,8 @@
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import * as z from "zod";
-import { problem } from "../messages/index.ts";
-import { HostformError, messageOf, type PolicyVerdict } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
+import { messageOf, type PolicyVerdict } from "../model/index.ts";
 
 /** Maximum duration of a function, in milliseconds. */
 const MOST_MS = 5_000;
@@ -45,7 +45,7 @@ export async function runFunction(
   mostMs = MOST_MS,
 ): Promise<PolicyVerdict[]> {
   const refuse = (why: string): never => {
-    throw new HostformError([problem("policy.failed", { file: shown, why })]);
+    raise("policy.failed", { file: shown, why });
   };
   const { said, failed } = await answerOf(file, input, mostMs).catch((error: unknown) => refuse(messageOf(error)));
   if (failed !== undefined) refuse(failed);

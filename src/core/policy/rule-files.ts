@@ -1,7 +1,7 @@
 import { isMap, isNode, LineCounter, parseDocument } from "yaml";
 import type * as z from "zod";
 import type { $ZodIssue } from "zod/v4/core";
-import { problem } from "../messages/index.ts";
+import { problem, raise } from "../messages/index.ts";
 import {
   attempt,
   type Diagnostic,
@@ -38,7 +38,7 @@ export async function readPolicyText(file: string, read: ReadFile): Promise<stri
 }
 
 function refuse(file: string, why: string): never {
-  throw new HostformError([problem("policy.invalid", { file, why })]);
+  raise("policy.invalid", { file, why });
 }
 
 /** Parses the rules in a text. @throws HostformError `policy.invalid` with the location of each mistake. */

@@ -1,28 +1,29 @@
-// Keys and what is sealed with them: AES-256-GCM under a key that is given, or derived from a passphrase (PBKDF2).
+// Encryption with AES-256-GCM. The key is given, or derived from a passphrase with PBKDF2.
 import { createCipheriv, createDecipheriv, createHmac, pbkdf2, randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import * as z from "zod";
-import { fail, type JsonObject } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
+import type { JsonObject } from "../model/index.ts";
 import { KEY_VARIABLES, type KeyVariables, type StateKey } from "./state-key.ts";
 
-/** Encrypts and decrypts texts, each bound to what it belongs to, so that it cannot be put in another's place. */
+/** Encrypts and decrypts texts. Each text is bound to its place, so that it cannot replace another text. */
 export interface Seal {
-  /** Clear-text header: everything but the key that opening needs. */
+  /** Clear-text header: everything that decryption needs, except the key. */
   readonly header: JsonObject;
-  /** @param bound what the text belongs to (lineage, serial …). @returns one line of base64. */
+  /** @param bound the place of the text (lineage, serial …). @returns one line of base64. */
   seal(text: string, bound: string): string;
   /**
-   * The inverse of `seal`. The key is known to be the right one, so what does not open is not what was sealed.
-   * @throws HostformError `state.unreadable` when a byte of it was changed, or it stands in another's place.
+   * The inverse of `seal`. The fingerprint proves the key, so a failure means that the text is corrupted.
+   * @throws HostformError `state.unreadable` if a byte was changed, or the text is in another place.
    */
   open(sealed: string, bound: string): string;
-  /** Its key is one of earlier times: it opens, and nothing is sealed with it. */
+  /** True for an old key, which only decrypts. */
   readonly old?: boolean;
 }
 
 /** OpenTofu's default. OWASP recommends at least 210,000 for this function. */
 export const PBKDF2_ITERATIONS = 600_000;
-/** A file must not make its reader compute for hours: this many take a few seconds. */
+/** Limit for files of others. More iterations would occupy the reader for hours. */
 const MOST_ITERATIONS = 10_000_000;
 const SALT_BYTES = 32;
 const KEY_BYTES = 32;
@@ -35,30 +36,29 @@ const header = z.discriminatedUnion("from", [
     iterations: z.int().min(1).max(MOST_ITERATIONS),
     /** Base64, at least 16 bytes. */
     salt: z.string().refine((text) => /^[A-Za-z0-9+/]{22,}={0,2}$/.test(text) && isCanonical(text)),
-    /** The fingerprint of the derived key: distinguishes a wrong passphrase from a damaged file. */
+    /** Fingerprint of the derived key. It distinguishes a wrong passphrase from a corrupted file. */
     id,
   }),
   z.strictObject({ from: z.literal("key"), id }),
 ]);
 
-/** Header of a sealed text: everything but the secret that opening needs. */
 type KeyHeader = z.infer<typeof header>;
 
 export interface EncryptionOptions {
-  /** Undefined: nothing can be sealed, and nothing that is sealed can be opened. */
+  /** If undefined, no text can be encrypted or decrypted. */
   readonly key: StateKey | undefined;
-  /** Keys that open as well; nothing is sealed with them. Asked once something is to be opened that the key did not seal. */
+  /** Old keys, which only decrypt. Called when the key does not fit a text. */
   readonly old?: () => Promise<readonly StateKey[]>;
-  /** Accept a clear-text state or journal although a key is set. */
+  /** Accepts a clear-text state or journal although a key is set. */
   readonly acceptsClear?: boolean;
   /** Variables that hold a key, for messages. */
   readonly variables?: KeyVariables;
-  /** PBKDF2 rounds of what is newly sealed. */
+  /** PBKDF2 iterations of new texts. */
   readonly iterations?: number;
   readonly random?: RandomBytes;
 }
 
-/** Makes seals from one passphrase or key, and opens what earlier ones have sealed. A key is derived once for each salt that is met. */
+/** Creates seals from one passphrase or key, and opens texts of old keys. A key is derived once for each salt. */
 export class Encryption {
   readonly key: StateKey | undefined;
   readonly acceptsClear: boolean;
@@ -78,23 +78,18 @@ export class Encryption {
     this.#options = { ...defaults, ...options };
   }
 
-  /** @throws HostformError `state.key` when there is none. */
+  /** @throws HostformError `state.key` if no key is set. */
   required(): StateKey {
     if (this.key !== undefined) return this.key;
-    const { passphrase, key, command } = this.#options.variables;
-    return fail("state.key", `Neither ${passphrase} nor ${key} is set`, {
-      remedies: [
-        `Set ${passphrase} to a long passphrase, or ${key} to 32 random bytes in base64 (\`openssl rand -base64 32\`), or ${command} to a command that prints those.`,
-      ],
-    });
+    return raise("state.key/unset", this.#options.variables);
   }
 
-  /** Asks for the key where a command has it, so that one that fails does so before anything else is done. @throws HostformError `state.key`. */
+  /** Runs the command that prints the key, so that a failure ends the run early. @throws HostformError `state.key`. */
   async ready(): Promise<void> {
     if (this.key?.from === "key") await bytesOf(this.key);
   }
 
-  /** A seal that nothing was sealed with yet: with a passphrase, of a new salt. @throws HostformError `state.key`. */
+  /** Returns a new seal. A passphrase gets a new salt. @throws HostformError `state.key`. */
   async fresh(): Promise<Seal> {
     const key = this.required();
     if (key.from === "key") {
@@ -107,12 +102,12 @@ export class Encryption {
     return this.#seal(bytes, { from: "passphrase", kdf: "pbkdf2-sha512", iterations, salt, id: fingerprint(bytes) });
   }
 
-  /** The seal that was used last, so that nothing has to be derived again; else a fresh one. @throws HostformError `state.key`. */
+  /** Returns the last seal, which needs no derivation, or a new one. @throws HostformError `state.key`. */
   async recent(): Promise<Seal> {
     return this.#last ?? this.fresh();
   }
 
-  /** The seal that made something, by its header. @throws HostformError `state.key`, `state.unreadable`. */
+  /** Returns the seal of a header. @throws HostformError `state.key`, `state.unreadable`. */
   async from(found: JsonObject): Promise<Seal> {
     const of = parseHeader(found);
     const own = this.key && (await this.#bytesFor(of, this.key));
@@ -124,7 +119,7 @@ export class Encryption {
     return own === undefined ? this.#refuseMissing(of) : this.#refuseWrong(of, fingerprint(own));
   }
 
-  /** Undefined for a key of the other sort. */
+  /** Returns undefined for a key of the other type. */
   async #bytesFor(of: KeyHeader, key: StateKey): Promise<Buffer | undefined> {
     if (key.from === "key") return of.from === "key" ? bytesOf(key) : undefined;
     return of.from === "passphrase" ? this.#derive(key.passphrase, of.salt, of.iterations) : undefined;
@@ -152,25 +147,16 @@ export class Encryption {
 
   #refuseMissing({ from }: KeyHeader): never {
     const variable = this.#options.variables[from];
-    const other = this.key && `${this.key.variable} holds a ${this.key.from}`;
-    const unset = this.key ? `, and unset ${this.key.variable}` : "";
-    fail("state.key", `The state is encrypted, and ${variable} is not set`, {
-      detail: `It was encrypted with a ${from}${other ? `, and ${other}` : ""}.`,
-      remedies: [`Set ${variable} to the ${from} that it was encrypted with${unset}.`],
-    });
+    raise("state.key/missing", { variable, from, other: this.key?.variable, otherFrom: this.key?.from });
   }
 
-  #refuseWrong({ from, id: expected }: KeyHeader, given: string): never {
+  #refuseWrong({ from, id: expected }: KeyHeader, found: string): never {
     const variable = this.key?.variable ?? this.#options.variables[from];
-    fail("state.key", `The ${from} in ${variable} is not the one that the state was encrypted with`, {
-      // The fingerprint of a derived key says nothing to people: it differs from salt to salt.
-      ...(from === "key" && { detail: `The fingerprint of that key is ${expected}, that of the one given ${given}.` }),
-      remedies: [`Set ${variable} to the ${from} that it was encrypted with.`],
-    });
+    raise("state.key/wrong", { variable, from, expected, found });
   }
 }
 
-/** The bytes of a key that is no passphrase. @throws HostformError `state.key` when the command that prints it fails. */
+/** Returns the bytes of a key. @throws HostformError `state.key` if its command fails. */
 export async function bytesOf({ bytes }: Extract<StateKey, { from: "key" }>): Promise<Buffer> {
   return typeof bytes === "function" ? bytes() : bytes;
 }
@@ -183,23 +169,20 @@ function isCanonical(base64: string): boolean {
 function parseHeader(found: JsonObject): KeyHeader {
   const checked = header.safeParse(found);
   if (checked.success) return checked.data;
-  return fail("state.unreadable", "The encrypted state names no known encryption", {
-    detail: "Its `key` was changed or damaged, or a newer version of hostform wrote it.",
-    remedies: ["Restore it from a backup, or use the version of hostform that wrote it."],
-  });
+  return raise("state.unreadable/encryption");
 }
 
 type RandomBytes = (count: number) => Buffer;
 
 const ALGORITHM = "aes-256-gcm";
-/** The length that GCM is made for (NIST SP 800-38D): a nonce is random, so one key is good for 2^32 sealings. */
+/** Nonce length of GCM (NIST SP 800-38D). Nonces are random, so one key can encrypt 2^32 texts. */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM. The nonce is fresh each time and stands before the ciphertext, the tag after it.
- * @param bound is authenticated with the text, and not stored: who opens it must know it.
- * @returns nonce, ciphertext and tag as one text in base64.
+ * Encrypts with AES-256-GCM and a new nonce.
+ * @param bound text that is authenticated, but not stored. Decryption needs the same text.
+ * @returns nonce, ciphertext and tag as one string in base64.
  */
 export function encrypt(key: Buffer, text: string, bound: string, random: RandomBytes): string {
   const nonce = random(NONCE_BYTES);
@@ -211,11 +194,11 @@ export function encrypt(key: Buffer, text: string, bound: string, random: Random
 
 /**
  * The inverse of {@link encrypt}.
- * @throws HostformError `state.unreadable` when text or `bound` is not what was encrypted with this key.
+ * @throws HostformError `state.unreadable` if the text or `bound` differs from the encrypted one.
  */
 export function decrypt(key: Buffer, sealed: string, bound: string): string {
   const bytes = Buffer.from(sealed, "base64");
-  // The decoder passes over what it does not know and over spare bits: two texts must not stand for the same bytes.
+  // The decoder ignores unknown characters and spare bits. Only the canonical string is accepted.
   if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64") !== sealed) return refuse();
   const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
   decipher.setAAD(Buffer.from(bound, "utf8"));
@@ -228,14 +211,11 @@ export function decrypt(key: Buffer, sealed: string, bound: string): string {
   }
 }
 
-/** Identifies a key without revealing anything of it: 16 hexadecimal digits. */
+/** Returns 16 hexadecimal digits that identify a key without revealing it. */
 export function fingerprint(key: Buffer): string {
   return createHmac("sha256", key).update("hostform state key").digest("hex").slice(0, 16);
 }
 
 function refuse(): never {
-  fail("state.unreadable", "The encrypted data was changed or damaged", {
-    detail: "The key is right, but the data was altered, or encrypted for another place.",
-    remedies: ["Restore it from a backup or from version control."],
-  });
+  raise("state.unreadable/sealed", { source: "data", why: "Its content, or its place, is not the encrypted one" });
 }

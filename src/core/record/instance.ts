@@ -1,14 +1,15 @@
 import * as z from "zod";
+import { raise } from "../messages/index.ts";
 import type { AccountMark, Anchor, Intent, PrivateMark, QueuedJob, ResourceState } from "../model/index.ts";
-import { fail, formatAddress, isName, PENDING_CREATE, parseAddress, parsedJson, resourceOf } from "../model/index.ts";
+import { formatAddress, isName, PENDING_CREATE, parseAddress, parsedJson, resourceOf } from "../model/index.ts";
 import { canonical, type InstanceJson, order, type ResourceJson } from "./state-json.ts";
 
-/** The registry under which Terraform looks for a provider that names none. */
+/** Registry of a provider without a registry in its name. */
 export const DEFAULT_REGISTRY = "registry.terraform.io";
 
 const PROVIDER = /^provider\["([^"/]+)\/hostform\/hosting"\](?:\.([A-Za-z_][A-Za-z0-9_-]*))?$/;
 
-/** The order in which Terraform writes the fields of an instance; others follow it. */
+/** Field order of Terraform. Other fields follow. */
 const FIELDS = [
   "index_key",
   "status",
@@ -41,8 +42,8 @@ export function formatProvider(registry: string, alias: string): string {
 }
 
 /**
- * True for an instance that hostform can manage: ours, in the root module, current and with an address. What else the
- * file holds (other providers, data sources, modules, deposed objects) passes through untouched.
+ * Returns true for an instance that hostform can manage: of our provider, in the root module, current, with an address. Other
+ * entries (other providers, data sources, modules, deposed objects) stay unchanged.
  */
 export function isManageable(resource: ResourceJson, instance: InstanceJson): boolean {
   return (
@@ -56,7 +57,7 @@ export function isManageable(resource: ResourceJson, instance: InstanceJson): bo
   );
 }
 
-/** The address of an instance, `module.m.x.y` and `data.x.y` included. */
+/** Returns the address of an instance, with `module.m` or `data` in front. */
 export function addressOf(resource: ResourceJson, instance: InstanceJson): string {
   const key = instance.index_key;
   const address = formatAddress({ type: resource.type, name: resource.name, ...(key !== undefined && { key }) });
@@ -64,11 +65,10 @@ export function addressOf(resource: ResourceJson, instance: InstanceJson): strin
   return `${resource.module === undefined ? "" : `${resource.module}.`}${mode}${address}`;
 }
 
-/** Decodes one manageable instance. @throws HostformError `state.unreadable` when its private mark is damaged. */
+/** Decodes one manageable instance. @throws HostformError `state.unreadable` if its private mark is corrupted. */
 export function decodeInstance(resource: ResourceJson, instance: InstanceJson, source: string): ResourceState {
   const address = addressOf(resource, instance);
   const { waiting = [], ...mark } = decodePrivate(instance, address, source);
-  // Sorted below, with everything else.
   const attributes = instance.attributes as ResourceState["attributes"];
   const missing = attributes.id === PENDING_CREATE ? [...waiting, "id"] : waiting;
   const notDone = missing.filter((name) => Object.hasOwn(attributes, name)).map((name) => [name, null] as const);
@@ -84,8 +84,9 @@ export function decodeInstance(resource: ResourceJson, instance: InstanceJson, s
 }
 
 /**
- * Encodes one instance. `original` is the instance that was read for the same object, if any: what Terraform keeps
- * there and hostform does not know (identity, taint, create_before_destroy, other private data) is taken over.
+ * Encodes one instance.
+ * @param original the entry of the same object in the file. Its fields of Terraform (identity, taint, create_before_destroy,
+ * other private data) are kept.
  */
 export function encodeInstance(resource: ResourceState, original: InstanceJson | undefined): InstanceJson {
   const known = encoded.get(resource);
@@ -95,7 +96,7 @@ export function encodeInstance(resource: ResourceState, original: InstanceJson |
   return instance;
 }
 
-/** Encoded instances: a stack writes its whole state after each step, and each step changes one resource. */
+/** Cache of encoded instances: a stack writes its whole state after each step, and each step changes one resource. */
 const encoded = new WeakMap<
   ResourceState,
   { readonly original: InstanceJson | undefined; readonly instance: InstanceJson }
@@ -122,12 +123,12 @@ function encode(resource: ResourceState, original: InstanceJson | undefined): In
   return Object.fromEntries(ordered.map((name) => [name, fields[name]])) as InstanceJson;
 }
 
-/** True when Terraform (not a pending create of hostform) marked the instance as damaged. */
+/** Returns true if Terraform, and not a pending create of hostform, tainted the instance. */
 export function isTainted(instance: InstanceJson | undefined): boolean {
   return instance?.status === "tainted" && !("pending" in privateObject(instance));
 }
 
-/** The one form that a resource has on disk: lists sorted, dependencies without instance keys, as Terraform has them. */
+/** Returns the canonical form of a resource: sorted lists, and dependencies without instance keys, as in Terraform. */
 export function normalized(resource: ResourceState): ResourceState {
   const dependencies = resource.dependencies.map((text) =>
     text.includes("[") && parseAddress(text) !== undefined ? resourceOf(text) : text,
@@ -141,12 +142,11 @@ export function normalized(resource: ResourceState): ResourceState {
   };
 }
 
-/** Each text once, sorted. */
 function inOrder(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)].sort(order);
 }
 
-/** The attributes that a sensitive path starts at: a secret anywhere inside an attribute makes all of it secret. */
+/** Returns the first name of each sensitive path: a nested secret makes the whole attribute secret. */
 function sensitiveNames(instance: InstanceJson | undefined): string[] {
   const names = (instance?.sensitive_attributes ?? []).map((path) => path[0]?.value);
   return names.filter((name): name is string => typeof name === "string");
@@ -192,7 +192,7 @@ const account = z.looseObject({
   anchors: z.array(anchor),
 } satisfies Record<keyof AccountMark, z.ZodType>);
 
-/** One entry for each field of the mark: a field that the model gains or loses does not compile until it is here too. */
+/** Schema of each field of the mark. A field that the model adds or removes does not compile without a change here. */
 const markFields = {
   generation: z.number().int().min(1).optional(),
   created: z.string().optional(),
@@ -209,12 +209,11 @@ const markFields = {
 } satisfies Record<keyof PrivateMark, z.ZodType>;
 
 const markNames = Object.keys(markFields);
-/** The private mark as it stands on disk; fields that are not known pass. */
+/** Private mark on disk. Unknown fields pass. */
 export const privateMark = z.looseObject(markFields);
 
 /**
- * Reads the private mark. A damaged one is an error rather than an absent one: it may be what keeps a service from
- * being ordered a second time.
+ * Reads the private mark. A corrupted mark is an error, because the mark may prevent a second order of a service.
  */
 function decodePrivate(instance: InstanceJson, address: string, source: string): PrivateMark {
   if (!instance.private) return {};
@@ -223,11 +222,7 @@ function decodePrivate(instance: InstanceJson, address: string, source: string):
     const known = Object.entries(value as object).filter(([name]) => markNames.includes(name));
     return canonical(Object.fromEntries(known)) as PrivateMark;
   }
-  return fail("state.unreadable", `The private mark of ${address} in ${source} is damaged`, {
-    address,
-    detail: "The field `private` should be the base64 form of a JSON object that hostform or its provider wrote.",
-    remedies: ["Restore the state from a backup.", { do: "forget", why: "restore" }],
-  });
+  return raise("state.unreadable/mark", { address, source });
 }
 
 function encodePrivate(resource: ResourceState, original: InstanceJson | undefined): string | undefined {

@@ -1,6 +1,6 @@
-// Lines of a journal, `CHECKSUM LENGTH PAYLOAD`. Lines are only appended. The checksum covers the payload and the checksum of the
-// line before, so that no line can change, move, vanish or come from another journal unnoticed: the last line proves all. The
-// length reveals a cut line, and two lines that lost the line break between them.
+// Lines of a journal, `CHECKSUM LENGTH PAYLOAD`. Lines are only appended. The checksum covers the payload and the previous
+// checksum, so the last line proves all lines: each change, move or removal of a line is detected. The length reveals a cut line,
+// and two lines without their line break.
 import { hash } from "node:crypto";
 import * as z from "zod";
 import { attempt, ifExplained, type JsonObject, parseAddress, parsedJson, type ResourceState } from "../model/index.ts";
@@ -8,18 +8,18 @@ import type { Seal } from "./encryption.ts";
 import { normalized, privateMark } from "./instance.ts";
 import { type Changes, isEmpty } from "./revise.ts";
 
-/** The form of a journal. A reader refuses what it does not know: half of a record may be what orders a server twice. */
+/** Format of a journal. A reader rejects other formats, because a half-read entry could order a server twice. */
 const CLEAR_VERSION = 1;
 /**
- * Of a sealed journal: its first line carries a proof, and each line is bound to all before it. Up to 0.1 they had the form
- * above, in which the key proves each line alone; such a journal is still read.
+ * Format of a sealed journal: its first line has a proof, and each line is bound to all previous lines. Version 0.1 wrote the
+ * format above, in which the key proves each line separately. Such journals are still read.
  */
 const SEALED_VERSION = 2;
 
 /** Beginning of each first line, in every version. */
 const HEAD_START = '{"journal":';
 
-/** The first line: what the journal belongs to. Always in the clear; of a sealed journal, proved with the key. */
+/** First line, with the state of the journal. Clear text; in a sealed journal, the key proves it. */
 export interface JournalHead {
   /** Lineage of the state. The journal chooses one if no state exists. */
   readonly lineage: string;
@@ -27,13 +27,13 @@ export interface JournalHead {
   readonly serial: number;
   /** Header of the lines' encryption. */
   readonly seal?: JsonObject | undefined;
-  /** Made with the key over all that stands before it in the line. */
+  /** Proof by the key of the line up to this field. */
   readonly proof?: string | undefined;
 }
 
 /**
- * Any other line: changes, or, as the last one, the digest of the state that is about to be written with all of them (and
- * those of earlier attempts at it). A state of such a digest has them in it.
+ * Any other line: changes, or, as the last line, the digests of the states that are to be written with all changes: the next
+ * attempt and earlier ones. A state with such a digest contains all changes.
  */
 export type JournalEntry = Changes | { readonly fold: readonly string[] };
 
@@ -44,7 +44,7 @@ const head = z.discriminatedUnion("journal", [
   z.strictObject({ journal: z.literal(SEALED_VERSION), ...belonging, seal: header, proof: z.string() }),
 ]);
 
-/** A resource as the state has it; what is most often the same is left out. */
+/** Resource without the fields that have their default. */
 const record = z.strictObject({
   address: z.string().refine((text) => parseAddress(text) !== undefined),
   provider: z.string().optional(),
@@ -63,7 +63,7 @@ export function digestOf(stateText: string): string {
   return hash("sha256", stateText, "base64url");
 }
 
-/** Makes the lines of one journal, in their order. */
+/** Creates the lines of one journal in order. */
 export class JournalLines {
   readonly #head: Omit<JournalHead, "seal" | "proof">;
   readonly #seal: Seal | undefined;
@@ -87,7 +87,7 @@ export class JournalLines {
     return this.#line(this.#seal?.seal(text, lineBound(this.#head, this.#count, this.#previous)) ?? ascii(text));
   }
 
-  /** A whole journal with one entry of changes, if there are any, and the state that takes them up. */
+  /** Returns a whole journal: at most one entry of changes, and the digests of the next state. */
   folding(list: Changes, digests: readonly string[]): string {
     return [this.head(), isEmpty(list) ? "" : this.entry(list), this.entry({ fold: digests })].join("");
   }
@@ -100,7 +100,7 @@ export class JournalLines {
   }
 }
 
-/** Undefined for a head of another version, or of something else. */
+/** Returns undefined if the line is not a head of a known version. */
 export function decodeHead(payload: string): JournalHead | undefined {
   const checked = head.safeParse(parsedJson(payload));
   if (!checked.success) return undefined;
@@ -108,7 +108,7 @@ export function decodeHead(payload: string): JournalHead | undefined {
   return { lineage, serial, seal: seal as JsonObject | undefined, ...("proof" in rest && { proof: rest.proof }) };
 }
 
-/** Returns true if the key proves every byte of the first line. The earlier form has no proof. */
+/** Returns true if the key proves every byte of the first line. Version 1 has no proof. */
 export function isProved(payload: string, { proof }: JournalHead, seal: Seal): boolean {
   if (proof === undefined) return true;
   const end = proofEnd(proof);
@@ -130,9 +130,9 @@ export function isTornHead(text: string): boolean {
 }
 
 /**
- * @param line counted from 0, the head being 0.
- * @param previous the checksum of the line before it.
- * @returns undefined for what is no entry.
+ * @param line number of the line; the head is 0.
+ * @param previous checksum of the previous line.
+ * @returns undefined if the payload is not an entry.
  * @throws HostformError as `Seal.open` does.
  */
 export function decodeEntry(
@@ -180,7 +180,7 @@ function boundOf(of: JournalHead, line: number, previous: string): string {
   return of.proof === undefined ? earlierLineBound(of, line) : lineBound(of, line, previous);
 }
 
-/** A sealed line opens in its own place only, and behind the lines that it was written behind. */
+/** Binds a sealed line to its number and to all previous lines. */
 function lineBound(of: Belonging, line: number, previous: string): string {
   return `${earlierLineBound(of, line)}\n${previous}`;
 }
@@ -189,32 +189,31 @@ function earlierLineBound({ lineage, serial }: Belonging, line: number): string 
   return `hostform journal\n${lineage}\n${serial}\n${line}`;
 }
 
-/** @param text the first line as far as it is proved. */
+/** @param text the first line without its proof. */
 function headBound(text: string): string {
   return `hostform journal head\n${text}`;
 }
 
-/** End of a proved first line. */
 function proofEnd(proof: string): string {
   return `,"proof":${JSON.stringify(proof)}}`;
 }
 
-/** The same JSON, with every other character as an escape. */
+/** Escapes all characters that are not ASCII. */
 function ascii(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** SHA-256 cut to 128 bits: 22 characters of base64url. Far cheaper than the sync that follows, and nothing collides. */
+/** SHA-256 cut to 128 bits: 22 characters of base64url. */
 const SUM_BYTES = 16;
 const HOLE = "\0";
 const LINE = /^([\w-]{22}) (\d+) (.*)$/s;
 
-/** Link of the first line. */
+/** Previous checksum of the first line. */
 export const CHAIN_START = "";
 
 /**
- * One line, with its line break, and the checksum that the next one takes up.
- * @param payload of ASCII alone, so that a length is one of bytes, and without a line break.
+ * Returns a line with its line break, and its checksum.
+ * @param payload ASCII without a line break, so that its length is a number of bytes.
  */
 export function chainLine(previous: string, payload: string): { readonly line: string; readonly sum: string } {
   const digest = hash("sha256", `${previous}\n${payload}`, "buffer");
@@ -222,26 +221,24 @@ export function chainLine(previous: string, payload: string): { readonly line: s
   return { line: `${sum} ${payload.length} ${payload}\n`, sum };
 }
 
-/** The lines of a text, as far as they can be trusted. */
+/** Proved lines of a text. */
 export interface ChainReading {
   readonly payloads: readonly string[];
-  /** The checksum of each of them. */
+  /** Checksum of each payload. */
   readonly sums: readonly string[];
   /**
-   * Of the first bad line, counted from 1, when it is not the torn end of the last write: more follows it, it has its
-   * line break, or it is longer than it was. That is damage, because a line is only added once the one before is whole
-   * and synced.
+   * Number of the first corrupted line, from 1. Undefined if only the last write was torn. A line is corrupted if it has a
+   * successor or a line break, or is too long: each line is synced before the next one is appended.
    */
   readonly damagedLine?: number;
   /** Rest of a write that a crash tore; empty after a complete write. */
   readonly torn: string;
-  /** The payloads from the damaged line on, as they stand there, each with the checksum that stands before it; for messages only. */
+  /** Unproved payloads from the corrupted line on, each with the previous checksum. For messages only. */
   readonly beyond: readonly { readonly payload: string; readonly previous: string }[];
 }
 
 export function readChain(text: string): ChainReading {
   const pieces = text.split("\n");
-  // Text after the last line break is not a whole line.
   const whole = pieces.slice(0, -1);
   const payloads: string[] = [];
   const sums: string[] = [];
@@ -261,13 +258,12 @@ export function readChain(text: string): ChainReading {
 }
 
 /**
- * Whether a crash can leave this of one line. The line break is its last byte, so most often it is not there. It is,
- * when of a line that goes over several blocks of the disk the last reached it and an earlier one did not. What did
- * not is a hole, which reads as NUL; no line holds one.
+ * Returns true if a crash can leave this part of one line. Usually the line break is missing, because it is the last byte. If
+ * the last disk block of a line was written and an earlier block was not, the missing block reads as NUL. No line contains NUL.
  */
 function isTorn(text: string): boolean {
   const [line = "", ...more] = text.split("\n");
-  // Longer than what was written at once. Its line break, too, may have become something else.
+  // Too long for one write. The line break may be corrupted too.
   const [, , length, payload = ""] = LINE.exec(line) ?? [];
   if (payload.length > Number(length) + 1) return false;
   return more.length === 0 || (more.join("\n") === "" && line.includes(HOLE));

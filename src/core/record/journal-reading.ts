@@ -1,4 +1,5 @@
-import { attempt, type Diagnostic, fail, ifExplained } from "../model/index.ts";
+import { problem, raise } from "../messages/index.ts";
+import { attempt, type Diagnostic, ifExplained } from "../model/index.ts";
 import type { Seal } from "./encryption.ts";
 import {
   type ChainReading,
@@ -13,7 +14,7 @@ import {
 import { type Changes, describeChanges } from "./revise.ts";
 import type { SealedText } from "./sealed-text.ts";
 
-/** A journal that holds something, read to its end. */
+/** Journal with at least one change, read to its end. */
 export interface Journal {
   /** Name of the journal, for messages. */
   readonly name: string;
@@ -22,16 +23,14 @@ export interface Journal {
   readonly serial: number;
   /** Changes since then, in order; never empty. */
   readonly changes: readonly Changes[];
-  /** Digests of states that were about to be written with all changes; what came of it is not known here. */
+  /** Digests of states that were to be written with all changes. The result of these writes is unknown here. */
   readonly fold: readonly string[];
 }
 
 /**
- * Reads a journal. Its last line, which may be the first, can be torn, as a crash leaves it: nothing was sent after it,
- * and it is left out, with a warning.
- * @returns no journal for one that holds no change.
- * @throws HostformError `state.journal` when it is damaged elsewhere or of an unknown version; `state.key`; what
- * `SealedText.checkClear` throws.
+ * Reads a journal. A crash can tear its last line. No request was sent after a torn line, so it is skipped with a warning.
+ * @returns no journal if it has no change.
+ * @throws HostformError `state.journal` for a corrupted line or an unknown format; `state.key`; errors of `SealedText.checkClear`.
  */
 export async function readJournal(
   text: string,
@@ -40,23 +39,14 @@ export async function readJournal(
 ): Promise<{ readonly journal: Journal | undefined; readonly warnings: readonly Diagnostic[] }> {
   const chain = readChain(text);
   const [first] = chain.payloads;
-  const warnings = text === "" || chain.torn !== "" ? [leftOut(name, chain.torn.length)] : [];
+  const isTorn = text === "" || chain.torn !== "";
+  const warnings = isTorn ? [problem("state.journal/torn", { place: name, bytes: chain.torn.length })] : [];
   if (first === undefined && chain.damagedLine === undefined && isTornHead(chain.torn))
     return { journal: undefined, warnings };
   const head = first === undefined ? undefined : decodeHead(first);
-  if (head === undefined && first !== undefined) {
-    fail("state.journal", "The journal beside the state has an unknown format", {
-      detail: `${name} was left by a run that was stopped, probably of a newer version of hostform.`,
-      remedies: ["Run plan with the version of hostform that wrote it, or a later one."],
-    });
-  }
+  if (head === undefined && first !== undefined) raise("state.journal/format", { place: name });
   if (head === undefined) return refuseDamaged(name, 1, legibleBeyond(chain));
-  if (head.seal !== undefined && sealing === undefined) {
-    fail("state.key", "The journal beside the state is encrypted", {
-      detail: `${name} holds what a run that was stopped had recorded.`,
-      remedies: ["Set the key that the state is encrypted with."],
-    });
-  }
+  if (head.seal !== undefined && sealing === undefined) raise("state.key/sealed", { source: `journal ${name}` });
   const seal = head.seal && (await sealing?.from(head.seal));
   const isHead = seal === undefined || isProved(chain.payloads[0] ?? "", head, seal);
   const { changes, fold, bad } = isHead ? readEntries(chain, head, seal) : { changes: [], fold: [], bad: 1 };
@@ -68,9 +58,9 @@ export async function readJournal(
 }
 
 /**
- * How a journal stands to the state beside it: `folded` when the state has everything in it, `open` when the journal
- * goes on where the state ends, `foreign` otherwise.
- * @param state undefined when there is none.
+ * Compares a journal with its state. `folded`: the state contains all changes. `open`: the journal continues the state.
+ * `foreign`: neither.
+ * @param state undefined if no state exists.
  */
 export function relationOf(
   journal: Journal,
@@ -82,28 +72,17 @@ export function relationOf(
 }
 
 /**
- * @param stateName where the state is, for messages.
- * @throws HostformError `state.journal`, always: what the journal holds and how to go on.
+ * @param stateName place of the state, for messages.
+ * @throws HostformError `state.journal`, always.
  */
 export function refuseForeign(
   { name, lineage, serial, changes }: Journal,
   stateName: string,
   state: { readonly lineage: string; readonly serial: number } | "absent" | "unreadable",
 ): never {
-  const there =
-    typeof state === "string"
-      ? `the state there is ${state}`
-      : `the state there has serial ${state.serial} of lineage ${state.lineage}`;
-  const put =
-    serial === 0
-      ? "Remove that state if it is not this project's"
-      : `Put back the state with serial ${serial} of that lineage (${stateName}.backup may be it)`;
-  fail("state.journal", "The journal does not belong to the state beside it", {
-    detail: `${name} was left by a run that was stopped. It continues serial ${serial} of lineage ${lineage}; ${there} (${stateName}).\nIt holds: ${listed(changes)}.`,
-    remedies: [
-      `${put}, and run plan: what the journal holds is then recorded. Or, if all of that is known to be recorded elsewhere or gone, move ${name} away.`,
-    ],
-  });
+  const found = typeof state === "string" ? `is ${state}` : `has serial ${state.serial} of lineage ${state.lineage}`;
+  const about = { place: name, lineage, serial, state: stateName, found };
+  raise("state.journal/foreign", { ...about, held: listed(changes) });
 }
 
 function readEntries({ payloads, sums }: ChainReading, head: JournalHead, seal: Seal | undefined) {
@@ -119,7 +98,7 @@ function readEntries({ payloads, sums }: ChainReading, head: JournalHead, seal: 
   return { changes, fold, bad: undefined };
 }
 
-/** Undefined for a line that its checksum vouches for and that is no entry all the same, or does not open. */
+/** Returns undefined for a line that is not an entry, or cannot be decrypted. */
 function legible(...line: Parameters<typeof decodeEntry>) {
   return attempt(
     () => decodeEntry(...line),
@@ -134,26 +113,9 @@ function legibleBeyond({ payloads, beyond }: ChainReading, head?: JournalHead, s
   });
 }
 
-/** A warning for what a crash tore, since it may also be what something else left of the file. */
-function leftOut(name: string, length: number): Diagnostic {
-  const what = length === 0 ? "It is empty." : `Its last ${length} bytes are an incomplete line.`;
-  return {
-    severity: "warning",
-    code: "state.journal",
-    summary: "The incomplete end of the journal beside the state was ignored",
-    detail: `${name} was left by a run that was stopped. ${what} A run that is stopped while it writes a line leaves such an end, and sends no request after it.`,
-    remedies: ["No action is needed. If another program wrote to the file, restore it from a copy before you apply."],
-  };
-}
-
-/** @param changes what can be read of it all the same. */
+/** @param changes readable changes. */
 function refuseDamaged(name: string, line: number, changes: readonly Changes[]): never {
-  fail("state.journal", "The journal beside the state is damaged", {
-    detail: `${name} was left by a run that was stopped, and was changed since: line ${line} is not what was written. What can be read of it: ${listed(changes)}.`,
-    remedies: [
-      "Restore it from a copy. If there is none, move it away, run plan to find what exists, and import what the state lacks.",
-    ],
-  });
+  raise("state.journal", { place: name, line, held: listed(changes) });
 }
 
 function listed(changes: readonly Changes[]): string {

@@ -1,28 +1,29 @@
-// Mutual exclusion of the writers of one state: what every lock promises, who holds it, and the lock of a state file.
+// Lock of a state: its interface, its holder, and the lock of a state file.
 import * as z from "zod";
 import { create, exists, lookAt, readNow, remove, rename, setTime } from "../files/index.ts";
 import { type FileLock, isAlive, NotALockFile, takeFileLock } from "../local/index.ts";
-import { attempt, type Clock, errnoOf, fail, HostformError, messageOf, parsedJson, wakeOrEnd } from "../model/index.ts";
-import { filesOfState, refuseLost } from "./state-file.ts";
+import { raise } from "../messages/index.ts";
+import { attempt, type Clock, errnoOf, HostformError, messageOf, parsedJson, wakeOrEnd } from "../model/index.ts";
+import { filesOfState } from "./state-file.ts";
 
 export interface LockRequest {
-  /** The command that asks, for the one that finds the lock taken: `apply`. */
+  /** Command that requests the lock, for messages of other processes: `apply`. */
   readonly command: string;
-  /** Wait for the present holder, in milliseconds. */
+  /** Longest wait for the present holder, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface HeldLock {
-  /** Checks what shows on this machine, right before each write and request. @throws HostformError `state.lost_lock`. */
+  /** Checks the lock on this machine, before each write and request. @throws HostformError `state.lost_lock`. */
   verify(): void;
-  /** Asks the server of the state, too. Absent: `verify` is proof. @throws HostformError `state.lost_lock`, `state.backend`. */
+  /** Asks the server of the state. Without this function, `verify` is proof. @throws HostformError `state.lost_lock`, `state.backend`. */
   prove?(): Promise<void>;
   /** Never throws; releasing twice is no error. */
   release(): void | Promise<void>;
 }
 
-/** A lock that was freed, and what is known of the one who had it. */
+/** Freed lock and its former holder. */
 export interface Freed {
   readonly holder: LockHolder | undefined;
   readonly alive: boolean | undefined;
@@ -34,13 +35,13 @@ export interface StateLock {
   /** @throws HostformError `state.locked` naming the holder; the signal's reason when aborted. */
   acquire(request: LockRequest): Promise<HeldLock>;
   /**
-   * Frees the lock, no matter who holds it. `alive` says whether it was taken from a living process; undefined where that cannot
-   * be known. `fenced`: whether the former holder certainly cannot write any more.
-   * @param id of the lock that is meant, when another is not to be freed.
-   * @throws HostformError `state.locked` when the lock has another id.
+   * Frees the lock of any holder. `alive`: true if the holder was running; undefined if unknown. `fenced`: the former holder
+   * can no longer write.
+   * @param id frees only a lock with this id.
+   * @throws HostformError `state.locked` if the lock has another id.
    */
   takeOver(id?: string): Promise<Freed>;
-  /** Describes the present holder, and keeps nothing from anybody; undefined if nobody holds it. Absent: only `acquire` shows it. */
+  /** Describes the present holder without taking the lock. Undefined if the lock is free. Absent: only `acquire` finds the holder. */
   heldBy?(): string | undefined;
 }
 
@@ -51,35 +52,32 @@ export interface LockContext {
   readonly contender: Contender;
 }
 
-export const TAKEN_OVER = "The lock on the state was taken over while this process ran";
-
 /** Common options of the backends at a server. */
 export interface ServerOptions extends Omit<LockContext, "uuid"> {
   readonly signal?: AbortSignal | undefined;
-  /** Keeps a state that the server does not take where the user finds it. */
+  /** Saves a state that the server rejects to a local file. */
   readonly keep?: ((text: string) => Promise<void>) | undefined;
 }
 
 /**
- * Contenders disturb each other for an instant while they try; this long a free lock is tried again before it is
- * called taken, whatever the timeout.
+ * Shortest time of attempts, whatever the timeout. Two processes that try at the same moment can both fail on a free lock.
  */
 const GRACE_MS = 200;
-/** The holder dates its notice again this often, while it writes and sends. */
+/** Heartbeat: the holder updates the time of its notice at this interval, while it writes and sends requests. */
 const SIGN_MS = 1000;
 const FIRST_POLL_MS = 20;
 const LONGEST_POLL_MS = 1000;
 
 /**
- * The lock of a state file: `.NAME.lock` beside it, held by the operating system, and `.NAME.lock.info`, a notice that
- * names the holder and has Terraform's form and place. A notice of Terraform's own is respected.
- * @param statePath the state file, symbolic links followed.
+ * Lock of a state file: `.NAME.lock`, locked by the operating system, and `.NAME.lock.info`, a notice with the holder in
+ * Terraform's format. A notice of Terraform locks the state too.
+ * @param statePath the state file, with symbolic links resolved.
  */
 export function createStateFileLock(statePath: string, context: LockContext): StateLock {
   const { clock, contender } = context;
   const { lock: path, notice: noticePath } = filesOfState(statePath);
-  // Two that disturbed each other would do so again after the same pause. They are processes of one machine, so that their
-  // numbers differ, often by one: multiplied by the golden ratio, neighbours end up far apart. From 0.5 to 1.5.
+  // Factor of the pauses, from 0.5 to 1.5, so that two processes do not collide again. Process numbers often differ by 1: the
+  // golden ratio spreads them.
   const spread = 0.5 + ((contender.pid * 0.618_033_988_75) % 1);
 
   const readNotice = (): LockHolder | undefined => {
@@ -127,7 +125,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
         const now = readNotice();
         if (!released && fileLock.isCurrent() && (now === undefined || now.id === holder.id))
           return showLife(clock.now());
-        refuseLost(TAKEN_OVER, now && `Now: ${describeHolder(now, clock)}.`);
+        raise("state.lost_lock", { holder: now && `Now: ${describeHolder(now, clock)}.` });
       },
       release: () => {
         if (released) return;
@@ -158,10 +156,10 @@ export function createStateFileLock(statePath: string, context: LockContext): St
         const holder = readNotice();
         if (id !== undefined && id !== holder?.id) {
           const held = holder && `Held under ${holder.id} by ${describeHolder(holder, clock)}.`;
-          refuseOther("The state is not held under this lock ID", id, held ?? "The holder is unknown.");
+          raise("state.locked/other", { id, holder: held ?? "The holder is unknown." });
         }
         const fileLock = takeFileLock(path);
-        // The notice first: a new holder may appear the moment the lock file is gone, and its notice must stay.
+        // Remove the notice first: after the removal of the lock file, a new holder may write its own notice.
         remove(noticePath);
         if (fileLock === undefined) remove(path);
         else fileLock.free();
@@ -171,8 +169,8 @@ export function createStateFileLock(statePath: string, context: LockContext): St
 }
 
 /**
- * Tries until something comes of it, with pauses that double.
- * @returns undefined when the time is over. @throws the signal's reason.
+ * Repeats an attempt until it returns a value. Pauses double.
+ * @returns undefined after the timeout. @throws the signal's reason.
  */
 export async function poll<T>(
   clock: Clock,
@@ -193,34 +191,18 @@ export async function poll<T>(
 
 function refuse(holder: LockHolder | undefined, { clock, contender }: LockContext, noticePath: string): never {
   if (holder?.pid === null) {
-    fail("state.locked", "Terraform holds the state lock, or died while it did", {
-      detail: `Held by ${describeHolder(holder, clock)}, according to ${noticePath}.`,
-      remedies: [{ do: "wait_for_lock" }, { do: "unlock", when: "no Terraform is running" }],
-    });
+    raise("state.locked/terraform", { holder: `Held by ${describeHolder(holder, clock)}.`, place: noticePath });
   }
-  const detail = holder ? `Held by ${describeHolder(holder, clock)}.` : "The holder has not written its name yet.";
-  refuseHeld(detail, waysToEnd(holder, contender, "If it hangs, end it on its machine."));
+  const held = holder ? `Held by ${describeHolder(holder, clock)}.` : "The holder has not written its name yet.";
+  const end = waysToEnd(holder, contender, "If the process hangs, end it on its machine.");
+  raise("state.locked", { holder: held, end });
 }
 
-/** Sentence that says how to end a holder. @param elsewhere the sentence for a process that has no number on this machine. */
+/** Returns the fix for a holder that hangs. @param elsewhere the fix if the process is not on this machine. */
 export function waysToEnd(holder: LockHolder | undefined, { host }: Contender, elsewhere: string): string {
   const { who = "", pid } = holder ?? {};
   const isHere = who.split(" ")[0]?.endsWith(`@${host}`) === true && typeof pid === "number" && isAlive(pid);
   return wakeOrEnd(isHere ? pid : 0, elsewhere);
-}
-
-/** @param detail who holds the state. @param end how to end that. */
-export function refuseHeld(detail: string, end: string): never {
-  const remedies = [{ do: "wait_for_lock" }, end, { do: "unlock" }] as const;
-  fail("state.locked", "Another process holds the state", { detail, remedies });
-}
-
-/** Refuses to free another lock than the one that was meant. @param held a sentence on who holds the state. */
-export function refuseOther(summary: string, given: string, held: string): never {
-  fail("state.locked", summary, {
-    detail: `Given: ${given}. ${held}`,
-    remedies: ["Check again who holds it: it is not the holder that you meant."],
-  });
 }
 
 function explained<T>(path: string, action: () => T): T {
@@ -228,23 +210,13 @@ function explained<T>(path: string, action: () => T): T {
     return action();
   } catch (error) {
     if (error instanceof HostformError) throw error;
-    if (error instanceof NotALockFile) {
-      fail("state.lock_file", "Another file is in the place of the state's lock file", {
-        detail: `${path}: ${error.message}. It was not opened.`,
-        remedies: [
-          "Find out who put it there (`git log`), and remove it and the files whose names begin as its name does.",
-        ],
-      });
-    }
-    const missing = errnoOf(error) === "ENOENT";
-    return fail("state.unwritable", missing ? "The folder of the state does not exist" : "The state cannot be locked", {
-      detail: `${path}: ${messageOf(error)}`,
-      remedies: missing ? ["Create it.", { do: "name_state" }] : ["Check that you may write in its folder."],
-    });
+    const about = { place: path, reason: messageOf(error) };
+    if (error instanceof NotALockFile) raise("state.lock_file", about);
+    return raise(errnoOf(error) === "ENOENT" ? "state.unwritable/folder" : "state.unwritable/lock", about);
   }
 }
 
-/** Holder of a lock. `pid` is 0 where the notice has no valid one, and null for a holder that is not hostform: Terraform does not say which process it is. */
+/** Holder of a lock. `pid` is 0 if the notice has no valid pid, and null for Terraform, which writes none. */
 export interface LockHolder {
   readonly id: string;
   readonly command: string;
@@ -253,18 +225,18 @@ export interface LockHolder {
   readonly pid: number | null;
   /** ISO 8601. */
   readonly since: string;
-  /** Time of its latest sign of life (ISO 8601), if the backend shows one: a write, a request, or a query. */
+  /** Time of the last write, request or query (ISO 8601), if the backend reports it. */
   readonly lastAlive?: string;
 }
 
-/** The process that asks for a lock. */
+/** Process that requests a lock. */
 export interface Contender {
   readonly pid: number;
   readonly user: string;
   readonly host: string;
 }
 
-/** The fields of Terraform's own lock notice, and the process id that it lacks. */
+/** Fields of Terraform's lock notice, and the process id. */
 const notice = z.looseObject({
   ID: z.string().min(1),
   Operation: z.string().default("unknown"),
@@ -273,19 +245,19 @@ const notice = z.looseObject({
   Pid: z.number().int().positive().optional().catch(0),
 });
 
-/** This process as the holder of a lock with a fresh id. */
+/** Returns this process as the holder of a new lock id. */
 export function newHolder({ clock, uuid, contender: { pid, user, host } }: LockContext, command: string): LockHolder {
   return { id: uuid(), command, who: `${user}@${host}`, pid, since: new Date(clock.now()).toISOString() };
 }
 
-/** The notice that stands beside a locked state, in Terraform's form, so that either program can read the other's. */
+/** Encodes the notice of a holder in Terraform's format, so that each program can read the notices of the other. */
 export function encodeHolder(holder: LockHolder, statePath: string): string {
   const { id: ID, command: Operation, who: Who, pid, since: Created } = holder;
   const fields = { ID, Operation, Info: "hostform", Who, Version: "", Created, Path: statePath, Pid: pid ?? undefined };
   return `${JSON.stringify(fields)}\n`;
 }
 
-/** The inverse of {@link encodeHolder}; undefined for a notice that is torn or not one. */
+/** The inverse of {@link encodeHolder}. Undefined for an incomplete or other text. */
 export function decodeHolder(text: string): LockHolder | undefined {
   const checked = notice.safeParse(parsedJson(text));
   if (!checked.success) return undefined;

@@ -13,35 +13,34 @@ export interface StateBackend {
   /** Journal of changes between two writes of the state. Without it, each change writes the whole state. */
   readonly journal?: JournalFile;
   /**
-   * Another program (Terraform) reads the state as well, and no journal of ours: each change writes the whole state, so that
-   * what was begun stands there, too. The journal is only read, for what an earlier run may have left in it.
+   * True if Terraform also reads the state. Terraform cannot read a journal, so each change writes the whole state. A journal of
+   * an earlier run is still read.
    */
   readonly whole?: boolean;
   /** Encryption of the journal if the state is encrypted. `text` holds the state in clear text. */
   readonly sealing?: Pick<SealedText, "current" | "from" | "checkClear">;
 }
 
-/** A state as it is now, whatever part of it is in the journal. */
+/** State and the changes of its journal. */
 export interface Opened {
   /** Contents of the state, without the journal. */
   readonly base: StateDocument;
-  /** The same with the journal; `base` itself when that adds nothing. */
+  /** State with the changes of the journal. It is `base` itself if the journal adds no change. */
   readonly durable: StateDocument;
-  /** The addresses that the journal is about. */
+  /** Addresses in the journal. */
   readonly recovered: readonly string[];
-  /** A journal is there that holds nothing, or nothing that the state does not have. */
+  /** True if a journal exists that adds no change. */
   readonly spent: boolean;
   /** Warnings about the journal. */
   readonly warnings: readonly Diagnostic[];
 }
 
-/** A reader without the lock may see the journal before a fold and the state after it; so often in a row it will not. */
+/** Number of attempts. Without the lock, the journal may be from before a fold and the state from after it. */
 const READINGS = 4;
 
 /**
- * Reads journal and state. The journal first: what it no longer has, the state read after it has.
- * @returns `stored`, the text of the state, if there is one; whether a journal is there (`journaled`), and the `journal`
- * when it holds something.
+ * Reads the journal, then the state, so that a change that leaves the journal is in the state.
+ * @returns `stored`: text of the state, if it exists. `journaled`: true if a journal exists. `journal`: its changes, if it has any.
  * @throws HostformError `state.unreadable`, `state.journal`, `state.key`, `state.unencrypted`.
  */
 export async function findState({ text, journal, sealing }: StateBackend) {
@@ -53,9 +52,9 @@ export async function findState({ text, journal, sealing }: StateBackend) {
 }
 
 /**
- * The state with the journal replayed. Changes nothing at the backend.
- * @throws HostformError `state.unreadable`, `state.newer`, `state.foreign`, `state.key`; `state.journal` when the
- * journal is damaged or belongs to another state.
+ * Reads the state and replays the journal. Changes nothing at the backend.
+ * @throws HostformError `state.unreadable`, `state.newer`, `state.foreign`, `state.key`; `state.journal` if the
+ * journal is corrupted or belongs to another state.
  */
 export async function openDocuments(backend: StateBackend): Promise<Opened> {
   for (let reading = 1; ; reading++) {
@@ -75,7 +74,7 @@ export async function openDocuments(backend: StateBackend): Promise<Opened> {
   }
 }
 
-/** The state of a backend. @throws HostformError as `decodeState` does, with where an earlier one may be. */
+/** Decodes the state of a backend. @throws HostformError as `decodeState` does, with the place of an earlier state. */
 export function decodeStored(stored: string, text: StateText): StateDocument {
   try {
     return decodeState(stored, text.name);
@@ -84,13 +83,13 @@ export function decodeStored(stored: string, text: StateText): StateDocument {
   }
 }
 
-/** A state that cannot be read is explained as always, and what the journal beside it holds is not kept quiet. */
+/** Decodes the state. The error about an unreadable state also names the journal. */
 function decodeOrName(stored: string, text: StateText, journal: Journal | undefined): StateDocument {
   try {
     return decodeStored(stored, text);
   } catch (error) {
     if (journal === undefined) throw error;
-    const beside = `${journal.name} beside it was left by a run that was stopped: it continues serial ${journal.serial} of lineage ${journal.lineage}, and stays as it is.`;
+    const beside = `${journal.name} of an interrupted run continues serial ${journal.serial} of lineage ${journal.lineage}, and stays unchanged.`;
     throw withDetail(error, beside);
   }
 }

@@ -6,12 +6,12 @@ import { encodeState, type StateDocument } from "./state-document.ts";
 import type { JournalFile } from "./state-file.ts";
 
 /**
- * Makes documents durable, one after the other: as lines of the journal while a run lasts, as a whole state at its end.
- * Where the backend has no journal, or the journal failed, each document is written whole.
+ * Makes documents durable: as lines of the journal during a run, and as a whole state at its end. Without a journal, or after
+ * its failure, each document is written as a whole state.
  *
- * The order of a fold is what makes it safe at any crash: the journal's last line says which state is about to be
- * written; the state is written; the journal goes. A journal that cannot be added to (an earlier run's, whose last line
- * may be torn, or one that failed) is first replaced by one that says the same and has that last line.
+ * A fold survives a crash at any moment, because of its order: append the digest of the next state to the journal; write the
+ * state; remove the journal. A journal that accepts no more lines (of an earlier run, or after a failure) is first replaced by a
+ * journal with the same changes and the digest.
  */
 export class Recorder {
   readonly #backend: StateBackend;
@@ -20,16 +20,16 @@ export class Recorder {
   #base: StateDocument;
   /** Durable revision, with the serial of the state. */
   readonly durable: Revision;
-  /** Lines of this run's journal; undefined while it accepts none. */
+  /** Lines of the journal of this run. Undefined while it accepts no line. */
   #lines: JournalLines | undefined;
   /** Owner of journal entries that the state lacks. */
   #unfolded: "nothing" | "recovered" | "ours";
-  /** The journal cannot be added to: only the whole state can be written next. */
+  /** True if the journal accepts no more lines. The next write is the whole state. */
   #failed = false;
-  /** Digests of the states that the journal on disk says may be written. */
+  /** Digests in the last line of the journal on disk. */
   #announced: readonly string[] = [];
 
-  /** @param uuid gives the lineage of a state that has none yet. */
+  /** @param uuid returns the lineage of a new state. */
   constructor(
     backend: StateBackend,
     { base, durable }: Pick<Opened, "base" | "durable">,
@@ -55,27 +55,27 @@ export class Recorder {
   }
 
   /**
-   * Durable when it resolves. After a failure the next call tries the whole state.
-   * @param touched the addresses at which it may differ from what is durable.
-   * @param whole for changes that the journal has no words for.
-   * @throws HostformError `state.lost_lock`; else the system's own error.
+   * Resolves when the revision is durable. After a failure, the next call writes the whole state.
+   * @param touched addresses that may differ from the durable revision.
+   * @param whole true for changes that a journal cannot contain.
+   * @throws HostformError `state.lost_lock`; otherwise the error of the system.
    */
   async record(revision: Revision, touched: Iterable<string>, whole: boolean): Promise<void> {
     await this.settle();
     const { journal, whole: always } = this.#backend;
     if (journal === undefined || always || whole || this.#failed) {
       await this.#fold(revision.document);
-      // The new holder of the lock may not have read the state, as with a line of the journal.
+      // A new holder of the lock may have read the state before this write.
       this.#verify();
     } else await this.#append(revision, touched, journal);
   }
 
-  /** Writes the state with what this run recorded in the journal. An earlier run's journal stays if nothing came after. */
+  /** Folds the journal of this run into the state. The journal of an earlier run stays if this run changed nothing. */
   async finish(): Promise<void> {
     if (this.#unfolded === "ours") await this.#fold(this.durable.document);
   }
 
-  /** Ends the run that was stopped: writes the state with what its journal holds. Its backup is the state before it. */
+  /** Folds the journal of an interrupted run into the state. The backup is the state before that run. */
   async settle(): Promise<void> {
     if (this.#unfolded !== "recovered") return;
     await this.#fold(this.durable.document);
@@ -86,7 +86,7 @@ export class Recorder {
     await this.#backend.text.confirm?.();
   }
 
-  /** Keeps a document that could not be written elsewhere; a backend with a journal has it there. */
+  /** Saves an unwritten document in another place. A backend with a journal needs no such place. */
   async keep(document: StateDocument): Promise<void> {
     await this.#backend.text.keep?.(encodeState(this.#placed(document, this.#base.state.serial + 1)));
   }
@@ -126,12 +126,12 @@ export class Recorder {
     this.#announced = [];
   }
 
-  /** The last line of the journal. Whatever happens next, nothing can be added to that journal. */
+  /** Appends the last line of the journal. */
   async #announce(digest: string): Promise<void> {
     const { journal } = this.#backend;
     const grown = this.#lines;
     this.#failed = true;
-    // A state whose write failed may be there all the same.
+    // A failed write may have stored its state.
     this.#announced = [...this.#announced, digest];
     try {
       if (grown !== undefined) return await journal?.append(grown.entry({ fold: this.#announced }), this.#verify);
@@ -150,7 +150,7 @@ export class Recorder {
     this.#lines = undefined;
   }
 
-  /** The document as part of this state, whose lineage is chosen with the first write. */
+  /** Returns the document with the lineage of this state. The first write chooses the lineage. */
   #placed(document: StateDocument, serial: number): StateDocument {
     return { ...document, state: { ...document.state, lineage: this.#head().lineage, serial } };
   }

@@ -1,4 +1,5 @@
-import { fail, ifExplained, type State } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
+import { ifExplained, type State } from "../model/index.ts";
 import type { Encryption } from "./encryption.ts";
 import { openState, parseSealed, sealState, unsealed } from "./sealed-text.ts";
 import type { StateText, Verify } from "./state-file.ts";
@@ -9,25 +10,24 @@ import { once } from "./state-key.ts";
 export type Resealing =
   | { readonly to: "sealed" }
   | { readonly to: "clear" }
-  /** Sealed with the key of another encryption. */
+  /** Encrypt with the key of another encryption. */
   | { readonly to: "key"; readonly encryption: Encryption };
 
 export interface Resealed {
-  /** There is a state. */
+  /** True if a state exists. */
   readonly found: boolean;
-  /** Something was not in the wanted form yet. */
+  /** True if a file was converted. */
   readonly changed: boolean;
-  /** There is a backup beside it, and it has the wanted form, too. */
+  /** True if a backup exists in the new form. */
   readonly backup: boolean;
   readonly state: State;
 }
 
 /**
- * Changes how a state is kept, and its backup with it: encrypts, decrypts, or takes another key. The content stays, its
- * serial too. A run that stops halfway leaves a state and a backup that each are whole, in the old form or the new one;
- * what has the wanted form already is left as it is, so that a second call finishes what a first one began.
- * @param text as it is stored. @param verify of the lock, before each write.
- * @returns what was changed; what was written has been read back and compared.
+ * Encrypts or decrypts a state and its backup, or changes their key. The content and the serial stay. After an interruption, the
+ * state and the backup are complete, each in the old or the new form. A second call converts only the file in the old form.
+ * @param text the text in its stored form. @param verify checks the lock before each write.
+ * @returns the result, after a comparison with the stored content.
  * @throws HostformError `state.key`, `state.unreadable`, `state.unwritable`, `state.lost_lock`.
  */
 export async function reseal(
@@ -60,23 +60,18 @@ export async function reseal(
 interface Converted {
   readonly plain: string | undefined;
   readonly next: string;
-  /** It stays as it is, since its key is not known. */
+  /** True if the file stays unchanged because its key is unknown. */
   readonly left?: boolean;
 }
 
 function conversion(encryption: Encryption, wanted: Resealing, name: string) {
-  // One salt for the state and its backup: one key to derive.
+  // The state and its backup share one salt, so only one key is derived.
   const newSeal = once(() => (wanted.to === "key" ? wanted.encryption : encryption).fresh());
   const convert = async (old: string, place: string): Promise<Converted> => {
     const sealed = parseSealed(old, place);
     if (sealed === undefined) {
       if (wanted.to === "clear") return { plain: old, next: old };
-      if (wanted.to === "key" && place === name) {
-        fail("state.key", "The state is not encrypted, so it has no key that could be changed", {
-          detail: `${name} is in the clear.`,
-          remedies: ["Set the new key where the old one would be.", { do: "encrypt_state" }],
-        });
-      }
+      if (wanted.to === "key" && place === name) raise("state.key/none", { place: name });
       parseStateFile(old, place);
       return { plain: old, next: sealState(old, await newSeal()) };
     }
@@ -89,20 +84,14 @@ function conversion(encryption: Encryption, wanted: Resealing, name: string) {
     place === name ? convert(old, place) : convert(old, place).catch(ofCopy(old, place));
 }
 
-/** A backup may be sealed with a key of long ago: it stays. One that is no state cannot be sealed, and must not stay. */
+/** Skips a backup with an unknown key. @throws HostformError `state.unreadable` if the backup is not a state. */
 const ofCopy = (old: string, place: string) =>
   ifExplained(({ diagnostics: [problem] }): Converted => {
     if (problem?.code === "state.key") return { plain: undefined, next: old, left: true };
-    return fail("state.unreadable", "The backup beside the state cannot be converted; no file was changed", {
-      detail: `${problem?.summary}.`,
-      remedies: [`Remove ${place}, or repair it, and run the command again.`],
-    });
+    return raise("state.unreadable/backup", { place, why: problem?.summary ?? "" });
   });
 
 async function proveReadable(text: StateText, encryption: Encryption, content: string): Promise<void> {
   if ((await unsealed((await text.read()) ?? "", text.name, encryption)) === content) return;
-  fail("state.unwritable", "The state that was read back differs from what was written", {
-    detail: `${text.name} does not hold what it was given.`,
-    remedies: ["Check the disk, and restore the state from a backup."],
-  });
+  raise("state.unwritable/lost", { place: text.name });
 }

@@ -1,9 +1,9 @@
-// Revisions of a document, each a new value, and what leads from one to a later one.
+// Revisions of a document, and the changes between two revisions.
+import { raise } from "../messages/index.ts";
 import {
-  didYouMean,
   equal,
-  fail,
   formatAddress,
+  nearest,
   type OutputState,
   parseAddress,
   type ResourceState,
@@ -15,8 +15,8 @@ import { normalizedOutputs, type StateDocument, unmanagedAddresses } from "./sta
 import { order } from "./state-json.ts";
 
 /**
- * A document and the changes since. A change costs its own size, not that of the document, which is put together when it is
- * asked for; once given out, a document does not change.
+ * A document and its later changes. The cost of a change is independent of the size of the document: the getter builds the new
+ * document. A returned document never changes.
  */
 export class Revision {
   #document: StateDocument;
@@ -49,7 +49,7 @@ export class Revision {
     return this.#document.state.serial;
   }
 
-  /** The same content as part of another state. */
+  /** Sets the lineage and serial. */
   place({ lineage, serial }: Pick<State, "lineage" | "serial">): void {
     this.#document = { ...this.#document, state: { ...this.#document.state, lineage, serial } };
   }
@@ -59,12 +59,12 @@ export class Revision {
     return put ?? (this.#removed.has(address) ? undefined : this.#document.state.resources.get(address));
   }
 
-  /** Returns true if the entry that was read for the object at an address still belongs to it. */
+  /** Returns true if the file has an entry of the object at this address. */
   hasOriginal(address: string): boolean {
     return !this.#removed.has(address) && this.#document.remainder.originals.has(address);
   }
 
-  /** Adds or replaces a resource. @returns whether anything differs now. */
+  /** Adds or replaces a resource. @returns true if the revision changed. */
   put(resource: ResourceState): boolean {
     const next = normalized(resource);
     if (parseAddress(next.address) === undefined) throw new TypeError(`not an address: ${next.address}`);
@@ -73,14 +73,14 @@ export class Revision {
     return true;
   }
 
-  /** @returns whether it was there. */
+  /** @returns true if the resource existed. */
   remove(address: string): boolean {
     const isThere = this.get(address) !== undefined;
     if (isThere) this.take({ remove: [address], put: [] });
     return isThere;
   }
 
-  /** Takes over what leads to a later revision. */
+  /** Applies changes of a later revision. */
   take({ remove, put }: Changes): void {
     for (const address of remove) {
       this.#put.delete(address);
@@ -90,7 +90,7 @@ export class Revision {
   }
 }
 
-/** The document with these outputs, and no others; the same document when nothing differs. */
+/** Returns the document with only these outputs. It is the same document if no output differs. */
 export function withOutputs(document: StateDocument, given: ReadonlyMap<string, OutputState>): StateDocument {
   const outputs = normalizedOutputs(given);
   const { outputs: previous, ...state } = document.state;
@@ -101,9 +101,9 @@ export function withOutputs(document: StateDocument, given: ReadonlyMap<string, 
 const entriesOf = (outputs: State["outputs"]) => Object.fromEntries(outputs ?? []);
 
 /**
- * The resources that an address names: the one with exactly this address, or all instances of the resource when the
- * address has no key (`hosting_grant.acme` -> every `hosting_grant.acme["…"]`). Never empty.
- * @throws HostformError `plan.address` when there is none.
+ * Returns the resources of an address: the resource with this address, or, without a key, all instances
+ * (`hosting_grant.acme` -> every `hosting_grant.acme["…"]`). Never empty.
+ * @throws HostformError `plan.address` if no resource matches.
  */
 export function selectResources(state: State, address: string): ResourceState[] {
   const parsed = parseAddress(address);
@@ -112,30 +112,24 @@ export function selectResources(state: State, address: string): ResourceState[] 
   if (exact !== undefined) return [exact];
   const instances = [...state.resources.values()].filter((resource) => resourceOf(resource.address) === wanted);
   if (instances.length > 0) return instances;
-  return fail("plan.address", `The state has no resource ${address}.${didYouMean(wanted, state.resources.keys())}`, {
-    remedies: [{ do: "see", what: "addresses" }],
-  });
+  return raise("plan.address/state", { target: address, near: nearest(wanted, state.resources.keys()) });
 }
 
-/** A document after a move, and which address became which. */
+/** Document after a move, and the old and new addresses. */
 export interface Move {
   readonly document: StateDocument;
   readonly moved: readonly { readonly from: string; readonly to: string }[];
 }
 
 /**
- * Moves a resource, or all instances of one, to another address without touching the account. Resources that depend on
- * a resource whose last instance moved depend on its new name.
- * @throws HostformError `plan.address` (nothing there), `usage` (impossible or occupied destination).
+ * Moves a resource, or all its instances, to another address. The account stays unchanged. If the last instance moves,
+ * dependencies follow to the new name.
+ * @throws HostformError `plan.address` (no resource matches), `usage` (invalid or occupied destination).
  */
 export function moveResources(document: StateDocument, from: string, to: string): Move {
   const selected = selectResources(document.state, from);
   const target = parseAddress(to);
-  if (target === undefined) {
-    return fail("usage", `${to} is not an address`, {
-      remedies: ['An address looks like `hosting_grant.acme["a@b.example"]`.'],
-    });
-  }
+  if (target === undefined) return raise("usage/address", { given: to });
   const whole = selected.length > 1 || resourceOf(from) === from;
   const moved = selected.map(({ address }) => {
     const key = target.key ?? (whole ? parseAddress(address)?.key : undefined);
@@ -146,8 +140,8 @@ export function moveResources(document: StateDocument, from: string, to: string)
 }
 
 /**
- * The document after moves that happen all at once. Each address that a move leaves free, or fills, is in one of them. Resources
- * that depend on a resource without another instance under its old name follow it.
+ * Returns the document after simultaneous moves. If no instance keeps the old name of a resource, dependencies follow to the
+ * new name.
  */
 export function rearrangeResources({ state, remainder }: StateDocument, moves: Move["moved"]): StateDocument {
   const target = new Map(moves.map(({ from, to }) => [from, to]));
@@ -169,19 +163,14 @@ export function rearrangeResources({ state, remainder }: StateDocument, moves: M
 function checkMove(document: StateDocument, moved: Move["moved"], to: string): void {
   const unmanaged = new Set(unmanagedAddresses(document));
   if (new Set(moved.map((step) => step.to)).size < moved.length) {
-    fail("usage", `${moved.length} instances cannot all move to ${to}`, {
-      remedies: ["Leave the key out of the destination, or move them one by one."],
-    });
+    raise("usage/instances", { count: moved.length, to });
   }
   for (const { from, to: target } of moved) {
     if (parseAddress(from)?.type !== parseAddress(target)?.type) {
-      fail("usage", `${from} cannot become ${target}: the types differ`, { address: from });
+      raise("usage/types", { address: from, from, to: target });
     }
     if (document.state.resources.has(target) || unmanaged.has(target)) {
-      fail("usage", `${target} exists in the state already`, {
-        address: target,
-        remedies: ["Move that one first.", { do: "forget", address: target, why: "replace" }],
-      });
+      raise("usage/occupied", { address: target });
     }
   }
 }
@@ -203,14 +192,14 @@ export interface Changes {
 }
 
 /**
- * What leads from one revision to a later one of the same session, of these addresses; moves left out: those write the whole
- * state. Resources are compared by identity; revisions share those that did not change.
+ * Returns the changes between two revisions of one session, at these addresses. Moves are excluded: they write the whole state.
+ * Resources are compared by identity, because revisions share unchanged resources.
  */
 export function changesBetween(from: Revision, to: Revision, addresses: Iterable<string>): Changes {
   const [remove, put]: [string[], ResourceState[]] = [[], []];
   for (const address of addresses) {
     const [before, after] = [from.get(address), to.get(address)];
-    // Removed and recorded again: what Terraform keeps of the old object must go with it.
+    // After a removal and a new put, Terraform's fields of the old object must be removed.
     const isRenewed = from.hasOriginal(address) && !to.hasOriginal(address);
     if (after === undefined ? before !== undefined : isRenewed) remove.push(address);
     if (after !== undefined && after !== before) put.push(after);
@@ -222,7 +211,7 @@ export function isEmpty({ remove, put }: Changes): boolean {
   return remove.length === 0 && put.length === 0;
 }
 
-/** The document after all changes, in their order. */
+/** Returns the document after all changes, in order. */
 export function withChanges(document: StateDocument, list: readonly Changes[]): StateDocument {
   const resources = new Map(document.state.resources);
   const originals = new Map(document.remainder.originals);
@@ -249,7 +238,7 @@ export function touchedBy(list: readonly Changes[]): Map<string, ResourceState |
   return touched;
 }
 
-/** `hosting_service.a (id 42)`, `the removal of hosting_webhook.b`: nothing secret. */
+/** Describes changes without secrets: `hosting_service.a (id 42)`, `the removal of hosting_webhook.b`. */
 export function describeChanges(list: readonly Changes[]): string[] {
   const touched = [...touchedBy(list)];
   const put = touched.flatMap(([address, resource]) => {

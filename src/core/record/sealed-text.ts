@@ -1,9 +1,9 @@
-// A state that is encrypted where it is stored: its form there, and a text that seals what it writes and opens what it reads.
+// Format of an encrypted state, and a text that encrypts each write and decrypts each read.
 import * as z from "zod";
+import { problem, raise } from "../messages/index.ts";
 import {
   attempt,
   type Diagnostic,
-  fail,
   HostformError,
   ifExplained,
   isObject,
@@ -12,20 +12,20 @@ import {
 } from "../model/index.ts";
 import type { Encryption, Seal } from "./encryption.ts";
 import { type StateText, type Verify, withEarlier } from "./state-file.ts";
-import { once, type StateKey } from "./state-key.ts";
+import { once } from "./state-key.ts";
 
 /** Exceptions that a reader accepts. */
 export interface Acceptance {
-  /** A sealed state that is damaged is given as it is stored, and one in the clear with it: for a caller that replaces it. */
+  /** Returns the stored text of a corrupted or clear-text state, for a caller that replaces it. */
   readonly damage?: boolean;
-  /** A state or a journal in the clear although there is a key. */
+  /** Accepts a clear-text state or journal although a key is set. */
   readonly clear?: boolean;
 }
 
 /**
- * A state that is encrypted at its place and in the clear for those who read it here. An encrypted state stays encrypted,
- * and a state that does not exist yet is encrypted from its first write on when there is a key. One in the clear is
- * refused when there is a key; where it is accepted, it stays in the clear.
+ * State text that is encrypted in its place, and clear text for the caller. An encrypted state stays encrypted. With a key, a
+ * new state is encrypted from its first write on, and a clear-text state is rejected. An accepted clear-text state stays in clear
+ * text.
  */
 export class SealedText implements StateText {
   readonly stored: StateText;
@@ -33,7 +33,7 @@ export class SealedText implements StateText {
   readonly earlier?: string;
   readonly #encryption: Encryption;
   readonly #accept: Acceptance;
-  /** Gives the seal of what is written; not there before the first read. Derives a key only when asked. */
+  /** Returns the seal of writes, and derives its key at the first call. Undefined before the first read. */
   #seal: (() => Promise<Seal | undefined>) | undefined;
   #found: "sealed" | "clear" | "nothing" = "nothing";
 
@@ -49,15 +49,7 @@ export class SealedText implements StateText {
   get warnings(): readonly Diagnostic[] {
     const { key } = this.#encryption;
     if (key === undefined || this.#found !== "clear") return [];
-    return [
-      {
-        severity: "warning",
-        code: "state.key",
-        summary: `${key.variable} is set, but the state is not encrypted`,
-        detail: `${this.name} stays in the clear, as ${ALLOW_UNENCRYPTED} allows: nothing proves that it is yours.`,
-        remedies: [{ do: "encrypt_state" }, `Then unset ${ALLOW_UNENCRYPTED}.`],
-      },
-    ];
+    return [problem("state.key/clear", { variable: key.variable, place: this.name, allow: ALLOW_UNENCRYPTED })];
   }
 
   async prepare(): Promise<void> {
@@ -68,10 +60,10 @@ export class SealedText implements StateText {
     this.stored.nextRun?.();
   }
 
-  /** @throws HostformError as the place does; `state.key`, `state.unencrypted`; `state.unreadable` for what was changed since. */
+  /** @throws HostformError as the place does; `state.key`, `state.unencrypted`; `state.unreadable` for a corrupted text. */
   async read(): Promise<string | undefined> {
     const text = await this.stored.read();
-    // The replacement of a damaged sealed state is sealed or not written.
+    // The replacement of a corrupted encrypted state is always encrypted.
     this.#seal = once(() => this.#encryption.fresh());
     this.#found = "nothing";
     try {
@@ -83,10 +75,16 @@ export class SealedText implements StateText {
       throw withEarlier(error, this);
     }
     const { key } = this.#encryption;
-    // The reader refuses a text that is not JSON.
+    // The reader rejects a text that is not JSON.
     const isClear = text !== undefined && (key === undefined || parsedJson(text) !== undefined);
     if (isClear && key !== undefined && !this.#accept.clear) {
-      return this.#accept.damage ? text : refuseClearState(key, this.name);
+      if (this.#accept.damage) return text;
+      raise("state.unencrypted", {
+        variable: key.variable,
+        place: this.name,
+        held: undefined,
+        allow: ALLOW_UNENCRYPTED,
+      });
     }
     if (isClear) this.#found = "clear";
     if (key === undefined || isClear) this.#seal = async () => undefined;
@@ -94,15 +92,16 @@ export class SealedText implements StateText {
   }
 
   /**
-   * Refuses a journal in the clear where nothing proves that it is ours: beside an encrypted state, or with a key. The
-   * state was read before.
-   * @param journal where it is. @param held what it holds, for the message.
+   * Rejects a clear-text journal of an encrypted state, or with a key. Requires an earlier read of the state.
+   * @param journal its place. @param held its content, for the message.
    * @throws HostformError `state.unencrypted`.
    */
   checkClear(journal: string, held: string): void {
     const { key } = this.#encryption;
-    if (this.#found === "sealed") refuseClearJournal(undefined, journal, held);
-    if (key !== undefined && !this.#accept.clear) refuseClearJournal(key, journal, held);
+    const isSealed = this.#found === "sealed";
+    if (!isSealed && (key === undefined || this.#accept.clear)) return;
+    const variable = isSealed ? undefined : key?.variable;
+    raise("state.unencrypted", { variable, place: journal, held, allow: ALLOW_UNENCRYPTED });
   }
 
   async write(text: string, verify: Verify): Promise<void> {
@@ -120,8 +119,8 @@ export class SealedText implements StateText {
   }
 
   /**
-   * The seal of new texts; undefined while the state is not encrypted. Reads the state first if nothing did yet. A key
-   * is derived from a passphrase once (about a quarter of a second), so calling this again costs nothing.
+   * Returns the seal of new texts. Undefined while the state is not encrypted. Reads the state before the first call. A key is
+   * derived from a passphrase only once (about 0.25 s).
    * @throws HostformError `state.key`.
    */
   async current(): Promise<Seal | undefined> {
@@ -129,7 +128,7 @@ export class SealedText implements StateText {
     return this.#seal?.();
   }
 
-  /** The seal that made something, by its header. Throws as {@link Encryption.from} does. */
+  /** Returns the seal of a header. Throws as {@link Encryption.from} does. */
   from(header: JsonObject): Promise<Seal> {
     return this.#encryption.from(header);
   }
@@ -145,18 +144,18 @@ export class SealedText implements StateText {
   }
 }
 
-/** The text of a state, which may be sealed. @param source what it came from, for messages. @throws as `SealedText.read`. */
+/** Decrypts the text of a state if it is encrypted. @param source its origin, for messages. @throws as `SealedText.read`. */
 export async function unsealed(text: string, source: string, encryption: Encryption): Promise<string> {
   const sealed = parseSealed(text, source);
   return sealed === undefined ? text : openState(sealed, await encryption.from(sealed.key), source);
 }
 
-/** The newest form of an encrypted state that is understood here. */
+/** Newest supported format of an encrypted state. */
 const FORM = 1;
 
 const file = z.strictObject({
   hostform_encryption: z.literal(FORM),
-  /** In the clear, for programs that compare them; authenticated, so that they cannot be changed. */
+  /** Clear text, for programs that compare them. Authenticated with the data. */
   lineage: z.string(),
   serial: z.int().min(0),
   key: z.record(z.string(), z.json()),
@@ -165,7 +164,7 @@ const file = z.strictObject({
 
 type SealedFile = z.infer<typeof file>;
 
-/** Seals the text of a state file and prints what is stored in its place. */
+/** Encrypts the text of a state file. */
 export function sealState(text: string, seal: Seal): string {
   const { lineage, serial } = JSON.parse(text) as { lineage: string; serial: number };
   const data = seal.seal(text, boundTo(lineage, serial));
@@ -174,86 +173,44 @@ export function sealState(text: string, seal: Seal): string {
 
 /**
  * The inverse of {@link sealState}.
- * @param source what it came from, for messages.
- * @throws HostformError `state.unreadable` when it was changed.
+ * @param source its origin, for messages.
+ * @throws HostformError `state.unreadable` if it was changed.
  */
 export function openState({ lineage, serial, data }: SealedFile, seal: Seal, source: string): string {
-  const damaged =
-    "The key is the right one, but the content is not what was encrypted with it, or its lineage or serial was changed.";
   return attempt(
     () => seal.open(data, boundTo(lineage, serial)),
-    ifExplained(() => refuse(source, damaged)),
+    ifExplained(() => refuse(source, "The key is correct, but the content, lineage or serial was changed")),
   );
 }
 
 /**
- * Parses an encrypted state; undefined for what is none.
- * @param source what the text came from, for messages.
- * @throws HostformError `state.unreadable` when it is one, but damaged; `state.newer`.
+ * Parses an encrypted state. Undefined for another text.
+ * @param source origin of the text, for messages.
+ * @throws HostformError `state.unreadable` if the encrypted state is corrupted; `state.newer`.
  */
 export function parseSealed(text: string, source: string): SealedFile | undefined {
-  // A state in the clear may be large: it is not parsed only to find that it is one.
+  // Avoids parsing a large clear-text state.
   if (!text.includes('"hostform_encryption"')) return undefined;
   const json = parsedJson(text);
   if (json === undefined && /^\s*\{\s*"hostform_encryption"/.test(text))
-    return refuse(source, "It was cut off, or is not JSON any more.");
+    return refuse(source, "It was cut off, or is no longer JSON");
   if (!isObject(json) || !("hostform_encryption" in json)) return undefined;
   const { hostform_encryption: form } = json;
   if (Number(form) > FORM) {
-    fail("state.newer", `The encrypted state in ${source} has form ${form}, hostform knows forms up to ${FORM}`, {
-      remedies: ["Use the version of hostform that wrote it, or a later one."],
-    });
+    raise("state.newer", { source: `encrypted state in ${source}`, format: form, newest: FORM });
   }
   const checked = file.safeParse(json);
-  return checked.success ? checked.data : refuse(source, "A field of it is missing, malformed, or one too many.");
+  return checked.success ? checked.data : refuse(source, "A field is missing, malformed or unknown");
 }
 
-/** Journal lines are bound to something else, so that neither can stand in the place of the other. */
+/** Binds a state to its lineage and serial. The prefix differs from journal lines. */
 function boundTo(lineage: string, serial: number): string {
   return JSON.stringify(["state", lineage, serial]);
 }
 
-function refuse(source: string, detail: string): never {
-  fail("state.unreadable", `The encrypted state in ${source} was changed or damaged`, {
-    detail,
-    remedies: ["Restore it from version control or a backup."],
-  });
+function refuse(source: string, why: string): never {
+  raise("state.unreadable/sealed", { source: `state in ${source}`, why });
 }
 
-/** The variable that lets a state in the clear be used although there is a key. */
+/** Variable that accepts a clear-text state although a key is set. */
 export const ALLOW_UNENCRYPTED = "HOSTFORM_STATE_ALLOW_UNENCRYPTED";
-
-/** @throws HostformError `state.unencrypted`, always. */
-function refuseClearState({ variable }: StateKey, name: string): never {
-  fail("state.unencrypted", `${variable} is set, but the state is not encrypted`, {
-    detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it.`,
-    remedies: [
-      "If it was encrypted before, someone replaced it: restore it from a backup.",
-      { do: "encrypt_state", when: "it never was" },
-      `To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
-    ],
-  });
-}
-
-/**
- * @param key undefined beside an encrypted state, where no journal in the clear is ever right.
- * @param held what the journal holds.
- * @throws HostformError `state.unencrypted`, always.
- */
-function refuseClearJournal(key: StateKey | undefined, name: string, held: string): never {
-  const summary =
-    key === undefined
-      ? "The state is encrypted, but the journal beside it is not"
-      : `${key.variable} is set, but the journal beside the state is not encrypted`;
-  fail("state.unencrypted", summary, {
-    detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it. It holds: ${held}.`,
-    remedies:
-      key === undefined
-        ? ["None is ever written there. Find out where it comes from, and move it away. Then run plan."]
-        : [
-            { do: "encrypt_state", when: "a run without the key left it" },
-            "If none did, move it away.",
-            `To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
-          ],
-  });
-}

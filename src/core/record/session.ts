@@ -19,12 +19,12 @@ import {
   withOutputs,
 } from "./revise.ts";
 import { taintedAddresses, unmanagedAddresses } from "./state-document.ts";
-import { unwritable, withDetail } from "./state-file.ts";
+import { refuseWrite, withDetail } from "./state-file.ts";
 
 /** Public part of a session. Tests have their own. */
 export type OpenState = Pick<StateSession, keyof StateSession>;
 
-/** Returns true if only a request that was about to leave is not recorded: it did not leave. */
+/** Returns true if the only unrecorded change is the mark of a request. Such a request was not sent. */
 const isUnsent = ({ private: now }: ResourceState, recorded: ResourceState | undefined): boolean =>
   (["pending", "attempt"] as const).some(
     (request) => now[request] !== undefined && recorded?.private[request] === undefined,
@@ -37,34 +37,33 @@ interface Writing {
 }
 
 /**
- * A state while a command works with it. Every change is durable when its promise resolves. Changes made side by side
- * share writes; a change that changes nothing writes nothing.
+ * A state during a command. Each change is durable when its promise resolves. Simultaneous changes share one write. A call
+ * without a difference writes nothing.
  */
 export class StateSession {
   /**
-   * Addresses whose record, or removal, came from the journal of an earlier run that was stopped. That journal stays
-   * as it is until something changes.
+   * Addresses in the journal of an interrupted run. That journal stays unchanged until the first change.
    */
   readonly recovered: readonly string[];
-  /** Warnings about the way the state is kept. */
+  /** Warnings about the storage of the state. */
   readonly warnings: readonly Diagnostic[];
   readonly #name: string;
   readonly #writing: Writing | undefined;
   readonly #onResource: (resource: ResourceState) => void;
   readonly #revision: Revision;
-  /** The addresses at which it may differ from what is durable, those under way left out. */
+  /** Addresses that may differ from the durable revision, without the write in progress. */
   #touched = new Set<string>();
-  /** Grows with every change; `#written` is the version whose content is durable. */
+  /** Number of changes. `#written` is the durable version. */
   #version = 0;
   #written = 0;
-  /** The last version that only a whole state can hold: a move, or other outputs. */
+  /** Last version that a journal cannot contain: a move, or changed outputs. */
   #wholeOnly = 0;
   #write: { readonly version: number; readonly done: Promise<void> } | undefined;
   #closed = false;
 
   /**
-   * @param name where the state is, for messages.
-   * @param onResource is called with each recorded resource, and with each before it is recorded.
+   * @param name place of the state, for messages.
+   * @param onResource receives each resource of the state, and each new resource before its write.
    */
   constructor(
     { durable, recovered, warnings }: Opened,
@@ -82,14 +81,14 @@ export class StateSession {
   }
 
   /**
-   * The state as it is now: an immutable value, a new one after each change. `lineage` is "" before the first write.
-   * `serial` is that of the stored state: with a journal it grows when the session closes.
+   * Current state: an immutable value, a new one after each change. `lineage` is "" before the first write. `serial` is the
+   * serial of the stored state. With a journal, it increases when the session closes.
    */
   get state(): State {
     return this.#revision.document.state;
   }
 
-  /** Addresses that Terraform marked as damaged; hostform keeps the mark for as long as the object stays the same. */
+  /** Addresses that Terraform tainted. hostform keeps the mark while the object stays the same. */
   get tainted(): readonly string[] {
     return taintedAddresses(this.#revision.document);
   }
@@ -101,8 +100,8 @@ export class StateSession {
 
   /**
    * Adds or replaces a resource.
-   * @throws HostformError `state.unwritable`, `state.lost_lock`; both say what is not recorded. The change stays in
-   * memory and goes out with the next write that succeeds.
+   * @throws HostformError `state.unwritable`, `state.lost_lock`; both name the unrecorded changes. The change stays in memory, and
+   * the next successful write contains it.
    */
   async put(resource: ResourceState): Promise<void> {
     this.#onResource(resource);
@@ -117,7 +116,7 @@ export class StateSession {
     });
   }
 
-  /** Moves resources, or all instances of them, one after the other: all of them or none. Throws as `put` and `moveResources` do. */
+  /** Moves resources, or all their instances, in order. Moves all or none. Throws as `put` and `moveResources` do. */
   async move(steps: Move["moved"]): Promise<Move["moved"]> {
     let { document } = this.#revision;
     const moved = steps.flatMap(({ from, to }) => {
@@ -133,7 +132,7 @@ export class StateSession {
     return moved;
   }
 
-  /** Moves resources all at once, so that two can exchange their addresses: one durable record. Throws as `put` does. */
+  /** Moves resources simultaneously in one write, so that two resources can exchange their addresses. Throws as `put` does. */
   async rearrange(moves: Move["moved"]): Promise<void> {
     if (moves.length === 0) return;
     await this.#change((revision) => {
@@ -143,8 +142,8 @@ export class StateSession {
   }
 
   /**
-   * Records these outputs in place of those that there are; one whose value is null is none, as for Terraform. The journal
-   * has no word for them: the whole state is written, so this is for the end of a run. Throws as `put` does.
+   * Replaces the outputs. Null outputs are dropped, as in Terraform. Call this at the end of a run, because it writes the whole
+   * state. Throws as `put` does.
    */
   async setOutputs(outputs: ReadonlyMap<string, OutputState>): Promise<void> {
     await this.#change((revision) => {
@@ -154,14 +153,14 @@ export class StateSession {
     }, true);
   }
 
-  /** Folds what an earlier run left in the journal into the state, as a first change does. Throws as `put` does. */
+  /** Folds the journal of an earlier run into the state, like the first change. Throws as `put` does. */
   async settle(): Promise<void> {
     await this.#change(() => undefined);
   }
 
   /**
-   * Asks the backend whether this process still holds the lock.
-   * @throws HostformError `state.lost_lock`, with what is not recorded; `state.backend` if the server does not answer.
+   * Checks at the backend that this process still holds the lock.
+   * @throws HostformError `state.lost_lock` with the unrecorded changes; `state.backend` if the server does not respond.
    */
   async proveLock(): Promise<void> {
     if (this.#writing === undefined) return;
@@ -174,7 +173,7 @@ export class StateSession {
     }
   }
 
-  /** Returns the same failure, if it shows without a question to a server. */
+  /** Returns the error of a lost lock that this machine knows without a request. */
   lostLock(): HostformError | undefined {
     if (this.#writing === undefined || this.#closed) return undefined;
     const { lock, recorder } = this.#writing;
@@ -187,8 +186,8 @@ export class StateSession {
   }
 
   /**
-   * Writes what an earlier failure left unwritten, folds the journal into the state, asks a server whether it has what it
-   * took, and frees the lock, whatever happens. Closing twice is no error. Throws as `put` does; what was recorded before stays recorded in the journal.
+   * Writes unwritten changes, folds the journal into the state, and confirms the write at a server. Always frees the lock. A
+   * second call does nothing. Throws as `put` does; earlier changes stay in the journal.
    */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -208,7 +207,7 @@ export class StateSession {
     }
   }
 
-  /** @param change returns the addresses that it touched; undefined when nothing differs. */
+  /** @param change returns the changed addresses, or undefined. */
   async #change(change: (revision: Revision) => readonly string[] | undefined, whole = false): Promise<void> {
     if (this.#closed) throw new TypeError("the state is closed");
     if (this.#writing === undefined) throw new TypeError("the state was opened for reading only");
@@ -225,8 +224,8 @@ export class StateSession {
   }
 
   /**
-   * Resolves once a version is on disk. One write runs at a time; the next takes everything that came meanwhile, and what else
-   * comes in the turn of the event loop in which it could begin.
+   * Resolves when a version is on disk. Only one write runs at a time. The next write contains all changes up to the turn of the
+   * event loop in which it begins.
    */
   async #durable(version: number): Promise<void> {
     while (this.#written < version && this.#writing !== undefined) {
@@ -237,7 +236,7 @@ export class StateSession {
         await done;
         if (this.#written < version) await new Promise(setImmediate);
       } catch (error) {
-        // The failure of an earlier write says nothing of a later version.
+        // The failed write did not contain this version.
         if (covered >= version) throw error;
       }
     }
@@ -262,13 +261,13 @@ export class StateSession {
     const outputs = durable.document.state.outputs === this.#revision.document.state.outputs ? [] : ["the outputs"];
     const { remove, put } = changesBetween(durable, this.#revision, this.#touched);
     const made = put.filter((resource) => !isUnsent(resource, durable.get(resource.address)));
-    // The new holder of the lock decides about a create that is still recorded, although it did not leave.
+    // The request of such a create was not sent. The new holder of the lock decides about it.
     const isOpen = (address: string) => durable.get(address)?.private.pending !== undefined;
     const [withdrawn, removed] = [remove.filter(isOpen), remove.filter((address) => !isOpen(address))];
     const unmade = withdrawn.map((address) => `${address} (not created)`);
     const lost = [...describeChanges([{ remove: removed, put: made }]), ...unmade, ...outputs];
     const left = recorder.journalName;
-    // The new holder of the lock may have folded the journal into the state by now.
+    // The new holder of the lock may already have folded the journal into the state.
     const isTaken = error instanceof HostformError && error.diagnostics.some(({ code }) => code === "state.lost_lock");
     const kept = isTaken ? "kept" : `in ${left}`;
     const consequence = [
@@ -278,6 +277,6 @@ export class StateSession {
       .filter(Boolean)
       .join("\n");
     if (error instanceof HostformError) throw withDetail(error, consequence);
-    throw new HostformError([unwritable(this.#name, error, consequence)], { cause: error });
+    return refuseWrite(this.#name, error, consequence);
   }
 }

@@ -1,7 +1,7 @@
-// The text of a state file (Terraform's format 4) and the document that it says: resources, outputs, and the rest untouched.
+// Text of a state file (Terraform's format 4) and its document: resources, outputs and the unchanged remainder.
+import { raise } from "../messages/index.ts";
 import {
   equal,
-  fail,
   isObject,
   type OutputState,
   PENDING_CREATE,
@@ -31,24 +31,24 @@ import {
   type StateFileJson,
 } from "./state-json.ts";
 
-/** A version old enough that every Terraform with format 4 and every OpenTofu accepts the file as not newer than itself. */
+/** Version in new files. Terraform rejects files of newer versions, so this version is old. */
 const TERRAFORM_VERSION = "1.5.0";
 
-/** A state together with everything in its file that hostform does not manage. An immutable value. */
+/** State and the remainder of its file. An immutable value. */
 export interface StateDocument {
   readonly state: State;
   readonly remainder: Remainder;
 }
 
-/** Content that survives a rewrite untouched: check results, other providers' resources, data, modules, deposed objects. */
+/** Content that hostform keeps unchanged: check results, resources of other providers, data, modules, deposed objects. */
 interface Remainder {
-  /** The top-level fields as read, without `resources`. */
+  /** Top-level fields without `resources`. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Resource entries (or the part of their instances) that hostform cannot manage. */
+  /** Resource entries with their unmanaged instances. */
   readonly resources: readonly ResourceJson[];
-  /** By address: the entry that each managed resource was read from. It belongs to one object, not to the address. */
+  /** Entry of each managed resource by address. An entry belongs to an object: another object at the address has none. */
   readonly originals: ReadonlyMap<string, Original>;
-  /** The registry that our provider has in this file: Terraform's, OpenTofu's or a private one. */
+  /** Registry of our provider in this file: of Terraform, of OpenTofu, or private. */
   readonly registry: string;
 }
 
@@ -57,7 +57,7 @@ interface Original {
   readonly instance: InstanceJson;
 }
 
-/** The document of a project of which nothing was ever recorded: serial 0, no lineage until the first write. */
+/** Returns the document of a new project: serial 0, and no lineage until the first write. */
 export function emptyDocument(): StateDocument {
   return {
     state: { lineage: "", serial: 0, resources: new Map() },
@@ -66,9 +66,9 @@ export function emptyDocument(): StateDocument {
 }
 
 /**
- * Decodes a state file (format 4), no matter which program wrote it.
- * @param source what the text came from, for messages.
- * @throws HostformError `state.unreadable`, `state.newer`, `state.foreign`; each says what to do.
+ * Decodes a state file (format 4) of any program.
+ * @param source origin of the text, for messages.
+ * @throws HostformError `state.unreadable`, `state.newer`, `state.foreign`.
  */
 export function decodeState(text: string, source: string): StateDocument {
   const { resources: entries, ...fields } = parseStateFile(text, source);
@@ -85,13 +85,7 @@ export function decodeState(text: string, source: string): StateDocument {
       }
       const decoded = decodeInstance(resource, instance, source);
       const { address } = decoded;
-      if (originals.has(address)) {
-        fail("state.unreadable", `${address} stands twice in the state in ${source}`, {
-          address,
-          detail: "Two entries for one address: the file was edited by hand or merged by a version control system.",
-          remedies: ["Remove the one that does not exist (compare the `id` of both with the account), then run plan."],
-        });
-      }
+      if (originals.has(address)) raise("state.unreadable/twice", { address, source });
       found.push([address, decoded]);
       originals.set(address, { resource, instance });
       registry ??= parseProvider(resource.provider)?.registry;
@@ -107,7 +101,7 @@ export function decodeState(text: string, source: string): StateDocument {
   };
 }
 
-/** Encodes a document as Terraform would write it. The same document gives the same bytes, in whatever order it grew. */
+/** Encodes a document in the format of Terraform. The same document always gives the same bytes. */
 export function encodeState({ state, remainder }: StateDocument): string {
   const { fields } = remainder;
   const known: Record<keyof StateFileJson, unknown> = {
@@ -119,14 +113,14 @@ export function encodeState({ state, remainder }: StateDocument): string {
     resources: encodeResources(state, remainder),
     check_results: fields.check_results ?? null,
   };
-  // First these, in Terraform's order; what else there is stands behind them.
+  // Known fields in Terraform's order, then the other fields.
   return printJson({ ...known, ...fields, ...known });
 }
 
 function encodeResources(state: State, remainder: Remainder): ResourceJson[] {
   const entries = new Map<string, ResourceJson>();
   const add = (resource: ResourceJson, instances: readonly InstanceJson[]) => {
-    // Terraform's order, too: no part holds a NUL.
+    // Key in Terraform's order. No part contains NUL.
     const id = [resource.module ?? "", resource.mode, resource.type, resource.name, resource.provider].join("\0");
     const entry = entries.get(id) ?? { ...resource, instances: [] };
     entries.set(id, { ...entry, instances: [...entry.instances, ...instances] });
@@ -167,8 +161,8 @@ function byKey(a: InstanceJson, b: InstanceJson): number {
 }
 
 /**
- * Returns the instance that was read for the same object; another id at the same address is another object, to which no old mark
- * applies. The object that a pending create made is the same one.
+ * Returns the entry of the same object. Another id at the same address is another object, and old marks do not apply to it. The
+ * result of a pending create is the same object.
  */
 function originalOf(resource: ResourceState, remainder: Remainder): Original | undefined {
   const original = remainder.originals.get(resource.address);
@@ -177,13 +171,13 @@ function originalOf(resource: ResourceState, remainder: Remainder): Original | u
   return original !== undefined && isSame ? original : undefined;
 }
 
-/** Addresses that Terraform marked as damaged ("tainted"), pending creates of hostform left out. */
+/** Returns the addresses that Terraform tainted, without pending creates of hostform. */
 export function taintedAddresses({ state, remainder }: StateDocument): string[] {
   const tainted = (resource: ResourceState) => isTainted(originalOf(resource, remainder)?.instance);
   return [...state.resources.values()].filter(tainted).map(({ address }) => address);
 }
 
-/** Addresses in the file that hostform keeps but does not manage; deposed objects with their key. */
+/** Returns the addresses of unmanaged entries. Deposed objects have their key. */
 export function unmanagedAddresses({ remainder }: StateDocument): string[] {
   return remainder.resources
     .flatMap((resource) =>
@@ -198,9 +192,8 @@ export function unmanagedAddresses({ remainder }: StateDocument): string[] {
 type Outputs = ReadonlyMap<string, OutputState>;
 
 /**
- * The outputs as Terraform writes them.
- * @param original as they were read. What did not change keeps its bytes, digits that a JavaScript number cannot hold too;
- * so does what is no output, which neither Terraform nor hostform has written.
+ * Encodes outputs in the format of Terraform.
+ * @param original outputs in the file. Unchanged outputs keep their bytes, with all digits. Malformed entries stay unchanged.
  */
 function encodeOutputs(outputs: Outputs = new Map(), original: unknown = {}): unknown {
   if (!isObject(original)) return outputs.size === 0 ? original : encodeOutputs(outputs);
@@ -216,7 +209,7 @@ function encodeOutputs(outputs: Outputs = new Map(), original: unknown = {}): un
   return Object.fromEntries([...foreign, ...ours].sort(([a], [b]) => order(a, b)));
 }
 
-/** The one form that outputs have on disk: by name, their values as they will be read. One that is null is none. */
+/** Returns outputs in canonical order and form. Null outputs are dropped. */
 export function normalizedOutputs(outputs: Outputs): Outputs | undefined {
   return inOrder(
     [...outputs].map(([name, { value, type, sensitive }]) => [
@@ -226,7 +219,7 @@ export function normalizedOutputs(outputs: Outputs): Outputs | undefined {
   );
 }
 
-/** Undefined for what is no output. */
+/** Returns undefined for a malformed output. */
 function decodeOutput(found: unknown): OutputState | undefined {
   if (!isObject(found) || found.value === undefined || found.type === undefined) return undefined;
   return { value: canonical(found.value), type: canonical(found.type), sensitive: found.sensitive === true };

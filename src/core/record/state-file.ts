@@ -1,55 +1,55 @@
 import { basename, dirname, join } from "node:path";
 import { type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile } from "../files/index.ts";
-import { amended, type Diagnostic, errnoOf, fail, messageOf } from "../model/index.ts";
+import { problem, raise } from "../messages/index.ts";
+import { amended, errnoOf, HostformError, messageOf } from "../model/index.ts";
 
-/** Check right before a write. It refuses the write by throwing. */
+/** Check before a write. Throws to prevent the write. */
 export type Verify = () => void | Promise<void>;
 
-/** The text of one state and how to replace it: a file here, a remote backend elsewhere. One per run. */
+/** Text of one state, in a file or at a server. One instance per run. */
 export interface StateText {
   /** Place of the text, for messages. */
   readonly name: string;
-  /** A sentence on where an earlier text can be found, for the fix of one that is damaged. */
+  /** Sentence about the place of an earlier text, for the fix of a corrupted text. */
   readonly earlier?: string;
   /**
-   * Removes what killed writers left behind, and finds out whether the text can be replaced at all. Only for the holder of
-   * the lock. @throws HostformError `state.unwritable`.
+   * Removes temporary files of killed processes, and checks that the text can be replaced. Only for the holder of the lock.
+   * @throws HostformError `state.unwritable`.
    */
   prepare?(): Promise<void>;
-  /** Undefined when nothing was ever written. @throws HostformError `state.unreadable`. */
+  /** Returns undefined if no text exists. @throws HostformError `state.unreadable`. */
   read(): Promise<string | undefined>;
   /**
-   * Replaces the text; durable when it resolves. `verify` is called as late as possible before the old text goes; what
-   * it throws stops the write.
-   * @throws HostformError `state.lost_lock` when another program wrote in between; else the system's own error.
+   * Replaces the text. Durable when it resolves. Calls `verify` as late as possible; its error prevents the write.
+   * @throws HostformError `state.lost_lock` if another program wrote the text; otherwise the error of the system.
    */
   write(text: string, verify: Verify): Promise<void>;
   /**
-   * Changes the form of the text and of each copy that stays beside it; of the old form nothing is kept. Nothing is
-   * written unless every change could be made. A backend without copies can do without. Throws as `write` does.
+   * Converts the text and its copies, and keeps nothing in the old form. Writes only after all conversions succeeded. Optional for
+   * a backend without copies. Throws as `write` does.
    */
   convert?(change: Change, verify: Verify): Promise<void>;
-  /** Checks that the backend has the text that it accepted. @throws as `write` does. */
+  /** Checks that the backend stored the accepted text. @throws as `write` does. */
   confirm?(): Promise<void>;
-  /** Keeps a text that could not be written, for a backend that has no journal. Never throws. */
+  /** Saves an unwritten text, for a backend without a journal. Never throws. */
   keep?(text: string): Promise<void>;
-  /** Begins another run: the next write keeps the present text as its backup. */
+  /** Begins another run: the next write saves the present text as the backup. */
   nextRun?(): void;
 }
 
-/** Gives a text another form. @param place where the text is: the name of the state, or that of a copy. */
+/** Converts a text. @param place name of the state or of a copy. */
 export type Change = (text: string, place: string) => Promise<string>;
 
-/** The files that keep one state: its text, what stands beside it, and its lock with the notice of the holder. */
+/** Returns the paths of a state: text, backup, journal, lock, and notice of the lock holder. */
 export function filesOfState(state: string) {
   const lock = join(dirname(state), `.${basename(state)}.lock`);
   return { state, backup: `${state}.backup`, journal: `${state}.journal`, lock, notice: `${lock}.info` };
 }
 
 /**
- * A state file that is only ever replaced whole. At every moment, power failure included, the path holds the old
- * content or the new one.
- * @param path the file, symbolic links followed (`Disk.resolve`), so that a link stays a link.
+ * State file that is always replaced as a whole. At each moment, also after a power failure, the path has the old or the new
+ * content.
+ * @param path the file, with symbolic links resolved (`Disk.resolve`), so that a link stays a link.
  */
 export class StateFile implements StateText {
   readonly name: string;
@@ -74,10 +74,7 @@ export class StateFile implements StateText {
       this.#seen = { identity, text };
       return text;
     } catch (error) {
-      return fail("state.unreadable", "The state file cannot be read", {
-        detail: `${this.name}: ${messageOf(error)}`,
-        remedies: ["Check that it is a file that you may read.", { do: "name_state" }],
-      });
+      return raise("state.unreadable/file", { place: this.name, reason: messageOf(error) });
     }
   }
 
@@ -99,7 +96,7 @@ export class StateFile implements StateText {
     const text = await this.read();
     const newCopy = copy === undefined ? undefined : await change(copy, backup);
     const newText = text === undefined ? undefined : await change(text, this.name);
-    // The copy first, durably: once the state has its new form, everything has.
+    // The copy is written first, so that a state in the new form implies a copy in the new form.
     if (newCopy !== undefined && newCopy !== copy) {
       await this.replace(backup, newCopy, verify);
       await this.#disk.syncFolder(dirname(this.name));
@@ -111,28 +108,25 @@ export class StateFile implements StateText {
 
   async prepare(): Promise<void> {
     const folder = dirname(this.name);
-    // A file that cannot be removed stays: it is harmless, and a broken disk shows at the next write.
+    // A file that cannot be removed is harmless. The next write reports a broken disk.
     const names = await this.#disk.list(folder).catch(() => []);
     const ours = names.filter((name) => name.startsWith(`.${basename(this.name)}.`) && name.endsWith(".tmp"));
     await Promise.allSettled(ours.map((name) => this.#disk.remove(join(folder, name))));
-    if (!(await isMount(this.#disk, { path: this.name, temporary: this.#temporary("link") }))) return;
-    fail("state.unwritable", "The state file is a mount of its own, so no other file can replace it", {
-      detail: `${this.name}: hostform replaces the state as a whole, and its journal, backup and lock lie beside it. No request was sent.`,
-      remedies: ['Mount the folder in place of the file, as in `docker run -v "$PWD:/work"`.'],
-    });
+    if (await isMount(this.#disk, { path: this.name, temporary: this.#temporary("link") }))
+      raise("state.unwritable/mount", { place: this.name });
   }
 
   /**
-   * Keeps the backup of this run and replaces the state by the same text, before the run depends on it: a state that cannot be
-   * replaced (an immutable file, a folder of others, a full disk) fails here, and not after an order. Throws as `write` does.
+   * Writes the backup, and replaces the state by the same text. A state that cannot be replaced (immutable file, folder without
+   * write permission, full disk) fails here, before the first request. Throws as `write` does.
    */
   async rehearse(verify: Verify): Promise<void> {
     if (!this.#backedUp && this.#seen?.text !== undefined) await this.write(this.#seen.text, verify);
   }
 
   /**
-   * Puts a synced file at a path of the folder, which is not synced yet, unless another program wrote the state.
-   * @returns the file's identity. @throws what `verify` and `unchanged` throw; else the system's own error.
+   * Replaces a file in the folder by a synced file, unless another program wrote the state. Does not sync the folder.
+   * @returns identity of the file. @throws errors of `verify` and `unchanged`; otherwise the error of the system.
    */
   replace(path: string, text: string, verify: Verify): Promise<string | undefined> {
     return replaceFile(this.#disk, { path, temporary: this.#temporary(this.#uuid()) }, text, async () => {
@@ -149,25 +143,23 @@ export class StateFile implements StateText {
     return join(dirname(this.name), `.${basename(this.name)}.${own}.tmp`);
   }
 
-  /** @throws HostformError `state.lost_lock` when the file is not the one that was read or written here last. */
+  /** @throws HostformError `state.lost_lock` if another program replaced the file after the last read or write. */
   async unchanged(): Promise<void> {
     const identity = await this.#disk.identity(this.name);
-    if (identity === this.#seen?.identity) return;
-    const detail = `${this.name} is not the file that was read or written last.`;
-    refuseLost("The state file was changed by another program while this process ran", detail);
+    if (identity !== this.#seen?.identity) raise("state.lost_lock/changed", { place: this.name });
   }
 }
 
 /**
- * The journal as a file beside the state file, `NAME.journal`. It is only written while the state file is the one that was
- * read or written here last. A backend without one gets the whole state with each change.
+ * Journal file `NAME.journal`. A write fails if another program replaced the state file. A backend without a journal writes the
+ * whole state at each change.
  */
 export class JournalFile {
   /** Place of the text, for messages. */
   readonly name: string;
   readonly #state: StateFile;
   readonly #disk: Disk;
-  /** The journal that this process began, and alone adds to. */
+  /** Journal of this process. */
   #grown: { readonly file: NewFile; identity: string | undefined } | undefined;
 
   constructor(state: StateFile, disk: Disk) {
@@ -176,21 +168,17 @@ export class JournalFile {
     this.#disk = disk;
   }
 
-  /** Undefined when there is none. @throws HostformError `state.journal`. */
+  /** Returns undefined if no journal exists. @throws HostformError `state.journal`. */
   async read(): Promise<string | undefined> {
     try {
       return await this.#disk.read(this.name);
     } catch (error) {
-      return fail("state.journal", "The journal beside the state cannot be read", {
-        detail: `${this.name}: ${reasonOf(error)}`,
-        remedies: ["Check that it is a file that you may read. It holds what a run that was stopped had recorded."],
-      });
+      return raise("state.journal/file", { place: this.name, reason: reasonOf(error) });
     }
   }
 
   /**
-   * Begins a journal with its first line, in place of whatever is there; durable when it resolves. The state is replaced by
-   * its own text before, because everything in the journal ends there.
+   * Replaces the journal by a new one with its first line. Durable when it resolves. Rehearses the write of the state first.
    */
   async begin(head: string, verify: Verify): Promise<void> {
     await verify();
@@ -210,11 +198,10 @@ export class JournalFile {
   }
 
   /**
-   * Adds a line to the journal that was begun; durable when it resolves. After a failure nothing must be added any more: a
-   * part of the line may be there. `verify` is called before, so that nothing foreign is added to, and after, so that a
-   * writer that lost its lock meanwhile does not take for recorded what the new holder may not have read.
-   * @throws what `verify` throws; HostformError `state.lost_lock` when the state was written by another program; else
-   * the system's own error.
+   * Appends a line. Durable when it resolves. After a failure, no line may be appended, because a part of the line may be on disk.
+   * Calls `verify` before and after the write: the new holder of a lost lock may not have read this line.
+   * @throws errors of `verify`; HostformError `state.lost_lock` if another program wrote the state; otherwise the error of the
+   * system.
    */
   async append(line: string, verify: Verify): Promise<void> {
     await verify();
@@ -228,19 +215,19 @@ export class JournalFile {
     await verify();
   }
 
-  /** Nothing is added any more. Never throws. */
+  /** Closes the file. Never throws. */
   async close(): Promise<void> {
     await this.#grown?.file.close().catch(() => undefined);
     this.#grown = undefined;
   }
 
-  /** Puts a whole journal in place of the one that is there, atomically for readers; durable when it resolves. */
+  /** Replaces the journal atomically. Durable when it resolves. */
   async replace(text: string, verify: Verify): Promise<void> {
     await this.#state.replace(this.name, text, verify);
     await this.#syncFolder();
   }
 
-  /** Removes it, for good; before that, makes durable what takes its place. */
+  /** Removes the journal after the state is durable. */
   async remove(): Promise<void> {
     await this.#syncFolder();
     await this.#disk.remove(this.name);
@@ -252,39 +239,28 @@ export class JournalFile {
   }
 }
 
-/** Another may have written the state, so this process must not. @throws HostformError `state.lost_lock`, always. */
-export function refuseLost(summary: string, detail: string | undefined): never {
-  fail("state.lost_lock", summary, { ...(detail && { detail }), remedies: ["Run plan to see where things stand."] });
-}
-
-/** The same failure with a sentence at the end of its details. */
+/** Returns the error with a sentence at the end of its detail. */
 export function withDetail(error: unknown, sentence: string): unknown {
   return amended(error, ({ detail }) => ({ detail: [detail, sentence].filter(Boolean).join("\n") }));
 }
 
-/** The same failure; of a text that is damaged, with the sentence on where an earlier one is. */
+/** Returns the error. A corrupted text gets a remedy with the place of an earlier text. */
 export function withEarlier(error: unknown, { earlier }: Pick<StateText, "earlier">): unknown {
   return amended(error, ({ code, remedies = [] }) =>
     code === "state.unreadable" && earlier !== undefined ? { remedies: [...remedies, earlier] } : {},
   );
 }
 
-/** A write that the system refused. @param consequence a sentence on what is not recorded now. */
-export function unwritable(name: string, error: unknown, consequence: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "state.unwritable",
-    summary: "The state could not be written",
-    detail: [`${name}: ${reasonOf(error)}`, consequence].filter(Boolean).join("\n"),
-    remedies: [
-      "Check disk space and permissions. Then run plan: what exists in the account is found there and can be imported.",
-    ],
-  };
+/** Throws a HostformError as is, and another error as `state.unwritable`. @param consequence a sentence about the unrecorded changes. */
+export function refuseWrite(place: string, error: unknown, consequence: string): never {
+  if (error instanceof HostformError) throw error;
+  const diagnostic = problem("state.unwritable", { place, reason: reasonOf(error), consequence });
+  throw new HostformError([diagnostic], { cause: error });
 }
 
-/** The system's code and words for a failed write: `ENOSPC: no space left on device, write`. */
+/** Returns the code and words of the system: `ENOSPC: no space left on device, write`. */
 export function reasonOf(error: unknown): string {
-  // A host with several addresses has failed at each of them: one is enough to report.
+  // All addresses of a host failed. The first failure is reported.
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const message = messageOf(error);
   const code = errnoOf(error);

@@ -1,9 +1,9 @@
 // The JSON of a state file: read with every digit and checked for its form, printed byte for byte as Terraform does.
 import * as z from "zod";
+import { raise } from "../messages/index.ts";
 import {
   ExactNumber,
   exactNumber,
-  fail,
   formatPath,
   isObject,
   isRawJSON,
@@ -14,8 +14,6 @@ import {
 
 /** The newest state format that is understood here; Terraform has written it since 0.12. */
 export const FORMAT_VERSION = 4;
-
-const RESTORE = "Restore it from version control or a backup.";
 
 const count = z.number().int().min(0);
 const step = z.looseObject({ type: z.string(), value: z.unknown() });
@@ -63,71 +61,42 @@ export function parseStateFile(text: string, source: string): StateFileJson {
   checkVersion(json, source);
   const checked = file.safeParse(json);
   if (!checked.success) {
-    fail("state.unreadable", `The state in ${source} is malformed`, {
-      detail: checked.error.issues
-        .slice(0, 5)
-        .map(({ path, message }) => `${formatPath(path as (string | number)[])}: ${message}`)
-        .join("\n"),
-      remedies: [RESTORE],
-    });
+    const issues = checked.error.issues
+      .slice(0, 5)
+      .map(({ path, message }) => `${formatPath(path as (string | number)[])}: ${message}`)
+      .join("\n");
+    raise("state.unreadable/malformed", { source, issues });
   }
   // The parsed value itself, not zod's copy of it, which would lose a key such as "__proto__".
   return json as StateFileJson;
 }
 
 function parseText(text: string, source: string): unknown {
-  if (text.trim() === "") {
-    fail("state.unreadable", `The state in ${source} is empty`, {
-      detail: "A state file is never empty: a write was interrupted, or something else emptied the file.",
-      remedies: [`${RESTORE} Delete the empty file only if nothing was ever applied with it.`],
-    });
-  }
+  if (text.trim() === "") raise("state.unreadable/empty", { source });
   try {
     return parseJson(text);
   } catch (error) {
-    const conflict = /^(<{7}|>{7}) /m.test(text);
-    return fail("state.unreadable", `The state in ${source} is not JSON`, {
-      detail: conflict
-        ? "It holds the conflict marks of a version control system: two versions of it were merged."
-        : `${placeOf(error)} The file was cut off or changed by something else than Terraform or hostform.`,
-      remedies: [conflict ? "Take one of the two versions whole, then run plan." : RESTORE],
-    });
+    if (/^(<{7}|>{7}) /m.test(text)) raise("state.unreadable/merged", { source });
+    return raise("state.unreadable/json", { source, place: placeOf(error) });
   }
 }
 
 /** Returns the place where parsing failed, and no text: the parser's own message quotes the text, and the text holds secrets. */
-function placeOf(error: unknown): string {
+function placeOf(error: unknown): string | undefined {
   const place = /\(line (\d+) column (\d+)\)/.exec(error instanceof Error ? error.message : "");
-  return place === null ? "It cannot be parsed." : `It cannot be parsed at line ${place[1]}, column ${place[2]}.`;
+  return place === null ? undefined : `line ${place[1]}, column ${place[2]}`;
 }
 
 function checkVersion(json: unknown, source: string): void {
   const { version, hostform_encryption: sealed, encrypted_data: encrypted } = isObject(json) ? json : {};
   if (version === FORMAT_VERSION) return;
-  if (typeof version === "number" && version > FORMAT_VERSION) {
-    const known = `hostform knows formats up to ${FORMAT_VERSION}`;
-    fail("state.newer", `The state in ${source} has format ${version}, ${known}`, {
-      remedies: ["Use the version of hostform or Terraform that wrote it, or a later one."],
-    });
+  const isNumber = typeof version === "number";
+  if (isNumber && version > FORMAT_VERSION) {
+    raise("state.newer", { source: `state in ${source}`, format: version, newest: FORMAT_VERSION });
   }
-  if (sealed !== undefined) {
-    fail("state.key", `The state in ${source} is encrypted`, {
-      remedies: ["Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to what it was encrypted with."],
-    });
-  }
-  const [detail, ...remedies] =
-    encrypted !== undefined
-      ? ["It was encrypted by another program.", "Decrypt it with the program that encrypted it."]
-      : typeof version === "number"
-        ? [
-            `It has state format ${version}, which Terraform wrote before version 0.12; format ${FORMAT_VERSION} is needed.`,
-            "Upgrade it with Terraform 0.13 or later: an apply that only refreshes writes it in its own format.",
-          ]
-        : [`It is JSON, but names no state format: \`"version": ${FORMAT_VERSION}\` was expected.`];
-  fail("state.foreign", `${source} is not a state that hostform can manage`, {
-    detail,
-    remedies: [...remedies, { do: "name_state" }],
-  });
+  if (sealed !== undefined) raise("state.key/sealed", { source: `state in ${source}` });
+  const format = encrypted !== undefined ? "encrypted" : isNumber ? version : undefined;
+  raise("state.foreign", { source, format });
 }
 
 /** Pattern of a number that JavaScript prints differently: with a fraction, an exponent, 16 digits or more, or `-0`. */

@@ -1,4 +1,4 @@
-import { type Diagnostic, fail } from "../model/index.ts";
+import { raise } from "../messages/index.ts";
 
 /** The environment variables of which one holds the key of a state, or the command that prints it. */
 export interface KeyVariables {
@@ -44,8 +44,6 @@ const KEY_BYTES = 32;
 /** The same limit as OpenTofu's: a derived key is no better than what it is derived from. */
 const PASSPHRASE_CHARACTERS = 16;
 
-const FIX_KEY = "Make one with `openssl rand -base64 32`.";
-
 /**
  * The key that the environment holds; undefined when no variable is set. An empty variable is an error: it is most
  * likely a secret that a CI job was not given, and a state written in the clear would be worse than a failed job.
@@ -59,12 +57,8 @@ export function readStateKey(
 ): StateKey | undefined {
   const given = Object.values(variables).filter((name) => env[name] !== undefined);
   if (given.length > 1) {
-    refuse(`${given.length === 2 ? "Both " : ""}${given.join(" and ")} are set`, {
-      detail: "A state is encrypted with one of them.",
-      remedies: [
-        `Set only one: ${variables.passphrase} for a passphrase, ${variables.key} for a key of ${KEY_BYTES} bytes, ${variables.command} for a command that prints such a key.`,
-      ],
-    });
+    const variablesGiven = `${given.length === 2 ? "Both " : ""}${given.join(" and ")}`;
+    raise("state.key/several", { ...variables, variables: variablesGiven });
   }
   const [passphrase, key, command] = [env[variables.passphrase], env[variables.key], env[variables.command]];
   if (passphrase !== undefined) return parsePassphrase(passphrase, variables.passphrase);
@@ -87,12 +81,8 @@ export async function readOldKeys(
   const [first] = Object.values(OLD_KEY_VARIABLES).filter((name) => env[name] !== undefined);
   if (first === undefined) return [];
   if (current === undefined) {
-    refuse(`${first} is set, but there is no key to encrypt with`, {
-      detail: "Old keys are for reading only.",
-      remedies: [
-        `Set ${KEY_VARIABLES.key}, ${KEY_VARIABLES.passphrase} or ${KEY_VARIABLES.command}, or unset ${first}.`,
-      ],
-    });
+    const { passphrase, key, command } = KEY_VARIABLES;
+    raise("state.key/old", { variable: first, variables: `${key}, ${passphrase} and ${command}` });
   }
   const { passphrase, key, command } = OLD_KEY_VARIABLES;
   const keys = (text: string | undefined, variable: string, isPrinted = false) =>
@@ -130,10 +120,7 @@ function parsePassphrase(passphrase: string, variable: string): StateKey {
   const length = [...passphrase].length;
   if (length === 0) refuseEmpty(variable);
   if (length < PASSPHRASE_CHARACTERS) {
-    refuse(`The passphrase in ${variable} is too short`, {
-      detail: `It has ${length} characters, at least ${PASSPHRASE_CHARACTERS} are needed.`,
-      remedies: ["Use a long random one: `openssl rand -base64 24`."],
-    });
+    raise("state.key/short", { variable, is: length, least: PASSPHRASE_CHARACTERS });
   }
   return { from: "passphrase", variable, passphrase };
 }
@@ -144,40 +131,20 @@ function parsePassphrase(passphrase: string, variable: string): StateKey {
  */
 function parseKey(text: string, variable: string, isPrinted = false): Buffer {
   const trimmed = text.trim();
-  const subject = isPrinted ? `what the command in ${variable} printed` : variable;
   if (trimmed === "") refuseEmpty(variable, isPrinted);
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, "hex");
-  if (!/^[\w+/-]+={0,2}$/.test(trimmed)) {
-    refuse(`${subject[0]?.toUpperCase()}${subject.slice(1)} is neither base64 nor hexadecimal`, {
-      detail: `It has ${trimmed.length} characters; a key of ${KEY_BYTES} bytes has 44 in base64, 64 in hexadecimal.`,
-      remedies: [FIX_KEY],
-    });
-  }
-  const bytes = Buffer.from(trimmed, "base64");
-  if (bytes.length !== KEY_BYTES) {
-    refuse(`The key in ${subject} has the wrong length`, {
-      detail: /^[0-9a-f]{45,}$/i.test(trimmed)
-        ? `It has ${trimmed.length} hexadecimal digits, ${KEY_BYTES * 2} are needed.`
-        : `It has ${bytes.length} bytes, ${KEY_BYTES} are needed.`,
-      remedies: [FIX_KEY],
-    });
-  }
-  return bytes;
+  const isBase64 = /^[\w+/-]+={0,2}$/.test(trimmed);
+  const bytes = Buffer.from(isBase64 ? trimmed : "", "base64");
+  if (bytes.length === KEY_BYTES) return bytes;
+  const { length } = trimmed;
+  const is = /^[0-9a-f]{45,}$/i.test(trimmed)
+    ? `${length} hexadecimal digits`
+    : isBase64
+      ? `${bytes.length} bytes`
+      : `${length} characters, and is neither base64 nor hexadecimal`;
+  raise("state.key/form", { from: isPrinted ? `The output of the command in ${variable}` : variable, is });
 }
 
 function refuseEmpty(variable: string, isPrinted = false): never {
-  if (isPrinted) {
-    refuse(`The command in ${variable} printed nothing`, {
-      detail: "It ended well.",
-      remedies: ["Let it print the key, and nothing else."],
-    });
-  }
-  refuse(`${variable} is set, but empty`, {
-    detail: "A CI job that is not given a secret has an empty variable in its place.",
-    remedies: ["Give it its value, or unset it."],
-  });
-}
-
-function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
-  fail("state.key", summary, more);
+  raise(isPrinted ? "state.key/silent" : "state.key/empty", { variable });
 }

@@ -2,13 +2,12 @@
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { type Disk, systemDisk } from "../files/index.ts";
+import { raise } from "../messages/index.ts";
 import {
   amended,
   attempt,
   type Clock,
   type Diagnostic,
-  fail,
-  HostformError,
   type ResourceState,
   type State,
   systemClock,
@@ -29,7 +28,7 @@ import { type Resealed, type Resealing, reseal } from "./reseal.ts";
 import { type Acceptance, SealedText, unsealed } from "./sealed-text.ts";
 import { type OpenState, StateSession } from "./session.ts";
 import { decodeState, encodeState, type StateDocument } from "./state-document.ts";
-import { JournalFile, reasonOf, StateFile, unwritable } from "./state-file.ts";
+import { JournalFile, reasonOf, refuseWrite, StateFile } from "./state-file.ts";
 
 export interface StateStore {
   /**
@@ -182,12 +181,9 @@ async function whileLocked<T>(
 export async function createFileBackend(options: FileBackendOptions): Promise<StateBackend> {
   const { disk = systemDisk, clock = systemClock, uuid = randomUUID, whole = false } = options;
   const { contender = thisProcess(), lock = createStateFileLock } = options;
-  const path = await disk.resolve(options.path).catch((error: unknown) =>
-    fail("state.unreadable", "The folder of the state does not exist or cannot be entered", {
-      detail: `${options.path}: ${reasonOf(error)}`,
-      remedies: ["Create it.", { do: "name_state" }],
-    }),
-  );
+  const path = await disk
+    .resolve(options.path)
+    .catch((error: unknown) => raise("state.unreadable/folder", { place: options.path, reason: reasonOf(error) }));
   const text = new StateFile(path, disk, uuid);
   const journal = new JournalFile(text, disk);
   return { text, journal, whole, lock: lock(path, { clock, uuid, contender }) };
@@ -218,7 +214,7 @@ async function pushText(
   const text = encodeState(next);
   const { name } = backend.text;
   const write = () =>
-    backend.text.write(text, () => lock.verify()).catch((error) => refuse(error, name, "Nothing was replaced."));
+    backend.text.write(text, () => lock.verify()).catch((error) => refuseWrite(name, error, "Nothing was replaced."));
   const { stored, journaled, journal } = await findState(backend);
   if (journal === undefined) {
     // By force also in another form: a state in the clear, of the same content, gives way to an encrypted one.
@@ -264,7 +260,11 @@ async function settleJournal(backend: StateBackend, opened: Opened, lock: HeldLo
   try {
     await new Recorder(backend, opened, lock, uuid).settle();
   } catch (error) {
-    refuse(error, backend.text.name, `What ${backend.journal?.name} holds is not in the state yet, and stays there.`);
+    refuseWrite(
+      backend.text.name,
+      error,
+      `What ${backend.journal?.name} holds is not in the state yet, and stays there.`,
+    );
   }
 }
 
@@ -274,7 +274,7 @@ async function removeSpent({ journal, text }: StateBackend, lock: HeldLock): Pro
     await lock.verify();
     await journal?.remove();
   } catch (error) {
-    refuse(error, journal?.name ?? text.name, "Everything that it holds is in the state.");
+    refuseWrite(journal?.name ?? text.name, error, "Everything that it holds is in the state.");
   }
 }
 
@@ -288,29 +288,9 @@ function decodeGiven(given: string): StateDocument {
   }
 }
 
-function checkSuccession(stored: State, next: State, name: string): void {
-  const conflict = (summary: string, detail: string) =>
-    fail("state.conflict", summary, {
-      detail,
-      remedies: [
-        "Pull the stored state and look at what it has. Import into it what it lacks.",
-        { do: "allow", limits: [{ limit: "older_state" }], when: "nobody needs what the stored state has" },
-      ],
-    });
-  const ofOther = `that of ${name} is`;
-  if (stored.lineage !== next.lineage)
-    conflict(
-      "The state given belongs to another project",
-      `Its lineage is ${next.lineage}, ${ofOther} ${stored.lineage}.`,
-    );
-  if (stored.serial >= next.serial)
-    conflict(
-      "The state given is not newer than the one stored",
-      `Its serial is ${next.serial}, ${ofOther} ${stored.serial}.`,
-    );
-}
-
-function refuse(error: unknown, name: string, consequence: string): never {
-  if (error instanceof HostformError) throw error;
-  throw new HostformError([unwritable(name, error, consequence)], { cause: error });
+function checkSuccession(stored: State, next: State, place: string): void {
+  for (const field of ["lineage", "serial"] as const) {
+    const isSuccessor = field === "lineage" ? stored.lineage === next.lineage : stored.serial < next.serial;
+    if (!isSuccessor) raise("state.conflict", { field, given: next[field], stored: stored[field], place });
+  }
 }

@@ -1,6 +1,7 @@
 // The lock of a state at a server, and the signs of life by which the next run frees that of one that was killed.
 import { beginSign, type EndSign, signIn, takeEndedSign } from "../../local/index.ts";
-import { type Diagnostic, fail, messageOf } from "../../model/index.ts";
+import { problem, raise } from "../../messages/index.ts";
+import { type Diagnostic, messageOf } from "../../model/index.ts";
 import {
   decodeHolder,
   describeHolder,
@@ -12,14 +13,10 @@ import {
   type LockRequest,
   newHolder,
   poll,
-  refuseHeld,
-  refuseOther,
   type ServerOptions,
   type StateLock,
-  TAKEN_OVER,
   waysToEnd,
 } from "../lock.ts";
-import { refuseLost } from "../state-file.ts";
 import {
   describeExchange,
   type HttpRequest,
@@ -94,11 +91,10 @@ export class HttpStateLock implements StateLock {
       if (taken === undefined) {
         const last = answer as HttpResponse;
         const other = decodeHolder(last.text);
-        const unnamed = `${describeExchange(this.#requestOf(notice), last)} It does not say who.`;
-        refuseHeld(
-          other ? `Held by ${this.#describe(other)}. ${NO_SIGN}` : unnamed,
-          waysToEnd(other, this.#options.contender, "If it was killed or hangs, end it."),
-        );
+        const unnamed = `${describeExchange(this.#requestOf(notice), last)} The server does not name the holder.`;
+        const about = other ? `Held by ${this.#describe(other)}. ${NO_SIGN}` : unnamed;
+        const end = waysToEnd(other, this.#options.contender, "If the process hangs, end it.");
+        raise("state.locked", { holder: about, end });
       }
       const held = this.#held(holder.id, notice, end);
       if (signal?.aborted) await held.release();
@@ -125,13 +121,7 @@ export class HttpStateLock implements StateLock {
       ),
     );
     if (freed) {
-      this.#options.warn({
-        severity: "warning",
-        code: "state.locked",
-        summary: "Freed the lock of an earlier run on this machine that was killed",
-        detail: `It was held by ${this.#describe(holder)}.`,
-        remedies: ["No action is needed: what that run had begun is recorded, and this one continues from there."],
-      });
+      this.#options.warn(problem("state.locked/freed", { holder: `It was held by ${this.#describe(holder)}.` }));
     }
     return freed ?? false;
   }
@@ -147,13 +137,10 @@ export class HttpStateLock implements StateLock {
     }
     const holder = decodeHolder(answer.text);
     if (holder === undefined && id === undefined) {
-      fail("state.locked", "The server does not say who holds the state", {
-        detail: describeExchange(this.#requestOf(notice), answer),
-        remedies: [{ do: "unlock", id: "LOCK-ID" }, "The holder received the ID, and the server's log may have it."],
-      });
+      raise("state.locked/unnamed", { exchange: describeExchange(this.#requestOf(notice), answer) });
     }
     if (holder !== undefined && id !== undefined && holder.id !== id) {
-      refuseOther("The state is held under another lock ID", id, `Held by ${this.#describe(holder)}.`);
+      raise("state.locked/other", { id, holder: `Held by ${this.#describe(holder)}.` });
     }
     const found = holder ?? { id: id ?? "", command: "unknown", who: "unknown", pid: null, since: "unknown" };
     // The server's own words about the lock, where it has some: it may compare more of them than the id.
@@ -188,7 +175,7 @@ export class HttpStateLock implements StateLock {
     return {
       // The server says so with each write, as that names the lock. There is no other way to ask.
       verify: () => {
-        if (released || this.lost !== undefined) refuseLost(TAKEN_OVER, this.lost);
+        if (released || this.lost !== undefined) raise("state.lost_lock", { holder: this.lost });
       },
       release: async () => {
         if (released) return;
@@ -202,13 +189,7 @@ export class HttpStateLock implements StateLock {
   }
 
   #warn(id: string, error: unknown): void {
-    this.#options.warn({
-      severity: "warning",
-      code: "state.backend",
-      summary: "The lock on the state could not be freed",
-      detail: `Lock ID ${id}: ${messageOf(error)}`,
-      remedies: [{ do: "unlock" }, "Until then, the next run finds the state locked."],
-    });
+    this.#options.warn(problem("state.backend/unlock", { id, reason: messageOf(error) }));
   }
 
   /** GitLab repeats the asker's own fields in place of the holder's, all but these three and what only hostform sends. */
@@ -220,14 +201,7 @@ export class HttpStateLock implements StateLock {
 
 /** In place of the lock of a backend that is declared without one. */
 export function noLock({ address, withoutLock }: HttpBackendOptions): StateLock {
-  const refuse = (): never =>
-    fail("state.backend", "The backend has no lock, so two runs could overwrite each other", {
-      detail: `${nameOfUrl(address)} is declared without \`lock_address\`.`,
-      remedies: [
-        "Set `lock_address` and `unlock_address`: at GitLab the address with `/lock` at its end.",
-        { do: "set", attribute: "without_lock", value: true, when: "something else keeps runs apart" },
-      ],
-    });
+  const refuse = (): never => raise("state.backend/no_lock", { place: nameOfUrl(address) });
   const held = { verify: () => undefined, release: () => undefined };
   return { acquire: async () => (withoutLock ? held : refuse()), takeOver: async () => refuse() };
 }

@@ -1,7 +1,8 @@
 // Requests to a server that keeps a state, bounded and repeated, and what its answers mean.
 import { hash } from "node:crypto";
 import type { Dispatcher } from "undici";
-import { type Clock, fail, isObject, parsedJson } from "../../model/index.ts";
+import { type Doing, raise } from "../../messages/index.ts";
+import { type Clock, isObject, parsedJson } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
 
 export interface WireOptions {
@@ -145,12 +146,7 @@ export function createWire(options: WireOptions) {
   const ask = (message: HttpRequest, signal?: AbortSignal) =>
     send(message, signal).catch((error: unknown) => {
       if (!(error instanceof Unanswered)) throw error;
-      return fail("state.backend", "The server of the state cannot be reached", {
-        detail: `${nameOfUrl(message.url)}: ${error.message}`,
-        remedies: [
-          "Check the address, the network and the proxy. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
-        ],
-      });
+      return raise("state.backend/unreachable", { place: nameOfUrl(message.url), reason: error.message });
     });
 
   /** @returns false: no connection was ever open, so nothing has left. */
@@ -165,12 +161,7 @@ async function readBounded(stream: AsyncIterable<Buffer>, url: URL, most: number
   // Leaving the loop by throwing ends the connection.
   for await (const chunk of stream) {
     size += chunk.length;
-    if (size > most) {
-      fail("state.backend", "The server of the state sends more than a state can hold", {
-        detail: `${nameOfUrl(url)} sent more than ${most} bytes.`,
-        remedies: ["Check that the address is that of a state."],
-      });
-    }
+    if (size > most) raise("state.backend/too_large", { place: nameOfUrl(url), bytes: most });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
@@ -201,43 +192,16 @@ export function isHeld({ status }: HttpResponse): boolean {
  * Explains an answer that is not one of those of the protocol.
  * @param doing what failed: "locked", "read", "freed": `The state could not be …`.
  */
-export function refuseAnswer(doing: string, message: HttpRequest, answer: HttpResponse): never {
-  const [summary, remedy] = explain(answer);
-  fail("state.backend", `The state could not be ${doing}: ${summary}`, {
-    detail: describeExchange(message, answer),
-    remedies: [remedy],
-  });
+export function refuseAnswer(doing: Doing, message: HttpRequest, answer: HttpResponse): never {
+  const { status, location } = answer;
+  const target = location !== undefined && URL.canParse(location) ? ` to ${nameOfUrl(new URL(location))}` : "";
+  raise("state.backend/response", { doing, status, target, exchange: describeExchange(message, answer) });
 }
 
 /** `POST https://… answered 403: 403 Forbidden`, with the server's own words where it has some. */
 export function describeExchange({ method, url }: HttpRequest, answer: HttpResponse): string {
   const words = serverWords(answer);
   return `${method} ${nameOfUrl(url)} answered ${answer.status}${words === undefined ? "." : `: ${words}`}`;
-}
-
-/** Explains an answer: summary and fix. */
-function explain({ status, location }: HttpResponse): readonly [summary: string, remedy: string] {
-  if (status >= 200 && status < 300)
-    return ["the server answers with an HTML page", "Check the address: a proxy or a login page answers instead."];
-  if (status === 401 || status === 403)
-    return [
-      `${status === 401 ? "the server rejects the credentials" : "the credentials lack the permission"} (${status})`,
-      "Set TF_HTTP_USERNAME and TF_HTTP_PASSWORD. At GitLab the password is a token with the scope `api`, and writing needs the role Maintainer.",
-    ];
-  if (status >= 300 && status < 400) {
-    const target = location !== undefined && URL.canParse(location) ? ` to ${nameOfUrl(new URL(location))}` : "";
-    return [`the server redirects${target}, which is not followed (${status})`, "Set the address to the final one."];
-  }
-  if (status === 404) return ["there is nothing at that address (404)", "Check the address."];
-  if (status === 405 || status === 501)
-    return [
-      `the server does not know that method (${status})`,
-      "Set `lock_method`, `unlock_method` or `update_method` to those of the server; at GitLab POST, DELETE and POST.",
-    ];
-  if (status === 413) return ["the state is larger than the server accepts (413)", "Raise its limit."];
-  if (status === 429) return ["the server asks for fewer requests (429)", "Try again in a minute."];
-  if (status >= 500) return [`the server fails (${status})`, "Try again later, and check the server's log."];
-  return [`the protocol has no such answer (${status})`, "Check the address."];
 }
 
 /** Returns `message` or `error` of a JSON answer. Other bodies may be a state and are never printed. */

@@ -1,7 +1,7 @@
+import { problem, raise } from "../../messages/index.ts";
 import {
   elapsedMs,
   equal,
-  fail,
   type HostformError,
   ifExplained,
   messageOf,
@@ -10,7 +10,7 @@ import {
 } from "../../model/index.ts";
 import { decodeHolder, type StateLock } from "../lock.ts";
 import type { StateBackend } from "../opening.ts";
-import { refuseLost, type Verify } from "../state-file.ts";
+import type { Verify } from "../state-file.ts";
 import { type HttpBackendOptions, HttpStateLock, noLock } from "./http-lock.ts";
 import {
   createWire,
@@ -73,14 +73,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
   /** Checks that the server stored the state. A missing answer is a warning, because the server accepted the write. */
   async function confirm(): Promise<void> {
     if (replaced === undefined) return;
-    const warn = ({ message: detail }: HostformError) =>
-      options.warn({
-        severity: "warning",
-        code: "state.backend",
-        summary: "The server of the state could not confirm that it stored the state",
-        detail,
-        remedies: ["Run plan to see where things stand."],
-      });
+    const warn = ({ message: reason }: HostformError) => options.warn(problem("state.backend/unconfirmed", { reason }));
     await get().then((there) => refuseOther(there), ifExplained(warn));
   }
 
@@ -115,21 +108,14 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
   function refuseOther(there: string | undefined): void {
     if (seen === undefined || sameState(there, seen.text)) return;
     if (replaced !== undefined && sameState(there, replaced.text)) {
-      fail("state.unwritable", "The server reported that it stored the state, but did not", {
-        detail: `${name} still holds what was there before the last write.`,
-        remedies: ["Check the server: a full disk, a cache or a proxy may answer in its place. Then run plan."],
-      });
+      raise("state.unwritable/lost", { place: name });
     }
-    const detail = `What ${name} holds is not what was read or written last. Was the lock freed by hand, or is there none?`;
-    refuseLost("The state was changed by another program while this process ran", detail);
+    raise("state.lost_lock/changed", { place: name, hint: "Was the lock freed by hand, or is it missing?" });
   }
 
   /** The caller, who knows what was to be recorded, adds the consequence. */
   function refuseUnwritten(method: string, reason: string): never {
-    fail("state.unwritable", "The state could not be written", {
-      detail: `${method} ${name}: ${reason}`,
-      remedies: ["Check the network and the server. Then run plan: what exists in the account is found there."],
-    });
+    raise("state.unwritable", { place: `${method} ${name}`, reason, consequence: undefined });
   }
 
   function refuse(message: HttpRequest, answer: HttpResponse): never {
@@ -138,7 +124,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     const exchange = describeExchange(message, answer);
     if (lock !== undefined) lock.lost = exchange;
     const detail = holder === undefined ? exchange : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`;
-    refuseLost("The server refuses the write: another process holds the state lock", detail);
+    raise("state.lost_lock/rejected", { holder: detail });
   }
 
   const earlier = "The server may keep earlier versions, as GitLab does.";

@@ -1,8 +1,9 @@
 import type { ClientConfig } from "pg";
 import { read } from "../../files/index.ts";
 import { nameOfServer, type PgServer, type PgTls } from "../../local/index.ts";
-import { errnoOf, fail, HostformError } from "../../model/index.ts";
-import { reasonOf, refuseLost } from "../state-file.ts";
+import { type Doing, raise } from "../../messages/index.ts";
+import { errnoOf, HostformError } from "../../model/index.ts";
+import { reasonOf } from "../state-file.ts";
 
 /** One row; every column that is asked for is a text, a number or a truth value. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -61,7 +62,8 @@ export async function connectTo(
 ): Promise<Database> {
   const { Client } = await from().catch(refusePackage);
   let isAskedInClear = false;
-  const password = () => (isAskedInClear ? refuseClearText(server) : server.password);
+  const password = () =>
+    isAskedInClear ? raise("state.backend/clear_text", { place: nameOfServer(server) }) : server.password;
   const client = new Client({ ...(await configOf(server, applicationName, timeoutMs)), password });
   /** The package has no public name for it. */
   const { connection } = client as { connection?: NodeJS.EventEmitter & { stream?: { destroy(): void } } };
@@ -166,11 +168,7 @@ async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientC
   if (mode === "disable") return false;
   const textOf = async (name: string, path: string | undefined) => {
     if (path === undefined) return {};
-    const refuse = (error: unknown) =>
-      fail("state.backend", "A certificate or key for the database cannot be read", {
-        detail: `${path}: ${reasonOf(error)}`,
-        remedies: ["Check `sslrootcert`, `sslcert` and `sslkey` of PG_CONN_STR."],
-      });
+    const refuse = (error: unknown) => raise("state.backend/certificate", { place: path, reason: reasonOf(error) });
     return { [name]: (await read(path).catch(refuse)).toString() };
   };
   const files = { ...(await textOf("ca", rootCert)), ...(await textOf("cert", cert)), ...(await textOf("key", key)) };
@@ -181,73 +179,33 @@ async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientC
 
 function refusePackage(error: unknown): never {
   const missing = errnoOf(error) === "ERR_MODULE_NOT_FOUND";
-  return fail("state.backend", missing ? "The backend `pg` needs the package pg" : "The package pg cannot be loaded", {
-    detail: missing ? "It is not installed, and only this backend needs it." : reasonOf(error),
-    remedies: ["Install it where hostform is: `npm install pg`."],
-  });
-}
-
-/** @throws HostformError `state.backend`. */
-function refuseClearText(server: PgServer): never {
-  return fail(
-    "state.backend",
-    "The database asks for the password in clear text, and nothing proves which server it is",
-    {
-      detail: `${nameOfServer(server)}: the password was not sent.`,
-      remedies: [
-        "Write `sslmode=verify-full` in PG_CONN_STR, or let the server ask by `scram-sha-256` (its pg_hba.conf).",
-      ],
-    },
-  );
+  return raise("state.backend/package", { reason: missing ? undefined : reasonOf(error) });
 }
 
 function refuseConnection(server: PgServer, error: unknown): never {
   if (error instanceof HostformError) throw error;
   const code = errnoOf(error) ?? "";
   const reason = reasonOf(error);
-  if (code === "3D000") {
-    return fail("state.backend", "The database of the state does not exist", {
-      detail: `${nameOfServer(server)}: ${reason}`,
-      remedies: [
-        "Create it (`createdb`), or name another in PG_CONN_STR or PGDATABASE. The first run creates schema and table.",
-      ],
-    });
-  }
-  const access = code.startsWith("28") || reason.includes("SASL");
-  const noTls = reason.includes("does not support SSL");
-  return fail("state.backend", `The database of the state ${access ? "refuses access" : "cannot be reached"}`, {
-    detail: `${nameOfServer(server)}: ${reason}`,
-    remedies: [
-      noTls
-        ? "Set the server up with TLS. For a server on this machine, add `sslmode=disable` to PG_CONN_STR."
-        : access
-          ? "Check user and password in PG_CONN_STR, and the server's pg_hba.conf."
-          : "Check PG_CONN_STR, the network, and that the server runs.",
-    ],
-  });
+  const about = { place: nameOfServer(server), reason };
+  if (code === "3D000") return raise("state.backend/database", about);
+  if (code.startsWith("28") || reason.includes("SASL")) return raise("state.backend/access", about);
+  return raise("state.backend/connection", { ...about, lacksTls: reason.includes("does not support SSL") });
 }
 
 /** A connection that broke took the lock with it. @throws HostformError `state.lost_lock`. */
 export function refuseBroken(name: string, reason: string): never {
-  refuseLost("The connection to the database was lost, and the lock on the state with it", `${name}: ${reason}`);
+  raise("state.lost_lock/connection", { place: name, reason });
 }
 
 /** The session lasts, and holds no lock. @throws HostformError `state.lost_lock`. */
 export function refuseUnheld(name: string): never {
-  refuseBroken(name, "the session does not hold it any more; does a pooler give each statement another one?");
+  refuseBroken(name, "the session no longer holds it; does a pooler run each statement in another session?");
 }
 
 /** Explains the failure of a query. @param doing "locked", "read", "written": `The state could not be …`. */
-export function refuseQuery(name: string, doing: string, database: Database, error: unknown): never {
+export function refuseQuery(name: string, doing: Doing, database: Database, error: unknown): never {
   if (error instanceof HostformError) throw error;
   if (database.lost !== undefined) refuseBroken(name, database.lost);
-  const denied = errnoOf(error) === "42501";
-  fail("state.backend", `The state could not be ${doing}: the database refuses`, {
-    detail: `${name}: ${reasonOf(error)}`,
-    remedies: [
-      denied
-        ? "Give the role of PG_CONN_STR the rights on schema, table and sequence; or let a role that has them run the first plan, which makes what is missing."
-        : "Check the server's log.",
-    ],
-  });
+  const isDenied = errnoOf(error) === "42501";
+  raise("state.backend/query", { doing, place: name, reason: reasonOf(error), isDenied });
 }

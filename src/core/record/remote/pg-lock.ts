@@ -1,6 +1,7 @@
 // The lock of a state in PostgreSQL, who holds it, and the table that both are about: all as Terraform's backend has them.
 import { createHash } from "node:crypto";
-import { type Clock, errnoOf, fail } from "../../model/index.ts";
+import { raise } from "../../messages/index.ts";
+import { type Clock, errnoOf } from "../../model/index.ts";
 import {
   type Contender,
   describeHolder,
@@ -10,8 +11,6 @@ import {
   type LockHolder,
   type LockRequest,
   poll,
-  refuseHeld,
-  refuseOther,
   type ServerOptions,
   type StateLock,
   waysToEnd,
@@ -93,8 +92,8 @@ export class PgStateLock implements StateLock {
         if (key !== undefined) return key;
         const holder = await this.#holder(database);
         const held = holder && `Held by ${describeSession(holder, this.#options.clock)}.`;
-        const detail = held ?? "It was free again before its holder could be looked up.";
-        return refuseHeld(detail, waysToEnd(holder, contender, "If it hangs, end it, or its database session."));
+        const end = waysToEnd(holder, contender, "If the process hangs, end it or its database session.");
+        return raise("state.locked", { holder: held ?? "The holder released it before the query for its name.", end });
       });
       this.database = database;
       return this.#held(database);
@@ -116,8 +115,7 @@ export class PgStateLock implements StateLock {
       const holder = await this.#holder(database);
       if (holder === undefined) return { holder, alive: undefined, fenced: true };
       if (id !== undefined && id !== holder.id) {
-        const held = `Held by ${describeSession(holder, clock)}.`;
-        refuseOther("The state is held by another database session", id, held);
+        raise("state.locked/other", { id, holder: `Held by ${describeSession(holder, clock)}.` });
       }
       await this.#terminate(database, holder);
       return { holder, alive: undefined, fenced: true };
@@ -199,21 +197,16 @@ export class PgStateLock implements StateLock {
   }
 
   async #terminate(database: Database, holder: LockHolder): Promise<void> {
+    const held = `Held by ${describeSession(holder, this.#options.clock)}.`;
     try {
       await database.query("SELECT pg_terminate_backend($1::int)", [holder.id]);
     } catch (error) {
       if (errnoOf(error) !== "42501") throw error;
-      fail("state.backend", "This role may not end the database session that holds the state", {
-        detail: `Held by ${describeSession(holder, this.#options.clock)}.`,
-        remedies: [`Let its own role or an administrator do it: \`SELECT pg_terminate_backend(${holder.id})\`.`],
-      });
+      raise("state.backend/terminate", { holder: held, id: holder.id });
     }
     const hasEnded = async () => (await this.#holder(database))?.id !== holder.id || undefined;
     if (await poll(this.#options.clock, ENDING, { firstMs: LOOK_MS, longestMs: LOOK_MS }, hasEnded)) return;
-    fail("state.backend", "The database session that holds the state does not end", {
-      detail: `Held by ${describeSession(holder, this.#options.clock)}.`,
-      remedies: ["Look for it in pg_stat_activity."],
-    });
+    raise("state.backend/session", { holder: held });
   }
 }
 

@@ -1,5 +1,6 @@
+import { raise } from "../../messages/index.ts";
 import type { StateBackend } from "../opening.ts";
-import { refuseLost, type Verify } from "../state-file.ts";
+import type { Verify } from "../state-file.ts";
 import { type Database, interruptibly, type Row, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 import {
   applicationName,
@@ -45,8 +46,10 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
   const refuse = async (database: Database): Promise<never> => {
     const [row] = await database.query(`SELECT ${heldHere("$1")} AS held`, [lock.key]);
     if (row?.held !== true) refuseUnheld(name);
-    const detail = `${name}: the row is not the one that was read or written last. Was it Terraform with \`-lock=false\`?`;
-    return refuseLost("The state was changed by another program while this process ran", detail);
+    return raise("state.lost_lock/changed", {
+      place: `The row of ${name}`,
+      hint: "Did Terraform write it with -lock=false?",
+    });
   };
 
   /** One statement: it writes only what was seen last, and only while this session holds the lock. */

@@ -61,9 +61,9 @@ describe("an encrypted state file", () => {
     const problem = await diagnosticOf(() => read(JSON.stringify({ ...changed, data: changed.data ?? other.data })));
     expect(problem).toMatchObject({
       code: "state.unreadable",
-      summary: "The encrypted state in the file was changed or damaged",
+      summary: "The encrypted state in the file is corrupted",
     });
-    expect(problem?.detail).toContain("The key is the right one");
+    expect(problem?.detail).toContain("The key is correct");
   });
 });
 

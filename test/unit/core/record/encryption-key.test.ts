@@ -85,7 +85,7 @@ describe("keys of before", () => {
     ["empty", { HOSTFORM_STATE_OLD_KEY: " \n" }, current, /is set, but empty/],
     ["too short", { HOSTFORM_STATE_OLD_PASSPHRASE: `${passphrase}\nshort` }, current, /is too short/],
     ["from a command that is empty", { HOSTFORM_STATE_OLD_KEY_COMMAND: "" }, current, /is set, but empty/],
-    ["all that there is", { HOSTFORM_STATE_OLD_KEY: hex }, undefined, /no key to encrypt with/],
+    ["all that there is", { HOSTFORM_STATE_OLD_KEY: hex }, undefined, /is set without a current key/],
   ])("are refused when one is %s", async (_, env, key, summary) => {
     const problem = await diagnosticOf(() => readOldKeys(env, key, run));
     expect(problem).toMatchObject({ code: "state.key", summary: expect.stringMatching(summary) });
@@ -94,13 +94,21 @@ describe("keys of before", () => {
 
 describe("a key that cannot be one", () => {
   test.each<[string, Record<string, string>, RegExp]>([
-    ["31 bytes", { HOSTFORM_STATE_KEY: bytes.subarray(1).toString("base64") }, /^It has 31 bytes, 32 are needed\.$/],
+    [
+      "31 bytes",
+      { HOSTFORM_STATE_KEY: bytes.subarray(1).toString("base64") },
+      /^It has 31 bytes\. A key has 44 characters in base64, or 64 hexadecimal digits\.$/,
+    ],
     ["33 bytes", { HOSTFORM_STATE_KEY: Buffer.concat([bytes, bytes]).subarray(0, 33).toString("base64") }, /33 bytes/],
-    ["62 digits", { HOSTFORM_STATE_KEY: bytes.toString("hex").slice(2) }, /^It has 62 hexadecimal digits, 64 are/],
-    ["a passphrase", { HOSTFORM_STATE_KEY: passphrase }, /^It has 28 characters; a key of 32 bytes has 44 in base64/],
-    ["nothing", { HOSTFORM_STATE_KEY: " " }, /A CI job that is not given a secret has an empty variable/],
-    ["a short passphrase", { HOSTFORM_STATE_PASSPHRASE: "correct horse b" }, /^It has 15 characters, at least 16/],
-    ["an empty passphrase", { HOSTFORM_STATE_PASSPHRASE: "" }, /A CI job that is not given a secret/],
+    ["62 digits", { HOSTFORM_STATE_KEY: bytes.toString("hex").slice(2) }, /^It has 62 hexadecimal digits\. A key has/],
+    [
+      "a passphrase",
+      { HOSTFORM_STATE_KEY: passphrase },
+      /^It has 28 characters, and is neither base64 nor hexadecimal/,
+    ],
+    ["nothing", { HOSTFORM_STATE_KEY: " " }, /A CI job without access to a secret/],
+    ["a short passphrase", { HOSTFORM_STATE_PASSPHRASE: "correct horse b" }, /^It has 15 characters\. At least 16/],
+    ["an empty passphrase", { HOSTFORM_STATE_PASSPHRASE: "" }, /A CI job without access to a secret/],
     ["both", { HOSTFORM_STATE_PASSPHRASE: passphrase, HOSTFORM_STATE_KEY: bytes.toString("hex") }, /one of them/],
     ["both, one empty", { HOSTFORM_STATE_PASSPHRASE: passphrase, HOSTFORM_STATE_KEY: "" }, /one of them/],
   ])("%s: refused with lengths and names, never the value", async (_, env, detail) => {

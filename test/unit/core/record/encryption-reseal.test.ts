@@ -94,7 +94,7 @@ describe.each<{ name: string; wanted: Resealing; from: () => Promise<FakeDisk>; 
     };
     expect(await diagnosticOf(() => reseal(place(disk), encryption, wanted, allowed))).toMatchObject({
       code: "state.unwritable",
-      summary: "The state that was read back differs from what was written",
+      summary: "A write of the state was accepted, but not stored",
     });
   });
 

@@ -154,14 +154,14 @@ describe("a journal that belongs to another state", () => {
     [
       "of another serial",
       (disk: FakeDisk) => disk.put(statePath, older(disk)),
-      /serial 1 of lineage first-1; the state there has serial 0/,
+      /serial 1 of lineage first-1\..*hosting\.tfstate has serial 0/,
     ],
     [
       "of another lineage",
       (disk: FakeDisk) => disk.put(statePath, other(disk)),
-      /the state there has serial 1 of lineage another/,
+      /hosting\.tfstate has serial 1 of lineage another/,
     ],
-    ["that is not there", (disk: FakeDisk) => disk.names.delete(statePath), /the state there is absent/],
+    ["that is not there", (disk: FakeDisk) => disk.names.delete(statePath), /hosting\.tfstate is absent/],
   ])("%s is refused, says what it holds, and everything stays", async (_reason, replace, detail) => {
     const disk = await stopped();
     replace(disk);
@@ -172,10 +172,10 @@ describe("a journal that belongs to another state", () => {
         code: "state.journal",
         detail: expect.stringMatching(detail),
         remedies: saying(
-          expect.stringMatching(/Put back the state with serial 1.*hosting\.tfstate\.backup.*move .*\.journal away/),
+          expect.stringMatching(/Restore the state with serial 1.*hosting\.tfstate\.backup.*move .*\.journal away/),
         ),
       });
-      expect(diagnostic?.detail).toContain(`It holds: ${B} (id 201).`);
+      expect(diagnostic?.detail).toContain(`The journal holds: ${B} (id 201).`);
       expect(JSON.stringify(diagnostic)).not.toContain("whsec_1");
     }
     expect(filesOn(disk)).toEqual(before);
@@ -186,7 +186,7 @@ describe("a journal that belongs to another state", () => {
     disk.put(statePath, "");
     expect(await diagnosticOf(() => readOn(disk))).toMatchObject({
       code: "state.unreadable",
-      detail: expect.stringMatching(/\n.*journal beside it.*continues serial 1 of lineage first-1/),
+      detail: expect.stringMatching(/\n.*journal of an interrupted run continues serial 1 of lineage first-1/),
     });
   });
 

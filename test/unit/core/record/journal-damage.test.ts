@@ -47,8 +47,9 @@ describe("a journal that a crash cut off", () => {
       const found = await readOn(left(bytes));
       expect(idsOf(found), `cut at byte ${length}`).toEqual(after[Math.max(0, linesIn(bytes) - 1)]);
       const torn = length - bytes.lastIndexOf(0x0a) - 1;
-      const said = length === 0 ? ["It is empty."] : torn > 0 ? [`Its last ${torn} bytes are an incomplete line.`] : [];
-      expect(found.warnings.map(({ detail }) => /It.*?\./.exec(detail ?? "")?.[0])).toEqual(said);
+      const end = length === 0 ? "is empty" : `ends with ${torn} bytes of an incomplete line`;
+      const expected = length === 0 || torn > 0 ? [`${journalPath} ${end}`] : [];
+      expect(found.warnings.map(({ detail }) => detail?.split(". ")[0])).toEqual(expected);
     }
   });
 
@@ -67,9 +68,9 @@ describe("a journal that a crash cut off", () => {
       {
         severity: "warning",
         code: "state.journal",
-        summary: "The incomplete end of the journal beside the state was ignored",
-        detail: expect.stringContaining(`${journalPath} was left by a run that was stopped.`),
-        remedies: saying(expect.stringContaining("If another program wrote to the file")),
+        summary: "The incomplete end of the journal of the state was ignored",
+        detail: expect.stringContaining(`${journalPath} ends with `),
+        remedies: saying(expect.stringContaining("If another program wrote the file")),
       },
     ]);
     expect((await openOn(left(journal))).warnings).toEqual([]);
@@ -139,11 +140,11 @@ describe("a journal that was changed", () => {
     const diagnostic = await diagnosticOf(() => openOn(disk));
     expect(diagnostic).toMatchObject({
       code: "state.journal",
-      summary: "The journal beside the state is damaged",
+      summary: "The journal of the state is corrupted",
       detail: expect.stringMatching(
-        /line 2 is not what was written.*hosting_service\.a \(id 1b\).*the removal of hosting_service\.old/,
+        /Line 2 of .* was changed.*hosting_service\.a \(id 1b\).*the removal of hosting_service\.old/,
       ),
-      remedies: saying(expect.stringContaining("Restore it from a copy")),
+      remedies: saying(expect.stringContaining("Restore the file from a copy")),
     });
     expect(diagnostic?.detail).not.toContain("ü");
     expect(disk.text(journalPath)).toBe(changed.toString("utf8"));

@@ -267,11 +267,13 @@ describe("a journal and the state beside it", () => {
     const said = refusal(journal, { lineage: "other", serial: 9 });
     expect(said).toContain("state.journal");
     expect(said).toContain(
-      `It continues serial 4 of lineage ${HEAD.lineage}; the state there has serial 9 of lineage other`,
+      `x.journal continues serial 4 of lineage ${HEAD.lineage}. hosting.tfstate has serial 9 of lineage other`,
     );
-    expect(said).toContain("It holds: hosting_webhook.a (id 1).");
-    expect(said).toContain("Put back the state with serial 4 of that lineage (hosting.tfstate.backup may be it)");
-    expect(refusal(journal, "unreadable")).toContain("the state there is unreadable");
-    expect(refusal({ ...journal, serial: 0 }, "absent")).toContain("Remove that state if it is not this project's");
+    expect(said).toContain("The journal holds: hosting_webhook.a (id 1).");
+    expect(said).toContain("Restore the state with serial 4, possibly from hosting.tfstate.backup");
+    expect(refusal(journal, "unreadable")).toContain("hosting.tfstate is unreadable");
+    expect(refusal({ ...journal, serial: 0 }, "absent")).toContain(
+      "Remove that state if it belongs to another project",
+    );
   });
 });

@@ -187,7 +187,7 @@ describe("the journal of an encrypted state", () => {
     const opening = () => storeWith(disk, key(1)).open(request);
     expect(await diagnosticOf(opening)).toMatchObject({
       code: "state.journal",
-      summary: expect.stringContaining("damaged"),
+      summary: expect.stringContaining("corrupted"),
     });
   });
 
@@ -201,7 +201,7 @@ describe("the journal of an encrypted state", () => {
     expect(await diagnosticOf(() => storeWith(disk, key(1)).open(request))).toMatchObject({
       code: "state.journal",
       detail: expect.stringMatching(
-        /line 3 .*: hosting_service\.a \(id 0\), hosting_service\.c .*, hosting_service\.d /,
+        /Line 3 .*: hosting_service\.a \(id 0\), hosting_service\.c .*, hosting_service\.d /,
       ),
     });
   });

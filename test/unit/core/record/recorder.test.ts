@@ -97,7 +97,7 @@ test("a journal that cannot be read is no journal that is not there: nothing is 
     fails(disk, `read ${journalPath}`);
     expect(await diagnosticOf(() => open(disk))).toMatchObject({
       code: "state.journal",
-      summary: "The journal beside the state cannot be read",
+      summary: "The journal of the state cannot be read",
       detail: expect.stringContaining(`${journalPath}: EIO`),
     });
   }

@@ -14,11 +14,11 @@ describe("a file that cannot be used", () => {
     ["half a file", terraformText.slice(0, 500), "state.unreadable", /not JSON/, /backup/],
     ["a merge conflict", "{\n<<<<<<< HEAD\n", "state.unreadable", /not JSON/, /one of the two versions/],
     ["a later format", file([], { version: 5 }), "state.newer", /format 5/, /version/],
-    ["an older format", file([], { version: 3 }), "state.foreign", /not a state/, /Upgrade/],
-    ["no format", "{}", "state.foreign", /not a state/, /--state/],
-    ["a list", "[]", "state.foreign", /not a state/, /--state/],
-    ["null", "null", "state.foreign", /not a state/, /--state/],
-    ["OpenTofu's encryption", '{"encrypted_data":"…","serial":1}', "state.foreign", /not a state/, /Decrypt/],
+    ["an older format", file([], { version: 3 }), "state.foreign", /not a supported state/, /Upgrade/],
+    ["no format", "{}", "state.foreign", /not a supported state/, /--state/],
+    ["a list", "[]", "state.foreign", /not a supported state/, /--state/],
+    ["null", "null", "state.foreign", /not a supported state/, /--state/],
+    ["OpenTofu's encryption", '{"encrypted_data":"…","serial":1}', "state.foreign", /not a supported state/, /Decrypt/],
     ["no lineage", file([], { lineage: undefined }), "state.unreadable", /malformed/, /backup/],
     ["an empty lineage", file([], { lineage: "" }), "state.unreadable", /malformed/, /backup/],
     ["a serial below zero", file([], { serial: -1 }), "state.unreadable", /malformed/, /backup/],
@@ -29,7 +29,13 @@ describe("a file that cannot be used", () => {
       /malformed/,
       /backup/,
     ],
-    ["the same address twice", file([entry([instance()]), entry([instance()])]), "state.unreadable", /twice/, /Remove/],
+    [
+      "the same address twice",
+      file([entry([instance()]), entry([instance()])]),
+      "state.unreadable",
+      /two entries/,
+      /delete the wrong entry/,
+    ],
     [
       "a mark that is not JSON",
       file([entry([instance({ private: "AAAA" })])]),
@@ -71,7 +77,7 @@ describe("a file that cannot be used", () => {
       const diagnostic = await diagnosticOf(() => decoded(cut));
       expect(diagnostic).toMatchObject({
         code: "state.unreadable",
-        detail: expect.stringMatching(/^It cannot be parsed/),
+        detail: expect.stringMatching(/^Parsing failed/),
       });
       expect(JSON.stringify(diagnostic)).not.toContain("whsec");
     }

@@ -249,7 +249,7 @@ describe("a write that fails", () => {
     const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
     expect(diagnostic).toMatchObject({
       code: "state.lost_lock",
-      detail: expect.stringContaining("read or written last.\nNot recorded: hosting_service.a (id 42)."),
+      detail: expect.stringContaining("the last read or write of this run.\nNot recorded: hosting_service.a (id 42)."),
     });
     expect(await diagnosticOf(() => state.close())).toMatchObject({ code: "state.lost_lock" });
     await state.close();

@@ -159,7 +159,7 @@ describe("pull and push", () => {
     ["an older one", text(3), text(2), "state.conflict", /serial is 2.* is 3/],
     ["another of the same serial", text(3), text(3, "l-1", { outputs: { a: 1 } }), "state.conflict", /serial/],
     ["an unrelated one", text(3), text(9, "l-2"), "state.conflict", /lineage is l-2.* is l-1/],
-    ["any over a damaged one", "", text(9), "state.unreadable", /never empty/],
+    ["any over a damaged one", "", text(9), "state.unreadable", /leaves an empty file/],
     ["what is not a state", text(3), "{}", "state.foreign", /version/],
   ])("refuses %s and leaves everything as it is", async (_reason, stored, given, code, detail) => {
     const disk = new FakeDisk({ [path]: stored });

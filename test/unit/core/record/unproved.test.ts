@@ -46,9 +46,9 @@ const all = { [A]: "1", [B]: `id of ${B}`, [C]: `id of ${C}` };
 const headOf = (journal: string) => journal.slice(0, journal.indexOf("\n") + 1);
 
 describe("with a key", () => {
-  const BESIDE_SEALED = "The state is encrypted, but the journal beside it is not";
+  const BESIDE_SEALED = "The state is encrypted, but the journal of the state is not encrypted";
   const CLEAR_STATE = "HOSTFORM_STATE_KEY is set, but the state is not encrypted";
-  const CLEAR_JOURNAL = "HOSTFORM_STATE_KEY is set, but the journal beside the state is not encrypted";
+  const CLEAR_JOURNAL = "HOSTFORM_STATE_KEY is set, but the journal of the state is not encrypted";
 
   it("a state or a journal in the clear is refused, and the variable for the migration accepts it; never beside an encrypted state", async () => {
     const [clear, sealed] = [await filesOf(quick(undefined)), await filesOf(quick(rawKey))];

@@ -194,7 +194,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     const server = await start({ flavour });
     await storeAt(server).open({ ...request, write: true });
     const diagnostic = await diagnosticOf(() => storeAt(server).forceUnlock("other"));
-    expect(diagnostic).toMatchObject({ code: "state.locked", detail: expect.stringContaining("Given: other.") });
+    expect(diagnostic).toMatchObject({ code: "state.locked", summary: expect.stringContaining("the ID other") });
     expect(server.lock).toBeDefined();
   });
 });
@@ -343,7 +343,7 @@ describe("a server that answers that it stored the state, and did not", () => {
     await open.put(resource(SERVICE, "2"));
     expect(await diagnosticOf(() => open.close())).toMatchObject({
       code: "state.unwritable",
-      summary: "The server reported that it stored the state, but did not",
+      summary: "A write of the state was accepted, but not stored",
     });
     expect(server.lock, "the lock is free again").toBeUndefined();
     server.fault = () => undefined;
@@ -377,7 +377,10 @@ describe("a server that does not say who holds the state", () => {
     const server = await start({ silent: true });
     await storeAt(server).open({ ...request, write: true });
     const refused = await diagnosticOf(() => storeAt(server).open({ ...request, write: true }));
-    expect(refused).toMatchObject({ code: "state.locked", detail: expect.stringContaining("does not say who") });
+    expect(refused).toMatchObject({
+      code: "state.locked",
+      detail: expect.stringContaining("does not name the holder"),
+    });
     const unnamed = await diagnosticOf(() => storeAt(server).forceUnlock());
     expect(unnamed).toMatchObject({
       code: "state.locked",
@@ -425,11 +428,11 @@ describe("answers that are not a state", () => {
     [
       "a redirect",
       { status: 302, location: "https://sso.example/x?token=t" },
-      /redirects to https:\/\/sso.example\/x,/,
+      /redirects to https:\/\/sso.example\/x \(302\)/,
       /final/,
     ],
     ["5xx that stays", { status: 503 }, /fails \(503\)/, /later/],
-    ["another 4xx", { status: 418 }, /no such answer \(418\)/, /address/],
+    ["another 4xx", { status: 418 }, /no such response \(418\)/, /URL/],
   ])("%s: nothing is taken for a state", async (_, fault, summary, fix) => {
     const server = await start();
     server.fault = (line) => (line.startsWith("GET") ? fault : undefined);
@@ -473,7 +476,10 @@ describe("answers that are not a state", () => {
     const server = await start();
     server.fault = () => ({ status: 200, body: " ".repeat(100_001) });
     const diagnostic = await diagnosticOf(() => storeAt(server).pull());
-    expect(diagnostic).toMatchObject({ code: "state.backend", summary: expect.stringContaining("more than a state") });
+    expect(diagnostic).toMatchObject({
+      code: "state.backend",
+      summary: expect.stringContaining("too large for a state"),
+    });
     server.fault = () => ({ status: 200, body: " ".repeat(100_000) });
     expect(await storeAt(server).pull()).toHaveLength(100_000);
   });
