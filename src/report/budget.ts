@@ -137,7 +137,7 @@ export function waitReasonLine(wait: RequestWait): string | undefined {
   const who = booked.flatMap(([count, by]) => (count > 0 ? [`${count} ${by}`] : []));
   const why = {
     budget: `the budget of ${plural(limit, "request")} a minute is used up`,
-    pause: "the API refused a request (429), and asked for a pause or is given one",
+    pause: "the API rejected a request (429), and asked for a pause or is given one",
     turn: "another process with this token is next",
     spread: `after a refusal requests are spread over the minute, ${limit} at most`,
   }[cause];

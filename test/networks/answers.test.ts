@@ -79,7 +79,7 @@ describe("HTTP/1.0", () => {
   it("with a body that is shorter than its Content-Length is a cut answer", async () => {
     const { port } = await answering(jsonAnswer(SERVICE, "HTTP/1.0 200 OK").slice(0, -5));
     const one = await client(port, { maxAttempts: 1 });
-    expect((await failureOf(one.services.get("1001"))).text).toContain("an answer that was cut off");
+    expect((await failureOf(one.services.get("1001"))).text).toContain("a response that was cut off");
   });
 });
 
@@ -121,7 +121,7 @@ describe("a compressed answer", () => {
     const { port } = await answering(encoded("gzip", body, "201 Created"));
     const one = await client(port, { maxAttempts: 1 });
     const { text, reached } = await failureOf(one.services.create(ORDER, { idempotencyKey: "k" }));
-    expect(text).toContain("an answer that was cut off");
+    expect(text).toContain("a response that was cut off");
     expect(reached).toBe("maybe");
   });
 
@@ -145,7 +145,7 @@ describe("a compressed answer", () => {
     const { port } = await answering(encoded(encoding.replace("\u001b", "-"), body));
     const { text, code } = await failureOf((await client(port)).services.get("1001"));
     expect(code).toBe("api.malformed");
-    expect(text).toContain(`an answer in the encoding "${encoding.replace("\u001b", "-")}"`);
+    expect(text).toContain(`a response in the encoding "${encoding.replace("\u001b", "-")}"`);
   });
 
   it("in an unknown encoding is no proof that an object is gone", async () => {

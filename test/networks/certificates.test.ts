@@ -138,7 +138,7 @@ describe("a handshake", () => {
       maxAttempts: 1,
     });
     const { text, reached } = await failureOf(client.services.suspend("7"));
-    expect(text).toMatch(/TLS handshake with 127\.0\.0\.1:\d+: no answer within 0.1 s/);
+    expect(text).toMatch(/TLS handshake with 127\.0\.0\.1:\d+: no response within 0.1 s/);
     expect(reached).toBe("no");
   });
 
@@ -155,7 +155,7 @@ describe("a handshake", () => {
     const { port: target } = await answering(plansAnswer);
     const client = await builtClient({ baseUrl: `http://localhost:${await tlsBefore(target)}`, maxAttempts: 1 });
     const { text, code, reached } = await failureOf(client.services.suspend("7"));
-    expect(text).toContain("the connection was lost before the answer came");
+    expect(text).toContain("the connection was lost before the response arrived");
     expect([code, reached]).toEqual(["api.unreachable", "maybe"]);
   });
 });
@@ -184,7 +184,7 @@ describe("creates behind a certificate that expires during an apply", () => {
       const { code, text } = await run(["apply", "--auto-approve"]);
       expect(code, text).toBe(1);
       expect(text).toContain("its certificate expired on 2021-03-01");
-      expect(text).not.toMatch(/not known whether|attempt 2/);
+      expect(text).not.toMatch(/may have carried out|attempt 2/);
       failures.push(text);
       if (creates(sandbox).length > 0) break;
     }

@@ -143,7 +143,7 @@ describe("a proxy that does not open the tunnel", () => {
     const proxy = await startProxy({ connect: (_, socket) => void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`) });
     const client = await through(proxy.port);
     const { text, reached } = await failureOf(client.services.suspend("7"));
-    expect(text).toContain(`the proxy 127.0.0.1:${proxy.port} refused CONNECT api.hosting.test:443 (${status})`);
+    expect(text).toContain(`the proxy 127.0.0.1:${proxy.port} rejected CONNECT api.hosting.test:443 (${status})`);
     expect(text).toContain(fix);
     expect(text).not.toContain("canary-pass");
     expect([proxy.asked.length, reached]).toEqual([attempts, "no"]);
@@ -176,7 +176,7 @@ describe("a proxy that does not open the tunnel", () => {
     const client = await through(proxy.port, { timeoutMs: 200, maxAttempts: 1 });
     const { text, reached, code } = await failureOf(client.services.suspend("7"));
     expect(text).toContain(
-      `CONNECT api.hosting.test:443 through the proxy 127.0.0.1:${proxy.port}: no answer within 0.1 s`,
+      `CONNECT api.hosting.test:443 through the proxy 127.0.0.1:${proxy.port}: no response within 0.1 s`,
     );
     expect([code, reached]).toEqual(["api.unreachable", "no"]);
   });
@@ -186,7 +186,7 @@ describe("a proxy that does not open the tunnel", () => {
     async (value) => {
       const { code, text } = await workplace({ ...BASE, HTTPS_PROXY: value }).runHere(["plans"]);
       expect(code).toBe(1);
-      expect(text).toContain("HTTPS_PROXY does not hold the address of an HTTP proxy");
+      expect(text).toContain("HTTPS_PROXY is not the URL of an HTTP proxy");
       expect(text).not.toMatch(/canary/);
     },
   );

@@ -1,5 +1,5 @@
 /** Contents of answers: the record, and for some mutations (§4) an invoice or a one-time secret. */
-
+import { objectWithId } from "../messages/responses.ts";
 import { isObject, type JsonObject } from "../model/index.ts";
 import { type ApiRecord, type Decoder, type Fields, findBeside, findOne, findText } from "./decoder.ts";
 import {
@@ -61,7 +61,7 @@ export function readOne<E extends RecordEndpoint>(endpoint: E, json: unknown): R
   const decoder = decoderOf(endpoint);
   const found = findOne(decoder, json);
   if (found !== undefined) return found;
-  throw malformed(endpoint, { expected: `${decoder.noun} with an id`, came: describeShape(json) });
+  throw malformed(endpoint, { expected: objectWithId(decoder.noun), came: describeShape(json) });
 }
 
 /** Reads the answer of one mutation; `json` is undefined for an empty body. @throws FailedAttempt api.accepted */

@@ -175,7 +175,7 @@ export class Reading {
       if (this.pages >= maxPages) throw endless(endpoint, `It has more than ${maxPages} pages.`);
       const page = await this.#fetch(this.#asked);
       if (page === undefined) {
-        if (isPromised(signs)) this.#shorten(`Page ${asked} is refused`);
+        if (isPromised(signs)) this.#shorten(`Page ${asked} is rejected`);
         if (this.pages > 0) this.#afterLast = "nothing";
         break;
       }
@@ -292,7 +292,7 @@ export class Reading {
     const page = known ? undefined : await this.#fetch({ page: 0, size: this.#options.pageSize });
     if (page === undefined) {
       if (this.#refusal !== undefined) throw this.#refusal;
-      if (this.#host.first === 0) this.problem = half(endpoint, "Page 0 is refused", this.#rows.size);
+      if (this.#host.first === 0) this.problem = half(endpoint, "Page 0 is rejected", this.#rows.size);
       this.#host.first ??= 1;
       this.problem ??= contradiction === undefined ? undefined : contradictory(endpoint, contradiction);
       return [];

@@ -2,6 +2,7 @@
 import type { ZlibOptions } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { problem } from "../messages/index.ts";
+import { noneWithin } from "../messages/network.ts";
 import { type Clock, errnoOf, isGap, momentOf } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type Cut, type HttpDispatcher, isTooLate } from "./exchange.ts";
@@ -88,7 +89,7 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
     const was = { timeoutMs, isPaused: isGap(began, clock) };
     if (timedOut && exchange.hasLeft) throw timeout(request, baseUrl, was);
     throw unreachable(request, baseUrl, {
-      error: timedOut ? stepFailure("no connection", `none within ${timeoutMs / 1000} s`) : error,
+      error: timedOut ? stepFailure("no connection", noneWithin(timeoutMs / 1000)) : error,
       hasLeft: exchange.hasLeft,
       isPaused: was.isPaused,
     });

@@ -19,11 +19,12 @@ import { type Given, problemsOf } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes } from "./processes.ts";
 import { requests } from "./requests.ts";
+import { secretPlaces } from "./secret-places.ts";
 
 export type { MissingState } from "./accounts.ts";
 export { doubtOf } from "./requests.ts";
 
-/** Every message of the core. No two subjects have one name in common. */
+/** Every message of the core. Each name occurs in one subject only. */
 export const catalogue = {
   ...objects,
   ...creates,
@@ -33,6 +34,7 @@ export const catalogue = {
   ...limits,
   ...processes,
   ...requests,
+  ...secretPlaces,
 };
 
 /**

@@ -48,7 +48,7 @@ describe.each(ERRORS)("%j with status 200", (body, words) => {
     for (const call of calls) {
       const error = await failureOf(call());
       expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.malformed" }] });
-      expect(textOf(error)).toContain("not known whether the API carried out the request");
+      expect(textOf(error)).toContain("API may have carried out the request");
     }
   });
 });
