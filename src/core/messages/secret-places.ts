@@ -34,9 +34,7 @@ export const secretPlaces = {
     ({ file }: File) => `${file} is a symbolic link. Secrets are written to ordinary files only.`,
     () => "Name its target.",
   ),
-  "secret.output/git": unwritten(
-    () => "The file is in a .git folder, where git reads its settings and runs hooks.",
-  ),
+  "secret.output/git": unwritten(() => "The file is in a .git folder, where git reads its settings and runs hooks."),
   "secret.output/own": unwritten(({ owner }: Words<"owner">) => `${owner} itself reads or writes this file.`),
   "secret.output/owner": unwritten(
     ({ file }: File) => `Another user owns ${file}.`,

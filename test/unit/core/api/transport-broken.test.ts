@@ -119,7 +119,12 @@ describe("time limits run on the injected clock", () => {
     ["no answer", false, "api.timeout", /^The API did not respond within [\d.]+ seconds/],
     ["no answer, and a pause", true, "api.timeout", /^This process was paused while it waited/],
     ["a closed connection", false, "api.unreachable", /connection was lost before the response arrived(?!.*paused)/],
-    ["a closed connection, and a pause", true, "api.unreachable", /lost before the response arrived.*process was paused/],
+    [
+      "a closed connection, and a pause",
+      true,
+      "api.unreachable",
+      /lost before the response arrived.*process was paused/,
+    ],
   ] as const)("a request under way with %s is explained as such", async (_, isPaused, code, words) => {
     let wake = (_: IncomingMessage) => {};
     const { url } = await serve((request) => setImmediate(() => wake(request)));
