@@ -1,4 +1,4 @@
-/** Texts of `hostform export --format terraform`: what a configuration of Terraform cannot have, or has in another way. */
+/** Texts of `hostform export --format terraform`: parts without a counterpart in Terraform, and different parts. */
 import { type Catalogue, error, problemsOf, type Words, warning } from "../../../core/messages/message.ts";
 import { texts } from "../messages-settings.ts";
 
