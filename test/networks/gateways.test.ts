@@ -1,4 +1,4 @@
-/** Answers that a gateway writes in place of the API: a web page is not the API's answer, whatever its status. */
+/** Responses of a gateway in place of the API: a web page is not an API response, whatever its status is. */
 import { describe, expect, it } from "vitest";
 import { answering, builtClient, failureOf, jsonAnswer, workplace } from "./support.ts";
 
@@ -7,7 +7,7 @@ const page = (status: number) =>
   `HTTP/1.1 ${status} Gateway\r\ncontent-type: text/html\r\ncontent-length: ${HTML.length}\r\n\r\n${HTML}`;
 const clientOf = (port: number) => builtClient({ baseUrl: `http://127.0.0.1:${port}`, maxAttempts: 1 });
 
-describe("a web page in place of an answer", () => {
+describe("a web page in place of a response", () => {
   it.each([400, 401, 403, 404, 405, 408, 409, 410, 422, 451, 500, 502, 503])(
     "with status %i blames a gateway, not the token, and leaves a create open",
     async (status) => {
@@ -55,7 +55,7 @@ describe("a 429 that asks for 24 hours", () => {
   it.each([
     ["Retry-After", "retry-after: 86400", "24 hours"],
     ["X-RateLimit-Reset", "x-ratelimit-reset: 1800", "30 minutes"],
-  ])("by %s is reported for the request that it refused", async (_, header, pause) => {
+  ])("by %s is reported for the rejected request", async (_, header, pause) => {
     const { port, asked } = await answering(jsonAnswer({ message: "Later." }, "HTTP/1.1 429 Too Many", header));
     const client = await clientOf(port);
     const { text, reached } = await failureOf(
