@@ -112,7 +112,7 @@ describe("a proxy that wants a sign-on", () => {
 describe("NODE_EXTRA_CA_CERTS", () => {
   it.each([
     ["missing.pem", undefined, "which cannot be read (ENOENT)"],
-    ["der.cer", "\x30\x82", "which holds no certificate in this form"],
+    ["der.cer", "\x30\x82", "which contains no PEM certificate"],
   ])("names %s: an unknown authority says so", async (name, content, says) => {
     const { port: target } = await answering(jsonAnswer(PLANS));
     const place = workplace(BASE);
