@@ -45,7 +45,7 @@ describe.each(listed)("$type", (kind) => {
       const { errors } = await subject.core.run(subject.declared());
       expect(subject.changesSent()).toEqual([]);
       expect(errors.map(({ summary }) => summary)).toEqual([
-        expect.stringContaining(`GET /api/v1${path.replace(":id", "{id}")} was answered with status ${status} and`),
+        expect.stringContaining(`The response to GET /api/v1${path.replace(":id", "{id}")} has status ${status} and`),
       ]);
     },
   );
@@ -97,7 +97,7 @@ describe.each(SOURCES)("the data source %s", (name, path) => {
         const lists = Object.values(state ?? {}).filter((value) => Array.isArray(value));
         expect(lists).toEqual([[]]);
         expect(account.warnings.map(({ summary }) => summary)).toEqual([
-          `GET /api/v1${shown} holds no list, so this run could not check it`,
+          `GET /api/v1${shown} returned no list, so this run could not check its objects`,
         ]);
       }
     },

@@ -81,7 +81,7 @@ it("a webhook is not created while the file for its secret is a mount of its own
   refuse("link", ".env", "EXDEV");
   const { code, text } = await project.run("apply", "--auto-approve");
   expect(code).toBe(1);
-  expect(text).toContain("is a mount of its own, and no other file can replace it");
+  expect(text).toContain("is a mount point, so no other file can replace it");
   expect(project.changesSent()).toEqual([]);
 });
 

@@ -88,7 +88,7 @@ describe.each([
   [null, 1],
   [{ data: null }, 2],
 ])("a plan that creates nothing, at a host that answers %j for a list", (body, nth) => {
-  const warning = (path: string) => `GET /api/v1${path} holds no list, so this run could not check it`;
+  const warning = (path: string) => `GET /api/v1${path} returned no list, so this run could not check its objects`;
 
   it("keeps recorded objects as they were recorded, and one warning names each list", async () => {
     const project = await hidden(["/webhooks", "/accounts", "/services/:id/grants"], [200, body, undefined]);

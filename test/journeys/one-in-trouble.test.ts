@@ -73,7 +73,7 @@ describe("a service that a client has taken over", () => {
     });
     const refused = (await project.run("plan")).text;
     expect(refused).toContain("the token has no access to the parent of this grant");
-    expect(refused).not.toContain("The token may not do this");
+    expect(refused).not.toContain("The token lacks permission");
     await project.declare({ ...DECLARED, services: WITHOUT_A });
     const { text } = await project.run("plan", "--format", "markdown");
     expect(text).toContain("`a.acme.example` is no longer managed. The API did not return it.");

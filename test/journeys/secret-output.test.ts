@@ -185,7 +185,7 @@ describe("a new webhook with a secret_output", () => {
     const ran = await project.run("validate");
     expect(ran.code).toBe(1);
     expect(ran.text).toContain("[secret.output]");
-    expect(ran.text).toContain("It is a file that hostform itself reads or writes.");
+    expect(ran.text).toContain("hostform itself reads or writes this file.");
     expect(ran.text).toMatch(/hosting\.yaml:\d+:\d+ \(hosting_webhook\.billing\)\n +\d+ \| +"?secret_output"?:/);
   });
 
@@ -235,7 +235,7 @@ describe("a place that cannot be written to", () => {
       "the command refuses",
       { command: ["vault"] },
       (project) => recordCommands(project, () => "ended with exit code 3"),
-      "ended with exit code 3 when it was tried",
+      "ended with exit code 3 in the test",
     ],
   ])("(%s) is found before anything is sent", async (_, output, prepare, words) => {
     const project = await startProject({ declare: to(output) });

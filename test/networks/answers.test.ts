@@ -1,4 +1,4 @@
-/** Answers that gateways make of those of the API: 1xx before them, HTTP/1.0, compression that nobody asked for. */
+/** Responses that a gateway changed: preceding 1xx, HTTP/1.0, unrequested compression. */
 import { createServer } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -10,7 +10,7 @@ const SERVICE = {
 const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 const client = (port: number, more = {}) => builtClient({ baseUrl: `http://127.0.0.1:${port}`, ...more });
 
-describe("answers of 100 to 199 before the answer to a POST are dropped", () => {
+describe("responses 100 to 199 before the response to a POST are dropped", () => {
   const final = jsonAnswer(SERVICE, "HTTP/1.1 201 Created");
   const early: [why: string, before: string][] = [
     ["100 Continue", "HTTP/1.1 100 Continue\r\n\r\n"],
@@ -51,7 +51,7 @@ describe("answers of 100 to 199 before the answer to a POST are dropped", () => 
     expect(asked).toBe(4);
   });
 
-  it("and an answer of 101 is none: the order may have been carried out", async () => {
+  it("except 101: the order may have been carried out", async () => {
     const { port } = await answering("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
     const one = await client(port, { maxAttempts: 1 });
     expect((await failureOf(one.services.create(ORDER, { idempotencyKey: "k" }))).reached).toBe("maybe");
@@ -76,14 +76,14 @@ describe("HTTP/1.0", () => {
     for (const id of ["1001", "1001"]) expect((await one.services.get(id)).id).toBe("1001");
   });
 
-  it("with a body that is shorter than its Content-Length is a cut answer", async () => {
+  it("with a body that is shorter than its Content-Length is a response that was cut off", async () => {
     const { port } = await answering(jsonAnswer(SERVICE, "HTTP/1.0 200 OK").slice(0, -5));
     const one = await client(port, { maxAttempts: 1 });
-    expect((await failureOf(one.services.get("1001"))).text).toContain("an answer that was cut off");
+    expect((await failureOf(one.services.get("1001"))).text).toContain("a response that was cut off");
   });
 });
 
-describe("a compressed answer", () => {
+describe("a compressed response", () => {
   const encoded = (encoding: string, body: Buffer, status = "200 OK") =>
     Buffer.concat([
       Buffer.from(`HTTP/1.1 ${status}\r\ncontent-encoding: ${encoding}\r\ncontent-length: ${body.length}\r\n\r\n`),
@@ -117,16 +117,16 @@ describe("a compressed answer", () => {
     ["ends early", gzipSync(json).subarray(0, 40)],
     ["is no gzip", Buffer.from("not gzip")],
     ["is broken in the middle", gzipSync(json).fill(0, 20, 30)],
-  ])("that %s is a cut answer: an order may have been carried out", async (_, body) => {
+  ])("that %s is a response that was cut off: an order may have been carried out", async (_, body) => {
     const { port } = await answering(encoded("gzip", body, "201 Created"));
     const one = await client(port, { maxAttempts: 1 });
     const { text, reached } = await failureOf(one.services.create(ORDER, { idempotencyKey: "k" }));
-    expect(text).toContain("an answer that was cut off");
+    expect(text).toContain("a response that was cut off");
     expect(reached).toBe("maybe");
   });
 
   it.each(["gzip", "br", "deflate", "gzip, gzip"])(
-    "in %s that becomes larger than any answer is refused",
+    "in %s that becomes larger than the maximum is rejected",
     async (encoding) => {
       const plain = Buffer.alloc(1_000_000);
       const once =
@@ -141,14 +141,14 @@ describe("a compressed answer", () => {
     ["zstd", zstdCompressSync(json)],
     ["gzip, gzip, gzip", gzipSync(json)],
     ["no\u001bsuch", json],
-  ])("in an unknown encoding, %j, is refused by its name", async (encoding, body) => {
+  ])("in an unknown encoding, %j, is rejected by its name", async (encoding, body) => {
     const { port } = await answering(encoded(encoding.replace("\u001b", "-"), body));
     const { text, code } = await failureOf((await client(port)).services.get("1001"));
     expect(code).toBe("api.malformed");
-    expect(text).toContain(`an answer in the encoding "${encoding.replace("\u001b", "-")}"`);
+    expect(text).toContain(`a response in the encoding "${encoding.replace("\u001b", "-")}"`);
   });
 
-  it("in an unknown encoding is no proof that an object is gone", async () => {
+  it("in an unknown encoding is no proof that an object no longer exists", async () => {
     const { port } = await answering(encoded("zstd", zstdCompressSync('{"message":"Not found."}'), "404 Not Found"));
     expect((await failureOf((await client(port)).services.get("1001"))).code).toBe("api.malformed");
   });

@@ -34,7 +34,7 @@ describe("the tunnel of a proxy", () => {
   const html = `HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: ${PAGE.length}\r\n\r\n${PAGE}`;
   it.each<[what: string, connect: (socket: Socket) => void, reason: RegExp]>([
     ["that holds a web page", (socket) => void socket.end(html), /does not speak TLS|connection was closed/],
-    ["that stays silent", (socket) => void socket.write(TUNNEL), /no answer within 0\.1 s/],
+    ["that stays silent", (socket) => void socket.write(TUNNEL), /no response within 0\.1 s/],
     ["that is cut", (socket) => void socket.write(TUNNEL, () => socket.destroy()), /connection was closed/],
   ])("%s: the message names the proxy", async (_, connect, reason) => {
     const { port } = await startProxy({ connect: (__, socket) => connect(socket) });
@@ -64,7 +64,7 @@ describe("what listens at the address of a proxy", () => {
   it("is no HTTP server", async () => {
     const server = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
     const text = await through(await listen(server));
-    expect(text).toContain("the proxy's answer is not HTTP");
+    expect(text).toContain("the proxy's response is not HTTP");
     expect(text).toContain("Check the host and the port in HTTPS_PROXY");
   });
 
@@ -112,7 +112,7 @@ describe("a proxy that wants a sign-on", () => {
 describe("NODE_EXTRA_CA_CERTS", () => {
   it.each([
     ["missing.pem", undefined, "which cannot be read (ENOENT)"],
-    ["der.cer", "\x30\x82", "which holds no certificate in this form"],
+    ["der.cer", "\x30\x82", "which contains no PEM certificate"],
   ])("names %s: an unknown authority says so", async (name, content, says) => {
     const { port: target } = await answering(jsonAnswer(PLANS));
     const place = workplace(BASE);

@@ -1,4 +1,4 @@
-/** Answers that a gateway writes in place of the API: a web page is not the API's answer, whatever its status. */
+/** Responses of a gateway in place of the API: a web page is not an API response, whatever its status is. */
 import { describe, expect, it } from "vitest";
 import { answering, builtClient, failureOf, jsonAnswer, workplace } from "./support.ts";
 
@@ -7,7 +7,7 @@ const page = (status: number) =>
   `HTTP/1.1 ${status} Gateway\r\ncontent-type: text/html\r\ncontent-length: ${HTML.length}\r\n\r\n${HTML}`;
 const clientOf = (port: number) => builtClient({ baseUrl: `http://127.0.0.1:${port}`, maxAttempts: 1 });
 
-describe("a web page in place of an answer", () => {
+describe("a web page in place of a response", () => {
   it.each([400, 401, 403, 404, 405, 408, 409, 410, 422, 451, 500, 502, 503])(
     "with status %i blames a gateway, not the token, and leaves a create open",
     async (status) => {
@@ -19,9 +19,9 @@ describe("a web page in place of an answer", () => {
       );
       const webhook = await failureOf(client.webhooks.create({ url: "https://x.example", events: ["invoice.paid"] }));
       for (const { text } of [listed, ordered, webhook]) {
-        expect(text).toContain(`A web page came in place of the API's answer (${status})`);
+        expect(text).toContain(`The response is a web page, not an API response (${status})`);
         expect(text).toContain('an HTML page titled "Acme Web Gateway"');
-        expect(text).toContain("no proxy or gateway answers in its place");
+        expect(text).toContain("no proxy or gateway responds in its place");
         expect(text).not.toMatch(/ability|token may not|did not accept the token|values/);
       }
       expect([ordered.reached, webhook.reached]).toEqual(["maybe", "maybe"]);
@@ -32,15 +32,15 @@ describe("a web page in place of an answer", () => {
     const { port } = await answering(page(403));
     const { code, text } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).runHere(["services"]);
     expect(code).toBe(1);
-    expect(text).toContain("A web page came in place of the API's answer (403)");
+    expect(text).toContain("The response is a web page, not an API response (403)");
   });
 });
 
 describe("a 403 in JSON", () => {
   it.each([
-    ["The sandbox answers to 127.0.0.1 and localhost only.", "The API refused GET /api/v1/services (403)"],
-    ["Invalid ability provided.", "The token may not do this (403): GET /api/v1/services"],
-    ["This action is unauthorized.", "The token may not do this (403): GET /api/v1/services"],
+    ["The sandbox answers to 127.0.0.1 and localhost only.", "The API rejected GET /api/v1/services (403)"],
+    ["Invalid ability provided.", "The token lacks permission for GET /api/v1/services (403)"],
+    ["This action is unauthorized.", "The token lacks permission for GET /api/v1/services (403)"],
   ])("that says %j", async (message, says) => {
     const { port } = await answering(jsonAnswer({ message }, "HTTP/1.1 403 Forbidden"));
     const { text, code } = await failureOf((await clientOf(port)).services.list().all());
@@ -55,13 +55,13 @@ describe("a 429 that asks for 24 hours", () => {
   it.each([
     ["Retry-After", "retry-after: 86400", "24 hours"],
     ["X-RateLimit-Reset", "x-ratelimit-reset: 1800", "30 minutes"],
-  ])("by %s is reported for the request that it refused", async (_, header, pause) => {
+  ])("by %s is reported for the rejected request", async (_, header, pause) => {
     const { port, asked } = await answering(jsonAnswer({ message: "Later." }, "HTTP/1.1 429 Too Many", header));
     const client = await clientOf(port);
     const { text, reached } = await failureOf(
       client.services.create({ plan_id: 11, currency: "USD" }, { idempotencyKey: "k" }),
     );
-    expect(text).toContain("The API refused because of too many requests (429)");
+    expect(text).toContain("The API rejected the request: the rate limit is exceeded (429)");
     expect(text).toContain("The API did not carry out the request.");
     expect(text).toContain(`The API asks for a pause of ${pause}, until 20`);
     expect(text).not.toMatch(/was not sent|attempt/);
@@ -76,8 +76,8 @@ describe("a 429 that asks for 24 hours", () => {
     await run(["plans"]);
     const text = (await run(["plans"])).text.replace(/\s+/g, " ");
     const times = text.match(new RegExp(MINUTE, "g")) ?? [];
-    expect(text).toContain("GET /api/v1/plans was not sent. The API refused a request at 20");
-    expect(text).toContain("until then, no request with this token leaves");
+    expect(text).toContain("GET /api/v1/plans was not sent. The API rejected a request at 20");
+    expect(text).toContain("until then, no request with this token is sent");
     expect(text).toContain("set HOSTFORM_STORE=memory for one command");
     expect(new Set(times).size).toBe(3);
     expect(asked.length).toBe(1);

@@ -1,4 +1,4 @@
-/** Proxies: what the built command line and client library do with HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
+/** HTTPS_PROXY, HTTP_PROXY and NO_PROXY in the built command line and client library. */
 import { describe, expect, it } from "vitest";
 import { startSandbox } from "../support/sandbox.ts";
 import {
@@ -93,7 +93,7 @@ describe("NO_PROXY", () => {
     expect(code).toBe(1);
     expect(text).toMatch(/resolving api\.hosting\.test: (host not found|name lookup failed)/);
     expect(text).toContain(
-      "NO_PROXY exempts api.hosting.test, so hostform does not use the proxy of HTTPS_PROXY. If only your proxy resolves the name, take the entry out of NO_PROXY.",
+      "NO_PROXY exempts api.hosting.test, so hostform does not use the proxy of HTTPS_PROXY. If only your proxy resolves the name, remove the entry from NO_PROXY.",
     );
     expect(proxy.asked).toEqual([]);
   });
@@ -137,13 +137,13 @@ describe("a proxy that does not open the tunnel", () => {
 
   it.each([
     [403, "Ask the administrator of the proxy to allow api.hosting.test:443", 1],
-    [502, "it is the proxy that resolves api.hosting.test", 4],
-    [503, "it is the proxy that resolves api.hosting.test", 4],
+    [502, "the proxy resolves api.hosting.test", 4],
+    [503, "the proxy resolves api.hosting.test", 4],
   ])("but answers %i: nothing was sent", async (status, fix, attempts) => {
     const proxy = await startProxy({ connect: (_, socket) => void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`) });
     const client = await through(proxy.port);
     const { text, reached } = await failureOf(client.services.suspend("7"));
-    expect(text).toContain(`the proxy 127.0.0.1:${proxy.port} refused CONNECT api.hosting.test:443 (${status})`);
+    expect(text).toContain(`the proxy 127.0.0.1:${proxy.port} rejected CONNECT api.hosting.test:443 (${status})`);
     expect(text).toContain(fix);
     expect(text).not.toContain("canary-pass");
     expect([proxy.asked.length, reached]).toEqual([attempts, "no"]);
@@ -176,17 +176,17 @@ describe("a proxy that does not open the tunnel", () => {
     const client = await through(proxy.port, { timeoutMs: 200, maxAttempts: 1 });
     const { text, reached, code } = await failureOf(client.services.suspend("7"));
     expect(text).toContain(
-      `CONNECT api.hosting.test:443 through the proxy 127.0.0.1:${proxy.port}: no answer within 0.1 s`,
+      `CONNECT api.hosting.test:443 through the proxy 127.0.0.1:${proxy.port}: no response within 0.1 s`,
     );
     expect([code, reached]).toEqual(["api.unreachable", "no"]);
   });
 
   it.each(["http://me:canary-pass@:::", "socks5://me:canary-pass@127.0.0.1:1080", "http://me:canary%pass@127.0.0.1:1"])(
-    "because its address is none: %s is in no message",
+    "because its URL is invalid: %s is in no message",
     async (value) => {
       const { code, text } = await workplace({ ...BASE, HTTPS_PROXY: value }).runHere(["plans"]);
       expect(code).toBe(1);
-      expect(text).toContain("HTTPS_PROXY does not hold the address of an HTTP proxy");
+      expect(text).toContain("HTTPS_PROXY is not the URL of an HTTP proxy");
       expect(text).not.toMatch(/canary/);
     },
   );

@@ -41,6 +41,7 @@ const spending = { currency: "USD", amount: 500, limit: "450 USD", unit: "Amount
 const removals = { removed: ["hosting_grant.dev", "hosting_grant.ops"], share: "2 of 4 resources in the state (50%)" };
 const moved = { from: "hosting_service.www", to: "hosting_service.shop" };
 const hook = { address: "hosting_webhook.billing", noun: "webhook", name: "secret" };
+const hookSecret = { address: hook.address, what: "secret", place: "the file hook" };
 
 const request = "POST /api/v1/services/{id}/suspend";
 const read = "GET /api/v1/services/{id}";
@@ -509,7 +510,7 @@ export const samples: Samples = {
   "api.malformed/text": [{ status: 404 }],
   "api.malformed/page": [true, false].map((isTransient) => ({ status: 502, isTransient })),
   "api.malformed/sign_on": [{}],
-  "api.no_list": [{ request: read, failure: `${read} was answered with status 200 and an empty object` }],
+  "api.no_list": [{ request: read, failure: `The response to ${read} has status 200 and an empty object` }],
   "api.inconclusive": [{ request: read, status: 204, came: "no content", expected: "the object" }],
   "api.accepted": [{ request: "POST /api/v1/services", noun: "a service", came }],
   "api.too_large": [{ request: read }],
@@ -580,8 +581,27 @@ export const samples: Samples = {
   "state.backend/unverified": ["disable", "require"].map((mode) => ({ mode, host: "db.example" })),
   "state.backend/address": [{}],
   "state.backend/pairs": [{}],
-  "secret.output": [
-    { ...hook, what: "secret", place: "the file hook", reason: "It is in use.", remedy: "Name another file." },
+  "secret.output/elsewhere": [{ ...hookSecret, file: "/elsewhere/hook", folder: "/project" }],
+  "secret.output/link": [{ ...hookSecret, file: "/project/hook" }],
+  "secret.output/git": [hookSecret],
+  "secret.output/own": [{ ...hookSecret, owner: "The program" }],
+  "secret.output/owner": [{ ...hookSecret, file: "/project/hook" }],
+  "secret.output/mode": [{ ...hookSecret, file: "/project/hook", argument: "hook" }],
+  "secret.output/mount": [{ ...hookSecret, file: "/project/hook" }],
+  "secret.output/form": [true, false].map((isFolder) => ({ ...hookSecret, file: "/project/hook", isFolder })),
+  "secret.output/quotes": [hookSecret],
+  "secret.output/encoding": [{ ...hookSecret, file: "/project/.env" }],
+  "secret.output/command": [true, false].map((isTest) => ({
+    ...hookSecret,
+    failure: "ended with exit code 1",
+    isTest,
+    output: "It wrote nothing to standard error.",
+  })),
+  "secret.output/system": [
+    { ...hookSecret, failure: "ENOSPC: no space on the device.", code: "ENOSPC", hasFolder: true },
+    { ...hookSecret, failure: "ENOENT: no such folder.", code: "ENOENT", hasFolder: false },
+    { ...hookSecret, failure: "ENOENT: no such file.", code: "ENOENT", hasFolder: true },
+    { ...hookSecret, failure: "EIO: input or output failed.", code: "EIO", hasFolder: true },
   ],
   ...stateSamples,
 };

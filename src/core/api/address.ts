@@ -1,12 +1,12 @@
-/** Addresses: the base URL of the API, where credentials may go, and those that come from the server. */
+/** URLs: the base URL of the API, the origins that may receive credentials, and URLs from the server. */
 import { problem } from "../messages/index.ts";
 import { type Diagnostic, HostformError } from "../model/index.ts";
 import { FailedAttempt } from "./failed-attempt.ts";
 
 /**
- * The URL that all paths are appended to, always ending in `/api/v1`. Accepts it with or without trailing slash and
- * `/api/v1` (the document's opening, §9.1). Plain http is for loopback addresses only, unless `insecureHttp`.
- * Throws provider.base_url; credentials that were in the URL are not repeated.
+ * Returns the base of all paths, which ends in `/api/v1`. Accepts the URL with or without trailing slash and `/api/v1` (the
+ * document's opening, §9.1). Plain http is for loopback addresses only, unless `insecureHttp`.
+ * @throws HostformError `provider.base_url`, without the credentials of the URL.
  */
 export function normalizeBaseUrl(text: string, insecureHttp = false): URL {
   const url = URL.parse(text.trim()) ?? refuse(problem("provider.base_url"));
@@ -27,8 +27,8 @@ function refuse(said: Diagnostic): never {
 }
 
 /**
- * The part of an account's identity that its address gives: scheme, host, port and path prefix. A loopback address stands for this
- * machine, whatever its port: a sandbox or a tunnel has another one at each start.
+ * Returns the URL's part of an account's identity: scheme, host, port and path prefix. A loopback address means this machine,
+ * whatever its port is: a sandbox or a tunnel has another port at each start.
  */
 export function accountOrigin(baseUrl: string): string {
   const url = normalizeBaseUrl(baseUrl, true);
@@ -36,7 +36,7 @@ export function accountOrigin(baseUrl: string): string {
   return `${url.protocol}//${host}${url.pathname.replace(/\/api\/v1$/, "")}`;
 }
 
-/** True for `localhost`, 127.0.0.0/8 and [::1]. */
+/** Returns true for `localhost`, 127.0.0.0/8 and [::1]. */
 export function isLoopback(url: URL): boolean {
   const host = url.hostname;
   return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
@@ -44,7 +44,7 @@ export function isLoopback(url: URL): boolean {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Purpose of an address, and the place that named it. */
+/** Purpose of a URL, and its place in the declaration. */
 interface AddressUse extends Pick<Diagnostic, "range" | "attribute"> {
   /** "provider beta", "the backend". */
   readonly of: string;
@@ -52,9 +52,8 @@ interface AddressUse extends Pick<Diagnostic, "range" | "attribute"> {
 
 const VARIABLE = "HOSTFORM_ALLOWED_ORIGINS";
 /**
- * The one check before a credential goes anywhere: where HOSTFORM_ALLOWED_ORIGINS is set, an address must have one of its
- * origins. What is not an address has none.
- * @throws HostformError `trust.origin`; also for a list that is empty or unreadable, which would otherwise allow everything.
+ * Checks a URL before it receives a credential: if HOSTFORM_ALLOWED_ORIGINS is set, the URL must have one of these origins.
+ * @throws HostformError `trust.origin`, also for an empty or unreadable list, which would otherwise allow every origin.
  */
 export function requireAllowedOrigin(address: string | URL, env: Variables, { of, ...place }: AddressUse): void {
   const origin = originOf(String(address));
@@ -72,13 +71,13 @@ function allowedOrigins(env: Variables): readonly string[] | undefined {
   return origins;
 }
 
-/** `https://api.example.com`, `postgres://db.example:5432`: the scheme, the host, and the port where it is not the usual one. */
+/** `https://api.example.com`, `postgres://db.example:5432`: the scheme, the host, and a port other than the default. */
 function originOf(text: string): string | undefined {
   const url = URL.parse(text.trim());
   return url === null || url.host === "" ? undefined : `${url.protocol}//${url.host.toLowerCase()}`;
 }
 
-/** A declaration that sends the token elsewhere than HOSTING_BASE_URL says: a warning, unless that place is allowed by name. */
+/** Returns a warning if a declaration sends the token to another origin than HOSTING_BASE_URL, unless that origin is allowed. */
 export function overrideWarnings(
   address: string | undefined,
   env: Variables,
@@ -92,8 +91,8 @@ export function overrideWarnings(
 }
 
 /**
- * A sign-on URL that may be printed or opened: it comes from the server, and a browser opens other things than web addresses.
- * @throws ApiError `api.malformed`, without the URL in it.
+ * Returns a sign-on URL that is safe to print or open: a server may send a URL that is not http or https.
+ * @throws ApiError `api.malformed`, without the URL.
  */
 export function webAddress(text: string): string {
   const url = URL.parse(text);
@@ -101,7 +100,7 @@ export function webAddress(text: string): string {
   throw new FailedAttempt("panelSso", { ...problem("api.malformed/sign_on"), reached: "answered" });
 }
 
-/** Compares two addresses: servers add or remove the slash at the end, and write names in lower case. */
+/** Compares two URLs: servers add or remove the slash at the end, and write names in lower case. */
 export function sameAddress(one: string, other: string | null): boolean {
   if (other === null) return false;
   const plain = (text: string) => URL.parse(text)?.href.replace(/\/$/, "") ?? text;

@@ -1,5 +1,5 @@
-/** Contents of answers: the record, and for some mutations (§4) an invoice or a one-time secret. */
-
+/** Reads responses: the record, and for some mutations (§4) an invoice or a one-time secret. */
+import { objectWithId } from "../messages/responses.ts";
 import { isObject, type JsonObject } from "../model/index.ts";
 import { type ApiRecord, type Decoder, type Fields, findBeside, findOne, findText } from "./decoder.ts";
 import {
@@ -13,41 +13,41 @@ import {
 import { accepted, describeShape, malformed } from "./failed-attempt.ts";
 import { decoders, type InvoiceRecord, type ServiceRecord, type WebhookRecord } from "./records.ts";
 
-/** §4: the answer of an order, wherever the server put the invoice. */
+/** Response to an order (§4). */
 export interface ServiceOrder {
   readonly service: ServiceRecord;
   readonly invoice: InvoiceRecord | null;
 }
 
 export interface DomainOrder {
-  /** null when the answer names no id. */
+  /** null if the response has no id. */
   readonly id: string | null;
   readonly status: string | null;
   readonly invoice: InvoiceRecord | null;
   readonly raw: JsonObject;
 }
 
-/** A webhook as the answer to its registration shows it. */
+/** Response to the registration of a webhook. */
 export interface Registration extends Omit<WebhookRecord, "id"> {
   readonly id: string | null;
   readonly secret: string | null;
-  /** Without a secret: the names that the answer had. */
+  /** Field names of a response without a secret. */
   readonly names?: string;
 }
 
-/** Answers of mutations that hold more than a record. `secret` and `password` may be null. */
+/** Responses to mutations that contain more than a record. `secret` and `password` may be null. */
 interface SpecialAnswers {
   readonly createService: ServiceOrder;
   readonly resetPassword: {
     readonly password: string | null;
-    /** Without a password: the names that the answer had. Absent: it was empty, a text or a part of one. */
+    /** Field names of a response without a password. Absent: the response was empty, or not an object. */
     readonly names?: string;
   };
   readonly createWebhook: Registration | null;
   readonly registerDomain: DomainOrder | null;
 }
 
-/** Answer of each mutation. `null`: nothing usable (an empty or 204 answer). */
+/** Result of each mutation. `null`: the response has no usable content (empty, or 204). */
 export type Answers = {
   readonly [E in MutationName]: E extends keyof SpecialAnswers
     ? SpecialAnswers[E]
@@ -56,31 +56,31 @@ export type Answers = {
       : null;
 };
 
-/** The record in an answer that must hold one. @throws FailedAttempt api.malformed */
+/** Reads the record of a response. @throws FailedAttempt api.malformed if it has no record. */
 export function readOne<E extends RecordEndpoint>(endpoint: E, json: unknown): RecordOf<E> {
   const decoder = decoderOf(endpoint);
   const found = findOne(decoder, json);
   if (found !== undefined) return found;
-  throw malformed(endpoint, { expected: `${decoder.noun} with an id`, came: describeShape(json) });
+  throw malformed(endpoint, { expected: objectWithId(decoder.noun), came: describeShape(json) });
 }
 
-/** Reads the answer of one mutation; `json` is undefined for an empty body. @throws FailedAttempt api.accepted */
+/** Reads the response to a mutation; `json` is undefined for an empty body. @throws FailedAttempt api.accepted */
 export function readAnswer<E extends MutationName>(endpoint: E, json: unknown): Answers[E] {
   if (endpoint in SPECIAL) return SPECIAL[endpoint as keyof SpecialAnswers](json) as Answers[E];
   const { record }: Endpoint = endpoints[endpoint];
   return ((record !== undefined && findOne<ApiRecord>(decoders[record], json)) || null) as Answers[E];
 }
 
-/** An invoice in the place of an order (§2 Invoice): its id is not that of the order. */
+/** Returns true for an invoice in place of an order (§2 Invoice): its id is not the order's id. */
 const isInvoice = (value: Fields) => "invoice_number" in value || ("order_id" in value && "total" in value);
 
-/** An object that is the order itself, not an invoice of it nor an envelope that merely names it. */
+/** Returns true for the order itself, and false for its invoice or for an envelope that only names the order. */
 const isOrder = (value: Fields) =>
   !isInvoice(value) &&
   (["status", "plan", "domain", "product_type"].some((name) => name in value) ||
     !("order_id" in value || "service_id" in value));
 
-/** The order in an answer, or the one that an invoice or an envelope names: `order_id` (§2), `service_id`. */
+/** Returns the order of a response, or the order named by an invoice or an envelope: `order_id` (§2), `service_id`. */
 function orderIn(decoder: Decoder<ServiceRecord>, json: unknown): ServiceRecord | undefined {
   const order = findOne(decoder, json, isOrder);
   if (order !== undefined) return order;
@@ -89,24 +89,24 @@ function orderIn(decoder: Decoder<ServiceRecord>, json: unknown): ServiceRecord 
   return findOne(decoders.service, { id });
 }
 
-/** The invoice in the answer of an order, wherever the server put it. */
+/** Returns the invoice in the response to an order, at any place. */
 const invoiceIn = (json: unknown, { one }: Decoder<ServiceRecord>): InvoiceRecord | null =>
   findBeside(decoders.invoice, json, one) ?? findOne(decoders.invoice, json, isInvoice) ?? null;
 
-/** The order of a domain, under its own names. */
+/** Decoder of a domain's order, with the names of domains. */
 const DOMAIN_ORDER: Decoder<ServiceRecord> = {
   ...decoders.service,
   one: ["order", "service", "domain", "registration"],
 };
 
 /**
- * Reads the answers that hold more than a record. Most of these shapes are not specified (§4, gaps in endpoint shapes): records are
- * found by structure, an answer without a usable one is null. Only an order must name its service (api.accepted).
+ * Readers of responses that contain more than a record. Most of these forms are not specified (§4, gaps in endpoint shapes): records
+ * are found by structure, and a response without a usable record is null. Only an order must name its service (api.accepted).
  */
 const SPECIAL: { readonly [E in keyof SpecialAnswers]: (json: unknown) => SpecialAnswers[E] } = {
   createService: (json) => {
     const service = orderIn(decoders.service, json);
-    // The answer may be that of a job, which creates the service later.
+    // The response may describe a job that creates the service later.
     if (service === undefined) throw accepted("createService", decoders.service.noun, describeShape(json));
     return { service, invoice: invoiceIn(json, decoders.service) };
   },
@@ -119,12 +119,12 @@ const SPECIAL: { readonly [E in keyof SpecialAnswers]: (json: unknown) => Specia
     const record = findOne(decoders.webhook, json);
     const secret = findOnce(json, { ...WEBHOOK_SECRET, wrappers: decoders.webhook.one });
     if (record !== undefined) return { ...record, secret, ...(secret === null && { names: namesIn(json) }) };
-    // The secret is shown only this once: it is kept even when the answer names no id.
+    // No other response contains the secret, so it is kept even without an id.
     return secret === null ? null : { id: null, url: null, events: [], created_at: null, raw: {}, secret };
   },
   registerDomain: (json) => {
     if (json === undefined) return null;
-    // `[]` and `null` are answers, though they show nothing of a registration.
+    // `[]` and `null` are responses without a registration.
     if (!isObject(json)) return { id: null, status: null, invoice: null, raw: {} };
     const order = orderIn(DOMAIN_ORDER, json);
     return {
@@ -136,28 +136,28 @@ const SPECIAL: { readonly [E in keyof SpecialAnswers]: (json: unknown) => Specia
   },
 };
 
-/** Names and forms by which a one-time secret is found in an answer. */
+/** Names and forms of a one-time secret in a response. */
 interface SecretNames {
   readonly likely: readonly string[];
-  /** Names of the objects that it may be in, besides the record's. */
+  /** Names of objects that may contain the secret, besides the record's names. */
   readonly wrappers: readonly string[];
-  /** Holds for other names of it, in small letters and without `_` and `-`. */
+  /** Matches other names of the secret, in lower case and without `_` and `-`. */
   readonly like: RegExp;
-  /** Names that mean the secret only where no other name does, and what the text under them looks like. */
+  /** Weaker names, used only without any other name, and the form of the string under them. */
   readonly rather: { readonly name: RegExp; readonly text: RegExp };
-  /** The secret in a text under any other name. Absent: it is looked for under the names above alone. */
+  /** Finds the secret in a string under any other name. Absent: only the names above count. */
   readonly unnamed?: (text: string) => string | undefined;
-  /** Holds for the text in place of a secret that is not shown. */
+  /** Matches the placeholder of a hidden secret. */
   readonly masked: RegExp;
 }
 
-/** A secret that is not shown: `********`, `abc…`, `[hidden]`. */
+/** The placeholder of a hidden secret: `********`, `abc…`, `[hidden]`. */
 const MASKED = /^[*•●·.xX_-]{3,}$|…|^\W?(?:hidden|redacted|masked|filtered|encrypted|secret|none)\W?$/i;
 
 export const WEBHOOK_SECRET = {
   likely: ["secret", "signing_secret", "signingSecret", "webhook_secret"],
   like: /(?:secret|(?:secret|signing|signature|hmac|shared)(?:key|token))(?:value|text|plain|plaintext)?$/,
-  // The record of a subscription has no use for another key or token, and short ones are names.
+  // The record of a subscription needs no other key or token. Short strings are names.
   rather: {
     name: /^(?:key|token|hmac|signature|(?:webhook|verification|verify|validation)(?:key|token))$/,
     text: /^\S{16,}$/,
@@ -173,19 +173,19 @@ const GENERATED_PASSWORD = {
   masked: MASKED,
 } as const;
 
-/** The end of a sentence that gives a password. Not one that ends in a full stop: it may be a part of the password. */
+/** The end of a sentence with a password. The sentence has no full stop at the end: it might be a part of the password. */
 const GIVEN =
   /\b(?:password|passwd|pwd)(?:(?:\s+(?:is|was|now|has|been|set|reset|changed|to))+\s*:?|\s*[:=])\s*(?:"(\S+)"|'(\S+)'|`(\S+)`|(\S*[^\s.,;!"'`]))$/i;
-/** Small letters, capitals, digits, signs; ids, dates and names have fewer of them. */
+/** Lower case, upper case, digits, symbols. Ids, dates and names contain fewer classes. */
 const CLASSES = [/[a-z]/, /[A-Z]/, /[0-9]/, /[^\w\s.:/+-]/];
 const ADDRESS = /^\d{4}-\d\d-\d\d|:\/\/|^[^@\s]+@[^@\s]+\.[a-z]+$/i;
 /** A sentence of one word: "Success!". */
 const EXCLAMATION = /^[A-Z][a-z]+\W$/;
 
-/** Longer texts are not looked at: the patterns take the square of the length. */
+/** Maximum length of a searched string: the patterns take quadratic time. */
 const LONGEST = 1_000;
 
-/** A password by what it looks like: alone, or at the end of a sentence that gives it ("The new password is aB3xyz"). */
+/** Finds a password by its form: alone, or at the end of a sentence ("The new password is aB3xyz"). */
 function passwordIn(text: string): string | undefined {
   if (text.length > LONGEST) return undefined;
   const given = GIVEN.exec(text.trim())?.slice(1).find(Boolean);
@@ -194,25 +194,25 @@ function passwordIn(text: string): string | undefined {
   return /^\S{6,}$/.test(word) && isMixed && !ADDRESS.test(word) && !EXCLAMATION.test(word) ? word : undefined;
 }
 
-/** A name of something else, though it ends like one: `old_secret`, `has_password`. */
+/** Prefixes of names with another meaning: `old_secret`, `has_password`. */
 const OTHER = /^(?:old|previous|former|current|has|is|masked|hashed|encrypted)/;
-/** A name that says that nothing is hidden there. */
+/** A name of a plain secret. */
 const PLAIN = /plain/;
-/** A name of something public, whatever it looks like. */
+/** A name of a public value, whatever its form is. */
 const PUBLIC =
   /(?:id|uuid|at|date|time|until|status|state|type|object|name|user|login|host|ip|address|email|url|link|href|version|job|task|reference|number|plan|domain|fingerprint|hash|digest)$/;
-/** A name of another secret, used only where there is no other name. */
+/** A name of another secret, used only without a better name. */
 const UNLIKELY = /^(?:client|api|app|access|oauth|user)/;
 const NEVER = /(?!)/;
 const ANY = /(?:)/;
-/** The name of the text in an object that is named like a secret. */
+/** The name of the string in an object with the name of a secret. */
 const WITHIN = /^(?:value|text|plain|plaintext|key)$/;
 const DEEPEST = 8;
 
 /**
- * A secret that is shown only in this one answer: under a name that says it is plain, then under a likely name in a likely
- * place, then under any name like one, anywhere; at last the only text that can be one. It is looked for this far because no
- * other answer shows it. Null when there is none, or only a masked one.
+ * Finds a secret that only this response contains: under a name of a plain secret, then under a likely name at a likely place, then
+ * under any name of a secret at any place, and last the only string with the form of a secret. Null if the response has no secret,
+ * or only a placeholder.
  */
 function findOnce(json: unknown, names: SecretNames): string | null {
   const found = candidates(json, names);
@@ -242,7 +242,7 @@ function onlyOf(texts: readonly string[]): string | null {
   return more.length === 0 ? (only ?? null) : null;
 }
 
-/** Every text under a name like a secret's, the outermost first. */
+/** Returns every string under a name of a secret, the outermost first. */
 function candidates(json: unknown, { like, masked }: SecretNames): { name: string; text: string }[] {
   const found: { name: string; text: string }[] = [];
   let level: readonly unknown[] = [json];
@@ -260,13 +260,13 @@ function candidates(json: unknown, { like, masked }: SecretNames): { name: strin
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, "");
 
-/** The text, or that of an object in its place. */
+/** Returns the string, or the string of an object in its place. */
 function textOf(value: unknown): string | undefined {
   const inner = isObject(value) ? Object.entries(value).find(([name]) => WITHIN.test(plain(name)))?.[1] : value;
   return typeof inner === "string" && inner !== "" ? inner : undefined;
 }
 
-/** The names in an answer, as paths, without their values: `data.id`, `meta.key`. */
+/** Returns the field names of a response as paths, without values: `data.id`, `meta.key`. */
 export function namesIn(json: unknown): string {
   const names: string[] = [];
   const walk = (value: unknown, path: string, depth: number): void => {

@@ -1,6 +1,6 @@
 /**
- * The chain that a request passes from the client to the wire, and the options of a client. Each handler is a function; the small
- * ones are here, the others in files of their name.
+ * The chain of handlers between the client and the wire, and the options of a client. Each handler is a function. The large handlers
+ * are in files of their name.
  */
 import type { Ledger } from "../local/ledger.ts";
 import { MemoryLedger } from "../local/memory-store.ts";
@@ -20,19 +20,19 @@ import { send } from "./transport.ts";
 import { VERSION } from "./version.ts";
 
 /**
- * The handlers of every request, from the outside in; this is the one place that knows the order.
+ * Builds the handlers of every request, from the outside in. Only this function knows the order.
  *
- * 0. knowAbilities  refuses what needs an ability that the token lacks, by the first refusal that named it.
- * 1. retry          decides on typed failures, so it is outside of what makes them; each attempt passes all below.
+ * 0. knowAbilities  rejects requests that need an ability of which an earlier 403 said that the token lacks it.
+ * 1. retry          decides on typed failures, so it encloses the handlers that create them. Each attempt passes all handlers below.
  * 2. parseResponse  status -> typed failure, body -> JSON: a cut or unreadable body is a failure that 1 may repeat.
- * 3. limit          every attempt waits for its turn, and 429 and the rate headers are seen before they become failures.
- * 4. observe        learns the host's time from the answer, warns once of an announced end of the API, and reports each HTTP
- *                   request: timed without the wait for the turn, never shown the token.
+ * 3. limit          waits for the rate limit, and reads 429 and the rate headers before they become failures.
+ * 4. observe        learns the host's time, warns once about an announced end of the API, and reports each HTTP request without the
+ *                   wait for the rate limit and without the token.
  * 5. authorize      adds the token last.
  * 6. send           the wire: time and size limits.
  *
- * Reading records out of the JSON comes after the chain: it depends on the endpoint, and a repetition does not change a shape
- * that is not understood.
+ * The client reads records from the JSON after the chain: reading depends on the endpoint, and a repetition does not change an
+ * unknown format.
  */
 export function buildChain(
   options: ChainOptions,
@@ -50,45 +50,45 @@ export type ChainOptions = Omit<ReturnType<typeof resolveOptions>, "token"> & { 
 type Parse = (options: ChainOptions, next: ChainHandler<ApiReply>) => ChainHandler<ApiAnswer>;
 
 export interface ClientOptions {
-  /** The host's address, with or without /api/v1. */
+  /** Base URL of the host, with or without /api/v1. */
   readonly baseUrl: string;
-  /** §5.1: the access token. It appears in no error and no event. */
+  /** Access token (§5.1). No error and no event contains it. */
   readonly token: string;
   readonly clock?: Clock | undefined;
-  /** For jitter: numbers from 0 up to 1. */
+  /** Source of jitter: numbers from 0 up to 1. */
   readonly random?: (() => number) | undefined;
-  /** The connections; the caller closes them. Default: an own pool, through the proxies that `env` names. */
+  /** The connections; the caller closes them. Default: the client's own pool, through the proxies of `env`. */
   readonly dispatcher?: HttpDispatcher | undefined;
   /** Source of HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Default: the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** §8: 60 by default. More only where the host allows more. */
+  /** Rate limit (§8). Default: 60. Set more only if the host allows more. */
   readonly requestsPerMinute?: number | undefined;
-  /** The part of that, and of the limit that the host reports, that this client may use: above 0, at most and by default 1. */
+  /** Share of the rate limit for this client, above 0 and at most 1. Default: 1. */
   readonly budgetShare?: number | undefined;
   /** Counter of the requests of the last minute. Default: in memory. */
   readonly ledger?: Ledger | undefined;
-  /** For one attempt, in ms. Default 30,000. */
+  /** Time limit of one attempt, in ms. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Attempts that may fail before a call does. Default 4. */
+  /** Maximum number of failed attempts of a call. Default: 4. */
   readonly maxAttempts?: number | undefined;
-  /** Size of one answer, in bytes. Default 10 MiB. */
+  /** Maximum size of one response, in bytes. Default: 10 MiB. */
   readonly maxResponseBytes?: number | undefined;
-  /** Pages of one listing. Default 2,000. */
+  /** Maximum number of pages of one listing. Default: 2,000. */
   readonly maxPages?: number | undefined;
-  /** §8: `per_page`, at most and by default 100. */
+  /** `per_page` (§8), at most 100. Default: 100. */
   readonly pageSize?: number | undefined;
   /** Accept plain http to addresses other than loopback. */
   readonly insecureHttp?: boolean | undefined;
   readonly userAgent?: string | undefined;
-  /** A sentence that names the account in errors that concern its host or token. */
+  /** A sentence about the account, for errors of its host or token. */
   readonly account?: string | undefined;
-  /** Aborted: no request leaves any more, as with the `stop` of each call. One that has left is awaited, 30 s at most. */
+  /** Aborted: no further request is sent, as with the `stop` of each call. Responses to sent requests are awaited for 30 s at most. */
   readonly stop?: AbortSignal | undefined;
-  /** Aborted: one that has left is not awaited either, as with the `signal` of each call. */
+  /** Aborted: no response is awaited, as with the `signal` of each call. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Called when a request has to wait for the budget or for a pause that the server asks for, with the time in ms, and why
-   * where that is known. Those behind it in the queue are not reported.
+   * Called when a request waits for the rate limit or for a pause of the server, with the time in ms and the known reason. Not called
+   * for requests behind it in the queue.
    */
   readonly onWait?: ((ms: number, wait?: Wait) => void) | undefined;
   /**
@@ -98,16 +98,16 @@ export interface ClientOptions {
   readonly onConnecting?: ((step: string | undefined) => void) | undefined;
   /** Called after each HTTP request. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
-  /** Called with `api.deprecated` at most once: an answer announces the end of this version of the API (§9.3). */
+  /** Called with `api.deprecated`, at most once: a response announces the end of this version of the API (§9.3). */
   readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
 }
 
-/** A connection attempt gives up before the whole request does, so that it is known not to have been sent. */
+/** Time limit of a connection, shorter than that of a request: after it, the request certainly was not sent. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * The options checked and with defaults filled in, and what a client makes of them. `close` ends its own connections; a
- * dispatcher that was given stays open.
+ * Checks the options, adds defaults, and creates the parts of a client. `close` ends the client's own connections; the caller's
+ * dispatcher stays open.
  * @throws HostformError `provider.base_url`, `provider.token`, `provider.proxy`, `api.argument`.
  */
 export function resolveOptions(options: ClientOptions) {
@@ -118,7 +118,7 @@ export function resolveOptions(options: ClientOptions) {
   const { budgetShare = 1 } = options;
   if (!(budgetShare > 0 && budgetShare <= 1)) refuseOption("budgetShare", "above 0, and at most 1");
   const timeoutMs = within("timeoutMs", options.timeoutMs ?? 30_000, 1, 3_600_000);
-  // Refuses a proxy that is not usable before the first request.
+  // Rejects an unusable proxy before the first request.
   if (options.dispatcher === undefined) routeTo(baseUrl, env);
   const openPool = async () => {
     const { connectionPool } = await import("./connect.ts");
@@ -139,7 +139,7 @@ export function resolveOptions(options: ClientOptions) {
     },
     close: async (): Promise<void> => {
       const pool = await own;
-      // A request that was given up while its connection was being opened is still in the queue of the pool.
+      // The pool's queue still contains a request that was cancelled while its connection opened.
       await (limiter.isIdle ? pool?.end() : pool?.close());
     },
     limiter,
@@ -170,19 +170,19 @@ function refuseOption(name: string, bounds: string): never {
   raise("api.argument/option", { name, bounds });
 }
 
-/** One HTTP request that was made. No header, no body, nothing secret. */
+/** One HTTP request, without headers, body and secrets. */
 export interface RequestEvent {
   readonly endpoint: EndpointName;
   readonly method: string;
   /** Path and query under /api/v1. */
   readonly path: string;
-  /** Counts from 1 for each call. */
+  /** Number of the attempt within its call, from 1. */
   readonly attempt: number;
-  /** The status, or `error` when none came. */
+  /** The status. Absent: no response arrived, see `error`. */
   readonly status?: number;
   /** A code such as `api.timeout`. */
   readonly error?: string;
-  /** Duration, in ms, the wait for the rate limit not included. */
+  /** Duration without the wait for the rate limit, in ms. */
   readonly ms: number;
   /** Wait for the rate limit, in ms. */
   readonly waitedMs: number;
@@ -214,7 +214,7 @@ function observe(
       return reply;
     } catch (error) {
       const code = (error instanceof ApiError && error.diagnostics[0]?.code) || "internal";
-      // A request that was stopped before it left, or was late, is not reported.
+      // A request that was not sent is not reported.
       const isUnsent = UNSENT.has(code) && error instanceof ApiError && error.reached === "no";
       if (!isUnsent) report({ error: code });
       throw error;
@@ -224,12 +224,12 @@ function observe(
 
 const UNSENT: ReadonlySet<string> = new Set(["api.cancelled", "api.late", "api.too_late"]);
 
-/** Calls an observer. Its failure must not lose the answer to an order. */
+/** Calls an observer. A failure of the observer must not lose the response to an order. */
 function notify(observer: () => void): void {
   attempt(observer, () => undefined);
 }
 
-/** §5.1 and §4: the headers that every request carries. Closest to the wire, so that no other handler sees the token. */
+/** Adds the headers of every request (§5.1, §4). Closest to the wire, so that no other handler receives the token. */
 function authorize(
   { token, userAgent }: Pick<ChainOptions, "token" | "userAgent">,
   next: ChainHandler<ApiReply>,
@@ -243,12 +243,12 @@ function authorize(
   return (request) => next({ ...request, headers: { ...request.headers, ...common } });
 }
 
-/** A year: with a larger difference the header makes no sense. */
+/** Maximum offset of a host's clock, in ms: one year. */
 const MOST_MS = 366 * 86_400_000;
 
 /**
- * The time at the host, by the `Date` header of its latest answer. Times in its records are the host's, so they must be compared
- * with times of the host: the clock of this machine may be hours off. Without a usable header it is the local time.
+ * The time at the host, by the `Date` header of its latest response. Times in records are the host's and are compared with times of
+ * the host: this machine's clock may be hours off. Without a usable header, the local time.
  */
 class HostClock {
   readonly #clock: Clock;
@@ -265,8 +265,8 @@ class HostClock {
   }
 
   /**
-   * Learns from an answer to a request that left at `sentAt`. The header has whole seconds and was written between sending and
-   * receiving: where it can be the local time, it is. An answer from a cache (`Age`) has an old one.
+   * Learns from a response to a request sent at `sentAt`. The header has whole seconds and was written between sending and receiving:
+   * if it fits the local time, the offset is 0. A response from a cache (`Age`) has an old date.
    */
   learn({ status, headers }: Pick<ApiReply, "status" | "headers">, sentAt: number): void {
     const date = httpDate(headers.date);
@@ -293,10 +293,10 @@ function noticeIn(headers: ApiReply["headers"], endpoint: EndpointName): Diagnos
   return problem("api.deprecated", { request: describeEndpoint(endpoint), announced: parts.join(" and "), page });
 }
 
-/** The day of a moment; moments beyond the calendar of JavaScript have none. */
+/** Returns the day of a moment. Moments beyond the calendar of JavaScript have no day. */
 const dayOf = (at: number) => (Math.abs(at) < 8.64e15 ? new Date(at).toISOString().slice(0, 10) : "an unknown day");
 
-/** The page that `Link` names as `deprecation` or `sunset`. */
+/** Returns the page with the relation `deprecation` or `sunset` in `Link`. */
 function announcementIn(link: string): string | undefined {
   const found = link
     .slice(0, 4_000)
@@ -306,14 +306,14 @@ function announcementIn(link: string): string | undefined {
   return url?.protocol === "https:" || url?.protocol === "http:" ? url.href : undefined;
 }
 
-/** Time after which a request asks once more, in milliseconds: somebody may have given the token the ability. */
+/** Validity of a known refusal, in milliseconds: later, the token may have received the ability. */
 const KNOWN_MS = 60_000;
 
-/** Words of a 403 about a missing ability, and words about one service, which say nothing of the others. */
+/** Words of a 403 about a missing ability, and words about one service only. */
 const ABOUT_ABILITY = /abilit|permission|scope/i;
 const ABOUT_SERVICE = /restrict|outside/i;
 
-/** Refusals that named an ability which the token lacks (§5). */
+/** Responses 403 that named an ability which the token lacks (§5). */
 class LackedAbilities {
   readonly #clock: Clock;
   readonly #refusals = new Map<Ability, { readonly failure: FailedAttempt; readonly at: number }>();
@@ -326,7 +326,7 @@ class LackedAbilities {
     if (namesAbility(error, ability)) this.#refusals.set(ability, { failure: error, at: this.#clock.monotonic() });
   }
 
-  /** The refusal that named the ability within the last minute. */
+  /** Returns the 403 of the last minute that named the ability. */
   refusalOf(ability: Ability): FailedAttempt | undefined {
     const { failure, at } = this.#refusals.get(ability) ?? { failure: undefined, at: 0 };
     return this.#clock.monotonic() - at < KNOWN_MS ? failure : undefined;
@@ -334,8 +334,8 @@ class LackedAbilities {
 }
 
 /**
- * Refuses requests that need an ability which the token lacks (§5), without sending them, from the first 403 on that names the
- * ability. The first request that reads and needs more than `view` goes alone: the others wait for its answer.
+ * Rejects requests that need an ability which the token lacks (§5), without sending them, after the first 403 that names the
+ * ability. The first read that needs more than `view` is sent alone: the others wait for its response.
  */
 function knowAbilities(
   { lacked }: Pick<ChainOptions, "lacked">,

@@ -1,5 +1,6 @@
-/** Meaning of answers other than 2xx (§7, which is silent about 401, 404 and 5xx). */
+/** Classifies responses other than 2xx (§7 does not specify 401, 404 and 5xx). */
 import { problem } from "../messages/index.ts";
+import * as texts from "../messages/responses.ts";
 import { type Clock, type Diagnostic, isObject, type Reached } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, parseJson } from "./exchange.ts";
@@ -8,7 +9,7 @@ import { LONGEST_WAIT_MS, minuteOf, waitWords } from "./limiter.ts";
 import { rateHints } from "./rate-hints.ts";
 import type { Redact } from "./token.ts";
 
-/** Turns an answer other than 2xx into the error that callers get. */
+/** Converts a response other than 2xx into the error of the call. */
 export function refusal(
   request: ApiRequest,
   reply: ApiReply,
@@ -21,8 +22,8 @@ export function refusal(
   const { said, reached, transient } = body.isPage ? ofPage(classified, endpoint, reply) : classified;
   const serverMessage = body.message === undefined ? undefined : hide(body.message);
   const fieldErrors = reply.status === 422 ? fieldErrorsOf(body.json, hide) : {};
-  const words = serverMessage === undefined ? hide(body.form) : `The server says: ${serverMessage}`;
-  // The message often repeats the first field's; once is enough.
+  const words = serverMessage === undefined ? hide(body.form) : texts.serverMessage(serverMessage);
+  // The message often repeats the message of the first field.
   const fields = Object.entries(fieldErrors).flatMap(([field, messages]) => {
     const news = messages.filter((message) => message !== serverMessage);
     if (news.length === 0) return [];
@@ -34,8 +35,8 @@ export function refusal(
   const asks: string[] = [];
   if ((waitMs ?? 0) > LONGEST_WAIT_MS) {
     const isRefused = reached === "no" && !body.isPage && endpoints[endpoint].repeat !== "safe";
-    if (isRefused) asks.push("The API did not carry out the request.");
-    asks.push(`The API asks for a pause of ${waitWords(waitMs ?? 0)}, until ${minuteOf(now + (waitMs ?? 0))}.`);
+    if (isRefused) asks.push(texts.notCarriedOut());
+    asks.push(texts.asksForPause(waitWords(waitMs ?? 0), minuteOf(now + (waitMs ?? 0))));
   }
   return new FailedAttempt(endpoint, {
     ...said,
@@ -50,17 +51,16 @@ export function refusal(
   });
 }
 
-/** Author and message of a refusal's body. */
+/** Author and message of an error response. */
 interface RefusalBody {
-  /** It may be the API's: nothing, or JSON ("all bodies are JSON", §1). A page or a line of text is a proxy's or a router's. */
+  /** The body may be the API's: empty, or JSON ("all bodies are JSON", §1). A page or a line of text is from a proxy or router. */
   readonly mayBeOwn: boolean;
-  /** It is the API's: an object with a text under `message` (§7). */
+  /** The body is the API's: an object with a string in `message` (§7). */
   readonly isOwn: boolean;
-  /** It is a web page. */
   readonly isPage: boolean;
   readonly json: unknown;
   readonly message?: string | undefined;
-  /** Description of a body without a message. */
+  /** Sentence about a body without a message. */
   readonly form: string;
 }
 
@@ -70,54 +70,53 @@ function readBody({ text, headers, cut, encoding }: ApiReply): RefusalBody {
   const parsed = page === undefined ? parseJson(trimmed) : undefined;
   const json = parsed?.value;
   const common = { mayBeOwn: parsed !== undefined, isOwn: isOwnShape(json), isPage: page !== undefined, json };
-  if (page !== undefined) return { ...common, form: `The answer is ${page}, perhaps of a proxy` };
-  const form = "The answer holds no message";
+  if (page !== undefined) return { ...common, form: texts.bodyIsPage(page) };
+  const form = texts.bodyHasNoMessage();
   if (parsed !== undefined) return { ...common, message: messageIn(json), form };
   if (trimmed !== "") return { ...common, message: trimmed.slice(0, 400), form };
-  if (encoding !== undefined)
-    return { ...common, form: `The answer is in an unknown encoding, ${JSON.stringify(encoding)}` };
-  return { ...common, mayBeOwn: true, form: cut === undefined ? "The answer is empty" : "The answer was cut off" };
+  if (encoding !== undefined) return { ...common, form: texts.bodyHasEncoding(JSON.stringify(encoding)) };
+  return { ...common, mayBeOwn: true, form: cut === undefined ? texts.bodyIsEmpty() : texts.bodyIsCut() };
 }
 
 const isOwnShape = (json: unknown) => isObject(json) && typeof json.message === "string" && json.message.trim() !== "";
 
-/** The refusals that say, in the API's own shape, that a request was not carried out (§7). */
+/** Statuses of the API that preclude that the request was carried out (§7). */
 const PRECLUDING: readonly number[] = [400, 401, 403, 404, 422];
 
 /**
- * Whether an answer is the API's own refusal of a request, which was then not carried out: one of the statuses that preclude
- * it, with the body of §7 (of a 422 also one with `errors` alone). A page, a line of text, an empty body and any other JSON
- * may come from a proxy, after the API has done its work.
+ * Returns true if the API itself rejected the request, so that the request was not carried out: the status is one of
+ * {@link PRECLUDING}, and the body has the form of §7 (for a 422, `errors` alone is enough). A page, a line of text, an empty body
+ * and any other JSON may be from a proxy, after the API carried out the request.
  */
 function precludes({ status, cut }: ApiReply, { isOwn, json }: RefusalBody): boolean {
   if (cut !== undefined || !PRECLUDING.includes(status)) return false;
   return isOwn || (status === 422 && isObject(json) && isObject(json.errors));
 }
 
-/** Statuses by which a server says that there is no such object. */
+/** Statuses of an object that does not exist. */
 const GONE: readonly number[] = [404, 410];
-/** Statuses from which the reader of a list or an object concludes that something is missing. */
+/** Statuses from which a reader concludes that an object or a page is missing. */
 const MISSING: readonly number[] = [...GONE, 400, 416, 422];
 
-/** Only what makes something new does harm when it is done twice. */
+/** Returns true for requests that create an object: only they do harm if they are carried out twice. */
 const isCreate = (endpoint: EndpointName) => endpoint.startsWith("create") || endpoint === "registerDomain";
 
 /**
- * Whether a 429 is the API's own (§7, §8), which refuses before it works. Its body is not specified, so an empty one or a
- * line of text counts too where the headers speak of this token's budget: a time to wait, or nothing left of it. A page
- * does not, nor does a bare 429: proxies have limits of their own, and apply them to answers too.
+ * Returns true if the API itself sent a 429 (§7, §8): it rejects a request before it works on it. The body is not specified, so an
+ * empty body or a line of text counts if the headers describe this token's budget: a time to wait, or no remaining request. A page
+ * or a bare 429 does not count: proxies have limits of their own, and apply them to responses as well.
  */
 function isOwnLimit({ headers, cut }: ApiReply, { isOwn, isPage }: RefusalBody): boolean {
   const counted = headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"]?.trim() === "0";
   return cut === undefined && (isOwn || (counted && !isPage));
 }
 
-/** Words of a 409 that is about another request, and not about the object. */
+/** Words of a 409 that concerns another request, and not the object. */
 const OTHER_UNDER_WAY = /\b(?:lock|busy|in progress|another|concurrent|try again|retry)/i;
 
 /**
- * Returns true if the API itself, in the form of §7, refuses a change because it is busy with another one: 423, 503, or a 409 that
- * asks to come back. Nothing says that the change was not carried out.
+ * Returns true if the API itself, in the form of §7, rejects a change because it is busy with another change: 423, 503, or a 409
+ * that asks for a later attempt. The change may still have been carried out.
  */
 function isBusy(endpoint: EndpointName, { status, cut, headers }: ApiReply, { isOwn, message }: RefusalBody): boolean {
   if (!isOwn || cut !== undefined || endpoints[endpoint].repeat === "safe") return false;
@@ -125,20 +124,20 @@ function isBusy(endpoint: EndpointName, { status, cut, headers }: ApiReply, { is
   return status === 423 || status === 503 || (status === 409 && isLater);
 }
 
-/** Words by which a host says that it knows a key from a request with another body; §7 has the 409 for one in progress. */
+/** Words about a key that the host knows from a request with another body. §7 has the 409 for a request in progress. */
 const OTHER_REQUEST =
   /(?:different|other|another|not the same|only\b.{0,80}\bsame) (?:\w+ )?(?:body|payload|param\w*|content|arguments|input)|mismatch|(?:not|n't) match|differ(?:s|ed|ent from)\b/i;
 
-/** Words of a 403 that is about the token or its owner. */
+/** Words of a 403 that concerns the token or its owner. */
 const ABOUT_ABILITIES =
   /abilit|permi|scope|token|privilege|right|role|owner|account|forbid|unauthori[sz]|not allowed|denied|may not|restrict/i;
 
-/** Returns true for words of a 403 that are about the account (§4: Manage track only, partner tier), not about the token. */
+/** Returns true if the words of a 403 concern the account (§4: Manage track only, partner tier), and not the token. */
 export const isOfTrack = (said: string): boolean => /manage[\s_-]?track|partner|\btier\b/i.test(said);
 
 interface Classification {
   readonly said: Diagnostic;
-  /** Default: `answered`, but of a create only where the answer {@link precludes} it. */
+  /** Default: `answered`; for a create only if the response {@link precludes} it. */
   readonly reached?: Reached;
   readonly transient?: boolean;
 }
@@ -149,7 +148,7 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
   const request = describeEndpoint(endpoint);
   const changes = repeat !== "safe";
   const isOfObject = path.includes("{");
-  // Nothing is missing, and no list ends, because of a refusal that ended early.
+  // An error response that was cut off proves no missing object and no end of a list.
   if (reply.cut !== undefined && (changes ? GONE : MISSING).includes(status))
     return again(problem("api.malformed/cut", { status }));
   if (status === 401) return { said: problem("api.unauthenticated") };
@@ -162,7 +161,7 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
     return { said: problem("api.forbidden", { request, ability }) };
   }
   if (GONE.includes(status)) {
-    // The API behind a proxy may have carried out a change before its answer was lost.
+    // The API behind a proxy may have carried out a change before its response was lost.
     if (!body.mayBeOwn && (changes || isOfObject || /html/i.test(headers["content-type"] ?? "")))
       return { said: problem("api.malformed/text", { status }), ...(changes && { reached: "maybe" }) };
     return {
@@ -172,7 +171,7 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
   if (status === 407) return { said: problem("api.unreachable/proxy"), reached: "no" };
   if (status === 408) return again(problem("api.timeout/host"));
   if (repeat === "keyed" && (status === 409 || status === 422)) {
-    // This request was not carried out. A refused key says nothing of the request that has it.
+    // This request was not carried out. A rejected key does not describe the earlier request with that key.
     if (body.isOwn && /idempoten/i.test(reply.text) && OTHER_REQUEST.test(reply.text))
       return { said: problem("api.rejected/key", { status }), reached: "answered" };
     if (status === 409) return again(problem("api.conflict/key"));
@@ -189,7 +188,7 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
   if (status < 400) {
     return {
       said: problem("api.redirect", { status, target: destination(headers.location) }),
-      // "See other" is a common answer to what has been carried out.
+      // "See other" is a common response to a request that was carried out.
       ...(changes && (status === 302 || status === 303) && { reached: "maybe" }),
     };
   }
@@ -199,8 +198,8 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
 }
 
 /**
- * A web page in place of the API's answer: a gateway wrote it, so its status says nothing about the token or the values. The API
- * behind the gateway may have carried out the request.
+ * Classifies a web page: a gateway wrote it, so its status does not describe the token or the values. The API behind the gateway
+ * may have carried out the request.
  */
 function ofPage(classified: Classification, endpoint: EndpointName, { status }: ApiReply): Classification {
   if (status < 400 || status === 407) return classified;
@@ -214,31 +213,31 @@ function ofPage(classified: Classification, endpoint: EndpointName, { status }: 
   };
 }
 
-/** A failure that may pass, and that leaves open whether the request was carried out. */
+/** A transient failure after which the result of the request is unknown. */
 const again = (said: Diagnostic): Classification => ({ said, reached: "maybe", transient: true });
 
-/** Only the host: a path or query made by the server may hold anything. */
+/** Returns the origin only: the server's path and query may contain secrets. */
 function destination(location = ""): string {
   const url = URL.parse(location);
-  return url === null ? "" : ` to ${url.origin}`;
+  return url === null ? "" : texts.redirectTarget(url.origin);
 }
 
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** `an HTML page titled "…"` when a body is a web page rather than data, whatever its Content-Type claims. */
+/** Returns `an HTML page titled "…"` if a body is a web page, whatever its Content-Type is. */
 export function htmlPage(text: string, contentType = ""): string | undefined {
   const tagged = /^\s*<(!doctype|html|head|body|h1|center|title|!--)/i.test(text);
   if (!tagged && !(/^\s*</.test(text) && /html/i.test(contentType))) return undefined;
   const title = /<title[^>]{0,200}>([^<]{1,200})/i.exec(text)?.[1]?.trim() ?? "";
-  return title === "" ? "an HTML page" : `an HTML page titled "${title}"`;
+  return texts.htmlPageTitled(title);
 }
 
-/** More than anyone reads. An answer may have millions. */
+/** Maximum number of field errors in a message. */
 const MOST_FIELD_ERRORS = 20;
 
 /**
- * §7, 422: `errors` as dotted field path -> messages. Strings, lists and nested objects are accepted, and lists of
- * `{field, message}`, 20 messages at most; every text and every path passes through `redact`.
+ * Reads the `errors` of a 422 (§7): dotted field path -> messages, 20 messages at most. Accepts strings, lists, nested objects and
+ * lists of `{field, message}`. Every message and path passes through `redact`.
  */
 export function fieldErrorsOf(json: unknown, redact: (text: string) => string): Record<string, readonly string[]> {
   const errors = isObject(json) ? json.errors : undefined;
@@ -271,10 +270,10 @@ function fieldOf(item: { readonly [key: string]: unknown }): string | undefined 
   return [item.field, item.path, item.name].find((name): name is string => typeof name === "string");
 }
 
-/** Names under which servers put the sentence for people; the specification has `message` (§7). */
+/** Names of the message for people; the specification has `message` (§7). */
 const MESSAGE_NAMES = ["message", "error", "error_description", "detail", "title"];
 
-/** The server's words in its JSON. */
+/** Returns the server's message in a JSON body. */
 export function messageIn(json: unknown): string | undefined {
   const values = isObject(json) ? MESSAGE_NAMES.map((name) => json[name]) : [json];
   return values

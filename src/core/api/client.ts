@@ -1,5 +1,4 @@
-/** The client: an object with a method for each endpoint; its reading half is the type `Reader`. */
-
+/** The client: an object with a method for each endpoint. `Reader` is the type of its reading half. */
 import type { ApiError, Diagnostic, JsonObject, RequestBudget } from "../model/index.ts";
 import { webAddress } from "./address.ts";
 import { type Answers, readAnswer, readOne } from "./answers.ts";
@@ -27,12 +26,12 @@ import type { Ticket } from "./ticket.ts";
 /** Options of one listing. */
 export type ListOptions = CallOptions & ReadOptions;
 
-/** From sending to the answer, before there was one, in milliseconds. */
+/** Assumed latency before the first response, in milliseconds. */
 const USUAL_MS = 200;
 
 /**
- * A client for all endpoints of the Hosting Automation API. Every method rejects with an ApiError, whose `reached`
- * says whether the request may have been carried out. Keeps to the rate limit, retries what may be retried, pages lazily.
+ * A client for all endpoints of the Hosting Automation API. Every method rejects with an ApiError; its `reached` tells whether the
+ * request may have been carried out. The client respects the rate limit, retries safe requests and pages lazily.
  *
  * ```ts
  * const client = new HostingClient({ baseUrl: "https://api.example.com", token });
@@ -45,10 +44,10 @@ export class HostingClient {
   /** @internal */
   readonly raw: RawReader;
   readonly #lists = new HostLists();
-  /** Lists that a warning has named. */
+  /** Lists with a warning. */
   readonly #warned = new Set<RecordEndpoint>();
   #requests = 0;
-  /** From sending to the answer, all requests together, in milliseconds. */
+  /** Total latency of all requests, in milliseconds. */
   #underWayMs = 0;
 
   constructor(options: ClientOptions) {
@@ -58,46 +57,46 @@ export class HostingClient {
       options.onRequest?.(event);
     };
     this.#options = { ...resolveOptions(options), onRequest };
-    // From here on a stop of the process is noticed.
+    // The clock detects a stopped process from here on.
     this.#options.clock.wokeAt?.();
     this.#chain = buildChain(this.#options);
     this.raw = rawReader(this.#options);
   }
 
-  /** HTTP requests made so far, each attempt counted. */
+  /** Number of HTTP requests so far, including each attempt. */
   get requests(): number {
     return this.#requests;
   }
 
-  /** Requests a minute that it keeps to: its own budget, or what the host reports if that is less. */
+  /** Rate limit in force, in requests a minute: the client's own, or the host's if that is lower. */
   get requestsPerMinute(): number {
     return this.#options.limiter.limit;
   }
 
-  /** Returns the requests that may leave from now on, and the usual time of one. */
+  /** Returns the number of requests that may be sent from now on, and the usual latency. */
   async budget(): Promise<RequestBudget> {
     const latencyMs = this.#requests === 0 ? USUAL_MS : this.#underWayMs / this.#requests;
     return { ...(await this.#options.limiter.outlook()), latencyMs };
   }
 
-  /** The time at the host, in milliseconds since the epoch, by the `Date` of its answers; before the first, the local time. */
+  /** Returns the time at the host, in milliseconds since the epoch, by the `Date` of its responses; before the first, the local time. */
   hostNow(): number {
     return this.#options.hostClock.now();
   }
 
-  /** The 403 of the last minute that named an ability which the token lacks (§5). Sends no request. */
+  /** Returns the 403 of the last minute that named an ability which the token lacks (§5). Sends no request. */
   refusalOf(ability: Ability): ApiError | undefined {
     return this.#options.lacked.refusalOf(ability);
   }
 
-  /** Closes the client's own connections; a dispatcher that was given stays open. */
+  /** Closes the client's own connections. The caller's dispatcher stays open. */
   async close(): Promise<void> {
     await this.#options.close();
   }
 
   /**
-   * Waits until the request limit allows a request that changes something, and books a place for it: `request` takes the ticket.
-   * @param options `withinMs`: longest wait, in milliseconds. @returns undefined if no place is free by then.
+   * Waits until the rate limit allows a mutation, and books a place for it. Pass the ticket to `request`.
+   * @param options `withinMs`: maximum wait, in milliseconds. @returns undefined if no place is free within that time.
    */
   async reserve<E extends MutationName>(
     { endpoint, params, idempotencyKey }: Mutation<E>,
@@ -111,7 +110,7 @@ export class HostingClient {
     throw tooLate(endpoint);
   }
 
-  /** Sends a request that changes something and reads its answer (§4). */
+  /** Sends a mutation and reads its response (§4). */
   async request<E extends MutationName>(
     { endpoint, params, body, idempotencyKey }: Mutation<E>,
     options: CallOptions = {},
@@ -135,22 +134,22 @@ export class HostingClient {
   readonly services = {
     list: (options?: ListOptions) => this.#list("listServices", options),
     get: (id: string, options?: CallOptions) => this.#get("getService", id, options),
-    /** Orders a service: an invoice is raised at once. The same key with the same body never orders twice. */
+    /** Orders a service. The host issues an invoice at once. The same key with the same body never orders twice. */
     create: (body: JsonObject, options: CallOptions & { readonly idempotencyKey: string }) =>
-      // A caller without types that leaves the options out gets the error of a missing key.
+      // An untyped caller may omit the options: then the error names the missing key.
       this.request({ endpoint: "createService", body, idempotencyKey: options?.idempotencyKey }, options),
-    /** Queues a suspension; the service shows when it is done. */
+    /** Queues a suspension. The status of the service changes when it is complete. */
     suspend: (id: string, options?: CallOptions) =>
       this.request({ endpoint: "suspendService", params: { id } }, options),
     unsuspend: (id: string, options?: CallOptions) =>
       this.request({ endpoint: "unsuspendService", params: { id } }, options),
-    /** Sets the password (shared and WordPress hosting), or without one has it generated (Root VPS, Virtual Desktop). */
+    /** Sets the password (shared and WordPress hosting). Without a password, the host generates one (Root VPS, Virtual Desktop). */
     resetPassword: (id: string, { password, ...options }: CallOptions & { readonly password?: string } = {}) =>
       this.request(
         { endpoint: "resetPassword", params: { id }, ...(password !== undefined && { body: { password } }) },
         options,
       ),
-    /** A one-time sign-on URL for the control panel. Not part of `Reader`: each call makes a credential. */
+    /** Returns a one-time sign-on URL for the control panel. Not part of `Reader`: each call creates a credential. */
     panelSso: async (id: string, { signal }: CallOptions = {}): Promise<{ readonly url: string }> => {
       const { json } = await this.#call("panelSso", { params: { id }, signal });
       const url = findText(json, ["url", "sso_url", "login_url"], ["sso", "panel_sso"]);
@@ -174,7 +173,7 @@ export class HostingClient {
 
   readonly webhooks = {
     list: (options?: ListOptions) => this.#list("listWebhooks", options),
-    /** The answer holds the signing secret, which no other answer shows. */
+    /** Creates a webhook. Only this response contains the signing secret. */
     create: (body: JsonObject, options?: CallOptions) => this.request({ endpoint: "createWebhook", body }, options),
     delete: (id: string, options?: CallOptions) => this.request({ endpoint: "deleteWebhook", params: { id } }, options),
   };
@@ -184,7 +183,7 @@ export class HostingClient {
       checkDomains((endpoint, parts) => this.#call(endpoint, parts), names, signal),
     checkByPost: (names: readonly string[], { signal }: CallOptions = {}) =>
       checkDomainsByPost((endpoint, parts) => this.#call(endpoint, parts), names, signal),
-    /** Registers a domain: an invoice is raised at once. Never repeated after a lost answer. */
+    /** Registers a domain. The host issues an invoice at once. Never repeated after a lost response. */
     register: (body: JsonObject, options?: CallOptions) => this.request({ endpoint: "registerDomain", body }, options),
   };
 
@@ -257,8 +256,7 @@ export class HostingClient {
 }
 
 /**
- * The half of the client that changes nothing. Planning and observing take this type, so that they cannot order,
- * suspend or delete: the compiler says so.
+ * The reading half of the client. Plans and reads take this type, so that the compiler rejects orders, suspensions and deletions.
  */
 export interface Reader
   extends Pick<HostingClient, "hostNow" | "plans" | "invoices">,
@@ -271,5 +269,5 @@ export interface Reader
   readonly migrationRequests: Pick<HostingClient["migrationRequests"], "list" | "get">;
 }
 
-/** The half that changes the account: it takes each request as a plain value. */
+/** The writing half of the client. It takes each request as a plain value. */
 export type Writer = Pick<HostingClient, "request" | "reserve">;

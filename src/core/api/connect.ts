@@ -1,11 +1,12 @@
 /**
- * Connections to a server: directly, or through the proxy that the environment names. Each step (lookup, connection, CONNECT, TLS
- * handshake) reports its own failure, and until the last one is over no request has left. Loads undici, which takes longer to load
- * than the rest of the client.
+ * Connections to a server: direct, or through the proxy of the environment. Each step (lookup, connection, CONNECT, TLS handshake)
+ * reports its own failure. No request is sent before the last step. Loads undici, which loads more slowly than the rest of the
+ * client.
  */
 import { connect, isIP, type Socket } from "node:net";
 import type { PeerCertificate, TLSSocket } from "node:tls";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
+import { abandoned, connectingTo, noResponseIn, tunnelTo } from "../messages/network.ts";
 import {
   authorityOf,
   checkOf,
@@ -22,19 +23,19 @@ import { type HttpProxy, type Peer, portOf, type Route, routeTo, type Variables 
 
 interface ConnectorOptions {
   readonly route: Route;
-  /** The proxy takes requests for plain http; no tunnel is needed. */
+  /** The proxy forwards plain http requests without a tunnel. */
   readonly forwards: boolean;
   readonly timeoutMs: number;
-  /** Aborted: nobody waits for a connection any more. */
+  /** Aborted: no caller waits for a connection. */
   readonly closed: AbortSignal;
   /** Called with each step that begins, and with undefined when a connection is open or has failed. */
   readonly onStep?: ((step: string | undefined) => void) | undefined;
 }
 
-/** Number of requests side by side: the changes of an apply, and the pages of a list that are read ahead. */
+/** Number of concurrent requests: the changes of an apply, and the pages of a list that are read ahead. */
 const CONNECTIONS = 10;
 
-/** The connection pool for a base URL, through its proxy if there is one. @throws HostformError `provider.proxy`. */
+/** Creates the connection pool of a base URL, through its proxy if it has one. @throws HostformError `provider.proxy`. */
 export function connectionPool(
   baseUrl: URL,
   env: Variables,
@@ -59,14 +60,14 @@ class ConnectionPool extends Agent {
     this.#closed = closed;
   }
 
-  /** Ends all connections at once, also those that are being opened, for which `close` would wait. */
+  /** Ends all connections at once. `close` would wait for connections that are still opening. */
   async end(): Promise<void> {
     this.#closed.abort();
     await this.destroy();
   }
 }
 
-/** Asks a proxy for plain http: it gets the whole address (RFC 9112, 3.2.2). */
+/** Sends plain http requests to a proxy, with the whole URL (RFC 9112, 3.2.2). */
 class ForwardingPool extends ConnectionPool {
   readonly #authorization: string | undefined;
 
@@ -84,7 +85,7 @@ class ForwardingPool extends ConnectionPool {
   }
 }
 
-/** Pause after a refused sign-on, in ms: proxies lock accounts after a few wrong passwords. */
+/** Pause after a rejected sign-on, in ms: proxies lock accounts after repeated wrong passwords. */
 const REFUSED_MS = 60_000;
 
 /** Opens connections for undici's pool. */
@@ -93,7 +94,7 @@ function connectorTo(options: ConnectorOptions): buildConnector.connector {
   let first: Promise<Socket> | undefined;
   let refused: { readonly error: NoConnection; readonly at: number } | undefined;
   const open = async (target: Peer, servername: string | undefined): Promise<Socket> => {
-    // The first connection shows whether the proxy accepts the password; the others wait for it.
+    // The first connection tests the password of the proxy. The others wait for its result.
     if (first !== undefined && proxy?.authorization !== undefined) await first.catch(() => undefined);
     if (refused !== undefined && performance.now() < refused.at + REFUSED_MS) throw refused.error;
     const opened = new Attempt(options).open(target, servername);
@@ -126,15 +127,15 @@ class Attempt {
     this.#options = options;
   }
 
-  /** @param servername of the API, "" for an address; undefined: no TLS. */
+  /** Opens the connection. @param servername of the API, "" for an IP address; undefined: no TLS. */
   async open(api: Peer, servername: string | undefined): Promise<Socket> {
     const { route, forwards, timeoutMs, closed, onStep } = this.#options;
     const { proxy, ...direct } = route;
     const target: Peer = { ...api, ...direct, ...(proxy !== undefined && { via: proxy }) };
     const giveUp = (reason: string) => this.#socket?.destroy(stepFailure(this.#step, reason, { remedy: this.#remedy }));
-    // The system's clock: nothing has left, so no clock of a test decides what becomes of it.
-    const timer = setTimeout(giveUp, timeoutMs, `no answer within ${timeoutMs / 1000} s`);
-    const onClosed = () => giveUp("not needed any more");
+    // The system's clock: no request was sent, so a test's clock must not decide.
+    const timer = setTimeout(giveUp, timeoutMs, noResponseIn(timeoutMs / 1000));
+    const onClosed = () => giveUp(abandoned());
     closed.addEventListener("abort", onClosed);
     try {
       let socket = await this.#dial(proxy ?? target);
@@ -158,7 +159,7 @@ class Attempt {
   }
 
   async #dial(peer: Peer): Promise<Socket> {
-    this.#begin(`connecting to ${nameOf(peer)}`, peer);
+    this.#begin(connectingTo(nameOf(peer)), peer);
     const socket = connect({
       host: peer.host,
       port: peer.port,
@@ -170,9 +171,8 @@ class Attempt {
     return socket;
   }
 
-  /** Asks the proxy for a tunnel. */
   async #tunnel(socket: Socket, proxy: HttpProxy, target: Peer): Promise<Socket> {
-    this.#begin(`CONNECT ${authorityOf(target)} through ${nameOf(proxy)}`, proxy);
+    this.#begin(tunnelTo(authorityOf(target), nameOf(proxy)), proxy);
     const { request } = await import("node:http");
     const { promise, resolve, reject } = Promise.withResolvers<Socket>();
     request({
@@ -197,7 +197,7 @@ class Attempt {
 
   async #secure(socket: Socket, peer: Peer, servername: string): Promise<Socket> {
     this.#begin(handshakeWith(peer), peer);
-    // Most tests and the sandbox speak plain http, and need none of it.
+    // Loaded here: most tests and the sandbox use plain http.
     const { connect: connectTls } = await import("node:tls");
     const secured: TLSSocket = connectTls({
       socket,
@@ -208,7 +208,7 @@ class Attempt {
       rejectUnauthorized: true,
     });
     let certificate: Partial<PeerCertificate> = {};
-    // Node destroys a connection whose certificate it does not accept; before that the certificate can be read.
+    // Node destroys a connection with a rejected certificate. The certificate must be read before.
     secured.prependListener("secure", () => {
       certificate = secured.getPeerCertificate();
     });
@@ -216,7 +216,7 @@ class Attempt {
     return secured;
   }
 
-  /** Waits for an event of a socket; its errors are those of this step. Later ones have another listener too. */
+  /** Waits for an event of a socket. An error of the socket fails this step; undici listens for later errors. */
   async #until<T extends Socket>(socket: T, event: string, failureOf: (error: unknown) => NoConnection): Promise<void> {
     this.#socket = socket;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -227,17 +227,17 @@ class Attempt {
   }
 }
 
-/** Maximum size of the head of an answer, in bytes. */
+/** Maximum size of the head of a response, in bytes. */
 const MOST_HEAD_BYTES = 16_384;
 
 /**
- * Drops the answers of 100 to 199 that come before the real one (RFC 9110, 15.2), except 101, which ends HTTP: undici takes a
- * 100 that it has not asked for to be the end of the connection, and a POST that reached the API would look lost.
+ * Drops informational responses (100 to 199; RFC 9110, 15.2) except 101, which ends HTTP. Undici ends the connection on an
+ * unsolicited 100, and a POST that reached the API would seem lost.
  */
 function dropInformational(socket: Socket): Socket {
   const read = socket.read.bind(socket);
   let held: Buffer = Buffer.alloc(0);
-  /** `bytesWritten` when the head of the last answer came. Until the next request is written, the body of that answer follows. */
+  /** `bytesWritten` when the head of the last response arrived. Its body follows until the next request is written. */
   let answered = -1;
   socket.read = (size?: number) => {
     const chunk: Buffer | null = read(size);

@@ -1,57 +1,55 @@
 /**
- * Reads a record out of an answer, whatever the server's variant: where it is, which names its fields have, and what their
- * values may look like. Loosely, so that nothing the specification leaves open stops the client; only the id is required.
+ * Reads a record from a response, whatever the server's variant of place, field names and values. Tolerant, so that an open point of
+ * the specification never stops the client; only the id is required.
  */
+import * as texts from "../messages/responses.ts";
 import { isObject, type JsonObject, readMoment } from "../model/index.ts";
 
-/** Fields of every record. Ids are text; `raw` is the record as it came. */
+/** Fields of every record. Ids are strings; `raw` is the record as received. */
 export interface ApiRecord {
   readonly id: string;
   readonly raw: JsonObject;
 }
 
-/** Rules that recognise one kind of record (§2) in an answer and read it loosely. */
+/** Rules that recognise and read one kind of record (§2) in a response. */
 export interface Decoder<T extends ApiRecord> {
   /** "a service": for messages. */
   readonly noun: string;
-  /** Names of a property that holds one such record. */
+  /** Names of a property with one such record. */
   readonly one: readonly string[];
-  /** Names of a property that holds a list of them. */
+  /** Names of a property with a list of such records. */
   readonly many: readonly string[];
-  /** Other names that a field goes by, dotted where it is nested; the field's own name comes first. */
+  /** Other names of each field, dotted if nested. The field's own name takes precedence. */
   readonly aliases: Readonly<Record<string, readonly string[]>>;
   /** Readers of the fields. A missing field is undefined. */
   readonly fields: { readonly [F in keyof Omit<T, keyof ApiRecord>]: (value: unknown) => T[F] };
-  /** Fields that may go by any name of such a form; see {@link likely}. */
+  /** Fields that may have any name of this form; see {@link likely}. */
   readonly likely?: Readonly<Record<string, Likely>>;
-  /** Fields besides the id in which two rows of a list differ: some hosts list a plan once for each of its prices. */
+  /** Fields besides the id that identify an entry of a list: some hosts list a plan once for each of its prices. */
   readonly rowKey?: readonly string[];
 }
 
-/** Rule that recognises a field whose names nobody can list. */
+/** Rule that recognises a field by the form of its name and value. */
 export interface Likely {
-  /** A part of its name, or of its path. */
+  /** A part of the name or path. */
   readonly name: RegExp;
   readonly value: RegExp;
 }
 
 export type Fields = { readonly [key: string]: unknown };
 
-/** Reads one record. `problem` says what is missing; nothing of the contents is in it. */
+/** Reads one record. `problem` names the missing part, without any value of the record. */
 export function readRecord<T extends ApiRecord>(
   decoder: Decoder<T>,
   value: unknown,
 ): { record: T } | { problem: string } {
-  if (!isObject(value)) return { problem: `${decoder.noun} as an object` };
+  if (!isObject(value)) return { problem: texts.anObject(decoder.noun) };
   const item = unwrapped(decoder, value);
   const values = named(decoder, item);
-  // Ids are opaque: the specification gives integers for services and invoices only.
+  // Ids are opaque: the specification has integers for services and invoices only.
   const isId = typeof values.id === "string" || Number.isFinite(values.id);
   const id = isId ? String(values.id) : "";
-  if (id.trim() === "") {
-    const what = isId ? "an id that is not empty" : "an id (a number or a text)";
-    return { problem: `${decoder.noun} whose "id" is ${what}` };
-  }
+  if (id.trim() === "") return { problem: texts.withUsableId(decoder.noun, isId) };
   const record: Record<string, unknown> = { id };
   const fields = decoder.fields as Readonly<Record<string, (value: unknown) => unknown>>;
   for (const name in fields) record[name] = fields[name]?.(values[name]);
@@ -59,24 +57,24 @@ export function readRecord<T extends ApiRecord>(
   return { record: record as unknown as T };
 }
 
-/** Names of wrappers around any record, besides its own. */
+/** Names of wrappers around any record, besides the record's own name. */
 const WRAPPERS = ["data", "result", "item", "record", "resource", "payload", "response"];
 
-/** A record, which may be wrapped: under `data` or under its name. */
+/** Returns the record inside of a wrapper: `data`, or the record's name. */
 function unwrapped<T extends ApiRecord>(decoder: Decoder<T>, value: Fields): Fields {
   if (hasId(decoder, value)) return value;
   const inner = [...WRAPPERS, ...decoder.one].map((name) => value[name]).find((held) => hasId(decoder, held));
   return isObject(inner) ? inner : value;
 }
 
-/** True when the value has an id by any of the names that the decoder knows. */
+/** Returns true if the value has an id under any name that the decoder knows. */
 export function hasId<T extends ApiRecord>(decoder: Decoder<T>, value: unknown): value is Fields {
   return isObject(value) && (scalar(value.id) !== null || scalar(named(decoder, value).id) !== null);
 }
 
 /**
- * The fields by their own names, also those that go by another. A value that is an object does not count as one. A
- * domain goes by another name only where its own is absent, and only what looks like one is taken for it.
+ * Returns the fields by their own names, with the values of their aliases. An object is not a value. An alias of `domain` counts
+ * only if the field itself is absent and the value has the form of a domain.
  */
 function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Fields {
   const value = fieldsOf(said);
@@ -92,7 +90,7 @@ function named<T extends ApiRecord>(decoder: Decoder<T>, said: Fields): Fields {
   return { ...value, ...others };
 }
 
-/** The fields of a record as it came, also those below `attributes`, with names in snake_case. */
+/** Returns the fields of a received record, including the fields below `attributes`, with names in snake_case. */
 export function fieldsOf(said: Fields): Fields {
   const fields = [said.attributes, said.fields, said.properties].find(isObject);
   return snakeNames(fields === undefined ? said : { ...fields, ...said });
@@ -100,7 +98,7 @@ export function fieldsOf(said: Fields): Fields {
 
 const SNAKE = /^[a-z\d][a-z\d_]*$/;
 
-/** The same with names in snake_case and without leading underscores, unless another field has that name. */
+/** Converts names to snake_case without leading underscores, unless another field has that name. */
 export function snakeNames(value: Fields): Fields {
   const odd = Object.entries(value).filter(([name]) => !SNAKE.test(name));
   const other = odd.flatMap(([name, held]) => {
@@ -118,26 +116,26 @@ function at(value: unknown, path: string): unknown {
   return path.split(".").reduce((found: unknown, part) => (isObject(found) ? found[part] : undefined), value);
 }
 
-/** A host name with a dot, in whatever alphabet. */
+/** A host name with a dot, in any alphabet. */
 const DOMAIN = /^(?=.{4,253}$)(?:[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}\.?$/u;
-/** A domain, or the address of a website. */
+/** A domain, or the URL of a website. */
 export const WEBSITE = new RegExp(`${DOMAIN.source}|^https?://`, "iu");
-/** Patterns of values under another name, where such names also mean other things. */
+/** Patterns of values under aliases with several meanings. */
 const FITS: Readonly<Record<string, RegExp>> = { domain: WEBSITE, order_id: /^\d+$/ };
 
-/** No address is longer. On longer texts the patterns take the square of the length. */
+/** Maximum length of a value: no URL is longer, and the patterns take quadratic time. */
 const LONGEST = 2_048;
 
-/** A part of a path, whole: `user` of `user.mail` and `user_mail`, not of `username`. */
+/** Matches whole parts of a path: `user` in `user.mail` and `user_mail`, not in `username`. */
 export const part = (...words: readonly string[]) => new RegExp(`(?:^|[._])(?:${words.join("|")})(?:$|[._])`);
-/** Names of who made a record, and of the record's own address: not of what it is about. */
+/** Names of a record's author and of the record's own URL, which do not describe its subject. */
 const ANOTHERS = part(
   ...["by", "owner", "creator", "grantor", "granter", "inviter", "sender", "from", "self", "links?", "href"],
 );
 
 /**
- * The one value of a record that looks like a field, under a name that may mean it; undefined where there is none, or several
- * differ: nothing is guessed.
+ * Returns the only value of a record with the form of a field, under a name that may mean the field; undefined if no value or
+ * several different values fit.
  */
 function likely(value: Fields, sought: Likely | undefined): string | undefined {
   if (sought === undefined) return undefined;
@@ -153,8 +151,8 @@ function likely(value: Fields, sought: Likely | undefined): string | undefined {
 }
 
 /**
- * Where a record may stand in an answer, likeliest first: under its name inside `data`, under `data` (§2), under its
- * name, or bare.
+ * Returns the places of a record in a response, the most likely first: its name inside of `data`, `data` (§2), its name, or the
+ * response itself.
  */
 function places(json: unknown, names: readonly string[]): Fields[] {
   if (!isObject(json)) return [];
@@ -167,7 +165,7 @@ function places(json: unknown, names: readonly string[]): Fields[] {
     .filter(isObject);
 }
 
-/** The first record in an answer that fits, found by structure (gap: several response shapes are not shown). */
+/** Returns the first record in a response that fits, found by structure (gap: several response forms are not specified). */
 export function findOne<T extends ApiRecord>(
   decoder: Decoder<T>,
   json: unknown,
@@ -178,7 +176,7 @@ export function findOne<T extends ApiRecord>(
   return read !== undefined && "record" in read ? read.record : undefined;
 }
 
-/** The record under one of its names, wherever an answer may put it beside another. */
+/** Returns the record under one of its names, beside another record. */
 export function findBeside<T extends ApiRecord>(
   decoder: Decoder<T>,
   json: unknown,
@@ -194,7 +192,7 @@ export function findBeside<T extends ApiRecord>(
   return undefined;
 }
 
-/** A text under one of the names, in `data`, in a named object or at the top; null when there is none that fits. */
+/** Returns a string under one of the names, in `data`, in a named object or at the top; null if no string fits. */
 export function findText(
   json: unknown,
   names: readonly string[],
@@ -210,19 +208,19 @@ export function findText(
   return null;
 }
 
-/** A text, a number or a truth value as text; null for what is empty and for anything else. */
+/** Returns a string, number or boolean as a string; null for an empty or any other value. */
 function scalar(value: unknown): string | null {
   if (typeof value === "string") return value.trim() === "" ? null : value;
   return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
 }
 
-/** A word or a date as it came, alone in a list, or as the name of an object; anything else is null. */
+/** Returns a word or date as received, alone in a list, or as the name of an object; null for anything else. */
 export function word(value: unknown): string | null {
   if (Array.isArray(value)) return value.length === 1 ? scalar(value[0]) : null;
   return isObject(value) ? (scalar(value.name) ?? scalar(value.code) ?? scalar(value.value)) : scalar(value);
 }
 
-/** A domain, or that of an address. */
+/** Returns a domain, or the domain of a URL. */
 export function domain(value: unknown): string | null {
   const said = word(value);
   const url = said !== null && /^https?:\/\//i.test(said) ? URL.parse(said) : null;
@@ -230,8 +228,8 @@ export function domain(value: unknown): string | null {
 }
 
 /**
- * A time. Seconds or milliseconds since the epoch become ISO 8601, as §2 has it, and a host's "no date" null. A text stays
- * as it came, be it readable or not.
+ * Returns a time. Seconds or milliseconds since the epoch become ISO 8601 (§2), and a host's "no date" becomes null. A string stays
+ * as received, even if it is unreadable.
  */
 export function instant(said: unknown): string | null {
   const value = momentOf(Array.isArray(said) && said.length === 1 ? said[0] : said);
@@ -241,7 +239,7 @@ export function instant(said: unknown): string | null {
   return isNumber ? new Date(moment.at).toISOString() : scalar(value);
 }
 
-/** PHP writes an object with the moment and its zone, of which only an offset means the same everywhere. */
+/** Returns the moment of PHP's object with a moment and a zone. Only an offset is used as the zone: names are ambiguous. */
 function momentOf(said: unknown): unknown {
   if (!isObject(said)) return said;
   const { timestamp, date, iso, timezone } = said;
@@ -251,7 +249,7 @@ function momentOf(said: unknown): unknown {
   );
 }
 
-/** An amount in the API's own unit; digits in a text count. */
+/** Returns an amount in the API's own unit. Accepts digits in a string. */
 export function amount(value: unknown): number | null {
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   return typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : null;
@@ -262,7 +260,7 @@ export function integer(value: unknown): number | null {
   return Number.isSafeInteger(number) ? number : null;
 }
 
-/** Amounts by currency, from a map or from rows. */
+/** Returns amounts by currency, from a map or from a list. */
 export function prices(said: unknown): Record<string, number> {
   const rows = Array.isArray(said) ? said.filter(isObject).map((row) => [row.currency, row.amount ?? row.price]) : [];
   const value = Array.isArray(said) ? Object.fromEntries(rows) : said;
@@ -271,10 +269,10 @@ export function prices(said: unknown): Record<string, number> {
   return Object.fromEntries(entries.filter((entry): entry is [string, number] => entry[1] !== null));
 }
 
-/** Names of events: a list of names or of objects with a name, names in a text, or a map of names to whether they are on. */
+/** Returns event names from a list of names, a list of objects with a name, a string with names, or a map of names to booleans. */
 export function eventNames(value: unknown): string[] {
   const entries = isObject(value) ? Object.entries(value) : [];
-  // An object with numbers for names is a list; so is a text with a JSON list in it.
+  // An object with numbers for names is a list. A string may contain a JSON list.
   const isMap = entries.some(([name]) => !/^\d+$/.test(name));
   const list = Array.isArray(value)
     ? value

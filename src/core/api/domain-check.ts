@@ -1,3 +1,4 @@
+/** Checks the availability of domains (§4). */
 import { problem } from "../messages/index.ts";
 import { ApiError, domainProblem, foldedDomain, isObject, type JsonObject } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
@@ -6,22 +7,22 @@ import { refuseArgument } from "./failed-attempt.ts";
 
 export interface DomainAvailability {
   readonly domain: string;
-  /** null when the answer is not understood. */
+  /** null if the response has an unknown format. */
   readonly available: boolean | null;
   readonly raw: JsonObject;
 }
 
 type SendCall = (endpoint: EndpointName, parts: RequestParts) => Promise<ApiAnswer>;
 
-/** Names in one request: keeps the address well below 8,000 characters. */
+/** Maximum number of names in one request. Keeps the URL well below 8,000 characters. */
 const NAMES_PER_REQUEST = 25;
 
-/** Statuses that mean "not in this form": the other form is tried. */
+/** Statuses of an unsupported form: the client tries the other form. */
 const WRONG_FORM = new Set([400, 404, 405, 422]);
 
 /**
- * Availability of domains (§4; parameters and result are not shown). Asks for many at once (`?domains[]=`), and singly
- * (`?domain=`) where the server refuses that. Advisory: an answer that is not understood is `available: null`.
+ * Reads the availability of domains (§4; parameters and result are not specified). Sends all names in one request (`?domains[]=`), or
+ * one name each (`?domain=`) if the server rejects that. Advisory: a response with an unknown format is `available: null`.
  */
 export async function checkDomains(
   call: SendCall,
@@ -46,7 +47,7 @@ export async function checkDomains(
   return found;
 }
 
-/** The POST form of the same endpoint (§4), for servers that take no query. Not used when planning, which only GETs. */
+/** Uses the POST form of the same endpoint (§4), for servers without the query. A plan does not use it, because a plan only GETs. */
 export async function checkDomainsByPost(
   call: SendCall,
   names: readonly string[],
@@ -69,7 +70,7 @@ function validNames(endpoint: EndpointName, names: readonly string[]): string[] 
 
 const folded = (name: string) => foldedDomain(name) ?? name;
 
-/** Accepts a list of results, a map from name to result, or one result; wrapped in `data`, `domains` or `results`. @internal */
+/** Reads a list of results, a map from name to result, or one result, also in `data`, `domains` or `results`. @internal */
 export function readAvailability(json: unknown, asked: readonly string[]): DomainAvailability[] {
   const results = new Map<string, unknown>();
   const collect = (value: unknown, depth: number): void => {

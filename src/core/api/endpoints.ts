@@ -1,14 +1,15 @@
+/** The endpoints of §4: method, path, ability, repetition and record of each. */
 import type { JsonObject } from "../model/index.ts";
 import type { Decoder } from "./decoder.ts";
 import { decoders, type RecordName, type RecordTypes } from "./records.ts";
 
-/** §5: what a token may do. */
+/** Abilities of a token (§5). */
 export type Ability = "view" | "technical" | "billing";
 
 /**
- * Whether a request may be sent again when its answer was lost. `safe`: changes nothing. `keyed`: the same
- * Idempotency-Key makes it harmless (§4). `idempotent`: doing it twice leaves the same state (DELETE).
- * `once`: never again after it may have reached the server.
+ * Rule for repeating a request after a lost response. `safe`: the request only reads. `keyed`: the same Idempotency-Key makes a
+ * repetition harmless (§4). `idempotent`: a repetition has the same result (DELETE). `once`: never repeated after it may have
+ * reached the server.
  */
 export type Repeat = "safe" | "keyed" | "idempotent" | "once";
 
@@ -18,19 +19,19 @@ export interface Endpoint {
   readonly path: string;
   readonly ability: Ability;
   readonly repeat: Repeat;
-  /** The record (§2) that the answer holds, alone or in a list. Absent: it holds none, or nothing is read from it. */
+  /** The record (§2) in the response, alone or in a list. Absent: no record is read. */
   readonly record?: RecordName;
   /**
-   * How much of a 2xx answer is needed. Absent: all of it. `optional`: an empty answer is accepted, a broken one is not.
-   * `ignored`: the status says it all, unless the body says that it failed (gap: the bodies of suspend and unsuspend are not
-   * shown). `advisory`: all of it, and its words are findings that say nothing of the request.
+   * The required part of a 2xx response. Absent: all of it. `optional`: an empty response is accepted, a broken one is not.
+   * `ignored`: the status is enough, unless the body contains an error (gap: the bodies of suspend and unsuspend are not specified).
+   * `advisory`: all of it, and an error in the body is a finding about the domain, not about the request.
    */
   readonly answer?: "optional" | "ignored" | "advisory";
 }
 
 type Details = Pick<Endpoint, "record" | "answer">;
 
-/** A request that changes nothing. */
+/** A request that only reads. */
 const get = <const D extends Details>(path: string, ability: Ability, details: D) =>
   ({ method: "GET", path, ability, repeat: "safe", ...details }) as const;
 
@@ -41,7 +42,7 @@ const once = <const D extends Details>(path: string, ability: Ability, details: 
 const remove = (path: string) =>
   ({ method: "DELETE", path, ability: "technical", repeat: "idempotent", answer: "ignored" }) as const;
 
-/** The endpoints of §4, a row for each, under the one name used everywhere. */
+/** The endpoints of §4, by the name that all code uses. */
 export const endpoints = {
   listPlans: get("/plans", "view", { record: "plan" }),
   listServices: get("/services", "view", { record: "service" }),
@@ -71,25 +72,25 @@ export const endpoints = {
 
 export type EndpointName = keyof typeof endpoints;
 
-/** The endpoints that change something: what a plan must never call. */
+/** The endpoints that change the account. A plan never calls them. */
 export type MutationName = {
   [E in EndpointName]: (typeof endpoints)[E]["repeat"] extends "safe" ? never : E;
 }[EndpointName];
 
-/** The endpoints whose answers hold a record. */
+/** The endpoints whose responses contain a record. */
 export type RecordEndpoint = {
   [E in EndpointName]: (typeof endpoints)[E] extends { readonly record: RecordName } ? E : never;
 }[EndpointName];
 
-/** The record in the answers of an endpoint. */
+/** The record in the responses of an endpoint. */
 export type RecordOf<E extends RecordEndpoint> = RecordTypes[(typeof endpoints)[E]["record"]];
 
-/** A request that changes something, as a plain value: it can be written down before it is sent. */
+/** A request that changes the account, as a plain value: it can be recorded before it is sent. */
 export interface Mutation<E extends MutationName = MutationName> {
   readonly endpoint: E;
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;
-  /** §4: required by createService, meaningless elsewhere. */
+  /** Required by createService (§4), not allowed elsewhere. */
   readonly idempotencyKey?: string;
 }
 

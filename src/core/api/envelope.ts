@@ -1,9 +1,11 @@
+/** Reads one page of a list: its items and its page metadata, from any envelope. */
+import { listOf } from "../messages/responses.ts";
 import { type ApiError, isObject } from "../model/index.ts";
 import { type ApiRecord, type Decoder, type Fields, readRecord, snakeNames } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint, type RecordOf } from "./endpoints.ts";
 import { describeShape, malformed } from "./failed-attempt.ts";
 
-/** One page of a listing, taken out of whatever envelope the server uses, with what the server says about it. */
+/** One page of a listing, with the server's page metadata. */
 export interface ListPage {
   readonly items: readonly unknown[];
   /** The page size in force. */
@@ -14,7 +16,7 @@ export interface ListPage {
   readonly previous?: boolean;
   /** The number of this page, as the server counts. */
   readonly number?: number;
-  /** The number of the first page, from its address. */
+  /** The number of the first page, from its URL. */
   readonly first?: number;
   /** The number of the last page, as the server counts. */
   readonly last?: number;
@@ -22,20 +24,20 @@ export interface ListPage {
   readonly pages?: number;
   /** Number of items on all pages. */
   readonly total?: number;
-  /** The row that this page begins with, counted from 1. */
+  /** The number of the first row of this page, counted from 1. */
   readonly from?: number;
-  /** The form of the answer without its items: equal for two answers that differ in their items alone. */
+  /** The form of the response without its items: equal for two responses that differ in their items only. */
   readonly form: string;
-  /** An answer without a list that does not state a total of 0 items. */
+  /** The form of a response without a list that does not state a total of 0 items. */
   readonly instead?: string;
 }
 
-/** Page metadata of an answer, apart from the items. */
+/** Page metadata of a response. */
 type Statements = Omit<ListPage, "items" | "form" | "instead">;
 
-/** Names of the items of a list, of whatever kind, besides `data`. */
+/** Names of the items of any list, besides `data`. */
 export const ITEM_NAMES = ["items", "results", "records", "rows", "list", "entries", "elements", "content"];
-/** Properties that may hold a list but never the items. */
+/** Properties that may contain a list, but never the items. */
 const NOT_ITEMS = new Set(["links", "_links", "errors", "warnings", "messages", "included", "filters", "sort"]);
 const META_NAMES = ["meta", "_meta", "pagination", "page_info", "paging", "page"];
 
@@ -51,7 +53,7 @@ const MORE_NAMES = ["has_more", "has_next", "has_next_page", "has_more_pages", "
 const NEXT_NAMES = ["next", "next_page", "next_page_url", "next_url"];
 const PREVIOUS_NAMES = ["prev", "previous", "prev_page", "previous_page", "prev_page_url", "previous_page_url"];
 const FIRST_NAMES = ["first", "first_page_url"];
-/** Names that an envelope has beside its items. */
+/** Names of an envelope's other properties. */
 const ENVELOPE_NAMES = new Set<string>([
   ...[...META_NAMES, ...NOT_ITEMS, ...Object.values(COUNTS).flat()],
   ...[...MORE_NAMES, ...NEXT_NAMES, ...PREVIOUS_NAMES, ...FIRST_NAMES],
@@ -61,11 +63,11 @@ const ENVELOPE_NAMES = new Set<string>([
 const DEPTH = 3;
 
 /**
- * Reads the list envelope (§4 Pagination: "one common envelope", its shape not shown). The items are the array itself,
- * `data`, the resource's name, or the only array of records that there is, wherever it stands. A page without items may
- * be null or `{}` in their place or altogether, or leave them out beside the page metadata: it has `instead`.
- * @param total the number of all items, as the headers state it. What the body states counts more.
- * @throws FailedAttempt api.malformed for any other answer without items: it is not an empty list.
+ * Reads the list envelope (§4 Pagination: "one common envelope", its form is not specified). The items are the response itself,
+ * `data`, the property with the resource's name, or the only array of records at any place. A page without items may be null or
+ * `{}`, have null or `{}` in their place, or omit them beside the page metadata: then it has `instead`.
+ * @param total number of all items in the headers. The body takes precedence.
+ * @throws FailedAttempt api.malformed for any other response without items: it is not an empty list.
  */
 export function readPage(endpoint: RecordEndpoint, json: unknown, total?: number): ListPage {
   const decoder: Decoder<ApiRecord> = decoderOf(endpoint);
@@ -78,7 +80,7 @@ export function readPage(endpoint: RecordEndpoint, json: unknown, total?: number
   const said: Statements = { ...stated, ...statementsOf(holders.flatMap(withMeta)) };
   const items = itemsOf(holders, decoder, isPaged(said) || isOnlyLinks(json));
   if (items === undefined) {
-    throw malformed(endpoint, { expected: `a list (each item ${decoder.noun})`, came: describeShape(json) });
+    throw malformed(endpoint, { expected: listOf(decoder.noun), came: describeShape(json) });
   }
   const isList = items.length > 0 || said.total === 0 || holders.some((holder) => Object.entries(holder).some(isArray));
   return { items, ...said, form, ...(!isList && { instead: describeShape(json) }) };
@@ -86,7 +88,7 @@ export function readPage(endpoint: RecordEndpoint, json: unknown, total?: number
 
 const isArray = ([name, value]: readonly [string, unknown]) => Array.isArray(value) && !NOT_ITEMS.has(name);
 
-/** The names that stay when the items go; an array and `null` have none. */
+/** Returns the names that remain without the items; an array and `null` have none. */
 function formOf(json: unknown): string {
   if (!isObject(json)) return "[]";
   const names = Object.entries(snakeNames(json)).flatMap(([name, value]) => {
@@ -98,7 +100,8 @@ function formOf(json: unknown): string {
 }
 
 /**
- * Reads one item of a page. @param unreadable takes the failure of an item: it counts as a row, with its text in place of an id.
+ * Reads one item of a page.
+ * @param unreadable receives the failure of an item, which counts as a row with its JSON in place of an id.
  * @throws FailedAttempt api.malformed without `unreadable`.
  */
 export function readItem<E extends RecordEndpoint>(
@@ -115,7 +118,7 @@ export function readItem<E extends RecordEndpoint>(
   return { id, raw: {} } as RecordOf<E>;
 }
 
-/** HAL's empty list: nothing but the address of the list itself. */
+/** Returns true for HAL's empty list: only the URL of the list itself. */
 function isOnlyLinks(json: unknown): boolean {
   const entries = isObject(json) ? Object.entries(json) : [];
   const isLinks = ([name, value]: [string, unknown]) =>
@@ -125,11 +128,11 @@ function isOnlyLinks(json: unknown): boolean {
 
 const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
-/** Returns true if an answer describes pages: an error does not. Sizes and limits alone may be those of something else. */
+/** Returns true if a response describes pages: an error does not. Sizes and limits alone are ambiguous. */
 const isPaged = ({ next, previous, number, last, pages, total }: Statements) =>
   next.length > 0 || [previous, number, last, pages, total].some((said) => said !== undefined);
 
-/** The answer and the objects in it that may hold the items or page metadata, outermost first. */
+/** Returns the response and the objects in it that may contain the items or page metadata, outermost first. */
 function holdersIn(json: Fields): Fields[] {
   const holders: Fields[] = [];
   const visit = (object: Fields, depth: number) => {
@@ -169,7 +172,7 @@ function itemsOf(
   const [only] = records;
   const named = names.flatMap((name) => records.filter((list) => list.name === name))[0];
   if (named !== undefined || (records.length === 1 && only !== undefined)) return (named ?? only)?.value;
-  // Items that cannot be read are reported where they are read.
+  // The reader of an item reports an unreadable item.
   const unread = lists.find(({ name }) => known(name)) ?? (lists.length === 1 ? lists[0] : undefined);
   if (unread !== undefined && (known(unread.name) || unread.value.some(isObject))) return unread.value;
   if (records.length > 0) return undefined;
@@ -179,17 +182,17 @@ function itemsOf(
   return paged || none ? [] : undefined;
 }
 
-/** Returns true if an object in the envelope holds more than page metadata and other objects: it may be a record. */
+/** Returns true if an object in the envelope contains more than page metadata and other objects: it may be a record. */
 const hasContent = (holder: Fields): boolean =>
   Object.entries(holder).some(
     ([name, value]) => !ENVELOPE_NAMES.has(name) && value !== null && typeof value !== "object",
   );
 
-/** A field that says nothing against an empty list beside it; a message may. */
+/** Returns true for a field that is compatible with an empty list beside it. A message may not be. */
 const isHarmless = (name: string, value: unknown) =>
   ENVELOPE_NAMES.has(name) || (typeof value === "string" && /^(?:ok|success)\b/i.test(value));
 
-/** Items by their ids, or by their places, in an object. */
+/** Returns the items of an object whose names are ids or indexes. */
 function byId(decoder: Decoder<ApiRecord>, value: unknown): readonly unknown[] | undefined {
   const items = isObject(value) ? Object.values(value) : [];
   return items.length > 0 && items.every((item) => isItem(decoder, item)) ? items : undefined;
@@ -197,7 +200,7 @@ function byId(decoder: Decoder<ApiRecord>, value: unknown): readonly unknown[] |
 
 const isItem = (decoder: Decoder<ApiRecord>, value: unknown) => "record" in readRecord(decoder, value);
 
-/** An envelope, and the objects in it that may hold page metadata. */
+/** Returns an envelope, and the objects in it that may contain page metadata. */
 function withMeta(object: Fields): Fields[] {
   const inner = META_NAMES.map((name) => object[name])
     .filter(isObject)
@@ -226,17 +229,17 @@ function statementsOf(sources: readonly Fields[]): Statements {
   };
 }
 
-/** Everything under one of the names in several objects. */
+/** Returns all values under one of the names in several objects. */
 const valuesOf = (sources: readonly Fields[], names: readonly string[]): unknown[] =>
   sources.flatMap((source) => names.map((name) => source[name]));
 
-/** Returns true if a link or a page number leads anywhere; undefined for what is neither. */
+/** Returns true if a link or page number has a target; undefined for another value. */
 function leads(value: unknown): boolean | undefined {
   if (value === null) return false;
   return typeof value === "string" || typeof value === "number" ? value !== "" : undefined;
 }
 
-/** The page number in the query of an address. The address itself is never followed. */
+/** Returns the page number in the query of a URL. hostform never follows the URL itself. */
 function pageIn(value: unknown): number | undefined {
   const text = typeof value === "string" ? /[?&]page=(\d{1,9})(?:&|#|$)/.exec(value)?.[1] : undefined;
   return text === undefined ? undefined : Number(text);
@@ -250,8 +253,8 @@ function firstCount(sources: readonly Fields[], names: readonly string[]): numbe
 }
 
 /**
- * What the server says about a next page, one entry for each statement.
- * @param read the number that was asked for, how many pages were read, this one included, and how many rows they held.
+ * Returns the server's statements about a next page, one entry for each.
+ * @param read the requested page number, and the numbers of pages and rows read so far, including this page.
  */
 export function nextSigns(
   page: ListPage,
@@ -260,20 +263,20 @@ export function nextSigns(
   const signs = [...page.next];
   if (page.last !== undefined) signs.push((page.number ?? read.asked) < page.last);
   if (page.pages !== undefined) signs.push(read.pages < page.pages);
-  // A total below what came counts something else.
+  // A total below the number of received rows counts something else.
   if (page.total !== undefined && page.total >= read.rows) signs.push(read.rows < page.total);
   return signs;
 }
 
 /**
- * Weighs them. Where they disagree there is more: one page too many costs a request, one too few would hide objects, and a
- * hidden service might be ordered again.
+ * Decides between the statements. If they disagree, the list has more pages: one page too many costs a request, and one too few
+ * would hide objects. A hidden service might be ordered again.
  */
 export function nextOf(signs: readonly boolean[]): "more" | "end" | "silent" {
   return signs.length === 0 ? "silent" : signs.includes(true) ? "more" : "end";
 }
 
-/** The number of rows that all pages have, by the least that the first one says. A total counts where the size in force is certain. */
+/** Returns the least number of rows on all pages, by the first page. A total counts only if the page size in force is certain. */
 export function promisedBy(
   { items, size, number, last, pages, total }: ListPage,
   asked: number,
@@ -289,5 +292,5 @@ export function promisedBy(
   return said.length === 0 ? 0 : Math.min(...said);
 }
 
-/** All signs of the last page say that there is a next one. */
+/** Returns true if all statements of a page announce a next page. */
 export const isPromised = (signs: readonly boolean[]) => signs.length > 0 && !signs.includes(false);

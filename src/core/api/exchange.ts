@@ -1,4 +1,4 @@
-/** One exchange with the API as values: the request, made from its parts and checked, and the reply to it. */
+/** One exchange with the API as values: the checked request, and the reply. */
 import { problem } from "../messages/index.ts";
 import { type Clock, exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
@@ -7,87 +7,85 @@ import type { Ticket } from "./ticket.ts";
 
 /** Options of one call. */
 export interface CallOptions {
-  /** Aborted: the request does not leave any more, and its answer is not awaited. */
+  /** Aborted: the request is not sent, and its response is not awaited. */
   readonly signal?: AbortSignal | undefined;
-  /** Aborted: the request does not leave any more. One that has left is awaited, as `signal` would not. */
+  /** Aborted: the request is not sent. The response to a sent request is awaited. */
   readonly stop?: AbortSignal | undefined;
-  /** No attempt of the request leaves after this moment, in milliseconds since the epoch. */
+  /** No attempt is sent after this moment, in milliseconds since the epoch. */
   readonly notAfter?: number | undefined;
   /**
-   * For requests with an Idempotency-Key (§4): how long after one whose outcome is open the same may be sent again, in ms. By
-   * then the host may have forgotten the key, and would order a second time. Default: 5,000.
+   * Time after an attempt with unknown result in which a request with an Idempotency-Key (§4) may be sent again, in ms. Later, the
+   * host may have forgotten the key, and would order a second time. Default: 5,000.
    */
   readonly repeatWithinMs?: number | undefined;
-  /** The place of the first attempt within the request limit. Default: each attempt waits for its own. */
+  /** Booked place of the first attempt within the rate limit. Default: each attempt waits for a place. */
   readonly ticket?: Ticket | undefined;
   /**
-   * Called each time before the request leaves: at once, or after it waited for the rate limit, and again when it is repeated. If
-   * it rejects, the request does not leave.
+   * Called before each attempt is sent, after its wait for the rate limit. If it rejects, the attempt is not sent.
    */
   readonly onLeave?: (() => void | Promise<void>) | undefined;
-  /** The time in which each attempt may leave. Default: any time. */
+  /** The time in which each attempt may be sent. Default: any time. */
   readonly fence?: Fence | undefined;
 }
 
-/** The time in which a request may leave after its record. */
+/** The time in which a request may be sent after its record. */
 export interface Fence {
-  /** Time that is left, in milliseconds; 0 if none is. */
+  /** Returns the remaining time, in milliseconds, 0 at least. */
   leftMs(): number;
-  /** Records the request again, for a repetition: its time begins again. @throws HostformError; the request must not leave. */
+  /** Records the request again for a repetition, with a new time. @throws HostformError; then the request must not be sent. */
   renew(): Promise<void>;
 }
 
-/** Parts of a request. */
 export interface RequestParts extends CallOptions, Pick<Mutation, "params" | "body" | "idempotencyKey"> {
   readonly query?: readonly (readonly [name: string, value: string])[];
 }
 
-/** One request on its way down the chain. The token is not in it: `authorize` adds that last. */
+/** One request in the chain, without the token: `authorize` adds the token last. */
 export interface ApiRequest extends CallOptions {
   readonly endpoint: EndpointName;
   readonly method: Endpoint["method"];
   /** Path and query under /api/v1, placeholders filled in: `/services/7/suspend`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The exact bytes; every attempt sends the same ones (§4: a repeated request with the same key). */
+  /** The exact bytes. Every attempt sends the same bytes (§4: a repeated request with the same key). */
   readonly body?: string;
-  /** Values of the body that no message may show. */
+  /** Secret values of the body, which no message may contain. */
   readonly secrets: readonly string[];
-  /** Counts from 1; set by the retry handler. */
+  /** Number of the attempt, from 1; set by the retry handler. */
   readonly attempt: number;
   /** An earlier attempt may have been carried out; set by the retry handler. */
   readonly isRepetition?: boolean;
   /** `notAfter` by the monotonic clock; set by the retry handler. */
   readonly notAfterMono?: number | undefined;
-  /** Wait of this attempt for the rate limit, in ms, and the requests left in the minute after it; set by the limit handler. */
+  /** Wait of this attempt for the rate limit, in ms, and the remaining requests of the minute; set by the limit handler. */
   readonly waitedMs: number;
   readonly left: number;
 }
 
-/** Why a body ended early although status and headers had come. */
+/** Reason for an incomplete body after status and headers. */
 export type Cut = "closed" | "timeout" | "too_large";
 
-/** Answer as it came over the wire. Header names are lower-case. */
+/** Response as received. Header names are lower-case. */
 export interface ApiReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly text: string;
   readonly cut?: Cut;
-  /** The Content-Encoding, if hostform cannot decode it: the text is then empty. */
+  /** The Content-Encoding, if hostform cannot decode it. The text is then empty. */
   readonly encoding?: string;
 }
 
-/** A reply that was understood: 2xx. `json` is undefined for an empty body. */
+/** A parsed 2xx reply. `json` is undefined for an empty body. */
 export interface ApiAnswer {
   readonly status: number;
   readonly json: unknown;
-  /** The number of all rows of a list, as the headers state it. */
+  /** Number of all rows of a list in the headers. */
   readonly total?: number;
 }
 
 export type ChainHandler<R> = (request: ApiRequest) => Promise<R>;
 
-/** Returns true if the time in which a request may leave is over by either clock. @param delayMs from now on. */
+/** Returns true if the time limit of a request has passed on either clock. @param delayMs from now on. */
 export const isTooLate = (
   { notAfter, notAfterMono }: Pick<ApiRequest, "notAfter" | "notAfterMono">,
   clock: Clock,
@@ -96,20 +94,21 @@ export const isTooLate = (
   clock.now() + delayMs > (notAfter ?? Number.POSITIVE_INFINITY) ||
   clock.monotonic() + delayMs > (notAfterMono ?? Number.POSITIVE_INFINITY);
 
-/** Aborted: a request that has not left must not leave. */
+/** Returns the signal that stops a request before it is sent. */
 export const beforeLeaving = ({ signal, stop }: CallOptions): AbortSignal | undefined => anyOf(signal, stop);
 
-/** A signal that is aborted with the first of two. */
+/** Returns a signal that is aborted with the first of two signals. */
 export function anyOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
   return one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 }
 
-/** Characters that a header can carry and a person can read. */
+/** Visible characters that a header accepts. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Makes a request from its parts, checking what can be checked before anything is sent. Throws api.argument: an id that
- * would change the path, a keyed request without its key (§4: required), a password that is too short (§8).
+ * Builds and checks a request.
+ * @throws FailedAttempt `api.argument`: an id would change the path, the required key is missing (§4), or the password is too short
+ * (§8).
  */
 export function buildRequest(name: EndpointName, parts: RequestParts): ApiRequest {
   const endpoint: Endpoint = endpoints[name];
@@ -142,7 +141,7 @@ export function buildRequest(name: EndpointName, parts: RequestParts): ApiReques
   };
 }
 
-/** The same body gives the same bytes, in whatever order it was put together: what is sent again must not differ. */
+/** Sorts the names of a body: a repetition must send the same bytes. */
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -150,10 +149,10 @@ function sorted(value: Json): Json {
   return Object.fromEntries(entries.map(([name, item]) => [name, sorted(item)]));
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
 const NO_SEGMENT = /(?:^|[/\\])\.{1,2}(?:$|[/\\])|[\u0000-\u001f\u007f]/;
 
-/** One segment of the path: an opaque id, percent-encoded. Refuses what a server or proxy that decodes it might take for another path. */
+/** Returns an opaque id as a percent-encoded segment of the path. Rejects ids that a decoding server or proxy may read as another path. */
 function segment(endpoint: EndpointName, name: string, value: string | undefined): string {
   if (typeof value !== "string" || value.trim() === "" || NO_SEGMENT.test(value) || !value.isWellFormed()) {
     refuseArgument(endpoint, problem("api.argument/id", { value: JSON.stringify(value ?? null), name }));
@@ -161,12 +160,12 @@ function segment(endpoint: EndpointName, name: string, value: string | undefined
   return encodeURIComponent(value);
 }
 
-/** Far more than any record has: a function that descends level by level must not overflow the stack. */
+/** Maximum depth of JSON: recursive functions must not overflow the stack. */
 const MOST_LEVELS = 100;
 
 /**
- * Parses JSON; undefined when the text is not JSON, or nested more than 100 levels deep. Integers beyond 2^53 become strings of
- * their digits, so that a long id survives (ids other than those of services and invoices are not specified).
+ * Parses JSON; undefined if the text is not JSON, or has more than 100 levels. Integers beyond 2^53 become strings of their digits, so
+ * that a long id stays exact (only ids of services and invoices are specified).
  */
 export function parseJson(text: string): { readonly value: unknown } | undefined {
   try {
@@ -200,7 +199,7 @@ function isDeep(text: string): boolean {
 
 const QUOTE = 0x22;
 
-/** The quote that ends the string which begins here: the next one with an even number of backslashes before it. */
+/** Returns the index of the quote that ends a string: the next quote after an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end - 1;
@@ -210,7 +209,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** The used part of a dispatcher of undici 7 or later, an `Agent` or a `MockAgent`. Its types would need its package. */
+/** The used part of a dispatcher of undici 7 or later, an `Agent` or a `MockAgent`. Undici's own types would need its package. */
 export interface HttpDispatcher {
   dispatch(options: never, handler: never): boolean;
 }

@@ -1,14 +1,14 @@
-/** The errors of the client. Each says whether the request reached the API, and whether it may be sent again. */
+/** The errors of the client. Each has `reached`, and whether the failure is transient. */
 import { doubtOf, problem } from "../messages/index.ts";
 import { ApiError, type ApiFailure, type Code, type Diagnostic, isObject, type Reached } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 
 interface FailureDetails extends Omit<ApiFailure, "endpoint"> {
-  /** The same request may succeed a little later. This is no permission to send it again. */
+  /** The same request may succeed later. This does not permit a repetition. */
   readonly transient?: boolean | undefined;
 }
 
-/** One attempt that failed: the error that callers get, with what the retry handler needs to decide. */
+/** One failed attempt: the error of the call, with the facts for the retry handler. */
 export class FailedAttempt extends ApiError {
   readonly transient: boolean;
   readonly #endpoint: EndpointName;
@@ -29,7 +29,7 @@ export class FailedAttempt extends ApiError {
     this.#details = details;
   }
 
-  /** The same failure with the account that it is about: a sentence, for failures that are not about one object. */
+  /** Returns the failure with a sentence about the account, if it does not concern one object. */
   of(account: string | undefined): FailedAttempt {
     const { detail, ...details } = this.#details;
     if (account === undefined || !OF_ACCOUNT.has(details.code)) return this;
@@ -40,13 +40,13 @@ export class FailedAttempt extends ApiError {
     );
   }
 
-  /** The same refusal of another request, which was not sent. */
+  /** Returns the same refusal for another request, which was not sent. */
   unsent(endpoint: EndpointName): FailedAttempt {
     const detail = [this.#details.detail, "This request was not sent."].filter(Boolean).join(" ");
     return new FailedAttempt(endpoint, { ...this.#details, detail, reached: "no" }, { cause: this });
   }
 
-  /** The same failure after `attempts` attempts, of which (`doubtful`) an earlier one may have been carried out. */
+  /** Returns the failure after `attempts` attempts. @param doubtful an earlier attempt may have been carried out. */
   after(attempts: number, doubtful: boolean): FailedAttempt {
     if (attempts < 2) return this;
     const details = this.#details;
@@ -77,7 +77,7 @@ const OF_ACCOUNT: ReadonlySet<string> = new Set<Code>([
 export const cancelled = (endpoint: EndpointName, reached: Reached): FailedAttempt =>
   new FailedAttempt(endpoint, { ...problem("api.cancelled", { request: describeEndpoint(endpoint) }), reached });
 
-/** A request was not sent because the time in which it was harmless is over. */
+/** A request was not sent because its time limit has passed. */
 export const tooLate = (endpoint: EndpointName): FailedAttempt =>
   new FailedAttempt(endpoint, { ...problem("api.too_late", { request: describeEndpoint(endpoint) }), reached: "no" });
 
@@ -89,7 +89,7 @@ export const late = (endpoint: EndpointName, cause?: unknown): FailedAttempt =>
     { cause },
   );
 
-/** The same for a request with an Idempotency-Key (§4) of which an earlier attempt may have been carried out. @param options `isBusy`: the host refused one because it was busy. */
+/** A request with an Idempotency-Key (§4) was not repeated in time, and an earlier attempt may have been carried out. @param options `isBusy`: the host rejected an attempt because it was busy. */
 export function keyTooOld(name: EndpointName, options: ErrorOptions & { readonly isBusy: boolean }): ApiError {
   const { isBusy } = options;
   const endpoint = describeEndpoint(name);
@@ -97,12 +97,12 @@ export function keyTooOld(name: EndpointName, options: ErrorOptions & { readonly
   return new ApiError({ ...said, isBusy, endpoint, reached: "maybe" }, options);
 }
 
-/** Refuses to make a request from what the caller gave. */
+/** Rejects an argument of the caller. */
 export function refuseArgument(endpoint: EndpointName, said: Diagnostic): never {
   throw new FailedAttempt(endpoint, { ...said, reached: "no" });
 }
 
-/** A 2xx answer that cannot be understood: what was expected, what came, from which endpoint. */
+/** A 2xx response with an unknown format: the expected and the received part, and the endpoint. */
 export function malformed(
   endpoint: EndpointName,
   what: { readonly came: string; readonly expected?: string; readonly transient?: boolean; readonly status?: number },
@@ -116,21 +116,21 @@ export function malformed(
   });
 }
 
-/** An answer that would be an empty list if it were one: it proves nothing of the collection. */
+/** A response in place of an empty list. It does not prove that the collection is empty. */
 export function noList(endpoint: EndpointName, came: string): FailedAttempt {
   const expected = "a list, `[]` if it is empty. The lists of this host that hold objects have another form";
   return inconclusive(endpoint, came, 200, expected);
 }
 
-/** The warning in place of the failure of {@link noList}, where nothing is concluded from the list. */
+/** The warning in place of the failure of {@link noList}. */
 export const unprovenList = ({ endpoint, message }: ApiError): Diagnostic =>
   problem("api.no_list", { request: endpoint, failure: message });
 
-/** The warning in place of the failure of one row of a list. */
+/** The warning in place of the failure of one entry of a list. */
 export const unreadableRow = ({ endpoint, diagnostics: [failure] }: ApiError): Diagnostic =>
   problem("api.malformed/row", { request: endpoint, failure: failure?.detail ?? "" });
 
-/** A success that shows neither what there is nor that there is nothing. */
+/** A success that proves neither the existence nor the absence of an object. */
 export function inconclusive(
   endpoint: EndpointName,
   came: string,
@@ -141,14 +141,14 @@ export function inconclusive(
   return new FailedAttempt(endpoint, { ...said, reached: "answered", status });
 }
 
-/** A 2xx answer to a create that names nothing of what was created: that of a job, for example. */
+/** A 2xx response to a create without an object, such as the response of a job. */
 export const accepted = (endpoint: EndpointName, noun: string, came: string): FailedAttempt =>
   new FailedAttempt(endpoint, {
     ...problem("api.accepted", { request: describeEndpoint(endpoint), noun, came }),
     reached: "maybe",
   });
 
-/** The form of a value without its contents, which may be secret: `an object with "id", "status"`. */
+/** Describes the form of a value without its contents, which may be secret: `an object with "id", "status"`. */
 export function describeShape(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${value.length}`;
   if (value === null) return "null";
@@ -167,11 +167,11 @@ function unread(endpoint: EndpointName, said: Diagnostic): FailedAttempt {
 export const endless = (endpoint: EndpointName, why: string) =>
   unread(endpoint, problem("api.pagination/endless", { request: describeEndpoint(endpoint), why }));
 
-/** A page is missing before the end: what it holds might be ordered again. */
+/** A page is missing before the end. Its objects might be ordered again. */
 export const half = (endpoint: EndpointName, what: string, received: number) =>
   unread(endpoint, problem("api.pagination/half", { request: describeEndpoint(endpoint), what, received }));
 
-/** The account changes faster than its list is read: no row is missing for certain, and none is there for certain. */
+/** The account changes faster than its list is read: no row is certainly present or absent. */
 export const changing = (endpoint: EndpointName, times: number) =>
   unread(endpoint, problem("api.pagination/changing", { request: describeEndpoint(endpoint), times }));
 

@@ -1,27 +1,28 @@
+/** Habits of a host's lists: first page, windows, page sizes and forms. */
 import type { RecordEndpoint } from "./endpoints.ts";
 import type { ListPage } from "./envelope.ts";
 
-/** §4 Pagination: the smallest page size in force that a host may choose. */
+/** Smallest page size that a host may choose (§4 Pagination). */
 const LEAST_DEFAULT = 25;
 
 /**
- * Habits of a host's lists, as a client learns them: §4 Pagination leaves much open, and has one envelope for all lists. Shared by
- * the listings of a client.
+ * Learned habits of a host's lists, shared by the listings of a client: §4 Pagination is incomplete, and has one envelope for all
+ * lists.
  */
 export class HostLists {
   /**
-   * The host returned exactly the window of rows that was asked for, which begins with a row of the window before; false: it
-   * ignores the page size that was asked for. Undefined: unknown.
+   * The host returned exactly the requested window of rows, which begins with a row of the window before. False: the host ignores the
+   * requested page size. Undefined: unknown.
    */
   hasWindows: boolean | undefined;
-  /** The host returned other rows for another page; false: it ignores the number of the page. Undefined: unknown. */
+  /** The host returned other rows for another page. False: the host ignores the page number. Undefined: unknown. */
   hasPages: boolean | undefined;
-  /** The number of the first page: most hosts count from 1, some from 0. The first finding stays. Undefined: unknown. */
+  /** The number of the first page: most hosts count from 1, others from 0. The first finding stays. Undefined: unknown. */
   first: 0 | 1 | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   readonly #forms = new Set<string>();
   #compared: Promise<unknown> | undefined;
-  /** The most rows that one page had, by endpoint. */
+  /** Maximum number of rows on one page, by endpoint. */
   readonly #most = new Map<RecordEndpoint, number>();
 
   /** Learns from a page with rows. */
@@ -32,8 +33,8 @@ export class HostLists {
   }
 
   /**
-   * Returns true if a page with so many rows must be the last one: the same collection, or one of another parent, had more rows
-   * on one page. For another endpoint that holds below 25 rows, the smallest page size that §4 lets a host choose.
+   * Returns true if a page with this number of rows must be the last one: the same collection, or the same collection of another
+   * parent, had more rows on one page. Pages of another endpoint count only below 25 rows, the smallest page size of §4.
    */
   isShort(endpoint: RecordEndpoint, rows: number): boolean {
     if (rows < (this.#most.get(endpoint) ?? 0)) return true;
@@ -41,8 +42,8 @@ export class HostLists {
   }
 
   /**
-   * Returns true if a list with rows has this form. @param another reads a page of another collection, where no list with
-   * rows had the form so far; once for a client.
+   * Returns true if a list with rows has this form.
+   * @param another reads a page of another collection, once for a client, if no list with rows had the form so far.
    */
   async hasForm(form: string, another: (() => Promise<unknown>) | undefined): Promise<boolean> {
     if (!this.#forms.has(form) && another !== undefined) {
@@ -52,7 +53,7 @@ export class HostLists {
     return this.#forms.has(form);
   }
 
-  /** Runs one check after the other: of several listings that need it, the first one asks and the others know. */
+  /** Runs one check after the other: the first listing sends a request, and the others use its result. */
   inTurn<T>(check: () => Promise<T>): Promise<T> {
     const result = this.#turn.then(check);
     this.#turn = result.catch(() => undefined);

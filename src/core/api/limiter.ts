@@ -1,4 +1,4 @@
-/** The rate limit (§8): each request waits for its turn, and each answer says something about the budget. */
+/** The rate limit (§8): each request waits for a place, and each response updates the budget. */
 import type { Ledger, Reservation, WaitReason } from "../local/ledger.ts";
 import { RollingWindow, WINDOW_MS } from "../local/rolling-window.ts";
 import { problem } from "../messages/index.ts";
@@ -10,13 +10,13 @@ import { rateHints } from "./rate-hints.ts";
 import { Ticket } from "./ticket.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** No host is known that allows more for one token. */
+/** Maximum rate limit of a token. No known host allows more. */
 export const MOST_REQUESTS_PER_MINUTE = 6_000;
-/** A longer pause than this is reported, not waited for. */
+/** Maximum wait, in ms. A longer pause is an error. */
 export const LONGEST_WAIT_MS = 120_000;
 
 /**
- * The part of the request budget that this machine may use, where others share the token: HOSTFORM_BUDGET_SHARE, or all of it.
+ * Returns this machine's share of the rate limit, if others use the same token: HOSTFORM_BUDGET_SHARE, or 1.
  * @throws HostformError `config.invalid_value`.
  */
 export function budgetShareIn({ HOSTFORM_BUDGET_SHARE: text }: EnvVars): number {
@@ -38,18 +38,17 @@ export class PauseTooLong extends Error {
 }
 
 /**
- * Such a part of the minute's requests is under way side by side where the host does not say how many remain, three of sixty:
- * were it to refuse one, it would refuse all that are under way. Further ones leave as far apart as the limit allows in the
- * long run anyway.
+ * Share of the rate limit for concurrent requests (3 of 60), if the host does not report the remaining requests: a host that rejects
+ * one request would reject all of them. The rate limit spaces the further requests.
  */
 const SIDE_BY_SIDE = 1 / 20;
-/** However low the limit is. */
+/** Minimum number of concurrent requests, for any rate limit. */
 const LEAST_SIDE_BY_SIDE = 3;
 
-/** Why the wait for room ends; nobody sees it, and a new one for each request would cost more than the wait. */
+/** Internal abort reason of the wait for room. One shared object, because a new error for each request is slow. */
 const OVER = new Error("there is room");
 
-/** A request that has to wait, and why. `busy`: the host answered with this status that it is busy. */
+/** A waiting request and its reason. `busy`: the host is busy, by this status. */
 export type Wait = (WaitReason | { readonly cause: "busy"; readonly status: number }) & {
   /** In milliseconds. */
   readonly ms: number;
@@ -57,7 +56,7 @@ export type Wait = (WaitReason | { readonly cause: "busy"; readonly status: numb
   readonly request: string;
 };
 
-/** Keeps a token within its requests per minute (§8). First come, first served; each one that waits can be aborted without disturbing the others. */
+/** Keeps a token within its requests a minute (§8). First come, first served; each waiting request can be aborted alone. */
 export class Limiter {
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -65,21 +64,21 @@ export class Limiter {
   readonly #most: number;
   readonly #share: number;
   #limit: number;
-  /** Remaining requests, as the host's rate headers report them. */
+  /** Remaining requests, by the host's rate headers. */
   #remaining: number | undefined;
-  /** Requests under way, and when the last one left. Own times are monotonic; the ledger has those of the wall clock. */
+  /** Number of open requests, and the monotonic time of the last sent one. The ledger uses the wall clock. */
   #underWay = 0;
   #lastSent = 0;
-  /** Called when one of them is answered. */
+  /** Called when an open request ends. */
   #onAnswer = () => {};
-  /** The first in the queue waits until then. */
+  /** Monotonic time until which the first request of the queue waits. */
   #blockedUntil = 0;
-  /** Requests in the queue that wait until a certain moment only. */
+  /** Requests of the queue with a maximum wait. */
   readonly #bounded = new Set<{ readonly until: number; giveUp(): void }>();
-  /** Resolves when the last in the queue has had its turn. */
+  /** Resolves when the last request of the queue has its place. */
   #tail: Promise<void> = Promise.resolve();
 
-  /** The requests that change something, for a host that serves one at a time. */
+  /** The mutations, for a host that serves one at a time. */
   readonly writes: WriteQueue;
   readonly #onWait: ((ms: number, wait?: Wait) => void) | undefined;
 
@@ -88,7 +87,7 @@ export class Limiter {
     random: () => number;
     ledger: Ledger;
     requestsPerMinute: number;
-    /** The part of them, and of the limit that the host reports, that may be used. Default: 1. */
+    /** Usable share of `requestsPerMinute` and of the host's limit. Default: 1. */
     budgetShare?: number | undefined;
     onWait?: ((ms: number, wait?: Wait) => void) | undefined;
   }) {
@@ -102,17 +101,17 @@ export class Limiter {
     this.#limit = this.#most;
   }
 
-  /** Requests a minute that are kept to. */
+  /** Rate limit in force, in requests a minute. */
   get limit(): number {
     return this.#limit;
   }
 
-  /** No request is under way. */
+  /** No request is open. */
   get isIdle(): boolean {
     return this.#underWay === 0;
   }
 
-  /** Known request budget from now on. */
+  /** Returns the known request budget from now on. */
   async outlook(): Promise<Omit<RequestBudget, "latencyMs">> {
     const now = this.#clock.now();
     const outlook = await (this.#ledger.outlook?.(now, this.#limit) ?? new RollingWindow().outlook(now, this.#limit));
@@ -122,9 +121,9 @@ export class Limiter {
   /**
    * Waits until a request may be sent, and books a place for it.
    * Rejects with the signal's reason, or {@link PauseTooLong}.
-   * @param of the request, to report its waits.
-   * @param withinMs longest wait. Default: {@link LONGEST_WAIT_MS}.
-   * @returns undefined if a place is not free within that time.
+   * @param of the request in reports of waits.
+   * @param withinMs maximum wait. Default: {@link LONGEST_WAIT_MS}.
+   * @returns undefined if no place is free within that time.
    */
   async acquire(
     signal?: AbortSignal,
@@ -165,13 +164,13 @@ export class Limiter {
     }
   }
 
-  /** A request that was let through is over: it was answered, or never will be. */
+  /** Ends an open request: its response arrived, or never will. */
   answered(): void {
     this.#underWay -= 1;
     this.#onAnswer();
   }
 
-  /** Learns from the answer to a request sent at `sentAt`. A 429 pauses everyone who shares the ledger, not only the request that got it. */
+  /** Learns from the response to a request sent at `sentAt`. A 429 pauses all processes with the same ledger. */
   async learn(reply: Pick<ApiReply, "status" | "headers">, sentAt: number): Promise<void> {
     const now = this.#clock.now();
     const { limit, remaining, resetMs, retryAfterMs } = rateHints(reply.headers, now);
@@ -179,7 +178,7 @@ export class Limiter {
     if (remaining !== undefined) this.#remaining = remaining;
     const answer = { now, sentAt, limit: this.#limit };
     if (reply.status === 429) {
-      // Servers round to seconds: arrive a little late rather than a little early.
+      // Servers round to seconds, so wait slightly longer.
       const marginMs = 250 + this.#random() * 500;
       await this.#ledger.refuse({
         ...answer,
@@ -191,7 +190,7 @@ export class Limiter {
     }
     const budget =
       remaining === undefined ? {} : { budget: { remaining, until: now + Math.min(resetMs ?? WINDOW_MS, WINDOW_MS) } };
-    // Requests of this process know of it at once; for others it need not be written down before the answer is used.
+    // This process uses the values at once. The response need not wait for the write to the shared ledger.
     void this.#ledger.accept({ ...answer, ...budget }).catch(() => {});
   }
 
@@ -205,7 +204,7 @@ export class Limiter {
     return Math.max(LEAST_SIDE_BY_SIDE, Math.floor(most));
   }
 
-  /** Waits until fewer are under way, or the last one is long enough ago. */
+  /** Waits until fewer requests are open, or the last request was sent long enough ago. */
   async #room(signal: AbortSignal | undefined): Promise<void> {
     while (this.#underWay >= this.#sideBySide()) {
       signal?.throwIfAborted();
@@ -224,7 +223,7 @@ export class Limiter {
 export const requestName = (of: Pick<ApiRequest, "method" | "path"> | undefined) =>
   of === undefined ? "a request" : `${of.method} ${of.path.split("?")[0]}`;
 
-/** Waits for `turn`, or rejects as soon as the signal is aborted. */
+/** Waits for `turn`, or rejects when the signal is aborted. */
 function orAborted(turn: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
   if (signal === undefined) return turn;
   return new Promise((resolve, reject) => {
@@ -240,7 +239,7 @@ function orAborted(turn: Promise<void>, signal: AbortSignal | undefined): Promis
 
 type LimitOptions = { readonly limiter: Limiter; readonly clock: Clock };
 
-/** §8: waits until the token's budget allows a request. @returns undefined if that takes longer than `withinMs`. */
+/** Waits until the rate limit (§8) allows a request. @returns undefined if the wait would be longer than `withinMs`. */
 export async function reserve(
   { limiter, clock }: LimitOptions,
   request: ApiRequest,
@@ -256,12 +255,12 @@ export async function reserve(
   }
 }
 
-/** §8: lets a request through with its ticket, or when the budget allows, and learns from each answer. */
+/** Sends a request with its ticket, or when the rate limit (§8) allows, and learns from each response. */
 export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): ChainHandler<ApiReply> {
   const { limiter, clock } = options;
   return async function limiting(request) {
     const { endpoint, fence, isRepetition } = request;
-    // A repetition is recorded again, so it may wait for longer.
+    // A repetition is recorded again, so it may wait longer.
     const bound = isRepetition ? undefined : fence;
     if (bound !== undefined && bound.leftMs() <= 0) throw late(endpoint);
     const own = request.ticket?.use() ? request.ticket : undefined;
@@ -279,29 +278,29 @@ export function limit(options: LimitOptions, next: ChainHandler<ApiReply>): Chai
     const sentAt = clock.now();
     try {
       const reply = await next({ ...request, ...ticket.booking });
-      // A failure of the book-keeping must not lose an answer; the next request meets the failure anyway.
+      // A failure of the ledger must not lose a response. The next request reports the failure.
       await limiter.learn(reply, sentAt).catch(() => {});
       return reply;
     } finally {
-      // Only now: the next request must know what this answer says.
+      // The next request may start only after the limiter has read this response.
       limiter.answered();
     }
   };
 }
 
-/** @throws FailedAttempt if the request must no longer leave. The wait for the turn counts, and so do the pauses between attempts. */
+/** @throws FailedAttempt if the request must no longer be sent, after waits and pauses. */
 function checkLeaving(request: ApiRequest, clock: Clock): void {
   if (beforeLeaving(request)?.aborted) throw cancelled(request.endpoint, "no");
   if (isTooLate(request, clock)) throw tooLate(request.endpoint);
 }
 
-/** A request whose leaving could not be recorded. */
+/** The failure of a request that could not be recorded before it was sent. */
 function notLeft({ endpoint }: ApiRequest, { diagnostics: [why], message }: HostformError): FailedAttempt {
   const { code = "internal", summary = message, detail, remedies = [] } = why ?? {};
   return new FailedAttempt(endpoint, { code, summary, reached: "no", remedies, ...(detail && { detail }) });
 }
 
-/** A request that was not sent, because the host refused one with this token and asked for a long pause. */
+/** The failure of a request that was not sent, because the host rejected a request of this token and asked for a long pause. */
 function paused({ endpoint, attempt }: ApiRequest, { waitMs, why }: PauseTooLong, now: number): FailedAttempt {
   const askedMs = Math.max(waitMs, why?.askedMs ?? 0);
   const said = problem("api.rate_limited/pause", {
@@ -315,7 +314,7 @@ function paused({ endpoint, attempt }: ApiRequest, { waitMs, why }: PauseTooLong
   return new FailedAttempt(endpoint, { ...said, reached: "no", status: 429 });
 }
 
-/** `181 seconds`, `10 minutes`, `24 hours`: rounded up, by a fifth at most. */
+/** `181 seconds`, `10 minutes`, `24 hours`: rounded up by at most a fifth. */
 export function waitWords(ms: number): string {
   const [name, unitMs]: [string, number] =
     ms > 5 * 3_600_000 ? ["hours", 3_600_000] : ms > 5 * 60_000 ? ["minutes", 60_000] : ["seconds", 1_000];

@@ -1,4 +1,4 @@
-/** One reading of a list from its first page to its end, in pages or in windows that overlap. */
+/** Reads a list once, from its first page to its end, in pages or in overlapping windows. */
 import { ApiError } from "../model/index.ts";
 import type { ApiRecord, Decoder, Fields } from "./decoder.ts";
 import { decoderOf, type RecordEndpoint } from "./endpoints.ts";
@@ -8,29 +8,29 @@ import { contradictory, endless, FailedAttempt, half, incomplete } from "./faile
 import type { HostLists } from "./host-lists.ts";
 import { beginOf, continues, type Window, windowAfter } from "./windows.ts";
 
-/** Result of a list that was read to its end. */
+/** Result of reading a list to its end. */
 export interface ListReading {
-  /** No row that was there all the time is missing: the list is one page, its windows overlap, or two readings are equal. */
+  /** The list lacks no row that existed all the time: it has one page, its windows overlap, or two readings are equal. */
   readonly isWhole: boolean;
-  /** Pages that came, 1 at least. */
+  /** Number of received pages, 1 at least. */
   readonly pages: number;
 }
 
 /** Mode of reading a list. */
 export interface ReadOptions {
-  /** Reads windows that overlap in place of pages, and again until the list is whole. */
+  /** Reads overlapping windows in place of pages, and repeats until the list is whole. */
   readonly whole?: boolean | undefined;
-  /** Called at the end. Who asks reads to the end: the pages that the first one promises are then fetched side by side. */
+  /** Called at the end. A caller with this option reads to the end, so the pages announced by the first one are fetched concurrently. */
   readonly onRead?: ((reading: ListReading) => void) | undefined;
-  /** Called in place of a failure if the answer is no list: the listing is then empty, and proves nothing. Absent: it fails. */
+  /** Called in place of a failure if the response is not a list. The listing is then empty, and proves nothing. Absent: the listing fails. */
   readonly onNoList?: ((failure: ApiError) => void) | undefined;
-  /** The reading fails beyond this number of pages. Default: the client's own. */
+  /** Maximum number of pages; beyond it, the listing fails. Default: the client's own maximum. */
   readonly mostPages?: number | undefined;
-  /** Called in place of a failure for each row that cannot be read: the listing lacks it. Absent: it fails. */
+  /** Called in place of a failure for each unreadable row, which the listing omits. Absent: the listing fails. */
   readonly onBadRow?: ((failure: ApiError) => void) | undefined;
 }
 
-/** One page as it came. */
+/** One page as received. */
 export type Page = Pick<ApiAnswer, "json" | "total">;
 
 export interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> extends ReadOptions {
@@ -42,14 +42,14 @@ export interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> exten
   readonly pageSize: number;
   /** Habits of the host's lists, shared by the listings of a client. */
   readonly host: HostLists;
-  /** Reads a page of another collection, to learn the form of the host's lists. Absent: there is none to compare with. */
+  /** Reads a page of another collection, to learn the form of the host's lists. Absent: no other collection is read. */
   readonly readAnother?: (() => Promise<unknown>) | undefined;
 }
 
-/** Pages follow one another; windows begin with the last rows of the one before. */
+/** Pages follow one another. Each window begins with the last rows of the window before. */
 export type Mode = "windows" | "pages";
 
-/** By what a row of a list is recognized on whatever page. */
+/** Returns the key of a row, which is equal on every page. */
 export function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
   const { rowKey = [] }: Decoder<ApiRecord> = decoderOf(endpoint);
   if (rowKey.length === 0) return record.id;
@@ -57,53 +57,53 @@ export function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
   return JSON.stringify([record.id, ...rowKey.map((name) => fields[name])]);
 }
 
-/** Statuses by which a server says that there is no such page. */
+/** Statuses of a page that does not exist. */
 export const NO_PAGE: readonly number[] = [400, 404, 416, 422];
 
-/** No host has pages with fewer rows, unless they are the last ones. */
+/** Minimum number of rows of a page that is not the last. */
 const LEAST_PAGE = 10;
 
-/** Maximum number of pages that are fetched ahead. A host that promises more than there are costs no more than these. */
+/** Maximum number of pages that are fetched ahead, and so the maximum number of wasted requests. */
 const AHEAD = 9;
 
-/** One reading of a whole list. */
+/** Reads a whole list once. */
 export class Reading {
-  /** Why the list is not reliable, once it was read. */
+  /** Reason why the list is unreliable, after reading. */
   problem: FailedAttempt | undefined;
-  /** An answer that is no list and counts as an empty page, unless no list of the host has its form. */
+  /** A response that is not a list. It counts as an empty page if a list of the host has its form. */
   instead: { readonly form: string; readonly came: string } | undefined;
-  /** Rows that cannot be read, by their ids. */
+  /** Failures of unreadable rows, by id. */
   readonly unreadable = new Map<string, ApiError>();
   readonly #options: ListingOptions;
   readonly #host: HostLists;
   readonly #start: 0 | 1;
   readonly #rows = new Set<string>();
   readonly #mode: Mode;
-  /** Windows cannot be read here: the host chooses the size, or its pages are too small. */
+  /** Windows are impossible: the host chooses the size, or its pages are too small. */
   isUnfit = false;
-  /** Each window began with the last rows of the one before. */
+  /** Each window began with the last rows of the window before. */
   #isLinked = true;
-  /** Pages that were asked for before it is their turn, and how many rows the first page promises at most. */
+  /** Pages that are fetched ahead, and the number of rows that the first page announces. */
   readonly #ahead = new Map<string, Promise<Page>>();
   #promised = 0;
-  /** The number of all rows, by every page that names one; undefined: one named fewer than there are. */
+  /** The total number of rows on each page that states it. Undefined: a page stated fewer rows than were received. */
   #totals: number[] | undefined = [];
-  /** Number of pages that came. */
+  /** Number of received pages. */
   pages = 0;
   #first: ListPage | undefined;
   #firstRows: ReadonlySet<string> = new Set();
-  /** The first page was refused as one that does not exist. */
+  /** The server rejected the first page as one that does not exist. */
   #refusal: ApiError | undefined;
-  /** A page that an earlier one promised is empty or refused. */
+  /** A page that an earlier page announced is empty or rejected. */
   #isShortened = false;
-  /** Page 0 had rows that no other page has. */
+  /** Page 0 had rows of its own. */
   #hadZero = false;
-  /** The page or window that was asked for last, and the index after the last row of the one before. */
+  /** The last requested page or window, and the index after the last row of the page before. */
   #asked: Window;
   #end = 0;
-  /** The answer after the last page, if one came. */
+  /** The response after the last page, if one was read. */
   #afterLast: "nothing" | "repetition" | undefined;
-  /** The server's number of pages fits pages that are counted from 1. */
+  /** The server's number of pages fits numbers from 1. */
   #fits = false;
 
   constructor(options: ListingOptions, mode: Mode) {
@@ -114,35 +114,34 @@ export class Reading {
     this.#asked = { page: 1, size: options.pageSize };
   }
 
-  /** Its problem is one of a list that changes while it is read: rows that the first page promised did not come. */
+  /** The list may have changed while it was read: rows that the first page announced are missing. */
   get mayHaveChanged(): boolean {
     return this.#isShortened || this.mayHaveMoved;
   }
 
-  /** Rows are missing, which may have moved to another page meanwhile. */
+  /** Rows are missing. They may have moved to another page meanwhile. */
   get mayHaveMoved(): boolean {
     return this.#total > this.#rows.size;
   }
 
-  /** No row that was there all the time is missing: the list is one page, or each window begins with rows of the one before. */
+  /** The list lacks no row that existed all the time: it has one page, or each window begins with rows of the window before. */
   get isWhole(): boolean {
     const isLinked = this.pages <= 1 || (this.#mode === "windows" && this.#isLinked);
     return this.problem === undefined && !this.#hadZero && !this.isUnfit && isLinked;
   }
 
-  /** No row came. */
   get isEmpty(): boolean {
     return this.#rows.size === 0;
   }
 
-  /** All rows, in their order. */
+  /** Keys of all rows, in order. */
   get rows(): string {
     return JSON.stringify([...this.#rows]);
   }
 
   async *read(): AsyncGenerator<ApiRecord> {
     yield* this.#readOn();
-    // The next reading asks for page 0.
+    // The next reading requests page 0.
     if (this.isUnfit || !this.#isLinked) return;
     if (this.#start === 1) yield* await this.#host.inTurn(() => this.#readPageZero());
     if (this.problem === undefined && this.mayHaveMoved) {
@@ -152,17 +151,17 @@ export class Reading {
     if (this.#hasAll && this.#rows.size > 0) this.instead = undefined;
   }
 
-  /** The least that every page agrees upon; 0 where none says anything. */
+  /** The smallest stated total; 0 if no page states one. */
   get #total(): number {
     return this.#totals === undefined || this.#totals.length === 0 ? 0 : Math.min(...this.#totals);
   }
 
-  /** All rows that the server says there are were read. */
+  /** All rows of the server's total were read. */
   get #hasAll(): boolean {
     return this.#totals !== undefined && this.#totals.length > 0 && !this.mayHaveMoved;
   }
 
-  /** From the first page to the end. */
+  /** Reads from the first page to the end. */
   async *#readOn(): AsyncGenerator<ApiRecord> {
     const { endpoint, maxPages, pageSize } = this.#options;
     let signs: readonly boolean[] = [];
@@ -175,7 +174,7 @@ export class Reading {
       if (this.pages >= maxPages) throw endless(endpoint, `It has more than ${maxPages} pages.`);
       const page = await this.#fetch(this.#asked);
       if (page === undefined) {
-        if (isPromised(signs)) this.#shorten(`Page ${asked} is refused`);
+        if (isPromised(signs)) this.#shorten(`Page ${asked} is rejected`);
         if (this.pages > 0) this.#afterLast = "nothing";
         break;
       }
@@ -191,7 +190,7 @@ export class Reading {
       signs = nextSigns(page, { asked, pages: count, rows: this.#rows.size });
       const next = nextOf(signs);
       if (records.length === 0) {
-        // A page that the server counts is not the one after the last.
+        // A page that the server counts is not the page after the last.
         const counted = !isFirst && (count <= (page.pages ?? 0) || (page.number ?? asked) <= (page.last ?? -1));
         if (next === "more" || counted || (next === "silent" && promised)) this.#shorten(`Page ${asked} is empty`);
         if (!isFirst) this.#afterLast = "nothing";
@@ -200,7 +199,7 @@ export class Reading {
       const all = JSON.stringify(rows.toSorted());
       if (this.#mode === "pages" && all === same) {
         this.#afterLast = "repetition";
-        // Page 2 repeats page 1: the server may ignore the number of the page and hide all rows but the first ones.
+        // Page 2 repeats page 1: the server may ignore the page number and hide all further rows.
         const ignored = this.pages === 2 && this.#start === 1 && !this.#hasAll && (await this.#ignoresPage(rows));
         if (next === "more" || ignored)
           this.problem = endless(endpoint, `Page ${asked} holds the same objects as page ${asked - 1}.`);
@@ -212,7 +211,7 @@ export class Reading {
       this.#fits ||= page.pages === count && fresh.length > 0;
       yield* fresh;
       size = page.size ?? size ?? records.length;
-      // If the first page is page 0, the server may not count the last page.
+      // If the first page is page 0, the server may omit the last page from its count.
       const counted = page.next.length === 0 && page.total === undefined;
       const open = this.#first?.number === 0 && counted && records.length >= pageSize;
       const isShort =
@@ -222,7 +221,7 @@ export class Reading {
       if ((next === "end" && !open) || (next === "silent" && isShort)) break;
       this.#end = this.#endOf(this.#asked);
       const following = this.#after(this.#asked);
-      // Pages this small may have no window that continues them.
+      // Small pages may have no window that continues them.
       this.isUnfit ||= following === undefined;
       if (following === undefined) return;
       this.#asked = following;
@@ -236,7 +235,7 @@ export class Reading {
     this.#isShortened = true;
   }
 
-  /** Asks for the second row alone, unless another list had a second page. Few rows are one page at any host. */
+  /** Requests only the second row, unless another list had a second page. Fewer than 10 rows are one page at any host. */
   async #ignoresPage(rows: readonly string[]): Promise<boolean> {
     const isFew = rows.length < Math.min(LEAST_PAGE, this.#options.pageSize);
     if (this.#host.hasPages || this.#host.hasWindows || isFew) return false;
@@ -246,7 +245,7 @@ export class Reading {
     return !this.#host.hasPages;
   }
 
-  /** Compares a window with the one before, and learns whether the host has windows at all. */
+  /** Compares a window with the window before, and learns whether the host has windows. */
   #isContinued(before: readonly string[], { size: stated }: ListPage, rows: readonly string[]): boolean {
     const { size } = this.#asked;
     this.#isLinked = continues(before, rows, this.#end - beginOf(this.#asked));
@@ -258,31 +257,31 @@ export class Reading {
     return this.#isLinked;
   }
 
-  /** The number under which the host has a page. */
+  /** Returns the host's number of a page. */
   #numberOf({ page }: Window): number {
     return this.#start + page - 1;
   }
 
-  /** The page size in force: the number of rows of the first page, which is not the last one, unless the server states it. */
+  /** The page size in force: the server's, or the number of rows of the first page, which is not the last page. */
   get #most(): number {
     const { items = [], size = items.length } = this.#first ?? {};
     return this.#mode === "pages" ? size : items.length;
   }
 
-  /** The window, or the page, that continues a full one. Undefined: there is no such window. */
+  /** Returns the window or page that continues a full one. Undefined: no window does. */
   #after(window: Window): Window | undefined {
     if (this.#mode === "pages") return { page: window.page + 1, size: this.#options.pageSize };
     return windowAfter(this.#endOf(window), this.#most);
   }
 
-  /** The index after the last row of a full window or page. */
+  /** Returns the index after the last row of a full window or page. */
   #endOf({ page, size }: Window): number {
     return page === 1 || this.#mode === "pages" ? page * this.#most : page * size;
   }
 
   /**
-   * Asks for page 0 unless it is certain that page 1 is the first page, and gives the rows that only page 0 has: an
-   * account never looks empty, or without its first rows, to a caller that creates what is missing.
+   * Requests page 0 unless page 1 certainly is the first page, and returns the rows of page 0 only. Otherwise the account might seem
+   * empty, or without its first rows, to a caller that creates missing objects.
    */
   async #readPageZero(): Promise<readonly ApiRecord[]> {
     const { endpoint } = this.#options;
@@ -292,7 +291,7 @@ export class Reading {
     const page = known ? undefined : await this.#fetch({ page: 0, size: this.#options.pageSize });
     if (page === undefined) {
       if (this.#refusal !== undefined) throw this.#refusal;
-      if (this.#host.first === 0) this.problem = half(endpoint, "Page 0 is refused", this.#rows.size);
+      if (this.#host.first === 0) this.problem = half(endpoint, "Page 0 is rejected", this.#rows.size);
       this.#host.first ??= 1;
       this.problem ??= contradiction === undefined ? undefined : contradictory(endpoint, contradiction);
       return [];
@@ -302,12 +301,12 @@ export class Reading {
     this.#hadZero = fresh.length > 0;
     if (this.#refusal !== undefined || (apart && fresh.length > 0)) {
       this.#host.first ??= 0;
-      // Counted from 0, the page with the number of pages is the one after the last. Pages 0 and 1 differ, so none is ignored.
+      // With numbers from 0, the page with the number of pages follows the last page. Pages 0 and 1 differ, so the server uses the number.
       if (this.#numberOf(this.#asked) === this.#first?.pages || this.#afterLast === "repetition")
         this.problem = undefined;
     } else if (!this.#hasAll) {
       if (contradiction !== undefined && this.#rows.size > 0) this.problem ??= contradictory(endpoint, contradiction);
-      // Page 0 is another name of page 1, unless it is the only page and comes again in place of those after it.
+      // Page 0 is another name of page 1, unless it is the only page and the server repeats it for every number.
       if (this.#rows.size > 0 && (apart || (await this.#hasEnd()))) this.#host.first ??= 1;
     }
     if (this.#hasAll) this.problem = undefined;
@@ -346,7 +345,7 @@ export class Reading {
     return this.#afterLast === "nothing";
   }
 
-  /** The rows of a page, and those of them that are new. */
+  /** Reads the rows of a page, and selects the new ones. */
   #take(page: ListPage) {
     const { endpoint, onBadRow } = this.#options;
     const unreadable = onBadRow && this.unreadable;
@@ -361,9 +360,9 @@ export class Reading {
     return { records, fresh, rows };
   }
 
-  /** Fetches what the first page promises while the pages before are read; what fails is reported when it is its turn. */
+  /** Fetches the announced pages while earlier pages are read. A failure is reported when its page is read. */
   #fetchAhead(): void {
-    // Until the host is known to have windows, the next one may be of no use.
+    // The next window may be useless until the host is known to have windows.
     if (this.#options.onRead === undefined || (this.#mode === "windows" && !this.#host.hasWindows)) return;
     let end = this.#end;
     let window: Window | undefined = this.#asked;
@@ -380,24 +379,24 @@ export class Reading {
     }
   }
 
-  /** One page; undefined where the server says that there is none of that number. */
+  /** Fetches one page; undefined if the server has no page of that number. */
   async #fetch(window: Window): Promise<ListPage | undefined> {
     const { endpoint, fetchPage, pageSize } = this.#options;
-    // Page 0 is another name of page 1, or the one before it.
+    // Page 0 is another name of page 1, or the page before page 1.
     const number = window.page === 0 ? 0 : this.#numberOf(window);
     try {
       const { json, total } = await (this.#ahead.get(keyOf(window)) ?? fetchPage(number, window.size));
       return readPage(endpoint, json, total);
     } catch (error) {
       const status = error instanceof ApiError ? (error.status ?? 0) : 0;
-      // A refusal that was cut off ends no list. A database may fail at the rows before the first one.
+      // An error response that was cut off ends no list. A database may fail at rows before the first one.
       const isEnd = NO_PAGE.includes(status) && !(error instanceof FailedAttempt && error.transient);
       if (!isEnd && !(number === 0 && status >= 500)) throw error;
       if (number === this.#start) {
         if (this.#start === 0 || this.#host.first === 1) throw error;
         this.#refusal = error as ApiError;
       } else if (this.#refusal === undefined && (status >= 500 || (error as ApiError).serverMessage === undefined)) {
-        // No word of the API's own: what fails may be a proxy, for a moment. The first page shows that the API is there.
+        // The response has no message of the API, so a proxy may have failed. The first page proves that the API responds.
         await fetchPage(this.#start, pageSize);
       }
       return undefined;

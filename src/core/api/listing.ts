@@ -6,26 +6,26 @@ import { changing, noList } from "./failed-attempt.ts";
 import { HostLists } from "./host-lists.ts";
 import { type ListingOptions, type Mode, Reading, type ReadOptions, rowOf } from "./list-reading.ts";
 
-/** A listing: iterate to page through lazily, or take `.all()`. Each iteration starts again. */
+/** A listing. Iterate to read page by page, or call `.all()`. Each iteration starts again. */
 export interface Listing<T> extends AsyncIterable<T> {
   all(): Promise<T[]>;
 }
 
 /**
- * A listing that pages lazily (§4 Pagination). It counts `page` up and never follows an address from the server.
- * An object that moved to the next page while paging comes once.
+ * Creates a listing that pages lazily (§4 Pagination). The listing counts `page` up and never follows a URL from the server. It
+ * yields an object once, even if the object moves to the next page meanwhile.
  *
- * 1. It reads page 1 and on, or page 0 and on where the host is known to count from 0.
- * 2. It ends where the server says so. Where the server says nothing: at an empty page, a 404 after known rows, the same
- *    page again, or a page that is shorter than the size in force, which is the first page's length if the server does
- *    not name it: it may have clamped `per_page`.
- * 3. If nothing shows that page 1 is the first page, or something speaks against it, it asks for page 0 as well.
- * 4. A reading that contradicts itself is repeated: rows come, go and move while they are read. If the list must be whole, it is
- *    read until its windows overlap ({@link continues}), or two readings are equal.
+ * 1. It reads from page 1, or from page 0 if the host is known to count from 0.
+ * 2. It ends at the server's last page. Without page metadata, it ends at an empty page, a 404 after known rows, a repeated page, or a
+ *    page shorter than the page size in force. If the server does not state that size, the length of the first page counts: the
+ *    server may have reduced `per_page`.
+ * 3. Without proof that page 1 is the first page, or with evidence against it, it also requests page 0.
+ * 4. It repeats a reading that contradicts itself, because the list may change meanwhile. A list that must be whole is read until its
+ *    windows overlap ({@link continues}), or two readings are equal.
  *
- * A contradiction that the next reading repeats, four readings that differ, or more than `maxPages`, is api.pagination: rows that were not seen might be ordered again. An
- * answer without a list is api.inconclusive, unless a list with rows has its form, or the caller concludes nothing from it
- * ({@link ReadOptions.onNoList}).
+ * A contradiction that the next reading repeats, four different readings, or more than `maxPages` pages are api.pagination: objects of
+ * unread rows might be ordered again. A response without a list is api.inconclusive, unless a list with rows has its form, or the
+ * caller accepts a missing list ({@link ReadOptions.onNoList}).
  */
 export function createListing<E extends RecordEndpoint>({
   host = new HostLists(),
@@ -43,7 +43,7 @@ export function createListing<E extends RecordEndpoint>({
   };
 }
 
-/** A list is read so many times in windows, and so many times page by page, at most. */
+/** Maximum number of readings of a list, in windows and in pages. */
 const MOST_READINGS = { windows: 2, pages: 4 };
 
 async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
@@ -55,7 +55,7 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
   let contradiction: string | undefined;
   let mode: Mode = whole && host.hasWindows !== false ? "windows" : "pages";
   for (;;) {
-    // The pages that the first one promised did not come: nothing is fetched ahead.
+    // After a contradiction, no page is fetched ahead.
     const reading = new Reading(contradiction === undefined ? options : { ...options, onRead: undefined }, mode);
     for await (const record of reading.read()) {
       const row = rowOf(endpoint, record);
@@ -73,7 +73,7 @@ async function* walk(options: ListingOptions): AsyncGenerator<ApiRecord> {
       continue;
     }
     if (problem !== undefined) {
-      // The host is at fault if it answers the same again; else the account changes.
+      // If the host responds the same again, the host is at fault. Otherwise the account changes.
       const again = JSON.stringify([problem.message, rows]);
       if (contradiction === again || !reading.mayHaveChanged) throw problem;
       if (count[mode] === MOST_READINGS.pages) throw changing(endpoint, count[mode]);

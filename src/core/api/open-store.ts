@@ -1,4 +1,4 @@
-/** Opens the store that all processes of this user on this machine share for a token at its address (§8: the limit is one of the token). */
+/** Opens the store of a token at its URL, which all processes of this user on this machine share (§8: the limit belongs to the token). */
 import { hash } from "node:crypto";
 import path from "node:path";
 import { listNow, look, PathRefused, remove, requirePrivateFolder } from "../files/file-system.ts";
@@ -21,16 +21,16 @@ export interface StoreOptions {
   readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
 }
 
-/** A sandbox has a new token each time. */
+/** A sandbox has a new token at each start, so its stores expire sooner. */
 const DAY_MS = 24 * 3_600_000;
 const UNUSED_OF_SANDBOX_MS = DAY_MS;
 const UNUSED_MS = 90 * DAY_MS;
 
 /**
- * Opens a store in the user's state folder. With `HOSTFORM_STORE=memory`, or `HOSTFORM_LEDGER=memory`, requests and creates
- * are in memory, and only notes and holdings in the folder. Sandboxes have a folder of their own unless `HOSTFORM_STATE_HOME` is set, and
- * nobody is warned if that folder is unusable. The first request, create or note makes the file.
- * @throws HostformError provider.base_url; config.invalid_value; store.unsafe where another user could read or write the folder.
+ * Opens a store in the user's state folder. With `HOSTFORM_STORE=memory` or `HOSTFORM_LEDGER=memory`, requests and creates are in
+ * memory, and only notes and holdings are in the folder. Sandboxes have a folder of their own unless `HOSTFORM_STATE_HOME` is set, and
+ * cause no warning if that folder is unusable. The first request, create or note creates the file.
+ * @throws HostformError provider.base_url; config.invalid_value; store.unsafe if another user could read or write the folder.
  */
 export function openStore({ baseUrl, token, env, clock = systemClock, onWarning }: StoreOptions): AccountStore {
   const url = normalizeBaseUrl(baseUrl, true);
@@ -58,7 +58,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     account,
     clock,
     isResettable,
-    // Another sandbox may get the address and the ids of this one, but has another token.
+    // Another sandbox may have the same URL and ids, but has another token.
     scope: isSandbox ? account : "",
     earlier:
       folder === undefined
@@ -86,7 +86,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
     onNew: (file) => removeUnused(file, isSandbox ? UNUSED_OF_SANDBOX_MS : UNUSED_MS),
   });
   if (!isInMemory(env)) return store;
-  // Entries of Terraform hold one-time secrets: a run that counts alone keeps them as well. What a state holds is known to all runs.
+  // Entries of Terraform contain one-time secrets, so a run with requests in memory also keeps them. All runs share the holdings.
   return Object.assign(memory, {
     habits: undefined,
     note: store.note.bind(store),
@@ -100,7 +100,7 @@ export function openStore({ baseUrl, token, env, clock = systemClock, onWarning 
   });
 }
 
-/** Returns true if the user accepts that nothing but notes and holdings is written down. @throws HostformError `config.invalid_value`. */
+/** Returns true if the user wants only notes and holdings on disk. @throws HostformError `config.invalid_value`. */
 export function isInMemory({ HOSTFORM_STORE: store, HOSTFORM_LEDGER: ledger }: EnvVars): boolean {
   if (store && store !== "memory") raise("config.invalid_value/store");
   return store === "memory" || ledger === "memory";
@@ -119,21 +119,21 @@ function requireOwn(folder: string): void {
   try {
     requirePrivateFolder(folder);
   } catch (error) {
-    // A folder that cannot be looked at is one that cannot be used, which is no danger.
+    // An unreadable folder is unusable, and no danger.
     if (!(error instanceof PathRefused)) return;
     raise("store.unsafe", { place: folder, reason: fileFailure(error), mode: 700 });
   }
 }
 
-/** Failures of the file that refuse creates. */
+/** Failures of the file that prevent creates. */
 const REFUSING: ReadonlySet<string> = new Set(["busy", "newer", "unsafe"]);
 
 const wordsOf = (reason: unknown): string =>
   databaseTrouble(reason) === "busy" ? "another process holds the file and does not release it" : messageOf(reason);
 
 /**
- * Removes files that were unused for long when the newest other file was written: a clock that is far ahead removes nothing. A process
- * that still has such a file open notices, and creates it again. Ages are by the clock that files are dated by.
+ * Removes old files. Ages are relative to the newest other file, so that a clock that is far ahead removes nothing, and use the clock
+ * of the file system. A process with such a file open creates it again.
  */
 function removeUnused(created: string, unusedMs: number): void {
   const folder = path.dirname(created);
@@ -145,10 +145,10 @@ function removeUnused(created: string, unusedMs: number): void {
       .filter((file) => !file.startsWith(created));
     const newest = Math.min(Date.now(), Math.max(...files.map(timeOf)));
     for (const file of files) {
-      // A store that is in use may have its latest changes in the log alone.
+      // An open store may have its latest changes only in the log.
       if (newest - Math.max(timeOf(file), timeOf(`${file}-wal`)) > unusedMs) remove(file);
     }
   } catch {
-    // Another process does it at the same time, or nobody may. No count depends on it.
+    // Another process removes the files at the same time, or the folder is read-only. Neither matters.
   }
 }

@@ -1,5 +1,6 @@
-/** Parses an answer: JSON, or an error for every status but 2xx and for a 2xx that holds an error. */
+/** Parses a response: JSON, or an error for every status except 2xx and for a 2xx that contains an error. */
 import { problem } from "../messages/index.ts";
+import * as texts from "../messages/responses.ts";
 import { type Clock, isObject } from "../model/index.ts";
 import { fieldErrorsOf, htmlPage, messageIn, refusal } from "./classify.ts";
 import { type ApiRecord, type Decoder, type Fields, hasId, readRecord } from "./decoder.ts";
@@ -11,7 +12,7 @@ import type { Limiter } from "./limiter.ts";
 import { decoders } from "./records.ts";
 import type { Redact } from "./token.ts";
 
-/** Words of pages that mean "later" although their status says otherwise. */
+/** Words of pages that mean "later", whatever their status is. */
 const THROTTLED = /too many requests|rate limit|slow down|try again later|temporarily unavailable/i;
 
 export function parseResponse(
@@ -26,26 +27,26 @@ export function parseResponse(
       throw failure;
     }
     const { repeat, record }: Endpoint = endpoints[request.endpoint];
-    // 202 is no answer yet, 206 a part of one, 203 that of somebody in between: none of them shows what there is.
+    // 202 is not yet a result, 206 is a part of one, and 203 is from a proxy. None of them proves what exists.
     if (repeat === "safe" && record !== undefined && reply.status !== 200) throw notRead(request, reply);
     const total = totalIn(reply.headers);
     return { status: reply.status, json: read(request, reply, options.redact), ...(total !== undefined && { total }) };
   };
 }
 
-/** The number of all rows of a list, where a header states it. */
+/** Returns the number of all rows of a list, if a header states it. */
 function totalIn(headers: ApiReply["headers"]): number | undefined {
   const range = /^\s*\w+\s+(?:\d+-\d+|\*)\/(\d+)\s*$/.exec(headers["content-range"] ?? "")?.[1];
   const said = [range, headers["x-total-count"], headers["x-total"]].find((text) => /^\s*\d{1,9}\s*$/.test(text ?? ""));
   return said === undefined ? undefined : Number(said);
 }
 
-/** A success other than 200 in place of a list or an object. */
+/** The failure of a list or an object whose status is a success other than 200. */
 function notRead({ endpoint }: ApiRequest, { status, text, headers }: ApiReply): FailedAttempt {
   const trimmed = text.trim();
-  const body = htmlPage(trimmed, headers["content-type"]) ?? (trimmed === "" ? "no content" : undefined);
+  const body = htmlPage(trimmed, headers["content-type"]) ?? (trimmed === "" ? texts.noContent() : undefined);
   const json = parseJson(trimmed);
-  return inconclusive(endpoint, body ?? (json === undefined ? "a text" : describeShape(json.value)), status);
+  return inconclusive(endpoint, body ?? (json === undefined ? texts.plainText() : describeShape(json.value)), status);
 }
 
 function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
@@ -55,7 +56,7 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
     malformed(endpoint, { came: what, transient, status: reply.status });
   const text = reply.text.trim();
 
-  // A page of a proxy with status 200: the request may not even have reached the API.
+  // A proxy may send a page with status 200, and the request may not have reached the API.
   const page = htmlPage(text, reply.headers["content-type"]);
   if (page !== undefined) throw came(redact(page, request.secrets), THROTTLED.test(text));
   const json = parseJson(text);
@@ -77,23 +78,23 @@ function read(request: ApiRequest, reply: ApiReply, redact: Redact): unknown {
       status: reply.status,
     });
   }
-  if (!isWhole) throw came("an answer that was cut off", true);
+  if (!isWhole) throw came(texts.cutResponse(), true);
   if (reply.encoding !== undefined)
-    throw came(`an answer in the encoding ${redact(JSON.stringify(reply.encoding), request.secrets)}`, false);
+    throw came(texts.encodedResponse(redact(JSON.stringify(reply.encoding), request.secrets)), false);
   if (text === "") {
     if (answer === "optional") return undefined;
-    throw came("an empty answer", true);
+    throw came(texts.emptyResponse(), true);
   }
-  // The password was reset, and a text may be the new one. A part of a structure is nothing.
+  // The password was reset, and plain text may be the new password. A part of JSON is not.
   if (json === undefined && endpoint === "resetPassword") return /^[[{"<]/.test(text) ? undefined : text;
-  // The text itself is not shown: it may be the rest of an answer with a secret in it.
-  if (json === undefined) throw came("text that is not JSON, only a part of it, or nested too deeply", true);
+  // The message omits the text: it may be a part of a response with a secret.
+  if (json === undefined) throw came(texts.notJson(), true);
   return json.value;
 }
 
 /**
- * Returns true if the JSON of an answer to a change is complete, although the end of its body did not come: it may hold a secret
- * that no other answer shows. An empty one, and any answer to a GET, proves nothing.
+ * Returns true if the JSON of a response to a change is complete, although its body was cut off: it may contain a secret that no
+ * other response contains. An empty body, and any response to a GET, is not enough.
  */
 const saysAll = (repeat: Endpoint["repeat"], cut: Cut, json: unknown): boolean =>
   repeat !== "safe" &&
@@ -102,20 +103,19 @@ const saysAll = (repeat: Endpoint["repeat"], cut: Cut, json: unknown): boolean =
   isFilled(json);
 
 const { plan, ...others } = decoders;
-/** The records that an answer may hold without an envelope. Plans only come as a list. */
+/** Decoders of the records that a response may contain without an envelope. Plans are in lists only. */
 const SINGLE: readonly Decoder<ApiRecord>[] = Object.values(others);
 const DECODERS: readonly Decoder<ApiRecord>[] = [...SINGLE, plan];
-/** Names under which an envelope holds its record or its list. */
+/** Names of an envelope's record or list. */
 const CONTENT_NAMES = [...new Set(["data", ...ITEM_NAMES, ...DECODERS.flatMap(({ one, many }) => [...one, ...many])])];
 
-/** Words and texts by which a body says that the request failed, whatever its HTTP status. */
+/** Values of `status` in the body of a request that failed, whatever its HTTP status is. */
 const FAILED = /^(error|errors|fail|failed|failure)$/i;
 
 /**
- * The failure that a 2xx answer has in its body (§7 knows errors by their HTTP status only; many servers send some as
- * 200); undefined when it has none. Only the top level is looked at, and only where there is no record or list: a
- * record's own `status` or `error` is its own. `plain` is for answers of which no record is needed. What a request that
- * changes something has done is then not known: `reached: "maybe"`.
+ * Returns the failure in the body of a 2xx response; undefined if it has none. §7 has HTTP statuses for errors, and many servers
+ * send errors as 200. Reads the top level only, and only without a record or list: the `status` or `error` of a record belongs to
+ * the record. With `plain`, no record is needed. The result of a change is then unknown: `reached: "maybe"`.
  */
 function errorBody(
   request: ApiRequest,
@@ -127,7 +127,7 @@ function errorBody(
   if (!isObject(json)) return undefined;
   const denied = [json.success, json.ok].some((value) => value === false || value === 0 || value === "false");
   if (!denied && (!hintsAtError(json) || isRecord(json))) return undefined;
-  // A list beside "success: false" may be half of one. The record of a creation is worth more than the doubt.
+  // A list beside "success: false" may be incomplete. The record of a create is still used.
   const contentCounts = !options.plain && !(denied && endpoints[endpoint].repeat === "safe");
   if (contentCounts && CONTENT_NAMES.some((name) => holdsRecord(json[name], 0))) return undefined;
 
@@ -135,8 +135,8 @@ function errorBody(
   const message = messageIn(json) ?? Object.values(fieldErrorsOf(json, redact)).flat()[0];
   const words = message === undefined ? undefined : redact(message);
   return malformed(endpoint, {
-    expected: `what status ${reply.status} promises`,
-    came: words === undefined ? `an error, ${describeShape(json)}` : `an error in the server's words: "${words}"`,
+    expected: texts.success(reply.status),
+    came: texts.errorInside(describeShape(json), words),
     transient: options.transient,
     status: reply.status,
   });
@@ -157,7 +157,7 @@ function isFilled(value: unknown): boolean {
   return typeof value === "string" ? value.trim() !== "" : Boolean(value);
 }
 
-/** A record without an envelope. An id alone does not make one: errors have ids too. */
+/** Returns true for a record without an envelope. An id alone is not enough: errors also have ids. */
 function isRecord(json: Fields): boolean {
   return SINGLE.some((decoder) => {
     const read = readRecord(decoder, json);
@@ -167,7 +167,7 @@ function isRecord(json: Fields): boolean {
   });
 }
 
-/** Returns true for a record with an id, for a list of them, and for either one level deeper. */
+/** Returns true for a record with an id, for a list of such records, and for either one level deeper. */
 function holdsRecord(value: unknown, depth: number): boolean {
   if (Array.isArray(value)) return value.some((item) => DECODERS.some((decoder) => hasId(decoder, item)));
   if (!isObject(value)) return false;

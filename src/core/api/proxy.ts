@@ -1,4 +1,4 @@
-/** The proxy to a server, by the environment. */
+/** The proxy of a server, from the environment. */
 import { raise } from "../messages/index.ts";
 import { isLoopback } from "./address.ts";
 
@@ -8,22 +8,22 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export interface Peer {
   readonly host: string;
   readonly port: number;
-  /** The environment variable that names the proxy; undefined: the API itself. */
+  /** Environment variable that names the proxy. Undefined: the peer is the API. */
   readonly variable?: string;
-  /** The proxy through which the API is reached. */
+  /** The proxy between hostform and the API. */
   readonly via?: Peer;
-  /** The environment variable that would name a proxy to the API. */
+  /** Environment variable for a proxy to the API. */
   readonly proxyVariable?: string | undefined;
-  /** The variable is set, and NO_PROXY exempts the API. */
+  /** `proxyVariable` is set, and NO_PROXY exempts the API. */
   readonly isExempt?: boolean | undefined;
 }
 
-/** The way to a server. */
+/** Route to a server. */
 export interface Route extends Pick<Peer, "proxyVariable" | "isExempt"> {
   readonly proxy: HttpProxy | undefined;
 }
 
-/** A proxy, and what it wants to be signed on with. */
+/** A proxy and its credentials. */
 export interface HttpProxy extends Peer {
   readonly variable: string;
   readonly isTls: boolean;
@@ -32,9 +32,9 @@ export interface HttpProxy extends Peer {
 }
 
 /**
- * The way to a server by HTTPS_PROXY or HTTP_PROXY, and NO_PROXY, lower case first. Loopback addresses are
- * never proxied: plain http is allowed there because it does not leave the machine.
- * @throws HostformError `provider.proxy`; the value may hold a password and is not repeated.
+ * Returns the route by HTTPS_PROXY or HTTP_PROXY, and NO_PROXY, lower case first. Loopback addresses never use a proxy: plain http is
+ * allowed there because it stays on the machine.
+ * @throws HostformError `provider.proxy`, without the value, which may contain a password.
  */
 export function routeTo(url: URL, env: Variables): Route {
   if (isLoopback(url)) return { proxy: undefined };
@@ -42,7 +42,7 @@ export function routeTo(url: URL, env: Variables): Route {
   const value = setting(env, variable);
   const exempt = value !== "" && isExempt(setting(env, "NO_PROXY"), bare(url.hostname), portOf(url));
   if (value === "" || exempt) return { proxy: undefined, proxyVariable: variable, isExempt: exempt };
-  // An address without a scheme is customary: `proxy.example:3128`.
+  // A value without a scheme is customary: `proxy.example:3128`.
   const proxy = URL.parse(value.includes("://") ? value : `http://${value}`);
   const pair = proxy === null ? undefined : pairIn(proxy);
   if (proxy === null || pair === undefined || !/^https?:$/.test(proxy.protocol) || proxy.hostname === "") {
@@ -63,7 +63,7 @@ function setting(env: Variables, name: string): string {
   return (env[name.toLowerCase()] ?? env[name] ?? "").trim();
 }
 
-/** `USER:PASSWORD`, "" when there are none; undefined when they are not percent-encoded correctly. */
+/** Returns `USER:PASSWORD`, or "" without them; undefined if they are not percent-encoded correctly. */
 function pairIn({ username, password }: URL): string | undefined {
   try {
     return username === "" && password === "" ? "" : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
@@ -77,8 +77,8 @@ export const portOf = ({ port, protocol }: Pick<URL, "port" | "protocol">) =>
   Number(port) || (protocol === "https:" ? 443 : 80);
 
 /**
- * Decides whether NO_PROXY names a server: `*`, `api.example` (and what is below it), `.example`, `*.example` (only what is below
- * it), an address, a network such as `10.0.0.0/8`; each may have a port.
+ * Returns true if NO_PROXY names a server: `*`, `api.example` (and its subdomains), `.example`, `*.example` (only subdomains), an IP
+ * address, or a network such as `10.0.0.0/8`; each may have a port.
  */
 function isExempt(list: string, host: string, port: number): boolean {
   return list.split(/[\s,]+/).some((entry) => {

@@ -2,26 +2,26 @@
 import { WINDOW_MS } from "../local/rolling-window.ts";
 import type { ApiReply } from "./exchange.ts";
 
-/** Statements of an answer about the rate limit (§8: the headers are not specified, so each may be missing or odd). */
+/** Rate limit values of a response (§8 does not specify the headers, so each may be absent or odd). */
 interface RateHints {
   /** Requests per minute that the server allows. */
   readonly limit: number | undefined;
   /** Requests left in the server's window. */
   readonly remaining: number | undefined;
-  /** Time until the server's window starts again, in ms. */
+  /** Time until the server's window restarts, in ms. */
   readonly resetMs: number | undefined;
   /** Pause that the server asks for, in ms. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** A reset further away than this is not that of a one-minute window: ignored. */
+/** Maximum time until a reset, in ms. A later reset does not belong to a window of one minute, and is ignored. */
 const LONGEST_RESET_MS = 3_600_000;
-/** No host asks for a pause until a later date than this. */
+/** Maximum pause until a date, in ms. */
 const LONGEST_DATED_MS = 86_400_000;
 
 /**
  * Reads Retry-After (seconds or HTTP date), the X-RateLimit fields, and those of the IETF's drafts: RateLimit-Limit,
- * -Remaining and -Reset, or RateLimit and RateLimit-Policy. What makes no sense is left out.
+ * -Remaining and -Reset, or RateLimit and RateLimit-Policy. Ignores invalid values.
  */
 export function rateHints(headers: ApiReply["headers"], now: number): RateHints {
   const field = (name: string) => headers[`x-ratelimit-${name}`] ?? headers[`ratelimit-${name}`];
@@ -38,7 +38,7 @@ export function rateHints(headers: ApiReply["headers"], now: number): RateHints 
   return { limit: limit === 0 ? undefined : limit, remaining, resetMs, retryAfterMs };
 }
 
-/** `"default";r=10;t=5`, or `limit=60, remaining=10, reset=5` as older drafts have it; of several policies the first. */
+/** Parses `"default";r=10;t=5`, or `limit=60, remaining=10, reset=5` of older drafts. Reads the first of several policies. */
 function parameters(value: string | undefined): Readonly<Record<string, string>> {
   if (value === undefined || value.length > 1_000) return {};
   const isList = /^\s*[a-z]+=/.test(value);
@@ -51,12 +51,12 @@ function parameters(value: string | undefined): Readonly<Record<string, string>>
   );
 }
 
-/** The time until a moment of the server, in ms; undefined: it is over, or further away than `most`. */
+/** Returns the time until a moment of the server, in ms; undefined if the moment has passed, or is further away than `most`. */
 type Until = (at: number, most: number) => number | undefined;
 
 /**
- * By the server's clock, so that a clock that differs from ours does not distort its dates. If the server does not say what time
- * it is, the clocks may be hours apart: then no pause is longer than a window of the limit.
+ * Uses the server's clock for the server's dates. Without the server's time, the clocks may be hours apart: then no pause is longer
+ * than a window of the limit.
  */
 const untilBy =
   (serverNow: number | undefined, now: number): Until =>
@@ -74,7 +74,7 @@ function retryAfter(value: string | undefined, until: Until): number | undefined
   return date === undefined ? undefined : until(date, LONGEST_DATED_MS);
 }
 
-/** The moment that an HTTP date names, in ms since the epoch; undefined for anything else. */
+/** Parses an HTTP date, in ms since the epoch; undefined for anything else. */
 export function httpDate(value: string | undefined): number | undefined {
   if (value === undefined || !/^[A-Za-z]{3,9},? /.test(value)) return undefined;
   const time = Date.parse(value);

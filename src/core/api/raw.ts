@@ -1,4 +1,4 @@
-/** GETs with unparsed answers, for checks of the host. */
+/** GETs with unparsed responses, for checks of the host. */
 import type { ApiError } from "../model/index.ts";
 import { buildChain, type ChainOptions } from "./chain.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
@@ -16,15 +16,15 @@ import { tokenForms } from "./token.ts";
 
 type Get = { [E in EndpointName]: (typeof endpoints)[E]["method"] extends "GET" ? E : never }[EndpointName];
 
-/** GETs without an effect: a one-time sign-on creates a credential. */
+/** GETs without an effect. A one-time sign-on creates a credential, so it is not among them. */
 export type ReadingEndpoint = Exclude<Get, "panelSso">;
 
-/** An answer as it came. The token is in none of it, even if the host repeats it. */
+/** A response as received, without the token, even if the host repeats the token. */
 export interface RawAnswer extends Omit<ApiReply, "cut"> {
   readonly endpoint: ReadingEndpoint;
-  /** The body as JSON, whatever the status; undefined for any other text. */
+  /** The body as JSON, for any status; undefined for other text. */
   readonly json: unknown;
-  /** The error that the client makes of it; undefined if the client accepts it. */
+  /** The client's error for this response; undefined if the client accepts the response. */
   readonly refusal: ApiError | undefined;
 }
 
@@ -36,8 +36,8 @@ interface Kept extends ApiAnswer {
 }
 
 /**
- * Returns a function that sends one GET down the chain of a client: within the rate limit, and repeated by the same rules.
- * The function throws an ApiError only if no answer came, or failures that may pass.
+ * Returns a function that sends one GET through the chain of a client, with its rate limit and its rules for repetitions.
+ * The function throws an ApiError only if no response arrived, or after transient failures.
  */
 export function rawReader(options: ChainOptions & { readonly token: string }): RawReader {
   const chain = buildChain(options, { parse: keepReply });
@@ -53,7 +53,7 @@ export function rawReader(options: ChainOptions & { readonly token: string }): R
   };
 }
 
-/** Parses replies as the client does, and keeps each beside its result. Throws only failures that may pass. */
+/** Parses replies like the client, and keeps each reply beside its result. Throws only transient failures. */
 function keepReply(options: Parameters<typeof parseResponse>[0], next: ChainHandler<ApiReply>): ChainHandler<Kept> {
   return async (request) => {
     const reply = await next(request);

@@ -14,9 +14,9 @@ import {
 } from "./decoder.ts";
 
 /**
- * The records of §2 as the client hands them out, each with how it is read: one shape whatever the server's variant. Ids are
- * strings (the specification gives integers for services and invoices only), absent and empty fields are null, amounts are
- * numbers in the API's own unit, words are as the server wrote them. `raw` is the record as it came, for what is not named.
+ * The records of §2 and their decoders: one form for all variants of servers. Ids are strings (the specification has integers for
+ * services and invoices only), absent and empty fields are null, amounts are numbers in the API's own unit, words are as the server
+ * wrote them. `raw` is the record as received, with all other fields.
  */
 
 export interface ServiceRecord extends ApiRecord {
@@ -42,13 +42,13 @@ export interface InvoiceRecord extends ApiRecord, Omit<Invoice, "id" | "number">
 }
 
 export interface PlanRecord extends ApiRecord {
-  /** The integer that service creation takes; from `plan_id`, else `id`. */
+  /** The integer for service creation: `plan_id`, otherwise `id`. */
   readonly plan_id: number | null;
   readonly name: string | null;
   readonly product_type: string | null;
   readonly currency: string | null;
   readonly price: number | null;
-  /** Prices by currency where the server lists several. */
+  /** Prices by currency, if the server lists several. */
   readonly prices: Readonly<Record<string, number>>;
   readonly billing_cycle: string | null;
   readonly manage_discount_percent: number | null;
@@ -84,7 +84,6 @@ export interface MigrationRequestRecord extends ApiRecord {
   readonly created_at: string | null;
 }
 
-/** The record behind each name. */
 export interface RecordTypes {
   readonly service: ServiceRecord;
   readonly invoice: InvoiceRecord;
@@ -97,7 +96,7 @@ export interface RecordTypes {
 
 export type RecordName = keyof RecordTypes;
 
-/** Names of the domain besides its own. */
+/** Aliases of `domain`. */
 const DOMAIN_NAMES = [
   ...["domain.name", "domain.domain", "domain.fqdn", "domain_name", "domainName", "primary_domain", "fqdn", "hostname"],
   ...["target_domain", "site", "website", "name"],
@@ -153,7 +152,7 @@ export const decoders: { readonly [N in RecordName]: Decoder<RecordTypes[N]> } =
     noun: "a plan",
     one: ["plan"],
     many: ["plans"],
-    // Gap: only plan_id and the Manage fields are shown.
+    // Gap: only plan_id and the Manage fields are specified.
     aliases: {
       id: ["plan_id"],
       plan_id: ["id"],

@@ -1,3 +1,4 @@
+/** Repeats failed requests by the rule of their endpoint. */
 import type { Clock } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
 import { type ApiAnswer, beforeLeaving, type ChainHandler, isTooLate } from "./exchange.ts";
@@ -7,28 +8,28 @@ import { LONGEST_WAIT_MS, requestName, type Wait } from "./limiter.ts";
 export interface RetryOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Attempts that may fail before giving up. Refusals by the rate limit and keys in flight are counted on their own. */
+  /** Maximum number of failed attempts. Responses 429, and 409 for a key in progress, are counted separately. */
   readonly maxAttempts: number;
   readonly account?: string | undefined;
   readonly onWait?: ((ms: number, wait?: Wait) => void) | undefined;
 }
 
-/** Statuses of a host that is busy, and says so (RFC 4918, RFC 9110). */
+/** Statuses of a busy host (RFC 4918, RFC 9110). */
 const BUSY: ReadonlySet<number | undefined> = new Set([423, 503]);
 
 const FIRST_BACKOFF_MS = 500;
 const LONGEST_BACKOFF_MS = 20_000;
-/** All waits of one call together, without those for the rate limit. */
+/** Maximum total wait of one call, without waits for the rate limit, in ms. */
 const LONGEST_WAITS_MS = 300_000;
 const MOST_REFUSALS = 8;
 const MOST_CONFLICTS = 8;
 /**
- * How long a host certainly remembers an Idempotency-Key, in ms, unless its user sets more (§8: not specified). The back-offs of
- * one request last as long; later, an order is sent again only after the list was read.
+ * Time in which a host certainly remembers an Idempotency-Key, in ms, unless the user sets more (§8: not specified). It covers the
+ * back-offs of one request. Later, an order is sent again only after the list was read.
  */
 const REPEAT_WITHIN_MS = 5_000;
 
-/** The answer to a DELETE that an earlier attempt, whose answer was lost, has carried out. */
+/** Result of a DELETE that an earlier attempt with a lost response carried out. */
 const DONE_BEFORE: ApiAnswer = { status: 204, json: undefined };
 
 interface Tally {
@@ -38,21 +39,21 @@ interface Tally {
 }
 
 /**
- * Repeats what may be repeated (see `Repeat` in endpoints.ts), with exponential backoff and full jitter:
+ * Repeats requests (see `Repeat` in endpoints.ts), with exponential backoff and full jitter:
  *
  * | failure | safe, keyed, idempotent | once |
  * | --- | --- | --- |
  * | never reached the server (lookup, connect) | again | again |
  * | 429 | again, after the limiter's pause | again |
- * | 409 with a key (§7): the first is still in progress | again, same key and bytes | — |
- * | lost, cut or unreadable answer, timeout, 408, 5xx | again | reported: it may have been carried out |
- * | any other answer | reported | reported |
- * | it did not leave in time (`Fence`) | after an ambiguous attempt again, recorded again; else reported | reported |
+ * | 409 with a key (§7): the first request is still in progress | again, same key and bytes | — |
+ * | lost, cut or unreadable response, timeout, 408, 5xx | again | reported: the request may have been carried out |
+ * | any other response | reported | reported |
+ * | not sent in time (`Fence`) | after an ambiguous attempt again, recorded again; otherwise reported | reported |
  *
  * A request with a key is repeated only while the host certainly remembers the key: less than `repeatWithinMs` after the first
- * attempt whose outcome is open has left.
+ * attempt with an unknown result was sent.
  *
- * After an ambiguous attempt the reported failure has `reached: "maybe"`, whatever the last attempt met.
+ * After an ambiguous attempt, the reported failure has `reached: "maybe"`, whatever the result of the last attempt is.
  */
 export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): ChainHandler<ApiAnswer> {
   const { clock } = options;
@@ -67,7 +68,7 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
     let { notAfter, notAfterMono } = request;
     for (let attempt = 1; ; attempt++) {
       const by = (clockNow: number) => clockNow + repeatWithinMs - 1;
-      // A key is forgotten when its time is over, and not a millisecond later.
+      // The host may forget the key exactly at its time limit.
       let keptUntil = [by(clock.now()), by(clock.monotonic())] as const;
       const onLeave = async () => {
         await request.onLeave?.();
@@ -114,7 +115,7 @@ function delayBefore(error: FailedAttempt, repeat: Repeat, tally: Tally, options
   if (!error.transient) return undefined;
   if (error.status === 429) {
     tally.refusals += 1;
-    // A longer pause is reported. In a shorter one the limiter makes every request wait, this one included.
+    // A longer pause is reported. In a shorter pause, the limiter delays every request, including this one.
     if ((error.waitMs ?? 0) > LONGEST_WAIT_MS) return undefined;
     return tally.refusals < MOST_REFUSALS ? 0 : undefined;
   }
@@ -131,7 +132,7 @@ function delayBefore(error: FailedAttempt, repeat: Repeat, tally: Tally, options
   return bounded(Math.max(jittered, error.waitMs ?? 0));
 }
 
-/** A longer wait is reported, not waited for. */
+/** Returns the delay; undefined if it is too long and must be reported. */
 function bounded(delay: number): number | undefined {
   return delay <= LONGEST_WAIT_MS ? delay : undefined;
 }

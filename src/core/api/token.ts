@@ -1,5 +1,4 @@
-/** The API token: where it is read, its form, and how it stays out of every text and name. */
-
+/** The API token: reading, validation and redaction. */
 import { scryptSync } from "node:crypto";
 import { look, read } from "../files/file-system.ts";
 import { raise } from "../messages/index.ts";
@@ -8,26 +7,26 @@ import { type Diagnostic, errnoOf, fileFailure, shorten } from "../model/index.t
 /** Place of an API token: an environment variable, or a file by its absolute path. */
 export type TokenSource = { readonly env: string } | { readonly file: string };
 
-/** Environment of a token, and the names in messages about it. */
+/** Environment of a token, and its names in messages. */
 export interface TokenReading {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** "provider beta". */
   readonly of: string;
-  /** Another remedy for a missing variable, as a part of a sentence. */
+  /** Alternative remedy for a missing variable, as a part of a sentence. */
   readonly otherwise?: string;
   /** The base of a relative `token_file`: "the declaration". */
   readonly relativeTo: string;
-  /** The place that failures point at. */
+  /** Place of failures. */
   readonly place: Pick<Diagnostic, "range" | "attribute">;
 }
 
 export interface FoundToken {
   readonly token: string;
-  /** It is in a file that others on this machine may read. */
+  /** The token's file is readable by other users of this machine. */
   readonly readableByOthers: boolean;
 }
 
-/** Reads a token, without the space around it. @throws HostformError `provider.token`, which never holds it. */
+/** Reads a token without surrounding white space. @throws HostformError `provider.token`, without the token. */
 export async function readToken(source: TokenSource, reading: TokenReading): Promise<FoundToken> {
   return "env" in source ? fromVariable(source.env, reading) : fromFile(source.file, reading);
 }
@@ -53,29 +52,29 @@ async function fromFile(file: string, { of, relativeTo, place }: TokenReading): 
   }
 }
 
-/** §5.1. @throws HostformError `provider.token`, without the token, where a header cannot hold it. */
+/** Returns the token if a header accepts it (§5.1). @throws HostformError `provider.token`, without the token. */
 export function validToken(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   raise(`provider.token/${token.trim() === "" ? "absent" : "characters"}`);
 }
 
-/** Removes what must never be shown from text that will be. `more`: further secret values, of this request's body. */
+/** Removes secrets from a text. `more`: secret values of this request's body. */
 export type Redact = (text: string, more?: readonly string[]) => string;
 
 const MARK = "[redacted]";
 const LONGEST = 400;
-/** Length of the part of a text that is searched for names of secrets: a long one would take a minute, and little of it is shown. */
+/** Maximum length of the text that is searched for names of secrets: a long text would take a minute. */
 const LOOKED_THROUGH = 10_000;
 
-/** Values that follow a name like these in JSON or query text, whole or cut off. */
+/** Values after a name of a secret in JSON or query text, whole or cut off. */
 const NAMED =
   /("?\b[\w-]*(?:password|secret|token|authorization|api_?key|sso_?url)[\w-]*"?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|[^\s,;&}\]]+)/gi;
 const BEARER = /\b(bearer)\s+[^\s"',;]+/gi;
 
 /**
- * Makes the one function through which every text of the server passes before it becomes part of an error: takes out
- * the token (whole, URL-encoded, and the part after Laravel's `id|`), bearer credentials, the values of fields named
- * like secrets, and `more`; then folds white space and control characters and shortens to 400 characters.
+ * Creates the function that redacts every text of the server before it is part of an error. Removes the token (whole, URL-encoded, and
+ * the part after Laravel's `id|`), bearer credentials, values of fields with names of secrets, and `more`. Then folds white space and
+ * control characters, and shortens the text to 400 characters.
  */
 export function createRedact(token: string): Redact {
   const own = tokenForms(token);
@@ -85,30 +84,30 @@ export function createRedact(token: string): Redact {
     for (const value of values) {
       if (value !== "") shown = shown.replaceAll(value, MARK);
     }
-    // Both patterns take a value that is cut off, too.
+    // Both patterns also match a value that was cut off.
     shown = shown.slice(0, LOOKED_THROUGH).replace(BEARER, `$1 ${MARK}`).replace(NAMED, `$1${MARK}`);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
     shown = shown.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
     return shorten(shown, LONGEST);
   };
 }
 
-/** The forms that a server may echo a token in: whole, URL-encoded, as JSON writes it, and the part after `id|`. */
+/** Returns the forms of a token in a server's echo: whole, URL-encoded, in JSON, and the part after `id|`. */
 export function tokenForms(token: string): readonly string[] {
   const parts = token.split("|").filter((part) => part.length >= 8);
-  // The whole before its part, or the rest of it would stay.
+  // The whole token must precede its part, or the rest would remain.
   return [token, encodeURIComponent(token), JSON.stringify(token).slice(1, -1), ...parts];
 }
 
 /**
- * About 1 ms and 1 MiB for each guess. A host's token is too long to be guessed; this is for a short one whose file names
- * became known. A key would not help: it would be in the same folder.
+ * About 1 ms and 1 MiB for each guess. A host's token is too long to guess. This protects a short token whose file names became known.
+ * A key would not help: it would be in the same folder.
  */
 const COST = { N: 1024, r: 8, p: 1 };
 const BYTES = 16;
 
 /**
- * A name for an account and a token, which does not reveal the token: always the same for the same two, on every machine.
+ * Returns a name for an account and a token, without revealing the token: the same name on every machine.
  * @param baseUrl normalised, so that one account has one name.
  * @returns 32 hexadecimal digits.
  */
@@ -120,5 +119,5 @@ export function accountDigest(baseUrl: string, token: string): string {
   return digest;
 }
 
-/** By token and address: one process asks for the same few again and again. */
+/** Cache by token and base URL: a process requests the same digests repeatedly. */
 const digests = new Map<string, Map<string, string>>();

@@ -1,7 +1,8 @@
-/** The wire: sends one request and reads its answer. Of a failure below HTTP it says whether the request can have arrived. */
+/** The wire: sends one request and reads its response. A failure below HTTP states whether the request can have arrived. */
 import type { ZlibOptions } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { problem } from "../messages/index.ts";
+import { noneWithin } from "../messages/network.ts";
 import { type Clock, errnoOf, isGap, momentOf } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import { type ApiReply, type ApiRequest, beforeLeaving, type Cut, type HttpDispatcher, isTooLate } from "./exchange.ts";
@@ -16,26 +17,26 @@ interface SendOptions {
   /** Returns the connections. */
   dispatcher(): Promise<HttpDispatcher>;
   readonly clock: Clock;
-  /** For one attempt, from connecting to the last byte, in ms. */
+  /** Time limit of one attempt, from connecting to the last byte, in ms. */
   readonly timeoutMs: number;
   readonly maxResponseBytes: number;
 }
 
-/** Wait for an answer once the run is stopped, in ms. */
+/** Maximum wait for a response after the run was stopped, in ms. */
 export const LAST_WAIT_MS = 30_000;
 
-/** Why the timers of a finished attempt end; nobody sees it, and a new one for each request would cost more than sending it. */
+/** Internal abort reason for the timers of a finished attempt. One shared object, because a new error for each request is slow. */
 const OVER = new Error("the attempt is over");
-/** Why an attempt ends that its caller has given up; the caller knows it better. */
+/** Internal abort reason of an attempt that its caller cancelled. */
 const GIVEN_UP = new Error("given up");
 
 /**
- * Puts a request on the wire and reads the whole answer, bounded in time and size. Redirects are not followed. Rejects
- * only when no status came; a body that ended early has `cut`.
+ * Sends a request and reads the whole response, bounded in time and size. Follows no redirect. Rejects only if no status arrived; an
+ * incomplete body has `cut`.
  *
- * Nothing is written to a socket once `signal` or `stop` is aborted, or the time of the request is over: a request may wait for
- * a connection, and the process may be stopped at any moment. So undici asks once more, in the same turn of the event loop in
- * which it writes. A request that was not written has `reached: "no"`.
+ * Writes no byte to a socket after `signal` or `stop` is aborted, or after the time limit of the request: a request may wait for a
+ * connection, and the process may be stopped at any moment. So {@link Exchange} checks again in the event loop turn in which undici
+ * writes. A request that was not written has `reached: "no"`.
  */
 export async function send(options: SendOptions, request: ApiRequest): Promise<ApiReply> {
   const { baseUrl, clock, timeoutMs, maxResponseBytes } = options;
@@ -72,12 +73,12 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
   const began = momentOf(clock);
   const { method, body = null } = request;
   const headers = { ...request.headers, ...(body !== null && { "content-type": "application/json" }) };
-  // One limit for the whole attempt, kept by the injected clock.
+  // The injected clock enforces one limit for the whole attempt.
   const limits = { headersTimeout: 0, bodyTimeout: 0 };
   try {
     dispatcher.dispatch({ origin, path: `${pathname}${request.path}`, method, headers, body, ...limits }, exchange);
     const reply = await exchange.reply;
-    // A whole answer is returned even if the caller has just given up: it may be that of an order.
+    // A whole response is returned even after cancellation: it may belong to an order.
     if (reply.cut === "closed" && signal?.aborted) throw cancelled(endpoint, "maybe");
     return reply.cut === "closed" && timedOut ? { ...reply, cut: "timeout" } : reply;
   } catch (error) {
@@ -88,7 +89,7 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
     const was = { timeoutMs, isPaused: isGap(began, clock) };
     if (timedOut && exchange.hasLeft) throw timeout(request, baseUrl, was);
     throw unreachable(request, baseUrl, {
-      error: timedOut ? stepFailure("no connection", `none within ${timeoutMs / 1000} s`) : error,
+      error: timedOut ? stepFailure("no connection", noneWithin(timeoutMs / 1000)) : error,
       hasLeft: exchange.hasLeft,
       isPaused: was.isPaused,
     });
@@ -101,19 +102,19 @@ export async function send(options: SendOptions, request: ApiRequest): Promise<A
   }
 }
 
-/** Conditions under which a request must not leave. */
+/** Conditions that prevent sending. */
 interface Check {
-  /** Aborted: it must not leave. */
+  /** Aborted: the request must not be sent. */
   readonly held: AbortSignal | undefined;
-  /** Returns a failure if its time is over. */
+  /** Returns a failure if the time limit has passed. */
   overdue(): FailedAttempt | undefined;
 }
 
-/** One attempt, as undici reports it: without a stream for the body, which costs more than all the rest. */
+/** One attempt, as a handler of undici. It uses no stream for the body, because a stream is slow. */
 class Exchange implements DispatchHandler {
   /** A byte of the request may have been written to a socket. */
   hasLeft = false;
-  /** The reason why the request was not written: its time was over. */
+  /** The failure of a request that was not written because its time limit had passed. */
   overdue: FailedAttempt | undefined;
   readonly #check: Check;
   readonly #most: number;
@@ -124,7 +125,7 @@ class Exchange implements DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #size = 0;
 
-  /** @param check is asked when the request is written. @param most bytes of the body. */
+  /** @param check is evaluated when the request is written. @param most maximum size of the body, in bytes. */
   constructor(check: Check, most: number) {
     this.#check = check;
     this.#most = most;
@@ -134,7 +135,7 @@ class Exchange implements DispatchHandler {
     return this.#reply.promise;
   }
 
-  /** It does not leave any more, or its answer is not awaited. */
+  /** Cancels the request, or stops waiting for its response. */
   giveUp(): void {
     this.#isGivenUp = true;
     if (this.#controller === undefined) this.#reply.reject(GIVEN_UP);
@@ -153,7 +154,7 @@ class Exchange implements DispatchHandler {
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    // 100 to 199 come before the answer.
+    // Statuses 100 to 199 precede the response.
     if (status < 200) return;
     this.#head = { status, headers: single(headers) };
     if (Number(headers["content-length"] ?? 0) > this.#most) this.#refuse(controller);
@@ -174,7 +175,7 @@ class Exchange implements DispatchHandler {
     else this.#end("closed");
   }
 
-  /** The connection is of no more use: the rest of the body would come over it. */
+  /** Ends the connection, because the rest of the body would follow on it. */
   #refuse(controller: Dispatcher.DispatchController): void {
     this.#end("too_large");
     controller.abort(GIVEN_UP);
@@ -187,7 +188,7 @@ class Exchange implements DispatchHandler {
   }
 }
 
-/** Repeated headers: the first one counts, and of `Link` all. */
+/** Joins repeated headers: the first value counts, and all values of `Link`. */
 function single(headers: Headers): ApiReply["headers"] {
   const one = (name: string, values: string[]) => (name === "link" ? values.join(", ") : values[0]);
   return Object.fromEntries(
@@ -201,7 +202,7 @@ function single(headers: Headers): ApiReply["headers"] {
 /** Maximum number of encodings of one body. */
 const MOST_ENCODINGS = 2;
 
-/** The text of a body. Requests ask for no compression (`Accept-Encoding: identity`), and gateways compress nevertheless. */
+/** Decodes a body. Requests ask for no compression (`Accept-Encoding: identity`), but gateways may compress. */
 function decoded(
   body: Buffer,
   contentEncoding: string | undefined,
@@ -218,7 +219,7 @@ function decoded(
     try {
       bytes = decode(bytes, { maxOutputLength: most });
     } catch (error) {
-      // The stream ends early, or holds something else from some byte on.
+      // The stream ends early, or contains invalid bytes.
       return { text: "", cut: errnoOf(error) === "ERR_BUFFER_TOO_LARGE" ? "too_large" : "closed" };
     }
   }
@@ -226,11 +227,11 @@ function decoded(
 }
 
 function decoderOf(encoding: string): ((bytes: Buffer, options: ZlibOptions) => Buffer) | undefined {
-  // Loaded here: few servers compress what was not to be compressed.
+  // Loaded here, because servers rarely compress.
   const zlib = process.getBuiltinModule("node:zlib");
   if (encoding === "gzip" || encoding === "x-gzip") return zlib.gunzipSync;
   if (encoding === "br") return zlib.brotliDecompressSync;
-  // Some servers leave out the two bytes by which zlib's form begins.
+  // Some servers omit the two leading bytes of zlib's format.
   const inflate: typeof zlib.inflateSync = (bytes, options) =>
     ((bytes as Buffer).readUInt8(0) & 0x0f) === 8
       ? zlib.inflateSync(bytes, options)
@@ -250,7 +251,7 @@ function timeout(
   return new FailedAttempt(endpoint, { ...said, reached: "maybe", transient: true });
 }
 
-/** @param hasLeft false: not a byte of the request was written, whatever the error is. */
+/** The failure below HTTP. @param hasLeft false: no byte of the request was written, whatever the error is. */
 function unreachable(
   { endpoint }: ApiRequest,
   { origin }: URL,

@@ -1,16 +1,16 @@
-/** Windows of a list: pages of different sizes that overlap, so that their rows show whether any moved between two readings. */
+/** Windows of a list: overlapping pages of different sizes. Their common rows prove that no row moved between two requests. */
 
-/** A page to ask for: its number, counted from 1 whatever the host does, and its size. */
+/** A requested page: its number from 1, whatever the host's first number is, and its size. */
 export interface Window {
   readonly page: number;
   readonly size: number;
 }
 
-/** The index of the first row of a window. */
+/** Returns the index of the first row of a window. */
 export const beginOf = ({ page, size }: Window): number => (page - 1) * size;
 
 /**
- * The window that begins with a row before `end` and reaches furthest beyond it. Undefined: none of at most `most` rows does
+ * Returns the window that begins before `end` and reaches furthest beyond `end`. Undefined if no window of at most `most` rows does
  * both.
  */
 export function windowAfter(end: number, most: number): Window | undefined {
@@ -26,9 +26,9 @@ export function windowAfter(end: number, most: number): Window | undefined {
 }
 
 /**
- * Returns true if a window certainly continues the one before it: its first rows are the last rows of that one. Every row that
- * is in the list while both are read is then in one of them, as long as rows keep their order.
- * @param overlap how many rows both have if none moved.
+ * Returns true if a window certainly continues the window before: its first rows are the last rows of the other. Then every row that
+ * existed during both requests is in one of them, as long as rows keep their order.
+ * @param overlap number of common rows if no row moved.
  */
 export function continues(before: readonly string[], rows: readonly string[], overlap: number): boolean {
   return overlap > 0 && before.length >= overlap && before.slice(-overlap).every((row, at) => row === rows[at]);

@@ -1,15 +1,15 @@
 import type { Clock } from "../model/index.ts";
 
-/** A write that takes its turn, and what ends its wait. */
+/** Limits of the wait of a write. */
 export interface WriteTurn {
-  /** Longest wait, in milliseconds. Default: until it is its turn. */
+  /** Maximum wait, in milliseconds. Default: unlimited. */
   readonly withinMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The requests of one client that change something. They leave side by side until the host refuses one because it is busy
- * (423, 503): from then on they leave one after another, first come, first served.
+ * Queue of a client's mutations. They are sent concurrently until the host rejects one because it is busy (423, 503). From then on
+ * they are sent one after another, first come, first served.
  */
 export class WriteQueue {
   readonly #clock: Clock;
@@ -21,12 +21,12 @@ export class WriteQueue {
     this.#clock = clock;
   }
 
-  /** From now on each write waits for the one before. */
+  /** Makes each write wait for the write before, from now on. */
   serialize(): void {
     this.#isSerial = true;
   }
 
-  /** Waits for the turn of a write. @returns false if the turn does not come in time, or the signal is aborted. */
+  /** Waits for the turn of a write. @returns false if the maximum wait is over, or the signal is aborted. */
   async begin({ withinMs = Number.POSITIVE_INFINITY, signal }: WriteTurn = {}): Promise<boolean> {
     if (!this.#isSerial || this.#underWay === 0) {
       this.#underWay += 1;
@@ -45,12 +45,12 @@ export class WriteQueue {
     signal?.removeEventListener("abort", leave);
     const at = this.#waiting.indexOf(enter);
     if (at >= 0) this.#waiting.splice(at, 1);
-    // Its turn came after it had given up.
+    // The turn began after the wait had ended.
     else if (!isIn) this.end();
     return isIn;
   }
 
-  /** A write is over: answered, or given up. */
+  /** Ends a write: its response arrived, or it was cancelled. */
   end(): void {
     this.#underWay -= 1;
     if (this.#underWay > 0) return;

@@ -1,7 +1,8 @@
-// One-time secrets out to a file, a line of an env file or a command: where they may go, and how they get there.
+/** Writes one-time secrets to a file, a line of an env file or a command, and rejects unsafe places. */
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { problem } from "../messages/index.ts";
 import {
+  type Diagnostic,
   errnoOf,
   type FileOutput,
   HostformError,
@@ -18,12 +19,12 @@ import { isInside } from "./paths.ts";
 import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 
 interface SecretOutputParts {
-  /** Absolute: paths are relative to it, and stay in it. */
+  /** Absolute path of the folder that paths are relative to, and stay in. */
   readonly folder: string;
-  /** Absolute: the projects that the folder is a part of, such as that of an app whose stack it is; a secret may go anywhere in them. */
+  /** Absolute paths of the projects that contain the folder, such as the app of a stack. A secret may be written anywhere in them. */
   readonly projects?: readonly string[];
   readonly disk: Disk;
-  /** Looks at the path itself, be it a link. Undefined when nothing is there. */
+  /** Reads the path itself, also if it is a link. Undefined if the path does not exist. */
   look(path: string): Pick<Seen, "form" | "mode" | "isOwn"> | undefined;
   readonly run: CommandRunner;
   /** Absolute paths of files (state, declaration) that no secret may replace. */
@@ -35,7 +36,7 @@ interface SecretOutputParts {
 }
 
 /**
- * Writes one-time secrets to where `secret_output` says. One at a time: two secrets may share an env file or a store.
+ * Writes one-time secrets to their `secret_output`. One at a time: two secrets may share an env file or a store.
  * Every failure is a HostformError `secret.output` that never holds the secret.
  */
 export class SecretFiles {
@@ -47,24 +48,25 @@ export class SecretFiles {
   }
 
   /**
-   * The place where a secret would be written. Writes nothing, and does not look outside of the project unless that is declared.
-   * @throws HostformError `secret.output` for a place where no secret may be written.
+   * Returns the place where a secret would be written. Writes nothing, and reads no path outside of the project unless the
+   * declaration allows it.
+   * @throws HostformError `secret.output` for a place that may hold no secret.
    */
   destination(output: FileOutput, of: SecretName): Promise<SecretDestination> {
     return secretTarget(this.#parts, output, of).destination(output);
   }
 
-  /** Makes sure, by trying, that a secret can be written there, and is this user's alone. */
+  /** Tests that a secret can be written to the place, and that only this user can read it. */
   check(output: SecretOutput, of: SecretName): Promise<void> {
     return this.#inTurn(() => secretTarget(this.#parts, output, of).check());
   }
 
-  /** The secrets that are there now. A command shows none. */
+  /** Returns the secrets that the place holds now; none for a command. */
   held(output: SecretOutput, of: SecretName): Promise<readonly string[]> {
     return this.#inTurn(() => secretTarget(this.#parts, output, of).held());
   }
 
-  /** Writes a secret; durable when it resolves. A file is replaced whole, so that it is never half written. */
+  /** Writes a secret, durably. Replaces the whole file, so that it is never half written. */
   write(output: SecretOutput, of: SecretName, secret: string): Promise<void> {
     return this.#inTurn(() => secretTarget(this.#parts, output, of).write(secret));
   }
@@ -79,6 +81,7 @@ export class SecretFiles {
 /** Returns the target of one secret. */
 function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address, attribute }: SecretName) {
   const { disk, look } = parts;
+  const secret = { address, attribute: ["secret_output"], what: attribute, place: outputPlace(output) };
 
   async function destination(file: FileOutput): Promise<SecretDestination> {
     const { folder, projects = [], own, isOwn, owner = "hostform" } = parts;
@@ -86,21 +89,17 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     const declared = resolve(folder, outputPath(file));
     const folders = [...projects, folder];
     const roots = [...folders, ...(await attempt(() => Promise.all(folders.map((one) => realPath(disk, one)))))];
-    // The text decides, before anything is looked at.
+    // The path alone decides before the disk is read.
     const root = roots.find((one) => isInside(one, declared));
     if (root === undefined && !outside) {
-      refuse(
-        `It is ${declared}, which is not in ${folders[0]}.`,
-        "Name a file in that folder, or set `outside_project` to true beside it if this one is meant.",
-      );
+      reject(problem("secret.output/elsewhere", { ...secret, file: declared, folder: folders[0] ?? folder }));
     }
     const linked = await attempt(async () => stepsTo(declared, root).find((step) => look(step)?.form === "link"));
-    if (linked !== undefined) refuse(`${linked} is a symbolic link, and no secret follows one.`, "Name its target.");
+    if (linked !== undefined) reject(problem("secret.output/link", { ...secret, file: linked }));
     const real = await attempt(() => realPath(disk, declared));
-    if (real.split(sep).some((name) => name.toLowerCase() === ".git"))
-      refuse("It is in a folder of git, which runs hooks and reads its configuration from there.");
+    if (real.split(sep).some((name) => name.toLowerCase() === ".git")) reject(problem("secret.output/git", secret));
     const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
-    if (owned.includes(real) || isOwn?.(real)) refuse(`It is a file that ${owner} itself reads or writes.`);
+    if (owned.includes(real) || isOwn?.(real)) reject(problem("secret.output/own", { ...secret, owner }));
     return { real, inside: root !== undefined, shown: root === undefined ? real : relative(root, declared) };
   }
 
@@ -108,24 +107,22 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     if ("command" in output) return run(output.command, "test", "");
     const path = await target(output);
     const found = look(path);
-    if (found?.isOwn === false)
-      refuse(`Another user owns ${path}.`, "Remove the file, or name another: hostform creates it.");
+    if (found?.isOwn === false) reject(problem("secret.output/owner", { ...secret, file: path }));
     if (found !== undefined && (found.mode & 0o077) !== 0)
-      refuse(`Others can read or write ${path}.`, `\`chmod 600 ${shellPath(outputPath(output))}\``);
+      reject(problem("secret.output/mode", { ...secret, file: path, argument: shellPath(outputPath(output)) }));
     if ("env_file" in output) await textOf(path);
     await attempt(async () => {
       const temporary = await freeBeside(path);
       await createSynced(disk, temporary, "This line tests whether the file can be written.\n");
       await disk.remove(temporary);
-      if (await isMount(disk, { path, temporary }))
-        refuse(`${path} is a mount of its own, and no other file can replace it.`, "Mount its folder instead.");
+      if (await isMount(disk, { path, temporary })) reject(problem("secret.output/mount", { ...secret, file: path }));
     }, path);
   }
 
-  async function write(secret: string): Promise<void> {
-    if ("command" in output) return run(output.command, "write", secret);
+  async function write(value: string): Promise<void> {
+    if ("command" in output) return run(output.command, "write", value);
     const path = await target(output);
-    const text = "file" in output ? `${secret}\n` : await assigned(path, output.env_file.name, secret);
+    const text = "file" in output ? `${value}\n` : await assigned(path, output.env_file.name, value);
     await attempt(async () => {
       await replaceFile(disk, { path, temporary: await freeBeside(path) }, text);
       await disk.syncFolder(dirname(path));
@@ -137,36 +134,30 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     const path = await target(output);
     const text = (await attempt(() => disk.read(path))) ?? "";
     const found = "file" in output ? [text.replace(/\r?\n$/, "")] : assignedTo(text, output.env_file.name);
-    return found.filter((secret) => secret !== "");
+    return found.filter((value) => value !== "");
   }
 
-  /** The regular file that is to be replaced, or created. */
+  /** Returns the path of the regular file to replace or create. */
   async function target(file: FileOutput): Promise<string> {
     const { real: path } = await destination(file);
     const found = await attempt(async () => look(path));
-    if (found !== undefined && found.form !== "file") {
-      const what = found.form === "folder" ? "a folder" : "not an ordinary file";
-      refuse(`${path} is ${what}.`, "Name a file; it need not exist yet.");
-    }
+    if (found !== undefined && found.form !== "file")
+      reject(problem("secret.output/form", { ...secret, file: path, isFolder: found.form === "folder" }));
     return path;
   }
 
-  async function assigned(path: string, name: string, secret: string): Promise<string> {
-    const quoted = quoteValue(secret);
-    if (quoted === undefined) {
-      const detail = "It holds characters that shells and readers of .env files quote differently.";
-      refuse(detail, "Use `file` or `command` instead.");
-    }
+  async function assigned(path: string, name: string, value: string): Promise<string> {
+    const quoted = quoteValue(value) ?? reject(problem("secret.output/quotes", secret));
     return withAssignment(await textOf(path), name, quoted);
   }
 
   async function textOf(path: string): Promise<string> {
     const text = (await attempt(() => disk.read(path))) ?? "";
     if (!text.includes("\uFFFD")) return text;
-    return refuse(`${path} is not a text in UTF-8; rewriting it would damage it.`);
+    return reject(problem("secret.output/encoding", { ...secret, file: path }));
   }
 
-  /** A free path beside the target. Always the same, so that what a killed run left there does not stay. */
+  /** Returns a free path beside the target. The path is always the same, so the next run removes the file of a killed run. */
   async function freeBeside(path: string): Promise<string> {
     const temporary = join(dirname(path), `.${basename(path)}.hostform.tmp`);
     await disk.remove(temporary);
@@ -180,23 +171,21 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
       HOSTFORM_ATTRIBUTE: attribute,
     });
     if (failure === undefined) return;
-    const when = purpose === "test" ? " when it was tried (HOSTFORM_SECRET_OUTPUT=test)" : "";
-    refuse(`It ${failure}${when}. ${endOfErrors(stderr, input)}`, "Fix the command, or name another.");
+    const output = endOfErrors(stderr, input);
+    reject(problem("secret.output/command", { ...secret, failure, isTest: purpose === "test", output }));
   }
 
-  /** Does a step on the disk; the system's refusal becomes a message. @param path what is to be written. */
+  /** Does a step on the disk; the system's error becomes a message. @param path the file to write. */
   async function attempt<T>(step: () => Promise<T>, path?: string): Promise<T> {
     try {
       return await step();
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      const folder = path !== undefined && isThere(dirname(path));
-      // The folder exists, but no file can be created in it (/proc).
-      const fix = folder ? "Name a file in a folder where files can be created." : FIXES.ENOENT;
-      const how = (code === "ENOENT" ? fix : FIXES[code]) ?? "Fix the path, or name another.";
-      // The temporary file beside it is not shown.
-      return refuse((error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1"), how);
+      const hasFolder = path !== undefined && isThere(dirname(path));
+      // The message names the target in place of its temporary file.
+      const failure = (error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1");
+      return reject(problem("secret.output/system", { ...secret, failure, code, hasFolder }));
     }
   }
 
@@ -208,24 +197,12 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     }
   }
 
-  function refuse(detail: string, remedy = "Name another file."): never {
-    const said = problem("secret.output", {
-      address,
-      attribute: ["secret_output"],
-      what: attribute,
-      place: outputPlace(output),
-      reason: detail,
-      remedy,
-    });
-    throw new HostformError([said]);
-  }
-
   return { destination, check, held, write };
 }
 
 /**
  * Secrets on the disk of this machine; commands run in `folder`.
- * @param env the environment of commands.
+ * @param env environment of the commands.
  */
 export function systemSecretFiles({
   env,
@@ -238,22 +215,18 @@ export function systemSecretFiles({
   return new SecretFiles({ ...parts, disk: systemDisk, look: lookAt, run });
 }
 
-const FIXES: Readonly<Record<string, string>> = {
-  ENOENT: "Create its folder first (`mkdir -p`).",
-  EACCES: "Get write access to its folder, or name another path.",
-  EPERM: "Get write access to its folder, or name another path.",
-  EROFS: "Name a path that can be written to.",
-  ENOSPC: "Free space on the disk.",
-};
+function reject(reason: Diagnostic): never {
+  throw new HostformError([reason]);
+}
 
-/** The parts of a path below a root, from the top; without a root the path alone. */
+/** Returns the path and its parents below a root, outermost first; without a root only the path. */
 function stepsTo(path: string, root: string | undefined): string[] {
   if (root === undefined) return [path];
   const names = relative(root, path).split(sep);
   return names.map((_, at) => join(root, ...names.slice(0, at + 1)));
 }
 
-/** @throws the system's errors, except that something does not exist yet. */
+/** Resolves the links of a path whose last parts need not exist. @throws the system's other errors. */
 async function realPath(disk: Pick<Disk, "resolve">, file: string): Promise<string> {
   try {
     return await disk.resolve(file);
@@ -265,8 +238,8 @@ async function realPath(disk: Pick<Disk, "resolve">, file: string): Promise<stri
 }
 
 /**
- * The project that the folder belongs to. A stack of CDKTF is in `cdktf.out/stacks/NAME`, and its project where the app
- * has its `cdktf.json`, or beside the output folder.
+ * Returns the project of a folder. A stack of CDKTF is in `cdktf.out/stacks/NAME`; its project is the folder with the app's
+ * `cdktf.json`, or the parent of the output folder.
  */
 export function appFolder(folder: string): string {
   const output = resolve(folder, "..", "..");
@@ -282,14 +255,13 @@ export function appFolder(folder: string): string {
 /** Characters that mean themselves to a shell and to every reader of `.env` files. */
 const PLAIN = /^[A-Za-z0-9_./+=@%,-]+$/;
 
-/** `NAME=value` with the place of the value; what a quoted value holds, line breaks too, is no assignment of its own. */
+/** `NAME=value`. A quoted value may contain line breaks and text that looks like another assignment. */
 const ASSIGNMENT =
   /^([^\S\r\n]*(?:export[^\S\r\n]+)?)([A-Za-z_][\w.-]*)[^\S\r\n]*=[^\S\r\n]*(?:(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*")[^\r\n]*|[^\r\n]*)/gm;
 
 /**
- * A text of `NAME=value` lines in which every line of this name has the value; appended when there is none. All other
- * lines stay as they are.
- * @param quoted as {@link quoteValue} gives it.
+ * Sets the value in every `NAME=value` line of this name, or appends a line. Keeps all other lines.
+ * @param quoted result of {@link quoteValue}.
  */
 export function withAssignment(text: string, name: string, quoted: string): string {
   let found = false;
@@ -304,7 +276,7 @@ export function withAssignment(text: string, name: string, quoted: string): stri
   return `${text}${open ? end : ""}${name}=${quoted}${end}`;
 }
 
-/** The values of this name in a text of `NAME=value` lines, without their quotes. */
+/** Returns the values of this name in `NAME=value` lines, without their quotes. */
 function assignedTo(text: string, name: string): string[] {
   return [...text.matchAll(ASSIGNMENT)].flatMap(([line, , own]) => {
     if (own !== name) return [];
@@ -315,12 +287,12 @@ function assignedTo(text: string, name: string): string[] {
 }
 
 /**
- * A value in a notation that a shell (`set -a; . ./.env`) and dotenv readers understand alike; undefined when there is
- * none: dotenv knows no escapes that a shell knows too, so a value with both kinds of quotes cannot be written.
+ * Quotes a value so that a shell (`set -a; . ./.env`) and dotenv readers read the same. Undefined if no such notation exists:
+ * a shell and dotenv share no escapes, so a value with both kinds of quotes cannot be written.
  */
 export function quoteValue(value: string): string | undefined {
   if (PLAIN.test(value)) return value;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters.
   if (/[\0-\x1f\x7f]/.test(value)) return undefined;
   if (!value.includes("'")) return `'${value}'`;
   return /["$`\\]/.test(value) ? undefined : `"${value}"`;

@@ -240,11 +240,6 @@ export const declaration = {
     detail: "Without a domain or a reference, the order has no name and could be placed twice.",
     remedies: ["Set reference to a name that is unique in the project and never changes."],
   })),
-  "secret.output": error((given: Words<"address" | "what" | "place" | "reason" | "remedy">) => ({
-    summary: `The ${given.what} of ${given.address} cannot be written to ${given.place}`,
-    detail: given.reason,
-    remedies: [given.remedy],
-  })),
   "secret.output/other": error(
     ({
       address,

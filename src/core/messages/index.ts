@@ -20,13 +20,14 @@ import { type Given, problemsOf, type Rest } from "./message.ts";
 import { objects } from "./objects.ts";
 import { processes } from "./processes.ts";
 import { requests } from "./requests.ts";
+import { secretPlaces } from "./secret-places.ts";
 import { states } from "./states.ts";
 
 export type { MissingState } from "./accounts.ts";
 export type { Doing } from "./locks.ts";
 export { doubtOf } from "./requests.ts";
 
-/** Every message of the core. No two subjects have one name in common. */
+/** Every message of the core. Each name occurs in one subject only. */
 export const catalogue = {
   ...objects,
   ...creates,
@@ -38,6 +39,7 @@ export const catalogue = {
   ...requests,
   ...states,
   ...locks,
+  ...secretPlaces,
 };
 
 /**

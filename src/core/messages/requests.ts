@@ -1,4 +1,4 @@
-/** Messages about requests to the API: their answers and failures, the address and the token that they need. */
+/** Messages about requests to the API: responses, failures, the base URL and the token. */
 import type { Remedy } from "../model/index.ts";
 import { type Catalogue, error, type Words, warning } from "./message.ts";
 
@@ -9,11 +9,11 @@ type Status = { readonly status: number };
 type Place = Request & Words<"origin">;
 
 const AGAIN = "Try again later. If it fails again, ask the host.";
-const CHECK_URL = "Check that the base URL is the API's address.";
+const CHECK_URL = "Check that the base URL is the API's URL.";
 const NO_GATEWAY =
-  "Check that the base URL is the API's address, and that no proxy or gateway answers in its place. If one does, ask its administrator to allow requests to the API.";
+  "Check that the base URL is the API's URL, and that no proxy or gateway responds in its place. If one does, ask its administrator to allow requests to the API.";
 const REPORT_LIST = "Report it to the host. Nothing is changed on the basis of an incomplete listing.";
-const SET_URL = "Set the address that the host gives, such as https://api.example.com; /api/v1 may be left out.";
+const SET_URL = "Set the URL that the host gives, such as https://api.example.com; /api/v1 is optional.";
 const UNSENT = "No request was sent.";
 const ORIGINS = "HOSTFORM_ALLOWED_ORIGINS";
 const LIST_ORIGINS = `List origins, separated by commas, such as https://api.example.com,https://gitlab.example; or unset ${ORIGINS}.`;
@@ -30,22 +30,22 @@ const listing = <Given = unknown>(what: string, detail: (given: Given) => string
     remedies: [remedy],
   }));
 
-/** The sentence about a request whose result is unknown. @param repeat class of the request: a read needs none. */
+/** The sentence about a request whose result is unknown. @param repeat class of the request; a read has no such sentence. */
 export const doubtOf = (repeat: "safe" | "keyed" | "idempotent" | "once"): string | undefined =>
   repeat === "safe"
     ? undefined
-    : `It is not known whether the API carried out the request; ${
+    : `The API may have carried out the request; ${
         {
           keyed: "the same Idempotency-Key may be sent again",
           idempotent: "it may be sent again",
-          once: "check the account before it is sent again",
+          once: "check the account before you send it again",
         }[repeat]
       }.`;
 
 export const requests = {
   "api.cancelled": error(({ request }: Request) => ({ summary: `${request} was cancelled` })),
   "api.too_late": error(({ request }: Request) => ({
-    summary: `${request} was not sent: its time is over`,
+    summary: `${request} was not sent: its time limit has passed`,
     remedies: ["Run the command again: it reads the account first."],
   })),
   "api.too_late/key": error(({ request }: Request) => ({
@@ -88,59 +88,61 @@ export const requests = {
   ),
 
   "api.malformed": error(({ request, expected, came }: Request & Words<"expected" | "came">) => ({
-    summary: `The API's answer to ${request} could not be understood`,
+    summary: `The API's response to ${request} has an unknown format`,
     detail: `Expected ${expected}, received ${came}.`,
     remedies: [
-      "Check that the base URL is the API's address, and that no proxy answers in its place. If both hold, report the answer's form.",
+      "Check that the base URL is the API's URL, and that no proxy responds in its place. If both hold, report the format of the response.",
     ],
   })),
   "api.malformed/row": warning(({ request, failure }: Request & Words<"failure">) => ({
-    summary: `A row in the answer to ${request} could not be understood`,
-    detail: `${failure} Nothing is concluded from what the list lacks.`,
-    remedies: ["Report the form of the row to the host. Until it is readable, nothing is created there."],
+    summary: `An entry in the response to ${request} has an unknown format`,
+    detail: `${failure} An object that the list lacks may still exist.`,
+    remedies: [
+      "Report the format of the entry to the host. Until the entry is readable, no object is created in this list.",
+    ],
   })),
-  "api.malformed/cut": error(({ status }: Status) => again(`The API's answer was cut off (${status})`)),
+  "api.malformed/cut": error(({ status }: Status) => again(`The API's response was cut off (${status})`)),
   "api.malformed/text": error(({ status }: Status) => ({
-    summary: `A text came in place of the API's answer (${status})`,
+    summary: `The response is plain text, not an API response (${status})`,
     remedies: [NO_GATEWAY],
   })),
   "api.malformed/page": error(({ status, isTransient }: Status & { readonly isTransient: boolean }) => ({
-    summary: `A web page came in place of the API's answer (${status})`,
+    summary: `The response is a web page, not an API response (${status})`,
     remedies: [isTransient ? `Try again later. ${NO_GATEWAY}` : NO_GATEWAY],
   })),
   "api.malformed/sign_on": error({
-    summary: "The API's sign-on URL is not a web address, so it is not used",
-    remedies: ["Sign on in the dashboard, and report it to the host."],
+    summary: "The API's sign-on URL is not an http or https URL",
+    remedies: ["Sign on in the dashboard, and report the URL to the host."],
   }),
   "api.no_list": warning(({ request, failure }: Request & Words<"failure">) => ({
-    summary: `${request} holds no list, so this run could not check it`,
+    summary: `${request} returned no list, so this run could not check its objects`,
     detail: `${failure}. Objects keep their values in the state.`,
     remedies: [
-      "If the list should have objects, check that no proxy answers. Otherwise ask the host for a list, [] if it is empty: until then, nothing is created there.",
+      "If the list should have objects, check that no proxy responds. Otherwise ask the host for a list, [] if it is empty: until then, no object is created in this list.",
     ],
   })),
   "api.inconclusive": error(({ request, status, came, expected }: Request & Status & Words<"came" | "expected">) => ({
-    summary: `${request} was answered with status ${status} and ${came}`,
-    detail: `Expected status 200 and ${expected}. Such an answer proves neither that something exists nor that it does not.`,
+    summary: `The response to ${request} has status ${status} and ${came}`,
+    detail: `Expected status 200 and ${expected}. Such a response proves neither that an object exists nor that it is absent.`,
     remedies: [
-      "Try again in a minute. If the answer stays the same, check that no proxy answers, then report it to the host.",
+      "Try again in a minute. If the response stays the same, check that no proxy responds, then report it to the host.",
     ],
   })),
   "api.accepted": error(({ request, noun, came }: Request & Words<"noun" | "came">) => ({
-    summary: `The API accepted ${request}, but its answer names no object`,
+    summary: `The API accepted ${request}, but its response names no object`,
     detail: `Expected ${noun} with an id, received ${came}.`,
     remedies: ["Check the account before you send it again: a job may create it later."],
   })),
   "api.too_large": error(({ request }: Request) => ({
-    summary: `The answer to ${request} is too large`,
-    remedies: ["Report it to the host: no answer of the API should be that large."],
+    summary: `The response to ${request} is too large`,
+    remedies: ["Report it to the host: no response of the API should be that large."],
   })),
 
   "api.pagination": listing("is incomplete", ({ why }: Words<"why">) => why),
   "api.pagination/half": listing(
     "is incomplete",
     ({ what, received }: Words<"what"> & { readonly received: number }) =>
-      `${what}, but the server reports more than the ${received === 1 ? "1 object" : `${received} objects`} that came.`,
+      `${what}, but the server reports more than the ${received === 1 ? "1 object" : `${received} objects`} received.`,
   ),
   "api.pagination/endless": listing("does not end or repeats itself", ({ why }: Words<"why">) => why),
   "api.pagination/contradiction": listing("contradicts itself", ({ why }: Words<"why">) => why),
@@ -155,24 +157,24 @@ export const requests = {
     remedies: ["Check the token; create a new one in the dashboard (API Tokens) if it was revoked."],
   }),
   "api.forbidden": error(({ request, ability }: Request & Words<"ability">) => ({
-    summary: `The token may not do this (403): ${request}`,
+    summary: `The token lacks permission for ${request} (403)`,
     remedies: [
-      `It needs the ability "${ability}". Use a token that has it, belongs to the account of the object, and is not restricted to other services.`,
+      `The request needs the ability "${ability}". Use a token that has this ability, belongs to the object's account, and is not restricted to other services.`,
     ],
   })),
   "api.forbidden/track": error(({ request }: Request) => ({
-    summary: `The account may not do this (403): ${request}`,
+    summary: `The account lacks permission for ${request} (403)`,
     remedies: [
       "Client accounts need an account on the Manage track. Use such an account, or leave out client accounts.",
     ],
   })),
   "api.forbidden/restricted": error(({ request }: Request) => ({
-    summary: `The token may not do this (403): ${request}`,
+    summary: `The token lacks permission for ${request} (403)`,
     remedies: ["Use a token of the whole account, or widen the restriction of this token."],
   })),
   "api.forbidden/refused": error(({ request, ability }: Request & Words<"ability">) => ({
-    summary: `The API refused ${request} (403)`,
-    remedies: [`Follow what the server says. If the token is the reason: it needs the ability "${ability}".`],
+    summary: `The API rejected ${request} (403)`,
+    remedies: [`Follow the server's message. If the token is the reason, the request needs the ability "${ability}".`],
   })),
   "api.not_found": error(({ request, status }: Request & Status) => ({
     summary: `The API does not know ${request} (${status})`,
@@ -183,10 +185,10 @@ export const requests = {
     remedies: ["Check the id; the object may have been removed elsewhere."],
   })),
   "api.validation": error(({ request, changes }: Request & { readonly changes: boolean }) => ({
-    summary: `The API refused the values of ${request} (422)`,
+    summary: `The API rejected the values of ${request} (422)`,
     remedies: [
       changes
-        ? "Correct the values that it names. If it names none, the object is in a state that does not allow it (a service that is not paid yet)."
+        ? "Correct the values that the server names. If it names none, the state of the object does not allow the request (an unpaid service)."
         : "Report it to the host: the request only reads, and takes no values from you.",
     ],
   })),
@@ -198,8 +200,8 @@ export const requests = {
     remedies: ["Run the command again in a minute. It uses the same Idempotency-Key, so nothing is ordered twice."],
   }),
   "api.rejected": error(({ request, status }: Request & Status) => ({
-    summary: `The API refused ${request} (${status})`,
-    remedies: ["Read what the server says about it."],
+    summary: `The API rejected ${request} (${status})`,
+    remedies: ["Read the server's message."],
   })),
   "api.rejected/key": error(({ status }: Status) => ({
     summary: `The API knows the Idempotency-Key of this order from a request with other values (${status})`,
@@ -209,35 +211,35 @@ export const requests = {
     ],
   })),
   "api.rate_limited": error({
-    summary: "The API refused because of too many requests (429)",
+    summary: "The API rejected the request: the rate limit is exceeded (429)",
     remedies: ["Wait a minute, or lower requests_per_minute if others use the same token."],
   }),
   "api.rate_limited/pause": error(
     (given: Request & Words<"pause" | "since" | "until" | "again"> & { readonly isRepeated: boolean }) => ({
       summary: `The API asks for a pause of ${given.pause}`,
-      detail: `${given.request} was not sent${given.isRepeated ? " again" : ""}. The API refused a request${given.since} (429), and asks for a pause until ${given.until}.`,
+      detail: `${given.request} was not sent${given.isRepeated ? " again" : ""}. The API rejected a request${given.since} (429), and asks for a pause until ${given.until}.`,
       remedies: [
-        `Run the command again after ${given.again}: until then, no request with this token leaves.`,
+        `Run the command again after ${given.again}: until then, no request with this token is sent.`,
         "If you know that the host is ready again, set HOSTFORM_STORE=memory for one command: it ignores the pause, which all processes of this machine share.",
       ],
     }),
   ),
   "api.redirect": error(({ status, target }: Status & Words<"target">) => ({
-    summary: `The API answered with a redirect (${status})${target}, which is not followed`,
-    remedies: ["Set the base URL to the final address."],
+    summary: `The API responded with a redirect (${status})${target}, which is not followed`,
+    remedies: ["Set the base URL to the final URL."],
   })),
   "api.server": error(({ status }: Status) => again(`The API failed (${status})`)),
   "api.timeout": error(({ request, origin, seconds }: Place & { readonly seconds: number }) => ({
-    summary: `The API did not answer within ${seconds} seconds`,
+    summary: `The API did not respond within ${seconds} seconds`,
     detail: `${request} at ${origin}.`,
     remedies: ["Try again.", { do: "see", what: "requests" }],
   })),
   "api.timeout/paused": error(({ request, origin }: Place) => ({
-    summary: "This process was paused while it waited for the API's answer, or a clock was set",
+    summary: "This process was paused while it waited for the API's response, or a clock was set",
     detail: `${request} at ${origin}.`,
     remedies: ["Try again.", { do: "see", what: "requests" }],
   })),
-  "api.timeout/host": error(again("The API gave up waiting for the request (408)")),
+  "api.timeout/host": error(again("The API timed out while it waited for the request (408)")),
   "api.unreachable": error(
     (
       given: Place & Words<"failure"> & { readonly isPaused: boolean; readonly fix: readonly Remedy[] | undefined },
@@ -271,18 +273,22 @@ export const requests = {
   "provider.base_url/query": baseUrl("The base URL contains a query or a fragment"),
   "provider.base_url/version": baseUrl("The base URL names another version of the API than /api/v1"),
   "provider.base_url/plain": error(({ host }: Words<"host">) => ({
-    summary: `Plain http to ${host} would show the API token to everyone on the way`,
+    summary: `Plain http to ${host} would expose the API token on the network`,
     detail: "Plain http is accepted for loopback addresses only.",
     remedies: [
       "Use https.",
-      { do: "allow", limits: [{ limit: "insecure_http" }], when: "the way to the server is protected otherwise" },
+      {
+        do: "allow",
+        limits: [{ limit: "insecure_http" }],
+        when: "the connection to the server is protected otherwise",
+      },
     ],
   })),
   "provider.proxy": error(({ variable }: Words<"variable">) => ({
-    summary: `${variable} does not hold the address of an HTTP proxy`,
+    summary: `${variable} is not the URL of an HTTP proxy`,
     remedies: [
-      `Set ${variable} to an address such as http://proxy.example:3128, or unset it.`,
-      "Percent-encode the signs of a password that have a meaning in addresses (@ is %40).",
+      `Set ${variable} to a URL such as http://proxy.example:3128, or unset it.`,
+      "Percent-encode the characters of a password that have a meaning in URLs (@ is %40).",
     ],
   })),
   "provider.token": error(({ of, variable, state, set }: Words<"of" | "variable" | "state" | "set">) => ({
@@ -301,17 +307,17 @@ export const requests = {
   })),
   "provider.token/absent": error({ summary: "The API token is empty", remedies: [COPY_TOKEN] }),
   "provider.token/characters": error({
-    summary: "The API token holds characters that no token has",
+    summary: "The API token contains invalid characters",
     remedies: [COPY_TOKEN],
   }),
   "trust.origin": error(
     ({ of, origin, allowed }: Words<"of" | "allowed"> & { readonly origin: string | undefined }) => ({
       summary:
         origin === undefined
-          ? `${of} has no address that can be compared with ${ORIGINS}`
-          : `${of} leads to ${origin}, where no credentials may go`,
+          ? `${of} has no URL that can be compared with ${ORIGINS}`
+          : `${of} uses ${origin}, which may not receive credentials`,
       detail: `${ORIGINS} allows ${allowed}. ${UNSENT}`,
-      remedies: [`Correct the address, or add it to ${ORIGINS}.`],
+      remedies: [`Correct the URL, or add its origin to ${ORIGINS}.`],
     }),
   ),
   "trust.origin/malformed": error({
@@ -321,7 +327,7 @@ export const requests = {
   "trust.origin/empty": error({ summary: `${ORIGINS} is set, but empty`, remedies: [LIST_ORIGINS] }),
   "trust.override": warning(({ of, origin }: Words<"of" | "origin">) => ({
     summary: `${of} sends its token to ${origin}, not to HOSTING_BASE_URL`,
-    detail: "The provider's settings name that address.",
+    detail: "The provider's settings name that URL.",
     remedies: [`Remove base_url if you do not want that. If you do, set ${ORIGINS} to the origins that you trust.`],
   })),
   "config.invalid_value/share": error({

@@ -6,7 +6,7 @@ import { PROVIDER_ADDRESS } from "./package.ts";
 import { providerSchema } from "./provider/schema.ts";
 import { schemaOf } from "./schema/of-kind.ts";
 
-/** Everything that the provider offers: its own configuration, the rest by name (a function's without `provider::hosting::`). */
+/** Everything that the provider offers: its configuration, and resources, data sources and functions by name (without `provider::hosting::`). */
 export const catalogue = {
   provider: providerSchema,
   resources: new Map([...kinds.values()].map((kind) => [kind.type, schemaOf(kind)])),
@@ -20,8 +20,8 @@ export type Catalogue = typeof catalogue;
 type JsonTree = { readonly [key: string]: unknown };
 
 /**
- * The catalogue in the form of `terraform providers schema -json`, which generators of bindings and documentation read. Keys are
- * in alphabetical order, as Terraform writes them.
+ * Returns the catalogue in the format of `terraform providers schema -json`, for generators of bindings and documentation. Keys are in
+ * Terraform's alphabetical order.
  */
 export function catalogueJson({ provider, resources, dataSources, ephemeral, functions }: Catalogue): JsonTree {
   return {
@@ -48,7 +48,7 @@ const schemaJson = ({ version, description, attributes }: Schema): JsonTree => (
 
 const attributesJson = (attributes: Attributes) => each(new Map(Object.entries(attributes)), attributeJson);
 
-/** Without false values, as Terraform writes it. */
+/** Removes false values, as Terraform does. */
 function attributeJson(attribute: Attribute): JsonTree {
   const { type, description, required, optional, computed, sensitive, writeOnly } = attribute;
   return {

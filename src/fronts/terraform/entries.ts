@@ -1,4 +1,4 @@
-/** The entries of the account store about objects that Terraform may not have recorded yet. */
+/** Entries of the account store for objects that may be missing in Terraform's state. */
 import { type Kind, kinds } from "../../core/kinds/index.ts";
 import { isPendingCreate, type PendingCreate } from "../../core/lifecycle/index.ts";
 import { type AccountStore, entriesOf, MemoryStore, type Note } from "../../core/local/index.ts";
@@ -14,37 +14,37 @@ import {
 
 import { problem } from "./messages.ts";
 
-/** A plan passes an object of the state on to another address, or has not seen that its address gives it up. */
+/** A plan that transfers an object of the state to another address, or has not read the removal of its address. */
 export interface Passing {
   /** Mark of Terraform's process. */
   readonly owner: string;
   /** Moment of the plan, in milliseconds since the epoch. */
   readonly noted: number;
   readonly is: boolean;
-  /** Terraform has shown the address of the object to that plan. */
+  /** Terraform has sent the address of the object to that plan. */
   readonly isShown: boolean;
 }
 
 /**
- * The outcome of a create. Terraform writes its state after the provider has answered, and a kill in between loses the answer.
- * The store keeps the entry until Terraform shows that it has recorded the object.
+ * The result of a create. Terraform writes its state after the provider's response, and a kill in between loses the response. The
+ * store keeps the entry until the object is in Terraform's state.
  */
 export interface Entry extends ResourceState {
   /** Digest of folder, workspace and backend of Terraform. */
   readonly place?: string;
-  /** Mark of the process that wrote it. */
+  /** Mark of the process that wrote the entry. */
   readonly owner?: string;
-  /** Terraform ended the process in order after the answer: its state has the object, or had it. */
+  /** Terraform ended the process normally after the response: its state has the object, or had it. */
   readonly answered?: true;
-  /** A destroy left it for the create of another address: no state has the object. */
+  /** A destroy left the object for the create of another address: no state has the object. */
   readonly handed?: true;
-  /** Plans that create what this object of the state is, by id. */
+  /** Plans with a create for this object of the state, by id. */
   readonly passes?: Readonly<Record<string, Passing>>;
   /** Plans that know the pending create, by id: true if one of their creates has its name. */
   readonly plans?: Readonly<Record<string, boolean>>;
-  /** The last refresh of the state found the pending create there. */
+  /** The last refresh found the pending create in the state. */
   readonly inState?: true;
-  /** `hostform resolve` could not write the state: the create made nothing (it is still pending here), or made the object of this id. */
+  /** Decision of `hostform resolve`, which could not write the state: the create failed (still pending here), or created the object of this id. */
   readonly resolved?: "absent" | "adopted";
   /** One-time values that Terraform had recorded before a change. */
   readonly base?: JsonObject;
@@ -64,9 +64,9 @@ interface EntriesOptions {
   readonly project: string | undefined;
   /** The state of Terraform. Entries with one of its earlier marks are its own. */
   readonly place?: EntryPlace | undefined;
-  /** The user accepts that a kill may lose a create: HOSTFORM_STORE=memory. */
+  /** HOSTFORM_STORE=memory: a kill may lose a create. */
   readonly mayForget?: boolean;
-  /** Called once if entries cannot be written, and once if they cannot be read. A warning holds no value of a resource. */
+  /** Called once if entries cannot be written, and once if they cannot be read. The warning contains no value of a resource. */
   readonly onWarning: (warning: Diagnostic) => void;
 }
 
@@ -75,7 +75,7 @@ export class Entries {
   readonly #options: EntriesOptions;
   /** The entries that this process wrote since the last {@link answered}. */
   readonly #own = new Map<string, Note>();
-  /** The entries that the store did not take. */
+  /** Entries that the store rejected. */
   readonly #unwritten = new MemoryStore();
   readonly #warned = new Set<string>();
 
@@ -84,8 +84,8 @@ export class Entries {
   }
 
   /**
-   * @param name distinguishes the object from others of its type: the reference of a service, else the natural key. There is no
-   *   entry without one.
+   * @param name distinguishes the object from others of its type: the reference of a service, otherwise the natural key. Every entry
+   *   has a name.
    */
   async get(type: string, name: string | undefined): Promise<Entry | undefined> {
     return name === undefined ? undefined : (await this.all(type, name)).get(name);
@@ -111,15 +111,15 @@ export class Entries {
   }
 
   /**
-   * Writes an entry. It is in memory alone if the store does not take it.
-   * @param options `isDurable`: the store must take it, else the state or the account has more than anybody knows.
+   * Writes an entry; only in memory if the store rejects it.
+   * @param options `isDurable`: the store must accept the entry, otherwise an object might be unknown.
    * @throws HostformError `store.unwritable`, `store.busy` or `store.newer`, if it must be durable.
    */
   async put(type: string, name: string, entry: Entry, options?: WriteOptions): Promise<void> {
     await this.#write(type, name, entry, options);
   }
 
-  /** Writes an entry if there is none. @returns the existing one; then nothing was written. @throws as {@link put}. */
+  /** Writes an entry if the name has none. @returns the existing entry; then nothing was written. @throws as {@link put}. */
   insert(type: string, name: string, entry: Entry, options?: WriteOptions): Promise<Entry | undefined> {
     return this.#write(type, name, entry, { ...options, when: "absent" });
   }
@@ -130,7 +130,7 @@ export class Entries {
    */
   async remove(type: string, name: string | undefined, id?: Json): Promise<void> {
     const entry = await this.get(type, name);
-    // Each plan asks for the removal of entries that most often do not exist: no reason to write.
+    // Most removals concern entries that do not exist, so check before writing.
     if (name === undefined || entry === undefined || (id !== undefined && entry.attributes.id !== id)) return;
     const note = { list: this.#listOf(type), name };
     this.#own.delete(keyOf(note));
@@ -138,7 +138,7 @@ export class Entries {
     await this.#options.store.forget([note]).catch((error: unknown) => this.#warn("write", error));
   }
 
-  /** Marks the entries that this process wrote: Terraform has received every answer and has gone on. */
+  /** Marks the entries of this process: Terraform has received every response and continues. */
   async answered(): Promise<void> {
     const recorded = [...this.#own.values()].filter((note) => !entryIn(note).handed && !entryIn(note).passes);
     const notes = recorded.map((note) => ({ ...note, value: { ...entryIn(note), answered: true } }));
@@ -196,16 +196,16 @@ const keyOf = ({ list, name }: Pick<Note, "list" | "name">): string => `${list} 
 /** A pending create of the store. */
 export interface StoredCreate {
   readonly create: PendingCreate;
-  /** Writes what the user decided: the next apply of this machine obeys. @param adopted undefined: it created nothing. */
+  /** Writes the user's decision for the next apply of this machine. @param adopted undefined: the create failed. */
   settle(adopted?: ResourceState): Promise<void>;
-  /** Removes the entry: the state shows what the user decided. */
+  /** Removes the entry: the state has the user's decision. */
   forget(): Promise<void>;
 }
 
 /**
- * Returns the pending creates of one state. The store has no address of Terraform: their names are `_`, with what distinguishes
- * them as the key. Also returns what applies took from its old address and nobody took over.
- * @param projects the names that the provider may have been given; the store has a list for each.
+ * Returns the pending creates of one state. The store has no address of Terraform: their names are `_`, with the entry's name as the
+ * key. Also returns objects that an apply took from their old address and no create adopted.
+ * @param projects possible project names of the provider; the store has a list for each.
  */
 export async function storedCreates(
   store: AccountStore,
@@ -221,7 +221,7 @@ export async function storedCreates(
       for (const [name, entry] of await entries.all(type)) {
         if (entry.handed && entry.place === place.mark) left.push([kind, entry]);
         if (entry.place !== place.mark || entry.resolved !== undefined || !isPendingCreate(entry)) continue;
-        // The verdict is the user's: it has no process and no answer.
+        // The decision is the user's, so it has no process and no response.
         const { address, provider, schemaVersion, sensitive, dependencies } = entry;
         const own = { address, provider, schemaVersion, sensitive, dependencies, place: place.mark };
         const put = (resolved: Entry["resolved"], { attributes, private: mark }: ResourceState) =>

@@ -1,10 +1,9 @@
 /**
- * The Terraform provider `hosting`, over plugin protocol 6: a protocol sandwich. `wire/` speaks gRPC and knows nothing of the
- * provider; `calls/` decodes a request, calls the core, encodes its answer, one file per group of calls; the core
- * (`resource/`, `data/`, `provider/`) deals in the values of `model` and goes through `lifecycle` and `kinds`, so that a
- * declaration means the same as in YAML. Must not: import the engine (graph, order and state are Terraform's own), or let
- * wire types into the core.
- * This file has the contracts between its parts, without wire types: only `calls/` translates.
+ * The Terraform provider `hosting`, over plugin protocol 6. `wire/` implements gRPC and does not know the provider. `calls/` decodes a
+ * request, calls the core and encodes the response, one file for each group of calls. The core (`resource/`, `data/`, `provider/`)
+ * uses the values of `model` through `lifecycle` and `kinds`, so that a declaration means the same as in YAML. Must not: import the
+ * engine (graph, order and state are Terraform's own), or use wire types in the core.
+ * This file contains the contracts between its parts, without wire types: only `calls/` translates.
  */
 import type { HostingClient } from "../../core/api/index.ts";
 import type { Kind, ReadSettings } from "../../core/kinds/kind.ts";
@@ -23,7 +22,7 @@ import type { Schema, SchemaType } from "../../core/model/schema.ts";
 import type { Entries } from "./entries.ts";
 import type { Holdings } from "./resource/holdings.ts";
 
-/** One provider configuration, opened: its account and settings. */
+/** An open provider configuration: its account and settings. */
 export interface ProviderSession {
   /** False while a part of the configuration is unknown: then the account cannot be used. */
   readonly isOpen: boolean;
@@ -34,11 +33,11 @@ export interface ProviderSession {
   readonly project: string | undefined;
   /** Digits after the decimal point of money amounts; undefined: amounts are in the API's own unit. */
   readonly moneyScale: number | undefined;
-  /** A digest of the host's address, as the private mark of an object has it. */
+  /** Digest of the host's URL, as in the private mark of an object. */
   readonly host: string;
-  /** The user has said that the account has moved (HOSTFORM_ACCOUNT_MOVED=1). */
+  /** The account has moved, by HOSTFORM_ACCOUNT_MOVED=1. */
   readonly hasMoved?: boolean;
-  /** A digest of folder, workspace and backend: an entry is used where it was written. */
+  /** Digest of folder, workspace and backend: an entry is valid only in its own state. */
   readonly place: string;
   /** This process and its parent, and whether another process of this machine is still running. */
   readonly self: { readonly mark: string; readonly parent: string; isRunning(mark: string): boolean };
@@ -46,7 +45,7 @@ export interface ProviderSession {
   /** Aborted when Terraform is stopped (Ctrl-C): running requests finish, no new one is sent. */
   readonly stop: AbortSignal;
   readonly entries: Entries;
-  /** The objects that the state holds, as far as this machine knows them. */
+  /** Objects of the state that this machine knows. */
   readonly holdings: Holdings;
   readonly secretOutputs: SecretOutputs;
   /** Returns the destination of a secret. @throws HostformError `secret.output` for a forbidden place. */
@@ -63,14 +62,14 @@ export interface DataSession extends Pick<ProviderSession, "client" | "account" 
   };
 }
 
-/** `data "hosting_…"`; or `ephemeral "hosting_…"`, read when Terraform opens it: its result is in no state and no plan. */
+/** `data "hosting_…"`, or `ephemeral "hosting_…"`, whose result is in no state and no plan. */
 export interface DataSource {
   readonly name: string;
   readonly schema: Schema;
-  /** Refuses a configuration before it is read. Values may be unknown; null where nothing is given. */
+  /** Validates a configuration before it is read. Values may be unknown, and are null if they are not set. */
   check?(config: ValueObject): readonly Diagnostic[];
   /**
-   * @param config wholly known; null where nothing is given.
+   * @param config without unknown values; null for values that are not set.
    * @returns every attribute of the schema.
    * @throws HostformError.
    */
@@ -89,7 +88,7 @@ export interface ProviderFunction {
   call(args: readonly Json[]): Json;
 }
 
-/** A function's argument is wrong. */
+/** An argument of a function is invalid. */
 export class FunctionError extends Error {
   /** Index of the argument, from 0. */
   readonly argument: number | undefined;

@@ -1,7 +1,7 @@
 /**
- * The program that Terraform starts. It listens and prints the handshake at once; the provider itself is loaded while Terraform
- * connects. It ends when Terraform asks it to, or when the last connection closes, so that a killed Terraform leaves no provider
- * behind. Another program may import this file: then nothing starts, and the program serves the provider with the exports.
+ * The program that Terraform starts. It listens and prints the handshake at once, and loads the provider while Terraform connects. It
+ * ends on Terraform's request, or when the last connection closes, so that a killed Terraform leaves no running provider. Another
+ * program may import this file: then nothing starts, and the program serves the provider with the exports.
  */
 import { tmpdir } from "node:os";
 import process from "node:process";
@@ -17,25 +17,25 @@ import { complain, describeDefect, keepStdoutClean, processLog as log, printLine
 export { createGrpcServer } from "./wire/grpc.ts";
 export { listen, reattachment } from "./wire/handshake.ts";
 
-/** Loads the provider, which takes longer than the rest of this file. */
+/** Loads the provider, which loads more slowly than the rest of this file. */
 export const loadCalls = () => import("./calls/index.ts");
 
-/** Longest time that calls of a killed Terraform may still run: an entry holds the outcome of a request to the API. */
+/** Maximum time for calls of a killed Terraform: they still record the results of their requests. */
 const GRACE_MS = 30_000;
 
-/** Terraform connects within milliseconds, unless it has died. */
+/** Maximum wait for Terraform's connection, which takes milliseconds. */
 const UNUSED_MS = 60_000;
 
 /** Pause between two checks that the parent still runs. */
 const PARENT_CHECK_MS = 1_000;
 
-/** Ends the process. Its `exit` listeners remove what it has in the file system. */
+/** Ends the process. Its `exit` listeners remove its files. */
 function end(code: number): void {
   process.exit(code);
 }
 
 /**
- * Ends the process before the handshake. Then Terraform shows the first line on stdout, and nothing of stderr.
+ * Ends the process before the handshake. Terraform then prints the first line of stdout, and no line of stderr.
  */
 function refuse(line: string): void {
   const say = process.env.TF_PLUGIN_MAGIC_COOKIE === undefined ? complain : printLine;
@@ -43,7 +43,7 @@ function refuse(line: string): void {
   end(1);
 }
 
-/** Ends the process after a defect. Terraform shows what follows `panic:`. */
+/** Ends the process after a defect. Terraform prints the text after `panic:`. */
 function die(error: unknown): void {
   const { summary, stack } = describeDefect(error);
   complain(`panic: hosting provider ${VERSION}: ${summary}\n\n${stack}`);
@@ -56,8 +56,8 @@ function endGently({ shutdown }: GrpcServer): void {
 }
 
 /**
- * Calls back when the parent process is gone. The connection does not always show it: Node's http2 session never closes when the
- * other end dies while a large answer is written. On Windows the parent's id stays.
+ * Calls back when the parent process has ended. The connection is not enough: Node's http2 session never closes if the other end dies
+ * while a large response is written. On Windows the parent's id stays.
  */
 function onceOrphaned(then: () => void): void {
   const parent = process.ppid;
@@ -138,7 +138,7 @@ export function main(): void {
   serve(process.argv.slice(2)).catch(die);
 }
 
-/** Returns true when Node was started with this file. The loader of Node follows links unless an option forbids it. */
+/** Returns true if Node was started with this file. Node's loader follows links unless an option forbids it. */
 function isProgram([, file]: readonly string[]): boolean {
   if (file === undefined) return false;
   const isThis = (one: string) => pathToFileURL(one).href === import.meta.url;

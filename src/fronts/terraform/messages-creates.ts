@@ -15,7 +15,7 @@ export const creates = {
   "plan.pending/unknown": error(({ noun, isBlind }: Noun & { isBlind: boolean }) =>
     texts(
       `It is not known whether the ${noun} was created`,
-      "The answer to the create request was lost. The state keeps the request, and Terraform marks it as tainted.",
+      "The response to the create request was lost. The state keeps the request, and Terraform marks it as tainted.",
       isBlind
         ? { do: "resolve" }
         : "Apply again: the provider adopts what was created, or creates it. It orders nothing twice.",
@@ -38,7 +38,7 @@ export const creates = {
   "plan.pending/attribute": error(({ noun, name, value }: Words<"noun" | "name" | "value">) =>
     texts(
       `${name} cannot change yet: the create of the ${noun} has no known outcome`,
-      "The provider sent the request and its answer was lost. It finishes that request first, unchanged.",
+      "The provider sent the request, and the response was lost. It finishes that request first, unchanged.",
       `Set \`${name}\` back to ${value}, apply, then change it.`,
     ),
   ),

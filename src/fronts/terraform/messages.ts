@@ -137,18 +137,18 @@ const messages = {
   ),
   "state.stranger/host": error(({ noun, id, operation }: Object & Words<"operation">) =>
     texts(
-      `${noun} ${id} was recorded at another address of the API`,
+      `${noun} ${id} was recorded at another URL of the API`,
       `It is not ${operation}: at another host the same id is another object.`,
       operation === "refreshed"
-        ? "Correct `base_url`. If it is the same host at a new address: `terraform state rm` it and import it."
+        ? "Correct `base_url`. If it is the same host at a new URL: `terraform state rm` it and import it."
         : "Correct `base_url`. If the host has moved: apply once with a refresh, which compares the objects.",
     ),
   ),
   // Only the host that a create was sent to can show its outcome.
   "state.stranger/create": error(({ what }: Of) =>
     texts(
-      `The create request of ${what} was sent to another address of the API`,
-      "Its answer was lost, and only that host shows what it created. No request was sent here, because it could create a second one.",
+      `The create request of ${what} was sent to another URL of the API`,
+      "The response was lost, and only that host knows the created object. No request was sent here, because it could create a second object.",
       "Correct `base_url`. If the host has moved: look in the dashboard, `terraform state rm` it, and import it if it was created.",
     ),
   ),
@@ -228,8 +228,8 @@ const messages = {
   "plan.prevented/not_found": error(({ address, noun, id }: Object & Words<"address">) =>
     texts(
       `${address} may not be removed: this account does not have ${noun} ${id}`,
-      'Its deletion_policy is "prevent". It may still exist in another account, whose token gives the same answer.',
-      "Check the token and the address of the provider. If it has ended: a `removed` block with `destroy = false` in place of its block.",
+      'Its deletion_policy is "prevent". It may still exist in another account, whose token gives the same response.',
+      "Check the token and the base URL of the provider. If it has ended: a `removed` block with `destroy = false` in place of its block.",
     ),
   ),
   "plan.prevented/left_behind": warning(({ noun, id }: Object) =>
@@ -259,7 +259,7 @@ const messages = {
       `The order "${name}" is ${noun} ${id}, which the state already has`,
       isBlind
         ? "A registered domain cannot be registered again."
-        : "The Idempotency-Key is derived from the name: the API would answer a second order with the service of the first.",
+        : "The Idempotency-Key is derived from the name: the API would return the service of the first order for a second one.",
       `If the resource was renamed, add a \`moved\` block. If Terraform has marked it as tainted, \`terraform untaint\` it.${isBlind ? "" : " If you want two, set another `reference` on the second."}`,
     ),
   ),

@@ -1,24 +1,24 @@
 import { VERSION } from "../../core/api/version.ts";
 import { problem, refuse } from "./messages.ts";
 
-/** The provider's address in full, as Terraform and OpenTofu both understand it. */
+/** Full address of the provider, for Terraform and OpenTofu. */
 export const PROVIDER_ADDRESS = "registry.terraform.io/hostform/hosting";
 
 /** The name of the program that Terraform starts. */
 export const EXECUTABLE = `terraform-provider-hosting_v${VERSION}`;
 
-/** The bundle, also in `dist/terraform`, and the licences of what it embeds. */
+/** The bundle, also in `dist/terraform`, and the licences of its embedded packages. */
 export const BUNDLE = "provider.mjs";
 export const NOTICES = "provider.NOTICES.txt";
 
-/** The platforms of the launcher: those with a shell, because it is a shell script. */
+/** Platforms of the launcher, which is a shell script. */
 export const PLATFORMS = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"] as const;
 
-/** Go's names, which Terraform uses, where Node has others. */
+/** Go's names of architectures, which Terraform uses, if Node's names differ. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 
 /**
- * This machine in Terraform's words: `linux_amd64`.
+ * Returns Terraform's name of this platform: `linux_amd64`.
  * @param standalone hostform runs as a single executable, which is the provider as well and needs no launcher.
  * @throws HostformError `terraform.install` on Windows, unless it is standalone.
  */
@@ -29,13 +29,13 @@ export function platformOf(platform: string, arch: string, standalone = false): 
   return `${platform === "win32" ? "windows" : platform}_${ARCHITECTURES[arch] ?? arch}`;
 }
 
-/** The oldest Node that the provider runs on; package.json says the same. */
+/** Minimum version of Node, as in package.json. */
 export const NODE_FLOOR = { major: 22, minor: 20 } as const;
 
 /**
- * The program that Terraform starts: a shell script that becomes Node (`exec`), so that signals reach the provider. It checks
- * Node's version, because an older Node cannot parse the bundle; `node --version` takes two milliseconds. When a provider does
- * not start, Terraform shows only the first line of its standard output: the error must be there.
+ * The program that Terraform starts: a shell script that runs Node with `exec`, so that signals reach the provider. The script checks
+ * Node's version, because an older Node cannot parse the bundle. If a provider does not start, Terraform prints only the first line
+ * of its standard output, so the error is on that line.
  */
 export function launcher(): string {
   const { major, minor } = NODE_FLOOR;
@@ -59,7 +59,7 @@ exec "$node" "\${0%/*}/${BUNDLE}" "$@"
 `;
 }
 
-/** A file of the provider's package, as it lies in a mirror and in a release. */
+/** A file of the provider's package, in a mirror and in a release. */
 export interface PackageFile {
   readonly name: string;
   readonly content: Uint8Array;
@@ -71,14 +71,14 @@ export interface PackageContents {
   /** The bundle. */
   readonly provider: Uint8Array;
   readonly license: Uint8Array;
-  /** The licences of what the bundle embeds. */
+  /** Licences of the embedded packages. */
   readonly notices: Uint8Array;
 }
 
 /**
- * All files of a package with the single executable. Terraform's lock file has a hash of them, so what the executable installs
- * and what a release holds must be equal.
- * @param platform Terraform's name of it.
+ * Returns all files of a package with the single executable. Terraform's lock file has their hash, so the installed files and the
+ * released files must be equal.
+ * @param platform Terraform's name of the platform.
  */
 export function standaloneFiles(
   executable: Uint8Array,
@@ -93,7 +93,7 @@ export function standaloneFiles(
   ];
 }
 
-/** All files of a package that runs on Node. Terraform's lock file has a hash of them, so a mirror and an archive must be equal. */
+/** Returns all files of a package that runs on Node. Terraform's lock file has their hash, so a mirror and an archive must be equal. */
 export function packageFiles({ provider, license, notices }: PackageContents): readonly PackageFile[] {
   return [
     { name: "LICENSE", content: license, mode: 0o644 },

@@ -13,7 +13,7 @@ describe("what an export says of what Terraform cannot", () => {
     };
     const { code, stderr } = await exported({ services: { www: { ...SITE, grants } } });
     expect(code).toBe(1);
-    expect(stderr).toContain("permission refers to another instance of the same resource, which Terraform cannot");
+    expect(stderr).toContain("permission refers to another instance of the same resource, which Terraform does not allow");
     expect(stderr).toMatch(/on hosting\.yaml:\d+:\d+ \(hosting_grant\.www\["a@acme\.example"\]\)/);
   });
 
@@ -27,7 +27,7 @@ describe("what an export says of what Terraform cannot", () => {
     });
     expect(code).toBe(1);
     expect(stderr).toContain(
-      "References form a circle in Terraform: hosting_grant.a -> hosting_grant.b -> hosting_grant.a",
+      "References form a cycle in Terraform: hosting_grant.a -> hosting_grant.b -> hosting_grant.a",
     );
   });
 

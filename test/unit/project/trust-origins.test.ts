@@ -58,7 +58,7 @@ describe("HOSTFORM_ALLOWED_ORIGINS", () => {
     });
     expect([code, stderr]).toEqual([
       1,
-      expect.stringContaining("postgres://db.example:5432, where no credentials may go"),
+      expect.stringContaining("postgres://db.example:5432, which may not receive credentials"),
     ]);
     expect(stderr).not.toContain("canary");
   });

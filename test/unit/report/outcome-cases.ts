@@ -4,7 +4,7 @@ import { change, diagnostic, invoice, liveService, order, outcome, plan, reason,
 const dev = 'hosting_grant.acme["dev@acme.example"]';
 export const refused = diagnostic({
   code: "api.validation",
-  summary: "The API refused the values of hosting_webhook.main (422)",
+  summary: "The API rejected the values of hosting_webhook.main (422)",
   address: "hosting_webhook.main",
 });
 const skipped = diagnostic({

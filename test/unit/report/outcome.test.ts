@@ -21,7 +21,7 @@ describe("renderOutcome", () => {
       result([outcome("x.y", { result: "failed", diagnostics: [refused] })], { diagnostics: [refused] }),
       plain,
     );
-    expect(text.match(/The API refused/g)).toHaveLength(1);
+    expect(text.match(/The API rejected/g)).toHaveLength(1);
   });
 
   it("shows a warning of a change that was made", () => {

@@ -35,28 +35,28 @@ import {
 } from "../wire/tfplugin6.gen.ts";
 
 /**
- * The state of one connection. In reattach mode one process serves many configurations at once, so that no state of a
- * configuration is global.
+ * The state of one connection. In reattach mode one process serves many configurations at once, so no state of a configuration is
+ * global.
  */
 export interface Connection {
   /** Opened by ConfigureProvider; undefined before (validation and functions need no configuration). */
   session: ProviderSession | undefined;
   /** The policy of the runner, read by ConfigureProvider. */
   enforcement?: Enforcement | undefined;
-  /** Terraform cancelled a call: no state has its answer. */
+  /** Terraform cancelled a call: no state has its response. */
   isAnswerLost: boolean;
-  /** Warnings for the next answer about a resource or a data source. */
+  /** Warnings for the next response about a resource or a data source. */
   readonly warnings: Diagnostic[];
   /** Aborted by StopProvider (Ctrl-C), and when the connection is lost. */
   readonly stop: AbortController;
   /** The environment of the process. */
   readonly env: ProcessEnvironment;
-  /** The folder in which Terraform runs, and the time. Default: those of the process. */
+  /** Terraform's folder, and the time. Default: those of the process. */
   readonly folder?: string | undefined;
   readonly clock?: Clock | undefined;
   /** Terraform's log (TF_LOG). Never log a secret. */
   readonly log: Log;
-  /** The calls under way. */
+  /** The running calls. */
   readonly activity: Activity;
 }
 
@@ -64,8 +64,8 @@ export interface Connection {
 export type Host = Pick<Connection, "env" | "folder" | "clock" | "log">;
 
 /**
- * One call: the bytes of a request message in, those of an answer out. Failures that the user should know are diagnostics in the
- * answer; it throws only defects. `cancelled` is aborted when Terraform cancels the call.
+ * One call: converts the bytes of a request message to those of a response. Failures for the user are diagnostics in the response; the
+ * call throws only defects. `cancelled` is aborted when Terraform cancels the call.
  */
 type Call = (request: Uint8Array, connection: Connection, cancelled?: AbortSignal) => Promise<Uint8Array>;
 
@@ -93,9 +93,9 @@ export function requireSession(connection: Connection): ProviderSession {
 export const rpcs = Provider.method;
 
 /**
- * A call from the two messages of its rpc: decodes the request, encodes the answer.
+ * Creates a call from the two messages of its rpc: decodes the request, encodes the response.
  *
- * @param answer a failure that the user should know of is a diagnostic in its result; it throws only defects.
+ * @param answer returns failures for the user as diagnostics, and throws only defects.
  */
 export function unary<I extends DescMessage, O extends DescMessage>(
   { input, output }: { readonly input: I; readonly output: O },
@@ -115,9 +115,9 @@ export function unary<I extends DescMessage, O extends DescMessage>(
 }
 
 /**
- * Translates diagnostics for Terraform: summary, then detail and remedies, at the attribute. Terraform prints them unchanged, so
- * that in the log of a CI no text may act as a command of its agent.
- * @param isWaiting they are the failures of an object that waits ({@link Answer.waiting}).
+ * Translates diagnostics for Terraform: summary, then detail and remedies, at the attribute. Terraform prints them unchanged, so no text
+ * may act as a command of a CI agent in its log.
+ * @param isWaiting the diagnostics are failures of an object that waits ({@link Answer.waiting}).
  */
 export function toDiagnostics(
   diagnostics: readonly Diagnostic[],
@@ -137,7 +137,7 @@ export function toDiagnostics(
   });
 }
 
-/** Terraform locates `attr` and `attr[index]`; of a deeper path it shows the resource. */
+/** Returns the part of a path that Terraform locates: `attr` and `attr[index]`. For a deeper path, Terraform locates the resource. */
 export function toPath(path: AttributePath) {
   return create(AttributePathSchema, {
     steps: path.map((step, i) => ({
@@ -155,9 +155,9 @@ export function toPath(path: AttributePath) {
 type Found = readonly Diagnostic[] | Pick<Answer, "diagnostics" | "waiting">;
 
 /**
- * The diagnostics of a step, those of its failure included.
- * @param kind of the resource that it is about.
- * @param noticed beside the step: reported with it, whether it fails or not.
+ * Returns the diagnostics of a step, including its failure.
+ * @param kind of the step's resource.
+ * @param noticed further diagnostics, reported for success and failure.
  */
 export async function diagnosed(
   step: () => Found | Promise<Found>,

@@ -1,6 +1,6 @@
 /**
  * The calls about data sources, ephemeral resources and functions: decode, call the core, encode. The provider keeps nothing of an
- * ephemeral resource, so there is nothing to renew or to close.
+ * ephemeral resource, so renewing and closing do nothing.
  */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { type Diagnostic, escapeText, isError, type Json, type JsonObject } from "../../../core/model/index.ts";
@@ -57,7 +57,7 @@ async function checked(sort: Sort, { typeName, config }: { typeName: string; con
   return { diagnostics: await diagnosed(check) };
 }
 
-/** Reads by a configuration in which everything is known: until then Terraform does not ask. */
+/** Reads a data source. Terraform calls only when the whole configuration is known. */
 async function readKnown(sort: Sort, typeName: string, config: DynamicValue | undefined, connection: Connection) {
   let value: DynamicValue | undefined;
   const { warnings: noticed } = connection;
@@ -66,7 +66,7 @@ async function readKnown(sort: Sort, typeName: string, config: DynamicValue | un
       const source = sourceOf(sort, typeName);
       const { schema, read } = source;
       const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
-      // Values that were unknown when the configuration was checked are known now.
+      // Values that were unknown during validation are known now.
       const found: Diagnostic[] = [...refersToPending(known), ...checkSource(source, known, sort)];
       if (!found.some(isError)) value = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
       return found;
@@ -96,7 +96,7 @@ function callFunction(name: string, packed: readonly Uint8Array[]): FunctionResp
   return { result: { msgpack: encodeValue(called.call(args), returns) } };
 }
 
-/** A failure of a function: one text, which Terraform ends with a full stop, and the argument that causes it. */
+/** The failure of a function: one text without full stop, because Terraform adds one, and the argument that caused it. */
 function functionFailure(text: string, argument?: number): FunctionResponse {
   return { error: { text: escapeText(text), ...(argument !== undefined && { functionArgument: BigInt(argument) }) } };
 }

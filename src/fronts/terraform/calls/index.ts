@@ -30,7 +30,7 @@ export function createProvider(host: Host): Peer {
       return answer;
     },
     async finish() {
-      // After Ctrl-C Terraform may end without writing its state, and it drops the answer to a cancelled call.
+      // After Ctrl-C Terraform may end without writing its state, and it drops the response to a cancelled call.
       const { stop, isAnswerLost, session } = connection;
       if (stop.signal.aborted || isAnswerLost || !session?.isOpen) return;
       await session.entries.answered();
@@ -43,7 +43,7 @@ export function createProvider(host: Host): Peer {
     async close() {
       const { session } = connection;
       connection.session = undefined;
-      // A provider in debug mode is not asked to finish.
+      // Terraform does not end a provider in debug mode.
       if (session?.isOpen && !isCut) await session.holdings.end();
       await session?.close();
     },
@@ -51,14 +51,14 @@ export function createProvider(host: Host): Peer {
 }
 
 /**
- * Destroys are planned, since `deletion_policy = "prevent"` is an error of the plan. Terraform need not read the schema from each
- * process, which saves one start in three.
+ * Capabilities: Terraform plans destroys, because `deletion_policy = "prevent"` is an error of the plan, and need not read the schema
+ * from each process, which saves one start in three.
  */
 const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true };
 
 const LONG_WAIT_MS = 5_000;
 
-/** Logs long waits, once for concurrent ones. */
+/** Logs long waits; concurrent waits are logged once. */
 function waitLog(log: Log): (ms: number, wait?: Wait) => void {
   let until = 0;
   return (ms, wait) => {
@@ -122,7 +122,7 @@ export const calls: Calls = {
         terraformVersion,
         onWait: waitLog(log),
         onWarning(warning) {
-          // A later warning goes into the next answer that reads or changes the account.
+          // A later warning is part of the next response that reads or changes the account.
           (answered ? connection.warnings : warnings).push(warning);
           if (answered) log("warn", warning.summary, { code: warning.code });
         },
@@ -135,7 +135,7 @@ export const calls: Calls = {
     }
   }),
 
-  /** Answers at once: Terraform itself waits for the running calls. */
+  /** Responds at once: Terraform itself waits for the running calls. */
   StopProvider: unary(rpcs.stopProvider, (_, connection) => {
     connection.stop.abort();
     return {};

@@ -54,7 +54,7 @@ export const calls: Calls = {
 
   ReadResource: unary(rpcs.readResource, async ({ typeName, currentState, private: mark }, connection) => {
     const { kind, attributes } = resourceOf(typeName);
-    // After a failure the recorded state stays.
+    // After a failure, the state is unchanged.
     let answer = { newState: currentState, private: mark };
     const diagnostics = await diagnosticsOf(kind, connection, async () => {
       const given = decodeMark(mark);
@@ -92,12 +92,12 @@ export const calls: Calls = {
         const plan = await planDeclared(kind, { prior, config: declared, mark }, scope);
         const isReplacement = prior !== null && plan.requiresReplace.length > 0;
         const refused = await judged({ prior, planned: plan.planned, isReplacement });
-        // Terraform does not use a plan with errors; its values need not fit the schema.
+        // Terraform does not use a plan with errors, so its values need not fit the schema.
         if (!plan.diagnostics.some(isError)) {
           const planned = withPendingId(plan.planned, prior === null ? {} : mark);
           answer.plannedState = encodeDynamic(withNull(planned, held), attributes);
         }
-        // The removal of a replacement gets what its create is planned with.
+        // The removal of a replacement receives the values of its planned create.
         answer.plannedPrivate = encodeMark({ ...plan.mark, undeclared: mark.undeclared });
         answer.requiresReplace = plan.requiresReplace.map(toPath);
         return [...plan.diagnostics, ...refused];
@@ -149,20 +149,20 @@ export const calls: Calls = {
   }),
 };
 
-/** The core's form of a state, null for none, and the names that stay withheld from Terraform. */
+/** Returns the core's form of a state, null without a state, and the names that Terraform does not receive. */
 function stateIn(given: DynamicValue | undefined, attributes: Attributes, mark: Mark, declared?: ValueObject) {
   const decoded = decodeDynamic(given, attributes) as JsonObject | null;
   const state = decoded && withUndeclared(withoutPendingId(decoded), mark);
   return { state, held: stillWithheld(mark, decoded, declared) };
 }
 
-/** A state and its mark, for Terraform. */
+/** Returns a state and its mark for Terraform. */
 function encoded(answer: Pick<Answer, "state" | "mark">, attributes: Attributes, held: readonly string[]) {
   const { state, mark } = withheld(answer.state, answer.mark, held);
   return { newState: encodeDynamic(state && withPendingId(state, mark), attributes), private: encodeMark(mark) };
 }
 
-/** Diagnostics in the words of a kind, with what was noticed since the last answer. */
+/** Returns diagnostics in the words of a kind, with all warnings since the last response. */
 const diagnosticsOf = (kind: Kind, { warnings }: Connection, step: Parameters<typeof diagnosed>[0]) =>
   diagnosed(step, { kind, noticed: warnings });
 

@@ -16,10 +16,10 @@ import { problem, refuse } from "../messages.ts";
 import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts";
 
 /**
- * A resource, a configuration or a state as Terraform sends it: with every attribute of the schema (null where there is no
- * value) and sets in a canonical order. Of an unknown object every attribute is unknown.
- * @returns null for no object: a create has no prior state, a destroy no planned one.
- * @throws HostformError at the attribute: a number with more digits than ours have, a map with the key `__proto__`.
+ * Decodes a resource, a configuration or a state of Terraform: with every attribute of the schema (null without a value) and sets in a
+ * canonical order. Every attribute of an unknown object is unknown.
+ * @returns null without an object: a create has no prior state, and a destroy no planned one.
+ * @throws HostformError at the attribute: a number with too many digits, or a map with the key `__proto__`.
  */
 export function decodeDynamic(value: DynamicValue | undefined, attributes: Attributes): ValueObject | null {
   if (value === undefined || value.msgpack.length === 0) return null;
@@ -30,19 +30,19 @@ export function decodeDynamic(value: DynamicValue | undefined, attributes: Attri
 }
 
 /**
- * The inverse of {@link decodeDynamic}. Attributes that are absent or undefined are sent as null.
- * @throws HostformError `internal` for what does not fit the schema.
+ * The inverse of {@link decodeDynamic}. Absent or undefined attributes are sent as null.
+ * @throws HostformError `internal` for values that do not fit the schema.
  */
 export function encodeDynamic(value: ValueObject | null, attributes: Attributes): DynamicValue {
   return create(DynamicValueSchema, { msgpack: writing(() => value && object(value, attributes, [], WRITING)) });
 }
 
-/** One value of a type, from msgpack: an argument of a function. @throws HostformError as {@link decodeDynamic}. */
+/** Decodes one value of a type from msgpack: an argument of a function. @throws HostformError as {@link decodeDynamic}. */
 export function decodeValue(bytes: Uint8Array, type: SchemaType): Value {
   return reading(() => walk(unpack(bytes), type, [], READING) as Value);
 }
 
-/** The inverse of {@link decodeValue}: what a function returns. @throws HostformError `internal`. */
+/** The inverse of {@link decodeValue}, for the result of a function. @throws HostformError `internal`. */
 export function encodeValue(value: Value, type: SchemaType): Uint8Array {
   return writing(() => walk(value, type, [], WRITING));
 }
@@ -72,8 +72,8 @@ function reading<T>(read: () => T): T {
 }
 
 /**
- * The attributes of an instance in a state file, of Terraform or of hostform, in the form of the schema: missing ones are null,
- * those that the schema does not have (any more) are left out, write-only ones are null.
+ * Reads the attributes of an instance in a state file of Terraform or hostform, in the form of the schema: missing and write-only
+ * attributes are null, and attributes outside of the schema are omitted.
  * @throws HostformError `state.unreadable`, at the attribute.
  */
 export function fromStateJson(text: string, attributes: Attributes): JsonObject {
@@ -105,11 +105,11 @@ function unreadable(why: string, path: AttributePath): never {
   return refuse(problem("state.unreadable/attribute", { place, why, attribute }));
 }
 
-/** A tree of msgpack or JSON (an object, or UNKNOWN) as the values of a schema. @throws Mismatch */
+/** Converts a tree of msgpack or JSON (an object, or UNKNOWN) to the values of a schema. @throws Mismatch */
 const readObject = (raw: unknown, attributes: Attributes) =>
   object(raw, attributes, [], READING) as Record<string, Value>;
 
-/** A value does not fit the schema. Each caller words it itself, and never repeats the value, which may be secret. */
+/** A value does not fit the schema. Each caller writes its own message, without the value, which may be secret. */
 class Mismatch extends Error {
   readonly path: AttributePath;
   readonly expected: string;
@@ -135,17 +135,17 @@ function formOf(raw: unknown): string {
   return forms[typeof raw] ?? "an object";
 }
 
-/** Treatment of single values and sets, in which reading and writing differ. */
+/** Treatment of single values and sets, which differs between reading and writing. */
 interface Direction {
   readonly string: (raw: unknown, path: AttributePath) => string;
   readonly number: (raw: unknown, path: AttributePath) => number | string;
   readonly bool: (raw: unknown, path: AttributePath) => boolean;
   readonly set: (items: readonly unknown[]) => readonly unknown[];
-  /** Refuse attributes that the schema lacks. False: drop them. */
+  /** Rejects attributes outside of the schema. False: drops them. */
   readonly isStrict: boolean;
 }
 
-/** Converts texts, numbers and booleans as Terraform does. Two equal sets are the same. */
+/** Converts strings, numbers and booleans as Terraform does. Equal sets have equal results. */
 const READING: Direction = {
   string(raw, path) {
     if (typeof raw === "string") return raw;
@@ -165,7 +165,7 @@ const READING: Direction = {
     if (raw === false || raw === "false") return false;
     throw new Mismatch(path, "true or false", raw);
   },
-  /** Each known element once, in the order of their JSON; then the unknown ones, of which any two may differ. */
+  /** Returns each known element once, in the order of their JSON, then all unknown elements: any two of them may differ. */
   set(items) {
     const known = new Map<string, Value>();
     for (const item of items as readonly Value[]) if (!hasUnknown(item)) known.set(JSON.stringify(item), item);
@@ -227,7 +227,7 @@ function walk(raw: unknown, type: Attribute["type"], path: AttributePath, direct
 
 // The encodings on the wire: MessagePack, JSON, and numbers with all their digits.
 
-/** Any extension is an unknown value: a newer Terraform may send its bounds, which the provider does not use. */
+/** Every extension is an unknown value: a newer Terraform may send bounds, which the provider does not use. */
 class UnknownCodec extends ExtensionCodec {
   override tryToEncode(value: unknown): ExtData | null {
     return value === UNKNOWN ? new ExtData(0, new Uint8Array(1)) : null;
@@ -241,8 +241,8 @@ class UnknownCodec extends ExtensionCodec {
 const extensionCodec = new UnknownCodec();
 
 /**
- * MessagePack as Terraform writes it. 64-bit integers become bigint, unknown values `UNKNOWN`.
- * @throws Error when the bytes are not one whole value, or a map has the key `__proto__`.
+ * Reads Terraform's MessagePack. 64-bit integers become bigint, unknown values `UNKNOWN`.
+ * @throws Error if the bytes are not one whole value, or a map has the key `__proto__`.
  */
 function unpack(bytes: Uint8Array): unknown {
   return decode(bytes, { extensionCodec, useBigInt64: true });
@@ -254,37 +254,37 @@ function pack(tree: unknown): Uint8Array {
 }
 
 /**
- * JSON whose numbers keep their digits: an integer that is not exact as a double becomes a bigint, any other number its text.
+ * Parses JSON without loss of digits: an integer that is not exact as a double becomes a bigint, any other inexact number its text.
  * @throws SyntaxError
  */
 function parseJson(text: string): unknown {
   return JSON.parse(text, exact as (key: string, value: unknown) => unknown);
 }
 
-/** The types lack the third parameter. */
+/** Type of the third parameter, which the standard types lack. */
 function exact(_key: string, value: unknown, context: { readonly source?: string }): unknown {
   if (typeof value !== "number" || context.source === undefined || Number.isSafeInteger(value)) return value;
   return /^-?\d+$/.test(context.source) ? BigInt(context.source) : context.source;
 }
 
 /**
- * A number from the wire. Terraform's are decimals of any length, ours are doubles, and a plan fails when a number changes on the
- * way. So a number is accepted only if JavaScript would write the same digits.
- * @param raw as msgpack or JSON returned it: 64-bit integers as bigint, numbers that are not exact as a double as text.
- * @returns undefined for text that is no number, and for a number that a double cannot represent digit by digit.
+ * Decodes a number. Terraform's numbers are decimals of any length, ours are doubles, and a plan fails if a number changes. So a number
+ * is accepted only if JavaScript writes the same digits.
+ * @param raw from msgpack or JSON: 64-bit integers as bigint, numbers that are not exact as a double as text.
+ * @returns undefined for text that is not a number, and for a number that a double cannot represent exactly.
  */
 export function numberOf(raw: number | bigint | string): number | undefined {
   const value = Number(raw);
   if (Number.isSafeInteger(value) && typeof raw === "number") return value + 0; // no -0
-  // A double has more digits than JavaScript writes: 100 of them show whether it is exactly the written number.
+  // A double has more digits than JavaScript writes. 100 digits prove whether it equals the written number.
   const given = canonicalDecimal(typeof raw === "number" ? raw.toPrecision(100) : String(raw));
   return given !== undefined && given === canonicalDecimal(String(value)) ? value + 0 : undefined;
 }
 
 /**
- * A number for the wire: integers as they are, others as decimal text. Terraform reads a float as its binary value, and 9.99 in a
+ * Encodes a number: integers unchanged, others as decimal text. Terraform reads a float as its binary value, and 9.99 in a
  * configuration is not the double 9.99.
- * @throws RangeError for what is not finite.
+ * @throws RangeError for a number that is not finite.
  */
 export function wireNumber(value: number): number | string {
   if (!Number.isFinite(value)) throw new RangeError(`${value} is not a number in Terraform`);

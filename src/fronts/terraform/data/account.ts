@@ -1,6 +1,4 @@
-/**
- * What the account has beside its services: invoices, client accounts, webhook subscriptions.
- */
+/** Data sources of the account: invoices, client accounts, webhook subscriptions. */
 import type { InvoiceRecord } from "../../../core/api/index.ts";
 import { requireScale } from "../../../core/messages/index.ts";
 import { type Attributes, isPaid, type JsonObject } from "../../../core/model/index.ts";

@@ -22,7 +22,7 @@ import { checkSettable } from "../resource/validate.ts";
 
 type Type = Attribute["type"];
 
-/** The schema of what is only read: no state holds it in an older version. */
+/** Schema of a data source, without versions: no state contains an older one. */
 export const readOnly = (description: string, attributes: Attributes): Schema => ({
   version: 0,
   description,
@@ -42,18 +42,18 @@ export const sought = (type: Type, description: string): Attribute => ({
 });
 export const required = (type: Type, description: string): Attribute => ({ type, description, required: true });
 
-/** The objects of a list, each with these attributes. @param of "services", for the description. */
+/** Attribute with the objects of a list. @param of "services", for the description. */
 export const listOf = (attributes: Attributes, of: string): Attribute =>
   computed({ nesting: "list", attributes }, `The ${of}, by ascending id.`);
 
-/** The same order at each read, whatever the API's is: a list that turns round would look changed. */
+/** Sorts a list: another order of the API must not look like a change. */
 export function sorted<T>(objects: Iterable<T>, idOf: (one: T) => Json | undefined): T[] {
   return [...objects].sort((a, b) => NUMERIC.compare(String(idOf(a)), String(idOf(b))));
 }
 
 const NUMERIC = new Intl.Collator("en-US", { numeric: true });
 
-/** The attributes of a schema taken from a record, null where it does not have them: nothing else gets out. */
+/** Selects the attributes of a schema from a record; a missing one is null. Omits all other fields. */
 export function shaped(attributes: Attributes, record: object): JsonObject {
   const values = record as Readonly<Record<string, Json | undefined>>;
   return Object.fromEntries(Object.keys(attributes).map((name) => [name, values[name] ?? null]));
@@ -61,32 +61,32 @@ export function shaped(attributes: Attributes, record: object): JsonObject {
 
 const SCALE = "null without `money_scale` in the provider's configuration";
 
-/** An amount as text, for people. */
+/** Attribute with an amount as text. */
 export const amountText = (of: string, example: string): Attribute =>
   computed("string", `\`${of}\` as text, such as \`${example}\`; ${SCALE}.`);
 
-/** `9.99 USD`; null when the scale of amounts is not known (§2 Gaps), or there is no amount. */
+/** Writes `9.99 USD`; null if the scale of amounts is unknown (§2 Gaps), or without an amount. */
 export function moneyText(amount: Given, currency: Given, { moneyScale }: DataSession): string | null {
   if (typeof amount !== "number" || moneyScale === undefined) return null;
   const text = formatAmount(amount, moneyScale);
   return typeof currency === "string" ? `${text} ${currency}` : text;
 }
 
-/** Declared values stay as they were written. */
+/** Keeps declared values unchanged. */
 export function withConfigured(config: JsonObject, attributes: JsonObject): JsonObject {
   const given = Object.entries(config).filter(([, value]) => value !== null);
   return { ...attributes, ...Object.fromEntries(given) };
 }
 
-/** The kind of a resource type. */
+/** Returns the kind of a resource type. */
 export function kindOf(type: string): Kind {
   return kinds.get(type) ?? refuse(problem("internal/absent", { what: `kind ${type}` }));
 }
 
-/** The accounts whose collections were listed here, with the types. */
+/** Types whose collections were listed in this process, by account. */
 const listed = new WeakMap<Account, Set<string>>();
 
-/** The objects of a type (of one parent), by ascending id. */
+/** Lists the objects of a type (of one parent), by ascending id. */
 export async function allOf(type: string, session: DataSession, parent?: string): Promise<Remote[]> {
   const kind = kindOf(type);
   const { account, collections = collectionsOf(session) } = session;
@@ -96,9 +96,9 @@ export async function allOf(type: string, session: DataSession, parent?: string)
 }
 
 /**
- * The object with an id: by a request for it alone where few are read and nothing else needs the list, else from the list
- * that all readers share.
- * @param attribute in which the id is given. @throws HostformError `terraform.lookup` when there is none.
+ * Returns the object with an id: by its own request if the process reads only a few objects and no list, otherwise from the list that
+ * all readers share.
+ * @param attribute of the id. @throws HostformError `terraform.lookup` if the object does not exist.
  */
 export async function oneById(type: string, id: string, session: DataSession, attribute = "id"): Promise<Remote> {
   const kind = kindOf(type);
@@ -109,13 +109,13 @@ export async function oneById(type: string, id: string, session: DataSession, at
   return existing(reading, { noun: kind.noun, id, attribute, source: `${type}s` });
 }
 
-/** Checks the configuration of a block that is read. Unknown values pass. @param block the word that the block begins with. */
+/** Validates the configuration of a data source. Accepts unknown values. @param block first word of the block. */
 export function checkSource(
   { name, schema: { attributes }, check }: DataSource,
   config: ValueObject,
   block: "data" | "ephemeral",
 ): readonly Diagnostic[] {
-  // An empty id would ask for another address. Terraform takes null for a value.
+  // An empty id would request another URL. Terraform accepts null as a value.
   const missing = Object.entries(attributes).filter(
     ([of, { required }]) => config[of] === "" || (required && (config[of] ?? null) === null),
   );
@@ -129,7 +129,7 @@ export function checkSource(
   return found.some(isError) ? found : [...found, ...(check?.(config) ?? [])];
 }
 
-/** Requires one of the words, where a value is known. @param more a sentence for the remedy. */
+/** Requires a known value to be one of the words. @param more a sentence for the remedy. */
 export function wordProblem(
   name: string,
   given: Value | undefined,
@@ -143,14 +143,14 @@ export function wordProblem(
 /** A value of a configuration or of the API. */
 type Given = Json | undefined;
 
-/** Equality of words in their folded form. A filter that is not set matches everything. */
+/** Compares words in their folded form. An absent filter matches every word. */
 export const fits = (wanted: Given, found: Given) => typeof wanted !== "string" || folded(found) === folded(wanted);
 
-/** The same for domains, whose international names have two forms. */
+/** Compares domains: international names have two forms. An absent filter matches every domain. */
 export const fitsDomain = (wanted: Given, found: Given) =>
   typeof wanted !== "string" || foldedDomain(found) === foldedDomain(wanted);
 
-/** Requires exactly one of two attributes. An unknown value may become null, so it passes. */
+/** Requires exactly one of two attributes. Accepts an unknown value, which may become null. */
 export function exactlyOne(config: ValueObject, names: readonly [string, string]): Diagnostic[] {
   if (names.some((name) => config[name] === UNKNOWN)) return [];
   const given = names.filter((name) => (config[name] ?? null) !== null);
@@ -164,7 +164,7 @@ export function exactlyOne(config: ValueObject, names: readonly [string, string]
 export interface Sought<T> {
   /** Completes "There is no …": `plan "Start"`. */
   readonly what: string;
-  /** The attribute that it is looked up by. */
+  /** Attribute of the lookup. */
   readonly attribute: string;
   /** Names one of several matches. */
   nameOf(one: T): string;
@@ -172,7 +172,7 @@ export interface Sought<T> {
   readonly several: string;
 }
 
-/** The one object among those found. @throws HostformError `terraform.lookup` when there is none, or several. */
+/** Returns the only found object. @throws HostformError `terraform.lookup` if there is none, or several. */
 export function theOnly<T>(found: readonly T[], { what, attribute, nameOf, none, several }: Sought<T>): T {
   const [only, another] = found;
   const place = { what, attribute: [attribute] };
@@ -182,8 +182,8 @@ export function theOnly<T>(found: readonly T[], { what, attribute, nameOf, none,
 }
 
 /**
- * The object that a request by id finds.
- * @param source the data source that lists such objects. @throws HostformError `terraform.lookup` when there is none.
+ * Reads one object by id.
+ * @param source data source that lists such objects. @throws HostformError `terraform.lookup` if the object does not exist.
  */
 export async function existing<T>(
   reading: Promise<T | undefined>,

@@ -12,7 +12,7 @@ import {
   panelSso,
 } from "./services.ts";
 
-/** `data "hosting_…"`: they send only GETs, and hold no secret. */
+/** `data "hosting_…"`. They send only GETs, and return no secret. */
 export const dataSources: readonly DataSource[] = [
   hostingClientAccounts,
   hostingDomainAvailability,
@@ -28,7 +28,7 @@ export const dataSources: readonly DataSource[] = [
   hostingWebhooks,
 ];
 
-/** §6 Signature, for tests of receivers and for deliveries by hand. */
+/** Signature of a delivery (§6), for tests of receivers and manual deliveries. */
 export const webhookSignature: ProviderFunction = {
   name: "webhook_signature",
   summary: "The signature of a webhook delivery",

@@ -1,6 +1,4 @@
-/**
- * What can be ordered: plans and domains.
- */
+/** Data sources of the host's offers: plans and domains. */
 import type { DomainAvailability, PlanRecord } from "../../../core/api/index.ts";
 import { listPrice } from "../../../core/kinds/service/quote.ts";
 import {
@@ -61,7 +59,7 @@ const plan: Attributes = {
   price_after_discount_text: amountText("price_after_discount", "8.99 USD"),
 };
 
-/** A plan as it is ordered in a currency; without one, in the plan's own. */
+/** Returns a plan with its price in a currency; without one, in the plan's own currency. */
 function described(record: PlanRecord, wanted: string | undefined, session: DataSession): JsonObject {
   const own = wanted === undefined || fits(wanted, record.currency);
   const currency = wanted ?? record.currency;
@@ -89,7 +87,7 @@ const currencyOf = ({ currency }: ValueObject) =>
 const knownCurrency = (config: ValueObject) =>
   wordProblem("currency", currencyOf(config), CURRENCIES, "No plan can be ordered in another one.");
 
-/** The plans that are what the configuration asks for. */
+/** Returns the plans that match the configuration. */
 async function matching(config: JsonObject, { account }: DataSession): Promise<PlanRecord[]> {
   const currency = currencyOf(config);
   const fitting = (await account.plans({ isShown: true })).filter(
@@ -189,7 +187,7 @@ export const hostingDomainAvailability: DataSource = {
   },
 };
 
-/** An unknown value is checked when it is known. */
+/** Skips an unknown value: Terraform validates again when it is known. */
 function isDomain(name: Value): boolean {
   if (name === UNKNOWN) return true;
   return typeof name === "string" && domainProblem(name) === undefined;
@@ -200,7 +198,7 @@ function notADomain(name: Value, at: number): Diagnostic {
   return problem("config.invalid_value/domain", { name: JSON.stringify(name), why, attribute: ["domains", at] });
 }
 
-/** The answer for a name: the client asks for each in lower case, once. */
+/** Returns the availability of a name. The client requests each name once, in lower case. */
 function availabilityOf(name: string, answers: readonly DomainAvailability[]): boolean | null {
   const wanted = foldedDomain(name);
   return answers.find(({ domain }) => foldedDomain(domain) === wanted)?.available ?? null;

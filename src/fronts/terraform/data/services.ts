@@ -1,6 +1,4 @@
-/**
- * The services of the account, and what belongs to one: its grants, requests to move a website there, a sign-on into its panel.
- */
+/** Data sources of services and their parts: grants, requests to move a website, a sign-on to the control panel. */
 import type { Remote } from "../../../core/kinds/index.ts";
 import { signOnRefused } from "../../../core/lifecycle/index.ts";
 import { type Attributes, isNotFound, type JsonObject } from "../../../core/model/index.ts";
@@ -131,7 +129,7 @@ export const hostingGrants: DataSource = {
   async read(config, session) {
     const id = String(config.service_id);
     const found = await allOf("hosting_grant", session, id);
-    // The list of an absent service is empty, too.
+    // An absent service also has an empty list.
     if (found.length === 0) await oneById("hosting_service", id, session, "service_id");
     return { ...config, grants: found.map(({ attributes }) => shaped(grant, attributes)) };
   },
@@ -178,8 +176,7 @@ export const hostingMigrationRequests: DataSource = {
 };
 
 /**
- * A one-time sign-on URL (§4 panel-sso). The API has it as a GET, which is repeated when its answer is lost: the
- * lost URL is never used.
+ * A one-time sign-on URL (§4 panel-sso). The API uses a GET, which is repeated after a lost response. The lost URL is never used.
  */
 export const panelSso: DataSource = {
   name: "hosting_panel_sso",

@@ -26,7 +26,7 @@ import { type Attributes, addressCode, setItemWarning, tfValue, type Use, Variab
 /** Source of a configuration. */
 interface ConfigurationParts {
   readonly desired: Desired;
-  /** It shows which orders still need a name. */
+  /** Shows which orders still need a name. */
   readonly state: State;
   readonly kinds: Kinds;
   /** The attributes of a kind in Terraform. */
@@ -42,8 +42,8 @@ interface ConfigurationParts {
 }
 
 /**
- * The declaration as a Terraform configuration: the same resources at the same addresses, so that both use the same state.
- * Whatever has no counterpart is in the diagnostics, and in a comment at its place; an error means that no configuration is
+ * Converts a declaration to a Terraform configuration: the same resources at the same addresses, so that both use the same state.
+ * Parts without a counterpart are in the diagnostics, and in a comment at their place. An error means that no configuration is
  * equivalent.
  */
 export function terraformConfiguration(parts: ConfigurationParts): {
@@ -101,7 +101,7 @@ function header({ desired, origin }: ConfigurationParts): string[] {
   ];
 }
 
-/** The oldest Terraform that supports all of it; undefined: any that the provider works with. */
+/** Returns the oldest Terraform that supports the configuration; undefined: every version that the provider supports. */
 function leastVersion(variables: Variables, blocks: readonly TfBlock[]): string | undefined {
   if (variables.secrets) return "1.11";
   const has = (name: string) => blocks.some(({ block }) => block === name);
@@ -122,7 +122,7 @@ function refactoringBlocks({ moved = [], removed = [] }: Desired): TfBlock[] {
 
 const namesAll = ({ from }: RemovedBlock) => from === resourceOf(from);
 
-/** Terraform removes all instances of a resource alike: one that is only to be forgotten would be destroyed. */
+/** Warns of a forgotten instance: Terraform removes all instances of a resource the same way, and would destroy it. */
 function removedWarnings({ removed = [] }: Desired): Diagnostic[] {
   return removed
     .filter((block) => !namesAll(block) && !block.destroy)
@@ -144,7 +144,7 @@ function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
   return problem("terraform.export/guards", { limits: limits.join("; "), range });
 }
 
-/** Circles between resources where their instances have none. */
+/** Returns cycles between resources whose instances have no cycle. */
 function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
   const graph = new Map([...written].map(([name, { needs }]) => [name, [...needs.keys()].filter((to) => to !== name)]));
   return circles(graph).map(({ nodes }): Diagnostic => {
@@ -157,15 +157,15 @@ function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
 
 /** The folders of a configuration. */
 interface Places {
-  /** In which Terraform will run, absolute. */
+  /** Absolute path of Terraform's folder. */
   readonly folder: string;
-  /** The folder that the paths of the declaration's accounts are relative to, absolute. */
+  /** Absolute path of the base of the accounts' relative paths. */
   readonly base: string;
-  /** The state file, absolute. */
+  /** Absolute path of the state file. */
   readonly state: string;
 }
 
-/** `terraform { … }`: the provider, and the backend. @param least the oldest Terraform that works. */
+/** `terraform { … }`: the provider, and the backend. @param least minimum version of Terraform. */
 export function terraformBlock(
   { backend }: Desired,
   places: Places,
@@ -179,7 +179,7 @@ export function terraformBlock(
   return { block: { block: "terraform", body: [oldest, [required], [block]] }, diagnostics };
 }
 
-/** The backend: those of a declaration are Terraform's own, and a file is its backend `local`. */
+/** Returns the backend. The backends of a declaration are Terraform's own, and a file is its backend `local`. */
 function backendBlock(backend: Backend | undefined, places: Places): { block: TfBlock; diagnostics: Diagnostic[] } {
   if (backend === undefined) {
     const file = relativePath(places.state, places.folder);
@@ -199,8 +199,8 @@ function backendBlock(backend: Backend | undefined, places: Places): { block: Tf
 }
 
 /**
- * The `provider` blocks of the accounts: those that are declared, and the default one where something uses it.
- * @throws HostformError for an account without a token: Terraform would use that of another.
+ * Returns the `provider` blocks of the declared accounts, and of the default account if a resource uses it.
+ * @throws HostformError for an account without a token: Terraform would use another account's token.
  */
 function providerBlocks(desired: Desired, places: Places, insecureHttp: boolean): TfBlock[] {
   const { providers, resources, project } = desired;
@@ -251,13 +251,13 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
 
 const isPlain = (url: URL) => url.protocol === "http:" && !isLoopback(url);
 
-/** A path relative to a folder; an absolute one stays as it was given. */
+/** Returns a path relative to a folder; an absolute path stays unchanged. */
 function relativePath(file: string, from: string, given?: string): string {
   if (given !== undefined && path.isAbsolute(given)) return given;
   return path.relative(from, file).replaceAll(path.sep, "/");
 }
 
-/** Milliseconds in the largest unit that holds them whole: `24h`. */
+/** Writes milliseconds in the largest unit with a whole number: `24h`. */
 function timeText(ms: number | undefined): string | undefined {
   if (ms === undefined) return undefined;
   const units = [
@@ -270,8 +270,8 @@ function timeText(ms: number | undefined): string | undefined {
 }
 
 /**
- * The `output` blocks of a configuration, with the names and values of the YAML.
- * @returns also an error for each output of another language, which cannot be written in this one.
+ * Returns the `output` blocks of a configuration, with the names and values of the YAML, and an error for each output of another
+ * language, which Terraform's language cannot express.
  */
 function outputBlocks(
   outputs: readonly DesiredOutput[],
@@ -295,7 +295,7 @@ function outputBlocks(
   return { blocks, diagnostics };
 }
 
-/** Everything keeps the type that it has in YAML: an output has no schema. */
+/** Values keep their type of YAML, because an output has no schema. */
 function written(value: Json, writing: Writing): TfValue {
   if (Array.isArray(value)) return (value as readonly Json[]).map((item) => written(item, writing));
   if (isObject(value)) {

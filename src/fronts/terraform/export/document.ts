@@ -1,6 +1,6 @@
 import { escapeLine, isObject, type Json } from "../../../core/model/index.ts";
 
-/** A Terraform configuration as a value. Texts are literal: the printer escapes whatever means something to Terraform (`${`, quotes). */
+/** A Terraform configuration as a value. Strings are literal: the printer escapes characters with a meaning in Terraform (`${`, quotes). */
 export interface TfDocument {
   /** Lines for people at the top. */
   readonly comments: readonly string[];
@@ -13,7 +13,7 @@ export interface TfBlock {
   readonly labels?: readonly string[];
   /** Lines for people, before the block. */
   readonly comments?: readonly string[];
-  /** Groups of items, set apart by an empty line. */
+  /** Groups of items, separated by an empty line. */
   readonly body: readonly (readonly TfItem[])[];
 }
 
@@ -27,12 +27,12 @@ export interface TfAttribute {
 
 export type TfValue = null | boolean | number | string | TfCode | TfTemplate | TfMap | readonly TfValue[];
 
-/** Text in Terraform's language: `hosting_service.acme.id`, `var.HOOK_PATH`, or a name such as the `to` of an import. */
+/** An expression of Terraform's language: `hosting_service.acme.id`, `var.HOOK_PATH`, or a name such as the `to` of an import. */
 export interface TfCode {
   readonly code: string;
 }
 
-/** One text of literal texts and expressions. */
+/** A string of literal parts and expressions. */
 export interface TfTemplate {
   readonly template: readonly (string | TfCode)[];
 }
@@ -47,9 +47,9 @@ function isBlock(item: TfItem): item is TfBlock {
 }
 
 /**
- * A literal text inside a template. `${` and `%{` are doubled. Where more signs precede them, or an expression follows, the
- * pairs would be ambiguous, so that each of those signs becomes an expression.
- * @param text with its special characters escaped. @param open true when an expression follows.
+ * Writes a literal string inside of a template. `${` and `%{` are doubled. If further signs precede them, or an expression follows, the
+ * pairs would be ambiguous, so each of these signs becomes an expression.
+ * @param text with escaped special characters. @param open true if an expression follows.
  */
 function literalPart(text: string, open = false): string {
   const marked = text.replace(/([$%]*)([$%])\{/g, (_, before: string, sign: string) => {
@@ -58,10 +58,10 @@ function literalPart(text: string, open = false): string {
   return open ? marked.replace(/[$%]+$/, alone) : marked;
 }
 
-/** Each sign as an expression: `${"$"}`. */
+/** Writes each sign as an expression: `${"$"}`. */
 const alone = (signs: string) => [...signs].map((sign) => `\${"${sign}"}`).join("");
 
-/** A template between its quotes. Adjacent texts are joined first: the end of one may matter to the next. */
+/** Writes the content of a template. Joins adjacent strings first, because the end of one affects the next. */
 function templateText({ template }: TfTemplate): string {
   const parts: (string | TfCode)[] = [];
   for (const part of template) {
@@ -75,16 +75,16 @@ function templateText({ template }: TfTemplate): string {
   return texts.join("");
 }
 
-/** A text as a quoted literal of Terraform's language, on one line. Invisible characters and those that act on a terminal are escaped. */
+/** Writes a string as a quoted literal of Terraform's language, on one line. Escapes invisible characters and terminal controls. */
 export function quotedLiteral(text: string): string {
   return `"${literalPart(escapedText(text))}"`;
 }
 
-// The class of escape.ts, for the same reason: a reader must see every character.
+// The same class as in escape.ts: every character must be visible.
 const UNSAFE = /(?![ \u3000])["\\\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 const SHORT: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** The characters of a text between quotes. A lone surrogate, which Terraform's files cannot hold, becomes U+FFFD. */
+/** Escapes the characters of a quoted string. A lone surrogate becomes U+FFFD, because Terraform's files cannot contain it. */
 function escapedText(text: string): string {
   return text.toWellFormed().replace(UNSAFE, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -95,24 +95,24 @@ function escapedText(text: string): string {
   });
 }
 
-/** A longer list of single values is written on several lines. */
+/** Maximum length of a list on one line. */
 const WIDTH = 100;
 
-/** Words of Terraform's language that cannot be a bare key of a map. */
+/** Words of Terraform's language that must be quoted as a key of a map. */
 const KEYWORDS = new Set(["for", "if", "in", "null", "true", "false"]);
 
-/** A configuration in Terraform's own language, as `terraform fmt` leaves it. */
+/** Writes a configuration in Terraform's language, in the format of `terraform fmt`. */
 export function renderHcl({ comments, blocks }: TfDocument): string {
   const parts = [commentLines(comments).join("\n"), ...blocks.map((block) => blockLines(block).join("\n"))];
   return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
 }
 
-/** An expression, as it stands after `=`; several lines for a map or a long list. */
+/** Writes the expression after `=`; several lines for a map or a long list. */
 export function renderValue(value: TfValue): string {
   return valueLines(value).join("\n");
 }
 
-/** A value on one line, for a sentence. */
+/** Writes a value on one line, for a sentence. */
 export function inlineValue(value: Json): string {
   if (typeof value === "string") return quotedLiteral(value);
   if (Array.isArray(value)) return `[${value.map(inlineValue).join(", ")}]`;
@@ -135,7 +135,7 @@ function blockLines({ block, labels = [], comments, body }: TfBlock): string[] {
   return [...commentLines(comments), ...inner];
 }
 
-/** Blocks, and `key = value` lines. The `=` of consecutive lines are aligned; anything of several lines ends the alignment. */
+/** Writes blocks and `key = value` lines. Aligns the `=` of consecutive lines; an item of several lines ends the alignment. */
 function itemLines(items: readonly TfItem[]): string[] {
   const lines: string[] = [];
   let column: { name: string; value: string }[] = [];
@@ -182,7 +182,7 @@ function mapLines({ map }: TfMap): string[] {
   return ["{", ...indented(itemLines(map.map(([key, value]) => ({ name: keyText(key), value })))), "}"];
 }
 
-/** A key of a map: bare where it is a name, else quoted. */
+/** Writes a key of a map: bare if it is a name, otherwise quoted. */
 function keyText(key: string): string {
   return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && !KEYWORDS.has(key) ? key : quotedLiteral(key);
 }
@@ -197,7 +197,7 @@ function indented(lines: readonly string[]): string[] {
 
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** The columns that `terraform fmt` counts: one for each character that a reader sees. */
+/** Returns the columns of `terraform fmt`: one for each visible character. */
 function columnsOf(text: string): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without a look at its segments
   return /^[\x00-\x7f]*$/.test(text) ? text.length : [...segmenter.segment(text)].length;

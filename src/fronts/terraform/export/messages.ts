@@ -1,4 +1,4 @@
-/** Texts of `hostform export --format terraform`: what a configuration of Terraform cannot have, or has in another way. */
+/** Texts of `hostform export --format terraform`: parts without a counterpart in Terraform, and different parts. */
 import { type Catalogue, error, problemsOf, type Words, warning } from "../../../core/messages/message.ts";
 import { texts } from "../messages-settings.ts";
 
@@ -28,7 +28,7 @@ const messages = {
   ),
   "terraform.export/circle": error(({ nodes }: { nodes: readonly string[] }) =>
     texts(
-      `References form a circle in Terraform: ${nodes.join(" -> ")}`,
+      `References form a cycle in Terraform: ${nodes.join(" -> ")}`,
       "There the instances of one name are one block with `for_each`, and blocks cannot refer to each other.",
       `${WRITE} one of the references.`,
     ),
@@ -56,7 +56,7 @@ const messages = {
   ),
   "terraform.export/itself": error(({ what, name, text }: Of & Words<"name" | "text">) =>
     texts(
-      `${what} refers to another instance of the same resource, which Terraform cannot`,
+      `${what} refers to another instance of the same resource, which Terraform does not allow`,
       `There ${name} is one block with \`for_each\`: \${${text}} would make it refer to itself.`,
       `${WRITE} the reference.`,
     ),

@@ -17,13 +17,13 @@ import { type Attributes, addressCode, setItemWarning, tfValue, type Use, type V
 /** The blocks of one resource. */
 export interface WrittenResource {
   readonly blocks: readonly TfBlock[];
-  /** Other resources that it needs: address without a key -> the place of the reference. */
+  /** Required resources: address without a key -> the place of the reference. */
   readonly needs: ReadonlyMap<string, Diagnostic["range"]>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Writes a resource: all instances of one name, which in Terraform are one block.
+ * Writes a resource: all instances of one name, which are one block in Terraform.
  * @param instances at least one.
  */
 export function writeResource(
@@ -67,7 +67,7 @@ export function writeResource(
   return { blocks: [block, ...importBlocks(kind, instances, context)], needs, diagnostics };
 }
 
-/** hostform creates the new object first without being asked. */
+/** `create_before_destroy` is hostform's default. */
 const CREATE_FIRST: TfItem = { block: "lifecycle", body: [[{ name: "create_before_destroy", value: true }]] };
 
 function valuesOf(
@@ -99,8 +99,8 @@ function attributesOfOne(kind: Kind, written: readonly WrittenInstance[], contex
 }
 
 /**
- * Whether an order needs the name that hostform would give it: the address, which Terraform does not send to the provider. A
- * service that is ordered or adopted needs none.
+ * Returns true if an order needs hostform's name, the address, which Terraform does not send to the provider. A service that is
+ * ordered or adopted needs none.
  */
 function needsName(kind: Kind, { address, config, importId }: DesiredResource, { state }: ResourceContext): boolean {
   if (kind.creation !== "keyed" || importId !== undefined || (config.reference ?? null) !== null) return false;
@@ -114,7 +114,7 @@ const orderName = ({ address }: DesiredResource): TfAttribute => ({
   comments: ["Not ordered yet. This is the name that hostform orders it under."],
 });
 
-/** The differences of a reference in Terraform. */
+/** Returns warnings about references that differ in Terraform. */
 function remarksOn({ reference, path }: Use, resource: DesiredResource, name: string, context: ResourceContext) {
   const [attribute] = reference.path;
   const target = context.attributesOf(parseAddress(reference.address)?.type ?? "")?.[String(attribute)];
@@ -141,7 +141,7 @@ function dependsOnItself(name: string, instances: readonly DesiredResource[]): D
   return problem("terraform.export/depends_on", { name, address: resource?.address, range: resource?.locate([]) });
 }
 
-/** The places of secrets that differ when Terraform runs in another folder. */
+/** Returns a warning about secret places that differ if Terraform runs in another folder. */
 function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
   return written.flatMap(({ resource }) => {
     const output = resource.config.secret_output;
@@ -152,8 +152,8 @@ function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
 }
 
 /**
- * Instances of one name as a block with `for_each`: `hosting_grant.acme["dev@acme.example"]` keeps its address. The block has the
- * attributes that all instances share from the block around them in YAML; a map by key has the rest.
+ * Writes instances of one name as a block with `for_each`: `hosting_grant.acme["dev@acme.example"]` keeps its address. The block has
+ * the attributes that all instances share from their parent block in YAML; a map by key has the others.
  */
 function forEach(
   kind: Kind,
@@ -164,9 +164,9 @@ function forEach(
   const implied = names.filter((name) => name === kind.nested?.keyAttribute && isKey(name, written));
   const own = names.filter((name) => !shared.includes(name) && !implied.includes(name));
   const [only = ""] = own;
-  // An attribute that is the only one, and that every instance has, is the entry itself.
+  // A single attribute that every instance has is the entry itself.
   const single = own.length === 1 && everyoneHas(only, written);
-  // Otherwise each entry has all of them, because each.value needs the same attributes in every entry.
+  // Otherwise each entry has all attributes, because each.value needs the same attributes in every entry.
   const entry = ({ values }: WrittenInstance): TfValue =>
     single ? (values.get(only) ?? null) : { map: own.map((name) => [name, values.get(name) ?? null] as const) };
   const entries = written.map((one) => [keyOf(one), entry(one)] as const);
@@ -192,7 +192,7 @@ const isKey = (name: string, written: readonly WrittenInstance[]) =>
 const isShared = (name: string, written: readonly WrittenInstance[]) =>
   new Set(written.map(({ values }) => JSON.stringify(values.get(name)))).size === 1;
 
-/** `import { to = …, id = … }` for each instance that names an existing object. Terraform ignores it for recorded objects. */
+/** Writes `import { to = …, id = … }` for each instance that names an existing object. Terraform ignores it for objects in its state. */
 function importBlocks(
   kind: Kind,
   instances: readonly DesiredResource[],
@@ -206,7 +206,7 @@ function importBlocks(
   });
 }
 
-/** The import id for Terraform: that of a grant includes its service, which in YAML is the block around it. */
+/** Returns the import id. The id of a grant includes its service, which is the parent block in YAML. */
 function idOf(
   kind: Kind,
   importId: string,
@@ -228,11 +228,11 @@ function idOf(
   return { template: [{ code: `${addressCode(address)}.id` }, `/${importId}`] };
 }
 
-/** Context in which a resource is written. */
+/** Context of writing a resource. */
 export interface ResourceContext {
   readonly variables: Variables;
   attributesOf(type: string): Attributes | undefined;
-  /** All of the declaration, by address. */
+  /** All resources of the declaration, by address. */
   readonly declared: ReadonlyMap<string, DesiredResource>;
   readonly state: State;
   /** Terraform runs in the project's folder, so that the paths of secret_output are the same. */

@@ -25,16 +25,16 @@ import { problem } from "./messages.ts";
 export type Attributes = import("../../../core/model/schema.ts").Attributes;
 type Type = Attributes[string]["type"];
 
-/** A reference of one resource to another, and the place in its attributes where it stands. */
+/** A reference to another resource, and its place in the attributes. */
 export interface Use {
   readonly reference: Reference & { readonly to: "resource" };
   readonly path: AttributePath;
 }
 
-/** Context in which a value is written. */
+/** Context of writing a value. */
 export interface Writing {
   readonly variables: Variables;
-  /** The attributes of a resource type; undefined for a type that this provider does not have. */
+  /** Returns the attributes of a resource type; undefined for an unknown type. */
   attributesOf(type: string): Attributes | undefined;
   /** Called with each reference to another resource. */
   onUse(use: Use): unknown;
@@ -42,13 +42,13 @@ export interface Writing {
 
 interface Place {
   readonly path: AttributePath;
-  /** It is write-only: its values from the environment are secrets. */
+  /** The attribute is write-only: its values from the environment are secrets. */
   readonly secret: boolean;
 }
 
 /**
- * A declared value in Terraform's language: templates as expressions, everything else literal and in the type of the provider's
- * schema, so that the value is the same as in YAML. Maps leave null values out.
+ * Converts a declared value to Terraform's language: templates become expressions, other values are literal and have the type of the
+ * provider's schema, so that the value equals YAML's. Maps omit null values.
  */
 export function tfValue(value: Json, type: Type, place: Place, writing: Writing): TfValue {
   if (typeof value === "string" && hasReferences(value)) return written(value, place, writing);
@@ -79,14 +79,14 @@ function elementOf(type: Type): Type {
 const partOf = (type: Type, name: string): Type =>
   typeof type === "object" && "nesting" in type ? (type.attributes[name]?.type ?? "string") : "string";
 
-/** A value of a free map: a list or an object there is JSON text, as hostform sends it. */
+/** Converts a value of a free map. A list or an object becomes JSON text, as hostform sends it. */
 function mapText(value: Json, place: Place, writing: Writing): TfValue {
   if (typeof value !== "object" || value === null) return tfValue(value, "string", place, writing);
   const template = jsonParts(value, place, writing);
   return template.every((part) => typeof part === "string") ? template.join("") : { template };
 }
 
-/** JSON text in which templates are expressions: `jsonencode` quotes them by their type. */
+/** Writes JSON text with templates as expressions: `jsonencode` quotes them by type. */
 function jsonParts(value: Json, place: Place, writing: Writing): TfTemplate["template"] {
   const inner = (part: Json, step: string | number) =>
     jsonParts(part, { ...place, path: [...place.path, step] }, writing);
@@ -105,7 +105,7 @@ function jsonParts(value: Json, place: Place, writing: Writing): TfTemplate["tem
   return ["{", ...parts, "}"];
 }
 
-/** A template: a text without references is literal, a reference alone keeps its type. */
+/** Converts a template: a string without references is literal, and a single reference keeps its type. */
 function written(text: string, { path, secret }: Place, writing: Writing): string | TfCode | TfTemplate {
   const { variables } = writing;
   const template = parseReferences(text).map((part) => {
@@ -128,7 +128,7 @@ const isSetItem = (
   return typeof type === "object" && "set" in type && typeof index === "number";
 };
 
-/** The warning about a reference to an item of a set by its position; none for other references. */
+/** Returns the warning about a reference to an item of a set by position; none for other references. */
 export function setItemWarning(
   what: string,
   { reference }: Use,
@@ -139,7 +139,7 @@ export function setItemWarning(
   return [problem("terraform.export/set", { what, text: reference.text, ...place })];
 }
 
-/** `hosting_grant.acme["dev@acme.example"].id`; an item of a set by way of a list, which has positions. */
+/** Writes a reference: `hosting_grant.acme["dev@acme.example"].id`. An item of a set needs a list, which has positions. */
 function referenceCode(reference: Use["reference"], writing: Writing): string {
   const { address, path } = reference;
   const [name = "", ...more] = path;
@@ -147,7 +147,7 @@ function referenceCode(reference: Use["reference"], writing: Writing): string {
   return (isSetItem(reference, writing) ? `tolist(${start})` : start) + more.map((step) => stepCode(step)).join("");
 }
 
-/** An address as an expression: its key is a text of Terraform's language. */
+/** Writes an address as an expression; its key is a string of Terraform's language. */
 export function addressCode(address: string): string {
   const parts = parseAddress(address);
   if (parts === undefined) throw new Error(`${address} is no address`);
@@ -159,7 +159,7 @@ const stepCode = (step: string | number) =>
 
 const keyCode = (key: string | number) => `[${typeof key === "number" ? key : quotedLiteral(key)}]`;
 
-/** Names that no variable may have. */
+/** Reserved names of variables. */
 const RESERVED = new Set(["source", "version", "providers", "count", "for_each", "lifecycle", "depends_on", "locals"]);
 
 interface Variable {
@@ -171,8 +171,8 @@ interface Variable {
 }
 
 /**
- * The input variables of a configuration: what a declaration in YAML takes from the environment, and the secrets that it reads
- * when they are needed. Each is made on first use.
+ * The input variables of a configuration: the environment variables of a declaration in YAML, and its secrets. Each variable is
+ * created on first use.
  */
 export class Variables {
   readonly #known = new Map<string, Variable>();
@@ -184,7 +184,7 @@ export class Variables {
     this.#hidden = hidden;
   }
 
-  /** The value of an environment variable, for an attribute that plan and state may show. */
+  /** Returns the value of an environment variable, for an attribute that plan and state may contain. */
   ordinary(env: string): TfCode {
     return this.#code(`env ${env}`, nameFor(env), (name) => ({
       name,
@@ -196,8 +196,8 @@ export class Variables {
   }
 
   /**
-   * A secret, which Terraform writes into no plan and no state.
-   * @param base the name of the variable where its source has none: `acme_www_password`.
+   * Returns a secret, which Terraform writes to no plan and no state.
+   * @param base name of the variable if its source has none: `acme_www_password`.
    */
   secret(source: SecretSource, base: string): TfCode {
     const wanted = "env" in source ? nameFor(source.env) : base.replace(/[^A-Za-z0-9_]/g, "_");
@@ -226,7 +226,7 @@ export class Variables {
     });
   }
 
-  /** True if the configuration has a secret, which only Terraform 1.11 keeps out of plan and state. */
+  /** True if the configuration has a secret. Only Terraform from 1.11 keeps it out of plan and state. */
   get secrets(): boolean {
     return [...this.#known.values()].some(({ secret }) => secret);
   }
@@ -237,7 +237,7 @@ export class Variables {
     return { code: `var.${known.name}` };
   }
 
-  /** The name itself, or with something after it where it is taken. */
+  /** Returns the name, with a suffix if it is taken. */
   #free(wanted: string): string {
     const base = RESERVED.has(wanted) || !/^[A-Za-z_]/.test(wanted) ? `env_${wanted}` : wanted;
     let name = base;
@@ -249,11 +249,11 @@ export class Variables {
 
 const PREFIX = "TF_VAR_";
 
-/** A TF_VAR_ variable keeps its name in Terraform. */
+/** Returns Terraform's name of an environment variable: a TF_VAR_ variable keeps its name. */
 const nameFor = (env: string) =>
   env.startsWith(PREFIX) && env.length > PREFIX.length ? env.slice(PREFIX.length) : env;
 
-/** The shell command that sets the variable; none where it is set. */
+/** Returns the shell command that sets the variable; none if the environment already sets it. */
 function shellHint(name: string, source: SecretSource): string[] {
   const variable = `${PREFIX}${name}`;
   return "env" in source && source.env === variable ? [] : [`export ${variable}=${valueIn(source)}`];

@@ -19,18 +19,18 @@ import { problem, refuse } from "../messages.ts";
 import { checkSettable } from "../resource/validate.ts";
 import { providerSchema } from "./schema.ts";
 
-/** The settings that give a token, the strongest first. */
+/** Settings of a token, in order of precedence. */
 const TOKENS = ["token", "token_file", "token_env"] as const;
 
-/** A setting that is given and known; undefined otherwise. */
+/** Returns the value of a setting that is set and known; undefined otherwise. */
 function given(config: ValueObject, name: string): Value | undefined {
   const value = config[name];
   return value === undefined || value === null || hasUnknown(value) ? undefined : value;
 }
 
 /**
- * Checks the configuration of the provider as far as it is known: skips null and unknown values and the defaults from the
- * environment. Sends and reads nothing. No message holds a token.
+ * Validates the known part of the provider's configuration: skips null and unknown values and the defaults from the environment.
+ * Sends and reads nothing. No message contains a token.
  */
 export function validateProviderConfig(config: ValueObject): Diagnostic[] {
   const found = [
@@ -45,7 +45,7 @@ export function validateProviderConfig(config: ValueObject): Diagnostic[] {
   return found;
 }
 
-/** The same checks as of `providers` in YAML. */
+/** Applies the same checks as for `providers` in YAML. */
 function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
   // Check the known entries of a map.
   const known =
@@ -72,16 +72,16 @@ function tokenErrors(config: ValueObject): Diagnostic[] {
   return [...found, ...(typeof token === "string" ? failures(() => validToken(token.trim()), ["token"]) : [])];
 }
 
-/** The client's checks of an address: plain http, credentials in it, other versions of the API. */
+/** Applies the client's checks of a URL: plain http, credentials, other versions of the API. */
 function addressErrors(config: ValueObject): Diagnostic[] {
   const address = given(config, "base_url");
   if (typeof address !== "string") return [];
   const insecure = config.insecure_http ?? false;
-  // If insecure_http is unknown, plain http is checked when the address is used.
+  // If insecure_http is unknown, plain http is checked when the URL is used.
   return failures(() => normalizeBaseUrl(address, insecure !== false), ["base_url"]);
 }
 
-/** The diagnostics of a step that fails, at an attribute. */
+/** Returns the diagnostics of a failed step, at an attribute. */
 function failures(step: () => unknown, attribute: AttributePath): Diagnostic[] {
   try {
     step();
@@ -94,21 +94,21 @@ function failures(step: () => unknown, attribute: AttributePath): Diagnostic[] {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The settings that YAML has, too, as far as they are known. The configuration must be valid. */
+/** Returns the known settings that YAML also has. The configuration must be valid. */
 export function settingsIn(config: ValueObject): Omit<ProviderConfig, "alias" | "range"> {
   const names = Object.keys(providerSettings.shape);
   const known = names.map((name) => [name, given(config, name)] as const).filter(([, value]) => value !== undefined);
   return configOf(providerSettings.parse(Object.fromEntries(known)));
 }
 
-/** The API's address. @throws HostformError at `base_url`. */
+/** Returns the API's base URL. @throws HostformError at `base_url`. */
 export function addressOf(config: ValueObject, env: Env): string {
   const address = given(config, "base_url") ?? (env.HOSTING_BASE_URL || undefined);
   if (typeof address === "string") return address;
   return refuse(problem("provider.base_url", { attribute: ["base_url"] }));
 }
 
-/** The name of the project; undefined when none is set. @throws HostformError at `project`. */
+/** Returns the name of the project; undefined if it is not set. @throws HostformError at `project`. */
 export function projectOf(config: ValueObject, env: Env): string | undefined {
   const project = given(config, "project");
   if (typeof project === "string") return project;
@@ -119,12 +119,12 @@ export function projectOf(config: ValueObject, env: Env): string | undefined {
 
 export interface ProviderToken {
   readonly token: string;
-  /** The setting that gives it. */
+  /** The setting of the token. */
   readonly attribute: string;
   readonly warning?: Diagnostic;
 }
 
-/** The API token. @param folder where a relative `token_file` begins. @throws HostformError `provider.token`. */
+/** Reads the API token. @param folder base of a relative `token_file`. @throws HostformError `provider.token`. */
 export async function tokenOf(config: ValueObject, env: Env, folder: string): Promise<ProviderToken> {
   const literal = given(config, "token");
   if (typeof literal === "string") return { token: literal.trim(), attribute: "token" };

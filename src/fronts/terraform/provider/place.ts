@@ -1,21 +1,20 @@
-/** The state that Terraform works on, and the host of a provider, as this machine distinguishes them. */
+/** Identity of Terraform's state and of a provider's host on this machine. */
 import path from "node:path";
 import { textNow } from "../../../core/files/index.ts";
 import { markOf, markOfBackend, type Place, placeOfFile } from "../../../core/local/index.ts";
 import { type EnvVars, isObject, parsedJson } from "../../../core/model/index.ts";
 
-/** A digest that identifies a host without its address. @param baseUrl in its normal form. */
+/** Returns a digest that identifies a host without its URL. @param baseUrl normalised. */
 export const hostMark = (baseUrl: string): string => markOf(["host", baseUrl]);
 
 interface TerraformPlace extends Place {
-  /** Marks that earlier versions gave to the same state. */
+  /** Marks of the same state in earlier versions. */
   readonly earlier: readonly string[];
 }
 
 /**
- * Identifies the state that Terraform works on: by HOSTFORM_PLACE, by a remote backend and its workspace, whatever the folder of a CI
- * job is, or by its file.
- * @param folder in which Terraform runs.
+ * Identifies Terraform's state: by HOSTFORM_PLACE, by a remote backend and its workspace (for any folder of a CI job), or by its file.
+ * @param folder Terraform's folder.
  */
 export function placeOf(folder: string, env: EnvVars): TerraformPlace {
   const own = env.HOSTFORM_PLACE;
@@ -31,7 +30,7 @@ export function placeOf(folder: string, env: EnvVars): TerraformPlace {
   return { mark, label: `the Terraform workspace ${workspace} in ${folder}`, earlier };
 }
 
-/** The state file of a workspace, absolute. @param config of the backend `local`. */
+/** Returns the absolute path of a workspace's state file. @param config of the backend `local`. */
 export function stateFileIn(folder: string, workspace: string, config: Readonly<Record<string, unknown>> = {}): string {
   const text = (name: string) => (typeof config[name] === "string" && config[name] !== "" ? config[name] : undefined);
   return workspace === "default"
@@ -39,7 +38,7 @@ export function stateFileIn(folder: string, workspace: string, config: Readonly<
     : path.resolve(folder, text("workspace_dir") ?? "terraform.tfstate.d", workspace, "terraform.tfstate");
 }
 
-/** The backend that `terraform init` recorded in its data folder: one folder may have a backend for each environment. */
+/** Reads the backend from Terraform's data folder: one folder may have a backend for each environment. */
 export function backendIn(
   folder: string,
   env: EnvVars,
@@ -55,7 +54,7 @@ function recorded(folder: string, env: EnvVars): unknown {
   return isObject(found) ? found.backend : undefined;
 }
 
-/** The workspace as Terraform finds it: TF_WORKSPACE, else the one that `terraform workspace select` recorded in its data folder. */
+/** Returns the workspace: TF_WORKSPACE, otherwise the selected workspace in Terraform's data folder. */
 export function workspaceIn(folder: string, env: EnvVars): string {
   const file = path.resolve(folder, env.TF_DATA_DIR || ".terraform", "environment");
   return env.TF_WORKSPACE || textOf(file).trim() || "default";

@@ -33,11 +33,11 @@ export interface SessionOptions {
   /** "1.11.4". */
   readonly terraformVersion: string | undefined;
   readonly clock?: Clock | undefined;
-  /** The folder in which Terraform runs: paths are relative to it. Default: that of the process. */
+  /** Terraform's folder, the base of relative paths. Default: the folder of the process. */
   readonly folder?: string | undefined;
-  /** Called when a request has to wait, with the time in ms. */
+  /** Called when a request waits, with the time in ms. */
   onWait?(ms: number, wait?: Wait): void;
-  /** Called with each warning, also after the session was opened. */
+  /** Called with each warning, before and after the session is open. */
   onWarning(warning: Diagnostic): void;
 }
 
@@ -57,7 +57,7 @@ function isTerraforms(file: string): boolean {
   );
 }
 
-/** The environment for a command of the user: without the variables of the plugin protocol, and without credentials. */
+/** Returns the environment of a user's command, without variables of the plugin protocol and without credentials. */
 function withoutOurs(env: SessionOptions["env"], { token_env: named }: ValueObject): SessionOptions["env"] {
   const tokens = typeof named === "string" ? [named] : [];
   return Object.fromEntries(
@@ -66,8 +66,8 @@ function withoutOurs(env: SessionOptions["env"], { token_env: named }: ValueObje
 }
 
 /**
- * Terraform runs the programs that a configuration names (other providers, `external`, provisioners) before and beside this
- * provider, which therefore cannot keep the promise of HOSTFORM_UNTRUSTED. @throws HostformError `trust.untrusted`.
+ * Rejects HOSTFORM_UNTRUSTED: Terraform runs the programs of a configuration (other providers, `external`, provisioners) before and
+ * beside this provider, which cannot prevent that. @throws HostformError `trust.untrusted`.
  */
 function refuseUntrusted(env: SessionOptions["env"]): void {
   if (!untrustedByEnvironment(env)) return;
@@ -75,9 +75,9 @@ function refuseUntrusted(env: SessionOptions["env"]): void {
 }
 
 /**
- * Opens an account by the provider's configuration. Sends no request. A configuration may have unknown parts at plan time: then
- * the session is opened, and whatever needs the account throws `terraform.not_known`.
- * @throws HostformError at the setting that is missing or wrong; a token is in no message. `trust.untrusted` where HOSTFORM_UNTRUSTED is set.
+ * Opens the account of the provider's configuration. Sends no request. A configuration may have unknown parts during a plan: then the
+ * session opens, and every part that needs the account throws `terraform.not_known`.
+ * @throws HostformError at a missing or invalid setting, without a token. `trust.untrusted` if HOSTFORM_UNTRUSTED is set.
  */
 export async function openSession(config: ValueObject, options: SessionOptions): Promise<ProviderSession> {
   refuseUntrusted(options.env);
@@ -172,7 +172,7 @@ function userAgent(version: string | undefined): string {
   return `hostform-terraform/${VERSION}${known ? ` terraform/${known}` : ""}`;
 }
 
-/** Locates failures of the client at the setting that causes them. */
+/** Locates failures of the client at the setting that caused them. */
 function atSetting<T>({ attribute }: ProviderToken, step: () => T): T {
   try {
     return step();
@@ -209,7 +209,7 @@ const NEEDED: Readonly<Record<Exclude<keyof ProviderSession, keyof WaitingParts 
   holdings: true,
 };
 
-/** The session of a configuration that has unknown parts: whatever needs the account throws {@link notKnown}. */
+/** The session of a configuration with unknown parts: every part that needs the account throws {@link notKnown}. */
 function waitingSession(settings: readonly string[], parts: WaitingParts): ProviderSession {
   const session = { ...parts, isOpen: false, close: async () => {} };
   for (const name of Object.keys(NEEDED)) Object.defineProperty(session, name, { get: () => notKnown(settings) });

@@ -1,17 +1,17 @@
-/** Terraform's calls to one process of the provider: a call that waits for another one must know whether that one can still come. */
+/** Tracks Terraform's calls to one provider process: a call that waits for another must know whether the other can still arrive. */
 import type { Clock } from "../../../core/model/index.ts";
 
-/** No call arrives for this long: Terraform waits for the calls that are under way, in milliseconds. */
+/** Time without a new call after which Terraform waits for the running calls, in milliseconds. */
 const QUIET_MS = 1_000;
 
-/** The same for a call that should not keep its place among Terraform's ten, whatever the other calls do. */
+/** The same time for a call that must free its place among Terraform's ten. */
 const CROWDED_MS = 500;
 
-/** Things that Terraform shows one after the other, in no order: a call may wait a moment for one that is still to come. */
+/** Things that Terraform sends one after the other, in any order. A call may wait for a thing that has not arrived. */
 export class Arrivals {
   readonly #come = new Map<string, PromiseWithResolvers<void>>();
 
-  /** A thing is here. */
+  /** Adds a thing that arrived. */
   add(key: string): void {
     this.#of(key).resolve();
   }
@@ -31,10 +31,10 @@ export class Arrivals {
 export class Activity {
   #running = 0;
   #arrived = 0;
-  /** Calls that wait until it is quiet. */
+  /** Calls that wait until no call arrives. */
   #waiting = 0;
   #changed = Promise.withResolvers<void>();
-  /** A call ended with an error: Terraform does not begin what depends on it. */
+  /** A call ended with an error: Terraform does not begin its dependents. */
   hasFailed = false;
 
   /** Runs a call. */
@@ -50,9 +50,9 @@ export class Activity {
   }
 
   /**
-   * Waits in a call until every call under way waits like this one, and no other one has arrived for a while.
-   * @param isMany too many wait already: this one waits only while calls arrive.
-   * @returns false if the signal has ended the wait.
+   * Waits until every running call waits in this function, and no new call has arrived for a time.
+   * @param isMany too many calls wait already: wait only while calls arrive.
+   * @returns false if the signal ended the wait.
    */
   async isQuiet(clock: Clock, signal: AbortSignal, isMany = false): Promise<boolean> {
     const wake = () => this.#change();

@@ -1,6 +1,6 @@
 /**
- * Parts of the provider that apply one change: the entries, which hold each result before the next request leaves, and a writer
- * that sends nothing after a stop, or when the `timeouts` of the resource are over.
+ * Parts of the provider that apply one change: the entries, which contain each result before the next request is sent, and a writer
+ * that sends nothing after a stop, or after the `timeouts` of the resource.
  */
 import { endpoints } from "../../../core/api/endpoints.ts";
 import type { CallOptions, Mutation, MutationName, Writer } from "../../../core/api/index.ts";
@@ -27,22 +27,22 @@ import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { noteRefused, replacesOf } from "./replacement.ts";
 import { durationMs } from "./validate.ts";
 
-/** Longest wait for another process that creates, unless `timeouts` says otherwise, in milliseconds: Terraform shows no message meanwhile. */
+/** Default wait for another process that creates, without `timeouts`, in milliseconds. Terraform prints no message meanwhile. */
 const TURN_MS = 20 * 60_000;
 
 interface ApplyOptions {
-  /** The name of the entry. */
+  /** Name of the entry. */
   readonly name: string | undefined;
   /** The attributes that have `timeouts`. */
   readonly config: ValueObject;
-  /** There is no entry of the object: the first one must find none. */
+  /** The object has no entry: the first write must not find one. */
   readonly isFirst?: boolean;
   /** Attributes in Terraform's state. */
   readonly prior: JsonObject | null;
   readonly operation: "create" | "update" | "delete";
   readonly owner: Owner;
   readonly scope: ProviderScope;
-  /** Aborted when Terraform gives up the call. */
+  /** Aborted when Terraform cancels the call. */
   readonly cancelled?: AbortSignal | undefined;
   readonly pending?: PendingCreate | undefined;
 }
@@ -50,13 +50,13 @@ interface ApplyOptions {
 /** Last record of the object during a change. */
 export interface Latest {
   resource: ResourceState | undefined;
-  /** Without a resource: the change came to nothing. Absent: none was begun. */
+  /** Without a resource: the change had no effect. Absent: no change began. */
   isDropped?: boolean;
 }
 
 /**
- * Makes the context in which the lifecycle applies one change. Each record becomes an entry at once, because Terraform writes its state
- * only after the answer; the answer is made from `latest`.
+ * Creates the context in which the lifecycle applies one change. Each record becomes an entry at once, because Terraform writes its
+ * state only after the response. The response is built from `latest`.
  */
 export async function applyContext(
   kind: Kind,
@@ -88,9 +88,9 @@ export async function applyContext(
       }
       if (name !== undefined && operation !== "delete") {
         const entry = { ...resource, place, owner: self.mark, base };
-        // The request leaves next. An answer, on the other hand, is kept in memory rather than lost.
+        // The request is sent next, so the entry must be durable. A response may be kept in memory.
         const isDurable = resource.private.pending !== undefined && !resource.private.pending.accepted;
-        // Two processes may have found nothing at the same time.
+        // Two processes may have found no entry at the same time.
         const other = first ? await entries.insert(kind.type, name, entry, { isDurable }) : undefined;
         if (other !== undefined && other.resolved !== "absent") throw new HostformError([busy(other)]);
         if (!first || other !== undefined) await entries.put(kind.type, name, entry, { isDurable });
@@ -119,12 +119,12 @@ export async function applyContext(
             name: `timeouts.${operation}`,
           }),
     run: {
-      // Orders without a project are refused before.
+      // Orders without a project were rejected before.
       project: project ?? "",
       clock,
       stop,
       turnTimeoutMs: limit ?? TURN_MS,
-      // Without an entry of ours it may belong to another configuration. The user imports it if it does not.
+      // Without our entry, the object may belong to another configuration. Otherwise the user imports it.
       adoptsOrders: false,
       owner: () => place,
       pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
@@ -140,7 +140,7 @@ export async function applyContext(
   return { context, latest };
 }
 
-/** The limit that `timeouts` sets for an operation, in milliseconds; undefined when it sets none. */
+/** Returns the limit of an operation in `timeouts`, in milliseconds; undefined if it has none. */
 export function timeoutOf(attributes: ValueObject, operation: "create" | "update" | "delete"): number | undefined {
   const { timeouts } = attributes;
   const text = isObject(timeouts) ? timeouts[operation] : undefined;
@@ -148,13 +148,13 @@ export function timeoutOf(attributes: ValueObject, operation: "create" | "update
 }
 
 interface Limit {
-  /** Returns the moment after which no request leaves, in milliseconds since the epoch, by the clock as it is set now. */
+  /** Returns the moment after which no request is sent, in milliseconds since the epoch, by the current clock. */
   until(): number;
   /** `timeouts.create`. */
   readonly name: string;
 }
 
-/** A writer that sends nothing new after Ctrl-C or after the limit, and waits for what it has sent. */
+/** A writer that sends no request after Ctrl-C or after the limit, and waits for sent requests. */
 export function stoppable(writer: Writer, stop: AbortSignal, limit?: Limit): Writer {
   const within = <O extends CallOptions>({ endpoint }: Mutation<MutationName>, options: O): O => {
     if (stop.aborted) {
@@ -176,7 +176,7 @@ export function stoppable(writer: Writer, stop: AbortSignal, limit?: Limit): Wri
   };
 }
 
-/** The limit ran out while the request waited for the request budget; unless it was that of a key, which `timeouts` does not extend. */
+/** Returns true if the limit passed while the request waited for the rate limit. The limit of a key does not count: `timeouts` does not extend it. */
 function ranOut(error: unknown, { endpoint }: Mutation<MutationName>, { name }: Limit): never {
   if (!(error instanceof ApiError) || error.diagnostics[0]?.code !== "api.too_late") throw error;
   if (endpoints[endpoint].repeat === "keyed" && error.reached === "maybe") throw error;

@@ -7,7 +7,7 @@ import { inlineValue } from "../export/document.ts";
 
 const cache = new WeakMap<Kind, Schema>();
 
-/** The Terraform schema of a kind: its own attributes, then settings of the provider, which the kinds do not have. Cached. */
+/** Returns the Terraform schema of a kind: the kind's attributes, then the provider's own settings. Cached. */
 export function schemaOf(kind: Kind): Schema {
   const known = cache.get(kind);
   if (known !== undefined) return known;
@@ -37,7 +37,7 @@ function attributeOf({ type, meta }: AttributeEntry): Attribute {
   };
 }
 
-/** The description: the text, the choice, the default, an example, what a change means. */
+/** Returns the description: the text, the choices, the default, an example, the effect of a change. */
 function describe(type: z.ZodType, meta: AttributeMeta): string {
   const text = meta.hcl ?? meta.description;
   const choice = choiceOf(coreOf(type)).filter((word) => !text.includes(`\`${word}\``));
@@ -79,7 +79,7 @@ function providerAttributes(kind: Kind): Attributes {
 const TIMEOUTS =
   "How long an operation may take. After that the provider sends no further request and stops waiting for queued jobs. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs, 20 minutes for another process on this machine that creates objects.";
 
-/** Only for operations that send requests. */
+/** Only operations that send requests have `timeouts`. */
 function timeouts(kind: Kind): Attributes {
   const of = (description: string): Attribute => ({ type: "string", description, optional: true });
   return {

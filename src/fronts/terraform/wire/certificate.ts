@@ -28,8 +28,8 @@ const contextOf = (number: number) => 0xa0 | number;
 const DAY = 24 * 60 * 60 * 1000;
 
 /**
- * A new P-256 key with a self-signed certificate for `localhost`, the name that Terraform checks. Terraform gets the certificate in
- * the handshake and trusts no other. Valid from a day ago (clocks of containers differ) for a year.
+ * Creates a P-256 key with a self-signed certificate for `localhost`, the name that Terraform checks. Terraform receives the certificate
+ * in the handshake and trusts no other. The certificate is valid for a year, beginning a day ago, because clocks of containers differ.
  *
  * @param now milliseconds since 1970. @param host another name than `localhost`.
  */
@@ -58,7 +58,7 @@ export function selfSigned(now: number, host = "localhost"): Identity {
   };
 }
 
-/** RFC 5280, 4.2.1: the usage of the key. It is its own authority, so it may sign certificates. */
+/** Usage of the key (RFC 5280, 4.2.1). The key is its own authority, so it may sign certificates. */
 function extensions(host: string): Buffer[] {
   const extension = (id: string, critical: boolean, content: Buffer) =>
     value(SEQUENCE, oid(id), ...(critical ? [TRUE] : []), value(OCTET_STRING, content));
@@ -75,7 +75,7 @@ function value(type: number, ...content: Buffer[]): Buffer {
   return Buffer.concat([Buffer.of(type), length(body.length), body]);
 }
 
-/** One byte below 128; otherwise the number of bytes, then the bytes. */
+/** Encodes a length: one byte below 128; otherwise the number of bytes, then the bytes. */
 function length(bytes: number): Buffer {
   if (bytes < 0x80) return Buffer.of(bytes);
   const digits: number[] = [];
@@ -94,7 +94,7 @@ function oid(dotted: string): Buffer {
   return value(OBJECT_IDENTIFIER, Buffer.from(groups));
 }
 
-/** RFC 5280, 4.1.2.5: a year of two digits until 2049, then of four. */
+/** Encodes a time (RFC 5280, 4.1.2.5): a year of two digits until 2049, then of four. */
 function time(at: number): Buffer {
   const digits = new Date(at).toISOString().replace(/[-:T]|\.\d+/g, ""); // 20260131235959Z
   const short = new Date(at).getUTCFullYear() < 2050;

@@ -1,6 +1,6 @@
 /**
- * gRPC over HTTP/2, as far as Terraform's plugins use it: connections, unary calls, the framing of their messages, and the
- * status that a call ends with. It knows no provider.
+ * The part of gRPC over HTTP/2 that Terraform's plugins use: connections, unary calls, framing of messages, and the status of a
+ * call. It does not know the provider.
  */
 import { createSecureServer, createServer, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Server } from "node:net";
@@ -11,19 +11,19 @@ import { describeDefect, type Log } from "./log.ts";
 export interface Peer {
   /**
    * @param method the name of the rpc, "ReadResource".
-   * @param cancelled aborted when the client gives up the call.
-   * @throws GrpcError when there is no such method.
+   * @param cancelled aborted when the client cancels the call.
+   * @throws GrpcError for an unknown method.
    */
   handle(method: string, request: Uint8Array, cancelled?: AbortSignal): Promise<Uint8Array>;
-  /** The client has received every answer and ends the process in order. */
+  /** The client has received every response and ends the process normally. */
   finish(): Promise<void>;
-  /** The client is gone: running work finishes, nothing new begins. */
+  /** The client has disconnected: running work finishes, nothing new begins. */
   stop(): void;
   /** All calls have ended, or their grace period is over. */
   close(): Promise<void>;
 }
 
-/** TLS where each side knows the other's certificate beforehand. */
+/** Mutual TLS with certificates that both sides know beforehand. */
 export interface MutualTls {
   readonly identity: Identity;
   /** The certificate of the only accepted client, PEM. */
@@ -39,7 +39,7 @@ export interface ServerOptions {
   readonly log: Log;
   /** Wait for the calls of a closed connection, in milliseconds. */
   readonly grace: number;
-  /** Terraform has asked the process to end, and has the answer. */
+  /** Terraform has requested the end of the process, and has received the response. */
   readonly onShutdown: () => void;
   /** The last connection has closed, and its calls have ended. */
   readonly onEmpty: () => void;
@@ -56,15 +56,15 @@ export interface GrpcServer {
 
 const SHUTDOWN = "/plugin.GRPCController/Shutdown";
 
-/** Room for schemas and states of thousands of resources in one piece, instead of a wait per 64 KiB. */
+/** HTTP/2 window that fits states of thousands of resources, without a wait for each 64 KiB. */
 const WINDOW = 16 * 1024 * 1024;
 const OPTIONS = { settings: { initialWindowSize: WINDOW }, maxSessionMemory: 1024 };
 
 const EMPTY = new Uint8Array();
 
 /**
- * A gRPC server for unary calls over HTTP/2. State belongs to a connection: Terraform makes one for each provider configuration,
- * also where one process serves many (TF_REATTACH_PROVIDERS).
+ * A gRPC server for unary calls over HTTP/2. State belongs to a connection: Terraform opens one for each provider configuration,
+ * even if one process serves several (TF_REATTACH_PROVIDERS).
  */
 export function createGrpcServer(options: ServerOptions): GrpcServer {
   const { tls, log } = options;
@@ -123,13 +123,13 @@ async function serve(session: ServerHttp2Session, options: ServerOptions): Promi
       if (failure === undefined) log("debug", "answered", { method: path, milliseconds: took });
       else {
         const { status, message: reason } = failure;
-        // Terraform calls services that are optional; any other refusal is a defect.
+        // Terraform calls optional services. Any other status is a defect.
         log(status === STATUS.unimplemented ? "trace" : "error", "refused", { method: path, status, reason });
       }
       calls.delete(call);
     });
     calls.add(call);
-    // The process may end only after the answer is sent.
+    // The process may end only after the response is sent.
     if (path === SHUTDOWN) stream.once("close", options.onShutdown);
   });
   session.on("error", (error) => log("debug", "the connection failed", { code: codeOf(error) }));
@@ -166,22 +166,22 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
   clearTimeout(timer);
 }
 
-/** Node's code of an error: its message may quote the request. */
+/** Node's code of an error. Its message is omitted because it may quote the request. */
 const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : error.name);
 
 /**
- * Handles one unary call: the bytes of a request message in, those of an answer out.
- * @param cancelled aborted when the client gives up the call before it is answered.
+ * Handles one unary call: converts the bytes of a request message to those of a response.
+ * @param cancelled aborted when the client cancels the call before its response.
  * @throws GrpcError.
  */
 type Handler = (request: Uint8Array, cancelled: AbortSignal) => Promise<Uint8Array>;
 
 /**
- * Runs one call on its stream. A call that the client has cancelled still finishes, so that a running order is recorded; the
- * handler begins nothing new. For the same reason a deadline (`grpc-timeout`) is ignored.
+ * Runs one call on its stream. A cancelled call still finishes, so that a running order is recorded; the handler begins nothing new.
+ * For the same reason, a deadline (`grpc-timeout`) is ignored.
  *
- * @param handler undefined: the method is unknown. Refused at once, since a streaming client never ends its request.
- * @returns undefined when it was answered, or its error.
+ * @param handler undefined: the method is unknown, and the call is rejected at once, because a streaming client never ends its request.
+ * @returns undefined after a response, otherwise the error.
  */
 async function carryOut(stream: ServerHttp2Stream, handler: Handler | undefined): Promise<GrpcError | undefined> {
   try {
@@ -192,7 +192,7 @@ async function carryOut(stream: ServerHttp2Stream, handler: Handler | undefined)
     const request = await messageOf(stream);
     if (request === undefined) return undefined;
     const message = await handler(request, cancelled.signal);
-    // After the answer there is nothing left to cancel.
+    // After the response, cancelling has no effect.
     stream.off("close", cancel);
     answer(stream, message);
     return undefined;
@@ -204,7 +204,7 @@ async function carryOut(stream: ServerHttp2Stream, handler: Handler | undefined)
   }
 }
 
-/** The message of the request; undefined when the client cancelled before it was complete. */
+/** Reads the message of the request; undefined if the client cancelled an incomplete request. */
 async function messageOf(stream: ServerHttp2Stream): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -222,7 +222,7 @@ function answer(stream: ServerHttp2Stream, message: Uint8Array): void {
   stream.end(framed(message));
 }
 
-/** An answer without a body ("Trailers-Only"). Reads and drops the rest of the request. */
+/** Sends a response without a body ("Trailers-Only"). Drops the rest of the request. */
 function refuse(stream: ServerHttp2Stream, { status, message }: GrpcError): void {
   if (stream.closed || stream.destroyed || stream.headersSent) return;
   stream.respond(
@@ -237,10 +237,10 @@ function refuse(stream: ServerHttp2Stream, { status, message }: GrpcError): void
   stream.resume();
 }
 
-/** The length of the prefix of a message: one byte (1: compressed), and the length in four bytes, big-endian. */
+/** Length of a message's prefix: one byte (1: compressed), and the length in four bytes, big-endian. */
 const PREFIX = 5;
 
-/** A message in the body of a request or an answer. */
+/** A message in the body of a request or a response. */
 export function framed(message: Uint8Array): Buffer {
   const frame = Buffer.allocUnsafe(PREFIX + message.length);
   frame.writeUInt8(0, 0);
@@ -249,7 +249,7 @@ export function framed(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** The message of a unary request. @throws GrpcError unless the body is one whole message without compression. */
+/** Returns the message of a unary request. @throws GrpcError unless the body is one whole message without compression. */
 export function unframed(body: Buffer): Uint8Array {
   if (body.length < PREFIX || body.readUInt32BE(1) !== body.length - PREFIX)
     throw new GrpcError(STATUS.internal, "the request does not hold exactly one message");
@@ -257,7 +257,7 @@ export function unframed(body: Buffer): Uint8Array {
   return body.subarray(PREFIX);
 }
 
-/** The status codes of gRPC that occur here. */
+/** The used status codes of gRPC. */
 export const STATUS = {
   ok: 0,
   unimplemented: 12,
@@ -266,7 +266,7 @@ export const STATUS = {
 
 type Status = (typeof STATUS)[keyof typeof STATUS];
 
-/** A call that ends without an answer. Failures that the user should know are diagnostics in an answer instead. */
+/** A call that ends without a response. Failures for the user are diagnostics in a response instead. */
 export class GrpcError extends Error {
   override readonly name = "GrpcError";
   readonly status: Status;

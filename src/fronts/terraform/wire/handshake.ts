@@ -3,7 +3,7 @@ import path from "node:path";
 import { newFolder, removeTree } from "../../../core/files/file-system.ts";
 import type { Identity } from "./certificate.ts";
 
-/** The value of TF_PLUGIN_MAGIC_COOKIE, by which a plugin knows that Terraform (or OpenTofu) started it. Not a secret. */
+/** The value of TF_PLUGIN_MAGIC_COOKIE if Terraform or OpenTofu started the plugin. Not a secret. */
 const COOKIE = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
 
 /** The version of the handshake, and of the plugin protocol. */
@@ -38,8 +38,8 @@ export function invitation(env: ProcessEnvironment): Invitation {
 }
 
 /**
- * The line that Terraform waits for: `1|6|unix|/path|grpc|CERTIFICATE`, the certificate as DER in base64 without padding. Without
- * encryption it ends after `grpc`.
+ * Returns the line of the handshake: `1|6|unix|/path|grpc|CERTIFICATE`, with the certificate as DER in base64 without padding. Without
+ * encryption, the line ends after `grpc`.
  */
 export function handshakeLine({ network, address }: Address, identity: Identity | undefined): string {
   const parts = [HANDSHAKE, PROTOCOL, network, address, "grpc"];
@@ -47,7 +47,7 @@ export function handshakeLine({ network, address }: Address, identity: Identity 
   return parts.join("|");
 }
 
-/** The value of TF_REATTACH_PROVIDERS with which Terraform uses a running provider. */
+/** Returns the value of TF_REATTACH_PROVIDERS for a running provider. */
 export function reattachment(provider: string, { network, address }: Address, pid: number): string {
   return JSON.stringify({
     [provider]: {
@@ -61,7 +61,7 @@ export function reattachment(provider: string, { network, address }: Address, pi
   });
 }
 
-/** The longest socket path that all systems accept (macOS: 104 bytes with the terminating zero). */
+/** Maximum length of a socket path on all systems (macOS: 104 bytes with the terminating zero). */
 const LONGEST_PATH = 103;
 
 export interface Endpoint extends Address {
@@ -70,11 +70,11 @@ export interface Endpoint extends Address {
 }
 
 /**
- * Lets the server listen where only this user can connect: on a socket in a new folder of mode 0700. On Windows, and where the
- * path is too long for a socket, on a port of the loopback address: there only certificates keep other users out.
+ * Makes the server listen for this user only: on a socket in a new folder of mode 0700. On Windows, or if the path is too long for a
+ * socket, on a port of the loopback address, where certificates keep other users out.
  *
- * @param place `folder` is for temporary files; `encrypted` when both ends show a certificate.
- * @throws Error when neither is possible, and for a port without encryption.
+ * @param place `folder` is for temporary files; `encrypted`: both ends have a certificate.
+ * @throws Error if neither is possible, and for a port without encryption.
  */
 export async function listen(
   server: Server,

@@ -4,7 +4,7 @@ import type { ProcessEnvironment } from "./handshake.ts";
 
 type Level = "trace" | "debug" | "info" | "warn" | "error";
 
-/** Writes to Terraform's log, which is shown with TF_LOG. Nothing secret may be given to it. */
+/** Writes to Terraform's log, which TF_LOG prints. Never log a secret. */
 export type Log = (level: Level, message: string, fields?: Readonly<Record<string, string | number | boolean>>) => void;
 
 /** Returns true if Terraform prints the log. Terraform filters by level. */
@@ -13,7 +13,7 @@ export function isLogged(env: ProcessEnvironment): boolean {
 }
 
 /**
- * A log of JSON lines as Terraform parses them: `@message` must be a string (otherwise Terraform panics), and `@timestamp` must
+ * Creates a log of JSON lines for Terraform's parser: `@message` must be a string (otherwise Terraform panics), and `@timestamp` must
  * have six fractional digits.
  * @param output `now` in milliseconds since 1970.
  */
@@ -28,15 +28,15 @@ export function jsonLog({ write, now }: { write: (line: string) => void; now: ()
 /** The log of this process. */
 export const processLog: Log = isLogged(process.env) ? jsonLog({ write: complain, now: Date.now }) : () => {};
 
-/** Logs a defect without its message, which may hold a secret, and with the place where it was thrown. */
+/** Logs the place of a defect without its message, which may contain a secret. */
 export function logError(message: string, error: unknown): void {
   const { summary, stack } = describeDefect(error);
   processLog("error", message, { error: summary, stack });
 }
 
 /**
- * The streams of a process that Terraform started. The first line of stdout is the handshake; further output there can stop
- * Terraform from reading. Terraform logs stderr, and shows it when the process dies.
+ * The streams of a process that Terraform started. The first line of stdout is the handshake; further output can block Terraform.
+ * Terraform logs stderr, and prints it when the process dies.
  */
 const STDOUT = 1;
 const STDERR = 2;
@@ -51,7 +51,7 @@ export function complain(text: string): void {
   try {
     writeTo(STDERR, `${text}\n`);
   } catch {
-    // No one reads it.
+    // The pipe has no reader.
   }
 }
 
@@ -61,7 +61,7 @@ export function keepStdoutClean(): void {
 }
 
 /**
- * V8's own messages about a defect, which have only names of our sources. Other messages may quote a value, which may be a secret.
+ * V8's messages about a defect, which contain only names of our sources. Other messages may quote a secret value.
  */
 const ABOUT_THE_SOURCE = [
   /^Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '[\w$]+'\)$/,
@@ -73,7 +73,7 @@ const ABOUT_THE_SOURCE = [
 ];
 
 /**
- * A defect without secrets: the kind of the error and where it was thrown; its message only if that has only names of the source.
+ * Describes a defect without secrets: the kind and place of the error, and its message only if it contains only names of our sources.
  */
 export function describeDefect(error: unknown): { readonly summary: string; readonly stack: string } {
   if (!(error instanceof Error)) return { summary: `a ${typeof error} was thrown`, stack: "" };

@@ -11,8 +11,8 @@ const page = (title: string) => `<!DOCTYPE html><html><head><title>${title}</tit
 
 describe("a success that is none gives a clear sentence", () => {
   it.each<[status: number, body: string, code: string, says: readonly string[]]>([
-    [200, "", "api.malformed", ["an empty answer", "GET /api/v1/services/{id}"]],
-    [200, '{"data":{"id":', "api.malformed", ["not JSON, only a part of it"]],
+    [200, "", "api.malformed", ["an empty response", "GET /api/v1/services/{id}"]],
+    [200, '{"data":{"id":', "api.malformed", ["not JSON, incomplete JSON"]],
     [200, page("Welcome"), "api.malformed", ['an HTML page titled "Welcome"', "base URL"]],
     [200, '{"data":{}}', "api.malformed", ["Expected a service with an id", 'an object with "data"']],
     [204, "", "api.inconclusive", ["status 204 and no content"]],
@@ -97,7 +97,7 @@ describe("the token is in no message", () => {
 
   it("nor in the refusal of a bad token", () => {
     const make = () => new HostingClient({ baseUrl: "https://a.example", token: "canary token\n", env: {} });
-    expect(make).toThrow(/characters that no token has/);
+    expect(make).toThrow(/contains invalid characters/);
   });
 });
 

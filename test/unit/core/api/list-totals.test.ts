@@ -65,8 +65,8 @@ describe("a list from which nothing is concluded", () => {
       "GET /api/v1/accounts",
     ]);
     expect(warnings.map(({ code, summary }) => `${code} ${summary}`)).toEqual([
-      "api.no_list GET /api/v1/webhooks holds no list, so this run could not check it",
-      "api.no_list GET /api/v1/accounts holds no list, so this run could not check it",
+      "api.no_list GET /api/v1/webhooks returned no list, so this run could not check its objects",
+      "api.no_list GET /api/v1/accounts returned no list, so this run could not check its objects",
     ]);
     expect(await failureOf(client.webhooks.list().all())).toMatchObject({
       diagnostics: [{ code: "api.inconclusive" }],

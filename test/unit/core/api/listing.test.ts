@@ -533,7 +533,7 @@ describe("refuses to guess", () => {
     const { listing } = listingOf((page) => ({ data: page === 1 ? records(2) : [], total: 3 }));
     const error = await failureOf(listing.all());
     expect(error.diagnostics[0]).toMatchObject({ code: "api.pagination" });
-    expect(error.diagnostics[0]?.detail).toContain("more than the 2 objects that came");
+    expect(error.diagnostics[0]?.detail).toContain("more than the 2 objects received");
   });
 
   const shapes: [unknown, string][] = [

@@ -73,7 +73,7 @@ describe("HTTPS_PROXY and HTTP_PROXY", () => {
     "%s is refused, and not repeated",
     (value) => {
       const read = () => proxyOf("https://api.example", { HTTPS_PROXY: value });
-      expect(read).toThrow("HTTPS_PROXY does not hold the address of an HTTP proxy");
+      expect(read).toThrow("HTTPS_PROXY is not the URL of an HTTP proxy");
       expect(read).not.toThrow(/canary/);
     },
   );

@@ -117,7 +117,7 @@ describe("a secret that is written to a file", () => {
     const { files, disk } = outputs({ disk: new FakeDisk({ "/p/.env": "A=\uFFFD\n" }) });
     for (const failing of [files.write(LINE, OF, SECRET), files.check(LINE, OF)])
       expect(await refusal(failing)).toMatchObject({
-        detail: "/p/.env is not a text in UTF-8; rewriting it would damage it.",
+        detail: "/p/.env is not a text file in UTF-8, so rewriting it would corrupt it.",
         remedies: saying("Name another file."),
       });
     expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([["/p/.env", "A=\uFFFD\n"]]);
@@ -129,7 +129,7 @@ describe("a secret that is written to a file", () => {
   it("is refused where no notation of env files can hold it", async () => {
     const { files, disk } = outputs();
     const odd = `it's "${SECRET}"`;
-    expect(fixOf(await refusal(files.write(LINE, OF, odd)))).toBe("Use `file` or `command` instead.");
+    expect(fixOf(await refusal(files.write(LINE, OF, odd)))).toBe("Use file or command in place of env_file.");
     expect(disk.names.size).toBe(0);
   });
 });
@@ -154,10 +154,10 @@ describe("the trial of an output", () => {
   });
 
   it.each<[Partial<Standing>, string, RegExp]>([
-    [{ mode: 0o644 }, "Others can read or write /p/.env.", /^`chmod 600 \.env`/],
-    [{ mode: 0o660 }, "Others can read or write /p/.env.", /^`chmod 600 \.env`/],
+    [{ mode: 0o644 }, "Others can read or write /p/.env.", /^Run chmod 600 \.env to remove/],
+    [{ mode: 0o660 }, "Others can read or write /p/.env.", /^Run chmod 600 \.env to remove/],
     [{ isOwn: false }, "Another user owns /p/.env.", /^Remove the file/],
-    [{ form: "link" }, "/p/.env is a symbolic link, and no secret follows one.", /^Name its target/],
+    [{ form: "link" }, "/p/.env is a symbolic link. Secrets are written to ordinary files only.", /^Name its target/],
   ])("refuses a file that is not this user's alone: %o", async (standing, detail, fix) => {
     const { files, disk } = outputs({ standing: { ...PRIVATE, ...standing } });
     const refused = await refusal(files.check(LINE, OF));
@@ -197,7 +197,7 @@ describe("the trial of an output", () => {
     { file: "/elsewhere/.git/hooks/pre-commit", outside_project: true },
   ])("refuses what git runs or reads, wherever it is: %o", async (output) => {
     const { files } = outputs({ disk: new FakeDisk() });
-    expect((await refusal(files.check(output, OF)))?.detail).toContain("It is in a folder of git");
+    expect((await refusal(files.check(output, OF)))?.detail).toContain("The file is in a .git folder");
   });
 
   it("refuses every file of its own, by whatever path, with whose it is", async () => {
@@ -211,7 +211,7 @@ describe("the trial of an output", () => {
     for (const file of ["link", "x.tfvars"]) {
       const said = await refusal(files.check({ file }, OF));
       expect([said?.detail, fixOf(said)]).toEqual([
-        "It is a file that Terraform itself reads or writes.",
+        "Terraform itself reads or writes this file.",
         "Name another file.",
       ]);
     }
@@ -221,7 +221,7 @@ describe("the trial of an output", () => {
   it.each<[SecretOutput, Standing | undefined, string]>([
     [FILE, { ...PRIVATE, form: "folder" }, "/p/hook is a folder."],
     [FILE, { ...PRIVATE, form: "other" }, "/p/hook is not an ordinary file."],
-    [{ file: "./x/../hosting.tfstate" }, undefined, "It is a file that hostform itself reads or writes."],
+    [{ file: "./x/../hosting.tfstate" }, undefined, "hostform itself reads or writes this file."],
   ])("refuses %o (%o)", async (output, standing, detail) => {
     const { files, disk } = outputs({ ...(standing && { standing }) });
     expect((await refusal(files.check(output, OF)))?.detail).toBe(detail);
@@ -248,7 +248,7 @@ describe("a place that refuses", () => {
     ["EPERM", "Get write access to its folder, or name another path."],
     ["EROFS", "Name a path that can be written to."],
     ["ENOSPC", "Free space on the disk."],
-    ["EIO", "Fix the path, or name another."],
+    ["EIO", "Correct the path, or name another."],
   ])("with %s is named with what to do", async (code, fix) => {
     const disk = new FakeDisk();
     disk.failures.push({ operation: "create", code });
@@ -283,7 +283,7 @@ describe("a command that takes a secret", () => {
     const stderr = `first\nsecond\nthird\nfourth\ngot ${SECRET}\nand no room for ${SECRET}\n`;
     const { files } = outputs({ end: { failure: "ended with exit code 1", stderr } });
     expect((await refusal(files.write(COMMAND, OF, SECRET)))?.detail).toBe(
-      "It ended with exit code 1. The end of its standard error:\nsecond\nthird\nfourth\ngot (secret)\nand no room for (secret)",
+      "The command ended with exit code 1. The end of its standard error:\nsecond\nthird\nfourth\ngot (secret)\nand no room for (secret)",
     );
   });
 

@@ -67,7 +67,7 @@ describe("hosting_panel_sso", () => {
     const body = { data: { url: "javascript:alert(1)" } };
     account.control.addFault({ path: "/services/:id/panel-sso", phase: "before", status: 200, body });
     expect((await open(account, "1001")).reported).toEqual([
-      "error: The API's sign-on URL is not a web address, so it is not used",
+      "error: The API's sign-on URL is not an http or https URL",
     ]);
   });
 

@@ -41,7 +41,7 @@ describe("the configuration of the provider", () => {
     ],
     [
       { base_url: "http://api.example" },
-      "provider.base_url at base_url: Plain http to api.example would show the API token to everyone on the way",
+      "provider.base_url at base_url: Plain http to api.example would expose the API token on the network",
     ],
     [
       { base_url: "https://api.example/api/v2" },
@@ -49,7 +49,7 @@ describe("the configuration of the provider", () => {
     ],
     [{ base_url: "https://user:secret@api.example" }, 'config.secret at base_url: "base_url" holds an API token'],
     [{ token: "" }, "provider.token at token: The API token is empty"],
-    [{ token: "two words" }, "provider.token at token: The API token holds characters that no token has"],
+    [{ token: "two words" }, "provider.token at token: The API token contains invalid characters"],
     [{ token_env: TOKEN }, 'config.secret at token_env: "token_env" holds an API token'],
     [
       { token_env: "not a name" },

@@ -159,7 +159,7 @@ describe("what a session keeps on disk", () => {
     await session.secretOutputs.write({ command: [process.execPath, "-e", script] }, of, "whsec_1234567890");
     expect(await readFile(path.join(dir, "piped"), "utf8")).toBe("whsec_1234567890");
     await expect(session.secretOutputs.check({ file: "terraform.tfstate" }, of)).rejects.toMatchObject({
-      diagnostics: [{ code: "secret.output", detail: "It is a file that Terraform itself reads or writes." }],
+      diagnostics: [{ code: "secret.output", detail: "Terraform itself reads or writes this file." }],
     });
   });
 

@@ -75,13 +75,13 @@ describe("the token", () => {
       "cannot be one",
       {},
       { HOSTING_TOKEN: `${TOKEN} ${TOKEN}` },
-      { summary: "The API token holds characters that no token has", attribute: ["token"] },
+      { summary: "The API token contains invalid characters", attribute: ["token"] },
     ],
     [
       "cannot be one, in a file",
       { token_file: "broken" },
       {},
-      { summary: "The API token holds characters that no token has", attribute: ["token_file"] },
+      { summary: "The API token contains invalid characters", attribute: ["token_file"] },
     ],
   ])("is an error at the setting when it %s", async (_, given, env, expected) => {
     const dir = temporaryFolder();

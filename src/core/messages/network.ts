@@ -1,0 +1,243 @@
+/** Texts about failures below HTTP: the step, the reason and the remedy, as parts of `api.unreachable`. */
+import type { Words } from "./message.ts";
+
+/** A reason and its remedy. */
+export interface FailureTexts {
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+/** Names of a peer in texts. */
+export interface PeerNames {
+  readonly host: string;
+  /** `api.example.com:443` */
+  readonly authority: string;
+  /** Environment variable that names the proxy. Undefined: the peer is the API. */
+  readonly variable: string | undefined;
+}
+
+const CHECK_NETWORK = "Check the base URL, the network and the proxy.";
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connection refused",
+  ENOTFOUND: "host not found",
+  EAI_AGAIN: "name lookup failed for now",
+  EAI_FAIL: "name lookup failed",
+  EAI_NODATA: "host has no address",
+  EAI_NONAME: "host not found",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_PRX_CONN: "the proxy closed the connection",
+  ENETUNREACH: "network unreachable",
+  EHOSTUNREACH: "host unreachable",
+  ENETDOWN: "network down",
+  EADDRNOTAVAIL: "address not available",
+  EACCES: "connecting is not permitted",
+  EPERM: "connecting is not permitted",
+  ETIMEDOUT: "no connection in time",
+  ECONNRESET: "connection reset while connecting",
+};
+
+/** `connection refused (ECONNREFUSED)` */
+export const connectionReason = (code: string): string => `${REASONS[code] ?? "no connection"} (${code})`;
+
+/** `api.example.com:443`, `the proxy proxy.example:3128`. */
+export const peerName = ({ authority, variable }: Omit<PeerNames, "host">): string =>
+  `${variable === undefined ? "" : "the proxy "}${authority}`;
+
+/** Steps of a connection, by the names of their peers. */
+export const resolving = (host: string, isProxy: boolean): string => `resolving ${isProxy ? "the proxy " : ""}${host}`;
+export const connectingTo = (peer: string): string => `connecting to ${peer}`;
+export const tunnelTo = (authority: string, proxy: string): string => `CONNECT ${authority} through ${proxy}`;
+export const handshakeWith = (peer: string, proxy: string | undefined): string =>
+  `TLS handshake with ${peer}${proxy === undefined ? "" : ` through ${proxy}`}`;
+
+/** The failure of one step. */
+export const stepFailed = (step: string, reason: string): string => `${step}: ${reason}`;
+
+/** Reasons of a step. @param seconds time limit. */
+export const noResponseIn = (seconds: number): string => `no response within ${seconds} s`;
+export const noneWithin = (seconds: number): string => `none within ${seconds} s`;
+export const abandoned = (): string => "no longer needed";
+export const closed = (code: string): string => `the connection was closed (${code})`;
+export const proxyClosed = (): string => "the proxy closed the connection";
+
+export const checkNetwork = (): string => CHECK_NETWORK;
+
+/** Remedy for a peer that closed the connection, or did not respond. @param tunnel proxy of a tunnel to the peer. */
+export function checkPeer({ authority, variable }: Omit<PeerNames, "host">, tunnel: string | undefined): string {
+  if (variable !== undefined) return `Check ${variable}, and that the proxy runs.`;
+  if (tunnel === undefined) return CHECK_NETWORK;
+  return `Check that ${tunnel} supports CONNECT to ${authority}, and passes on the bytes unchanged.`;
+}
+
+/** Remedy for a direct connection. @param looksUp the name lookup failed. @param isExempt NO_PROXY exempts the host. */
+export function checkDirect(given: {
+  readonly host: string;
+  readonly proxyVariable: string;
+  readonly isExempt: boolean;
+  readonly looksUp: boolean;
+}): string {
+  const { host, proxyVariable, isExempt, looksUp } = given;
+  const check = `Check the base URL and ${looksUp ? "this machine's name servers" : "the network"}.`;
+  const needed = looksUp ? "only your proxy resolves the name" : "this network requires a proxy";
+  return isExempt
+    ? `${check} NO_PROXY exempts ${host}, so hostform does not use the proxy of ${proxyVariable}. If ${needed}, remove the entry from NO_PROXY.`
+    : `${check} If ${needed}, set ${proxyVariable}.`;
+}
+
+/** Failures of a dispatcher that the caller provides. */
+export const proxySignOn = (): FailureTexts => ({
+  reason: "the proxy asks for a user name and password (407)",
+  remedy: "Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT.",
+});
+export const proxyRejected = (status: string): FailureTexts => ({
+  reason: `the proxy rejected the connection (${status})`,
+  remedy: CHECK_NETWORK,
+});
+export const untrusted = (code: string): FailureTexts => ({
+  reason: `the server's certificate is not trusted (${code})`,
+  remedy: "Check the base URL. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+});
+export const noTls = (code: string): FailureTexts => ({
+  reason: `no TLS connection (${code})`,
+  remedy: "Check that the base URL is https and names the right port.",
+});
+export const closedInHandshake = (code: string): FailureTexts => ({
+  reason: `connection closed in the TLS handshake (${code})`,
+  remedy: CHECK_NETWORK,
+});
+export const unconnected = (code: string): FailureTexts => ({ reason: connectionReason(code), remedy: CHECK_NETWORK });
+export const needsHttps = (): FailureTexts => ({
+  reason: "the server expects TLS, and the base URL is http",
+  remedy: "Write https:// in the base URL.",
+});
+export const notHttp = (code: string): FailureTexts => ({
+  reason: `the response is not HTTP (${code})`,
+  remedy: CHECK_NETWORK,
+});
+export const lostResponse = (code: string): string => `the connection was lost before the response arrived (${code})`;
+
+/** A proxy that requires another sign-on. @param schemes the schemes that it accepts, if Basic is not among them. */
+export function signOnFailure(given: {
+  readonly proxy: string;
+  readonly variable: string;
+  readonly isSignedOn: boolean;
+  readonly schemes: readonly string[] | undefined;
+  /** `http://USER:PASSWORD@proxy.example:3128` */
+  readonly example: string;
+}): FailureTexts {
+  const { proxy, variable, isSignedOn, schemes, example } = given;
+  if (schemes !== undefined)
+    return {
+      reason: `${proxy} accepts sign-ons by ${schemes.join(", ")} only, and hostform supports Basic only (407)`,
+      remedy: `Ask the administrator of the proxy for a sign-on by Basic, or run a proxy on this machine that signs on, and set ${variable} to its URL.`,
+    };
+  return {
+    reason: `${proxy} ${isSignedOn ? "rejects the user name or the password" : "asks for a user name and a password"} (407)`,
+    remedy: `${isSignedOn ? `Correct them in ${variable}` : `Write them into ${variable}`}: ${example}, each percent-encoded.`,
+  };
+}
+
+/** A proxy that responded to CONNECT with another status than 2xx or 407. */
+export const tunnelRejected = (
+  { proxy, authority, host }: Words<"proxy" | "authority" | "host">,
+  status: number,
+): FailureTexts => ({
+  reason: `${proxy} rejected CONNECT ${authority} (${status})`,
+  remedy:
+    status >= 500
+      ? `Check the base URL and the network of the proxy: the proxy resolves ${host} and connects to it.`
+      : `Ask the administrator of the proxy to allow ${authority}. If ${host} can be reached without it, add the name to NO_PROXY.`,
+});
+
+const MAYBE_TLS = " If the proxy expects TLS, write https:// before its name.";
+
+/** Remedy for a proxy that closed the connection. @param check {@link checkPeer} of the proxy. */
+export const checkTls = (check: string, isTls: boolean): string => `${check}${isTls ? "" : MAYBE_TLS}`;
+
+export const proxyExpectsTls = ({ authority, variable }: Words<"authority" | "variable">): FailureTexts => ({
+  reason: "the proxy expects TLS",
+  remedy: `Write https://${authority} into ${variable}.`,
+});
+export const proxyNotHttp = ({ variable, message }: Words<"variable" | "message">, isTls: boolean): FailureTexts => ({
+  reason: `the proxy's response is not HTTP (${message})`,
+  remedy: checkTls(
+    `Check the host and the port in ${variable}: a server that is no HTTP proxy may listen there.`,
+    isTls,
+  ),
+});
+
+/** The setting that names a peer. */
+const settingOf = (variable: string | undefined) => variable ?? "the base URL";
+/** The owner of a peer's certificate. */
+const ownerOf = (variable: string | undefined) =>
+  variable === undefined ? "the host" : "the administrator of the proxy";
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** TLS handshakes that failed for another reason than the certificate. @param check remedy for the tunnel, if there is one. */
+export function plainServer(variable: string | undefined, check: string | undefined): FailureTexts {
+  const port = `Check the port of ${settingOf(variable)}: a server of plain http may listen there.`;
+  return { reason: "the server does not speak TLS", remedy: check === undefined ? port : `${check} ${port}` };
+}
+export const oldTls = (): FailureTexts => ({
+  reason: "the server offers no version of TLS from 1.2 on",
+  remedy: "The host must offer TLS 1.2 or later.",
+});
+export const noAgreement = (variable: string | undefined): FailureTexts => ({
+  reason: "the two sides cannot agree on TLS parameters",
+  remedy: `Check ${settingOf(variable)}. If it is correct, report the code to the host.`,
+});
+
+/** Certificates that are not accepted. @param days `clock`: this machine's minute; `day`: undefined if the failing certificate is another one of the chain. */
+export const expired = (
+  variable: string | undefined,
+  days: { readonly clock: string; readonly day?: string | undefined },
+): FailureTexts => ({
+  reason: days.day === undefined ? "a certificate in its chain has expired" : `its certificate expired on ${days.day}`,
+  remedy: `${sentence(ownerOf(variable))} must renew it. Also check ${clockAt(days.clock)}.`,
+});
+export const notYetValid = (
+  variable: string | undefined,
+  days: { readonly clock: string; readonly day?: string | undefined },
+): FailureTexts => ({
+  reason:
+    days.day === undefined
+      ? "a certificate in its chain is not valid yet"
+      : `its certificate is valid only from ${days.day} on`,
+  remedy: `Check ${clockAt(days.clock)}. If the clock is correct, ${ownerOf(variable)} must replace the certificate.`,
+});
+const clockAt = (clock: string) => `this machine's clock: it is set to ${clock}`;
+
+export const otherNames = (variable: string | undefined, { names, host }: Words<"names" | "host">): FailureTexts => ({
+  reason: `its certificate is for ${names}, not for ${host}`,
+  remedy: `Write one of these names into ${settingOf(variable)}, or ask ${ownerOf(variable)} for a certificate that names ${host}.`,
+});
+export const selfSigned = (variable: string | undefined, trust: string): FailureTexts => ({
+  reason: "its certificate is self-signed",
+  remedy: `If you know this certificate, ${trust}. Otherwise check ${settingOf(variable)}.`,
+});
+export const unknownAuthority = (
+  variable: string | undefined,
+  { issuer, trust }: { readonly issuer: string | undefined; readonly trust: string },
+): FailureTexts => ({
+  reason: `its certificate is from an authority${issuer === undefined ? "" : `, ${issuer},`} that this machine does not trust`,
+  remedy: `If the authority is your own, ${trust}. For a public one, ${ownerOf(variable)} must also send the intermediate certificate.`,
+});
+export const notAccepted = (variable: string | undefined): FailureTexts => ({
+  reason: "its certificate is not accepted",
+  remedy: `Check ${settingOf(variable)}. If it is correct, report the code to ${ownerOf(variable)}.`,
+});
+
+/** The names of a certificate: two of them at most. */
+export function certificateNames(names: readonly string[]): string {
+  if (names.length === 0) return "another name";
+  return names.length > 2 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more` : names.join(" and ");
+}
+
+/** Parts of a remedy: the way to trust a certificate. @param file value of NODE_EXTRA_CA_CERTS. */
+export const trustBySetting = (): string => "set NODE_EXTRA_CA_CERTS to the path of its PEM file";
+export const trustByAdding = (): string => "add it to the PEM file that NODE_EXTRA_CA_CERTS names";
+export const trustByFormat = (file: string): string =>
+  `write it there in PEM format: NODE_EXTRA_CA_CERTS names ${file}, which contains no PEM certificate`;
+export const trustByPath = (file: string, code: string): string =>
+  `correct the path: NODE_EXTRA_CA_CERTS names ${file}, which cannot be read (${code})`;
