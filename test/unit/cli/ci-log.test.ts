@@ -89,7 +89,10 @@ describe("whether the runner reads standard error", () => {
   const folders: string[] = [];
   afterEach(() => Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true }))));
 
-  /** A system: hostform (self), started by a shell (20), started by `program` (10), which has one end of `pipe:[1]`. */
+  /**
+   * Simulates /proc: hostform (self), its parent shell (20), and the shell's parent `program` (10), which holds
+   * `pipe:[1]`.
+   */
   async function system(program: string, stderr: string): Promise<string> {
     const proc = await mkdtemp(path.join(tmpdir(), "hostform-proc-"));
     folders.push(proc);

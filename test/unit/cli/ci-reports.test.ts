@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../support/folder.ts";
 import { runIn } from "./harness.ts";
 
-/** Two mistakes of one kind and one that has a value with what would act on a runner. */
+/** Two errors of one kind. The value in one of them contains text that a CI runner would execute. */
 const MISTAKEN = `project: acme
 services:
   www:

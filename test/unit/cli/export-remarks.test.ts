@@ -80,7 +80,7 @@ describe("what an export says of what Terraform cannot", () => {
     const open = await store.open({ write: true, command: "test", timeoutMs: 0 });
     const rest = { provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };
     await open.put({ ...rest, address: "hosting_service.www", attributes: { id: "1001" } });
-    // Killed here: never closed.
+    // The state is not closed, as after a kill.
     const { stderr, stdout } = await exportIn(dir, { services: { www: SITE } });
     await open.close();
     expect(stderr).toContain("1 resource is still in its journal");

@@ -214,10 +214,10 @@ describe("values in an export", () => {
       'url    = "https://hooks.acme.example/${var.env_version}/${var.path}/${var.env_version_2}/${var.PW}"',
     );
     expect(stdout).toContain("password         = var.PW_2\n");
-    // What plan and state show cannot be the variable that they must not: it is asked for by another name.
+    // A plan shows the URL, so the password needs its own ephemeral variable with another name.
     expect(block(stdout, 'variable "PW_2"')).toContain("ephemeral   = true");
     expect(block(stdout, 'variable "PW"')).not.toContain("ephemeral");
-    // Terraform takes it from the environment as it is.
+    // Terraform reads TF_VAR_path itself.
     expect(stdout).not.toContain("export TF_VAR_path");
   });
 

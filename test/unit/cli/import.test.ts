@@ -73,7 +73,7 @@ describe("import", () => {
     expect(stderr).toMatch(both);
     await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
 
-    // The same where the declaration says it, and nothing of it is applied.
+    // The same import in the declaration fails too, and the apply changes nothing.
     await made.write("hosting.yaml", `${declared}    import: "${made.id}"\n`);
     const applied = await made.run(["apply", "--auto-approve"]);
     expect(applied.code).toBe(1);

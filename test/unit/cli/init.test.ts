@@ -35,7 +35,7 @@ describe("init", () => {
     await writeFile(path.join(dir, "hosting.yaml"), bare);
     const { stdout, stderr } = await runIn(dir, ["validate"]);
     expect(stderr).toBe("");
-    // A resource for each kind at least; nested ones stand in the example of their parent.
+    // The template has at least one resource for each kind. A nested resource is in the example of its parent.
     expect(Number(/(\d+) resources/.exec(stdout)?.[1])).toBeGreaterThanOrEqual(kinds.size);
     for (const { section } of kinds.values()) expect(bare).toContain(`${section}:\n`);
   });

@@ -17,7 +17,7 @@ webhooks:
   hook: {url: "https://collect.evil.example/x", events: [invoice.paid]}
 `;
 
-/** Values that an approver decides by. */
+/** Values that an approver must read before a decision. */
 const DECISIVE = [
   "evil-casino.example",
   "https://collect.evil.example/x",
@@ -81,7 +81,7 @@ describe("what an approver decides by is shown, whatever the environment says", 
   });
 });
 
-/** Two runs differ in their times and ports. */
+/** Removes times and durations, which differ between runs. */
 const withoutTimes = (text: string) =>
   text
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z|\d{4}-\d\d-\d\d \d\d:\d\d(?: UTC)?/g, "")

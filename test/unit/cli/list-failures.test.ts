@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../support/folder.ts";
 import { answering, type Project, projectWithService, runIn } from "./harness.ts";
 
-/** Every command that asks the API something. */
+/** Every command that sends a request to the API. */
 const ASKING: readonly (readonly string[])[] = [
   ["plan"],
   ["import", "hosting_service.www", "1001"],
@@ -18,7 +18,7 @@ const ASKING: readonly (readonly string[])[] = [
   ["password", "1001", "--generate"],
 ];
 
-/** Each command must end with 1, say what is wrong on standard error only, and write no state. */
+/** Expects that the command ends with exit code 1, prints the error only on standard error, and writes no state. */
 async function expectRefusal(made: Project, args: readonly string[], env: object, message: RegExp) {
   const { code, stdout, stderr } = await made.run(args, { env: env as Record<string, string> });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

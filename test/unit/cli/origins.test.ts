@@ -6,7 +6,7 @@ const FORMATS = [[], ["--format", "markdown"], ["--format", "html"], ["--json"]]
 
 const webhook = (url: string) => `project: test\nwebhooks:\n  hook: {url: "${url}", events: [invoice.paid]}\n`;
 
-/** A project, and a run in it with more variables of the environment. */
+/** Creates a project, and a function that runs commands in it with additional environment variables. */
 async function declared(yaml: string) {
   const made = await project(yaml);
   const env = { HOSTING_BASE_URL: made.sandbox.url, HOSTING_TOKEN: made.sandbox.tokens.agency };
@@ -36,7 +36,7 @@ describe("a variable of the environment in YAML", () => {
     const url = "https://hooks.acme.example/in";
     const { run, write } = await declared(webhook(`${url}?token=\${env.HOOK_TOKEN}`));
     expect((await run(["apply", "--auto-approve"], { HOOK_TOKEN: TOKEN })).code).toBe(0);
-    // Another webhook may have the open part as its whole URL.
+    // The URL of another webhook may equal the public part of this URL.
     const both = `project: test\nwebhooks:\n  hook: {url: '${url}?token=\${env.HOOK_TOKEN}', events: [invoice.paid]}\n`;
     await write("hosting.yaml", `${both}  plain: {url: "${url}", events: [invoice.paid]}\n`);
     const planned = await run(["plan", ...format], { HOOK_TOKEN: "an0ther-of-the-hook" });
@@ -56,7 +56,7 @@ describe("a variable of the environment in YAML", () => {
     const runs = [["state", "show", "hosting_webhook.hook"], ["plan"], ["plan", "--json"], ["apply", "--auto-approve"]];
     for (const args of runs) expect((await run(args, env)).stdout, args.join(" ")).not.toContain(TOKEN);
     await write("hosting.yaml", "project: test\n");
-    // The environment no longer has it: the record alone says that it is sensitive.
+    // The variable is no longer set, so only the state marks the value as sensitive.
     for (const format of FORMATS)
       expect((await run(["plan", "--allow-removals", ...format], {})).stdout).not.toContain(TOKEN);
   });

@@ -15,7 +15,7 @@ const RECORDED: Record<string, OutputState> = {
   secret: { value: SECRET, type: "string", sensitive: true },
 };
 
-/** Runs the command where these outputs are recorded. */
+/** Runs `output` in a folder whose state contains these outputs. */
 async function output(args: readonly string[], outputs = RECORDED, terminal = false, env = {}): Promise<Ran> {
   const dir = temporaryFolder();
   const open = await createFileStore({ path: `${dir}/hosting.tfstate` }).open({

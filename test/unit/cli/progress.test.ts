@@ -7,14 +7,14 @@ import { fakeIo } from "../../support/io.ts";
 import { openedOn } from "../../support/opened.ts";
 import { order, plan } from "../report/builders.ts";
 
-/** The terminal of an apply, and what it was given. */
+/** Creates the terminal of an apply, and its recorded output. */
 function made(parts: { terminal: boolean; quiet?: boolean; env?: Record<string, string> }) {
   const { terminal: isTerminal, quiet = false, env = {} } = parts;
   const io = fakeIo({ terminal: isTerminal, columns: 80, clock: testClock(), env });
   return { io, terminal: openedOn(cliParts, io, { quiet }).terminal };
 }
 
-/** What a terminal shows after all that: lines go up by `ESC[nA` and the rest is cleared by `ESC[J`. */
+/** Returns the lines that a terminal shows after this text: `ESC[nA` moves up n lines, and `ESC[J` clears the rest. */
 function screen(text: string): string[] {
   const lines: string[] = [""];
   const esc = String.fromCharCode(27);

@@ -3,7 +3,7 @@ import { answering, declarationOf, type Project, project, projectWithService } f
 
 const PASSWORD = "correct horse battery";
 
-/** A project whose account has a VPS: its id. */
+/** Creates a project whose account has a VPS. Returns the VPS's id too. */
 async function withVps(): Promise<Project & { readonly vps: string }> {
   const made = await project();
   const [service] = made.sandbox.control.seedServices({ plan_id: 31 });
@@ -36,7 +36,7 @@ describe("password", () => {
     made.sandbox.control.clearRequests();
     const done = await made.run(["password", "hosting_service.www", "--password-stdin", "--json"], { input: PASSWORD });
     expect(done.json()).toEqual({ service_id: made.id, generated: false });
-    // Only the GET shows whether it is the recorded service.
+    // The GET checks that the service is the one in the state.
     expect(made.sandbox.control.requests().map(({ method }) => method)).toEqual(["GET", "POST"]);
   });
 

@@ -8,14 +8,14 @@ import { type Project, projectWithService, runIn } from "./harness.ts";
 const WWW = "hosting_service.www";
 const HOOK = "hosting_webhook.billing";
 
-/** A project whose service is recorded, and a run that was killed right after it recorded a webhook. */
+/** Creates a project with a service in its state, and simulates a run that was killed right after it recorded a webhook. */
 async function stopped(): Promise<Project> {
   const made = await projectWithService();
   await made.run(["import", WWW, made.id]);
   const path = `${made.dir}/hosting.tfstate`;
   const run = await createFileStore({ path }).open({ write: true, command: "apply", timeoutMs: 0 });
   await run.put(resource(HOOK, "201", { attributes: { secret: "whsec_1" }, sensitive: ["secret"] }));
-  // What is on disk at this moment is all that a killed process leaves.
+  // A killed process leaves exactly the files that are on disk now.
   await cp(`${path}.journal`, `${made.dir}/kept`);
   const before = await made.read("hosting.tfstate");
   await run.close();

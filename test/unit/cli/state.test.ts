@@ -6,7 +6,7 @@ import { type Project, projectWithService } from "./harness.ts";
 const WWW = "hosting_service.www";
 const GRANT = 'hosting_grant.www["dev@acme.example"]';
 
-/** A state with a service, a grant and a webhook whose secret is known. */
+/** Creates a project whose state contains a service, a grant, and a webhook with a known secret. */
 async function recorded(): Promise<Project & { readonly id: string }> {
   const made = await projectWithService(`    grants:
       dev@acme.example: view

@@ -6,7 +6,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 afterEach(() => vi.restoreAllMocks());
 
-/** The signals of our own process: those of this one belong to the tests' runner. */
+/** Replaces the signals of this process, because the real signals belong to the test runner. */
 function listening() {
   const signals = new EventEmitter();
   vi.spyOn(process, "on").mockImplementation((name, callback) => {
@@ -69,7 +69,7 @@ describe("SIGHUP", () => {
 });
 
 describe("a terminal that was closed during a question", () => {
-  /** A terminal that fails with this when it is set back. */
+  /** Returns a terminal that fails with this code when its mode is restored. */
   const failing = (code: string) => {
     const terminal = {
       setRawMode: (_mode: boolean): never => {

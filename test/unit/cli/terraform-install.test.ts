@@ -13,7 +13,7 @@ import { fixOf } from "../../support/remedies.ts";
 
 const LEAF = `registry.terraform.io/hostform/hosting/${VERSION}/linux_amd64`;
 
-/** A package with this bundle, and a home. */
+/** Package with this bundle, and a home folder. */
 let root = "";
 let home = "";
 
@@ -30,7 +30,7 @@ const build = (text: string) => writeFile(path.join(root, "dist/terraform/provid
 
 interface Setting extends InstallFlags {
   readonly env?: Record<string, string>;
-  /** The platform of this machine. */
+  /** Platform of this machine. */
   readonly on?: string;
   readonly json?: boolean;
 }

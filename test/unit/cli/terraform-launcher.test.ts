@@ -6,7 +6,7 @@ import { launcher, NODE_FLOOR } from "../../../src/fronts/terraform/package.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 describe("the launcher", () => {
-  /** Runs it with a Node that says it is of a version; what it is started with is printed. */
+  /** Runs the launcher with a fake Node of this version, which prints its process id and its arguments. */
   async function launch(version: string, how: "path" | "variable" = "path") {
     const at = temporaryFolder();
     const bin = path.join(at, "bin dir");
@@ -37,7 +37,7 @@ describe("the launcher", () => {
   ])("with Node %s: %s", async (version, starts) => {
     const { at, status, stdout, stderr, pid } = await launch(version);
     if (starts) {
-      // It became the process that Terraform started, and hands on what it was started with.
+      // The launcher replaced itself with Node, and passed its arguments on.
       expect({ status, lines: stdout.split("\n") }).toEqual({
         status: 0,
         lines: [`ran ${pid}`, `${at}/provider.mjs`, "-x", "a b", ""],

@@ -8,7 +8,7 @@ const DECLARED = `project: test
 services:
   www: {plan_id: 11, currency: USD, domain: www.acme.example, deletion_policy: forget}
 `;
-/** A time of a look: what follows it is what counts. */
+/** Time of a check, which differs between runs. */
 const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/gm;
 const steady = (text: string) => text.replace(STAMP, "AT").replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT");
 

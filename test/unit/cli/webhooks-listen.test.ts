@@ -24,13 +24,13 @@ const EVENT = JSON.stringify({
 interface Listening {
   readonly io: LiveIo;
   readonly url: string;
-  /** Posts a body with a signature; the status. */
+  /** Posts a body with a signature. Returns the status. */
   post(body: string, signature?: string, headers?: Record<string, string>): Promise<number>;
-  /** Presses Ctrl-C; the exit code. */
+  /** Presses Ctrl-C. Returns the exit code. */
   stop(): Promise<number>;
 }
 
-/** Runs `hostform webhooks listen`, until the end of the test at the latest. */
+/** Runs `hostform webhooks listen`, at most until the end of the test. */
 async function listen(args: readonly string[], parts: FakeIoParts = {}): Promise<Listening> {
   const io = liveIo({ cwd: parts.cwd ?? temporaryFolder(), env: { HOOK: SECRET, APP: APP_SECRET }, ...parts });
   let ended = false;
@@ -62,7 +62,7 @@ interface Received {
   readonly headers: IncomingMessage["headers"];
 }
 
-/** An application that answers as the test says; what it received. */
+/** Starts an application whose responses the test decides. Records every request. */
 async function application(answer: (body: string, response: ServerResponse) => void) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {

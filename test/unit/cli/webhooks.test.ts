@@ -122,7 +122,7 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
 });
 
 describe("signing secrets", () => {
-  /** Verifies with the secrets of these options in a folder with these files. */
+  /** Verifies a body with the secrets from these options, in a folder with these files. */
   const verify = async (args: readonly string[], files: Readonly<Record<string, string>>, secret = SECRET) => {
     const dir = temporaryFolder();
     for (const [name, text] of Object.entries({ body: BODY, ...files })) {
@@ -228,7 +228,7 @@ ${more}`;
 });
 
 describe("sandbox trigger, deliveries and redeliver", () => {
-  /** A receiver that answers with the given statuses, one after the other; the last one stays. */
+  /** Starts a receiver that returns these statuses in order. The last status repeats. */
   async function receiver(...statuses: number[]) {
     const bodies: string[] = [];
     const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-/** A secret that is given as a literal text: warned of at the construct, in both libraries, and never repeated. */
+/** Secret as a literal string: the construct warns, in both libraries, and the warning does not contain the secret. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import "../../support/fc.ts";

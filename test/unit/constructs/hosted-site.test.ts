@@ -323,7 +323,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
 
   it("can be called otherwise in Terraform", () => {
     const { site: made, stack, synth } = site({}, "1and1");
-    // CDKTF takes another name as long as nothing has referred to the first one.
+    // CDKTF accepts a new logical id until something refers to the first one.
     made.service.overrideLogicalId("one");
     made.grant("a@b.example", "view").overrideLogicalId("boss");
     expect(complaint(library(), stack)).toBe("");

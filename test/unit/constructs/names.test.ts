@@ -1,4 +1,4 @@
-/** Two blocks of one name in a stack: CDKTF would let the one take the place of the other without a word. */
+/** Two blocks with the same name in one stack. CDKTF would silently replace the first block with the second. */
 import { describe, expect, it } from "vitest";
 import fc from "../../support/fc.ts";
 import { bothLibraries, complaint, newStack, type Stack, synthesize } from "./support.ts";

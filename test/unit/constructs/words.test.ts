@@ -13,7 +13,7 @@ const attribute = (kind: string, name: string): z.ZodType => {
   return found as z.ZodType;
 };
 
-/** The words that a kind accepts for an attribute, as its JSON Schema has them. */
+/** Returns the words that a kind accepts for an attribute, from its JSON Schema. */
 function wordsOf(kind: string, name: string): unknown[] {
   const { enum: words = [] } = z.toJSONSchema(attribute(kind, name), { io: "input" }) as { enum?: unknown[] };
   return words;

@@ -149,7 +149,7 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
     const folder = path.join(inside, "stacks/prod");
     expect(place).toEqual({ file: "../../../../../secrets/hook" });
     expect(path.resolve(folder, "../../../../../secrets/hook")).toBe(path.resolve("secrets/hook"));
-    // The output folder of a test is elsewhere.
+    // The output folder of the test is in another place.
     const elsewhere = subscription({ secret: { envFile: { path: "hooks.env", name: "HOOK" } } }).block();
     expect(elsewhere).toMatchObject({ secret_output: { env_file: { path: path.resolve("hooks.env"), name: "HOOK" } } });
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { activeService, ORDER, type Running, start } from "./harness.ts";
 
-/** The endpoints of §4 with the ability that each needs, as the specification's table has them. */
+/** Endpoints of §4 with their abilities, from the table in the specification. */
 const TABLE: readonly (readonly [method: string, path: string, ability: string])[] = [
   ["GET", "/plans", "view"],
   ["GET", "/services", "view"],

@@ -4,7 +4,7 @@ import { fc, runs } from "../../support/fc.ts";
 import { activeService, ORDER, START, start } from "./harness.ts";
 import { startReceiver } from "./receiver.ts";
 
-/** The events that the agency got since the last call: `event id`, in order. */
+/** Returns the events for the agency since the last call as `event id`, in order. */
 function announced(sandbox: Sandbox): string[] {
   const { control } = sandbox;
   const entries = control.list("deliveries").map(({ event, body }) => `${event} ${JSON.parse(body).data.id}`);
@@ -267,7 +267,10 @@ test("a year of 100 services: every renewal, expiry, suspension and termination 
   control.freezeClock();
   control.create("webhooks", { url: receiver.url, events: [...EVENTS] });
   const services = control.seedServices({ count: 100 });
-  /** A third pays on the day, a third 10 days late (suspended meanwhile), a third stops paying after its third renewal. */
+  /**
+   * One third pays at once, one third pays after 10 days (suspended in between), and one third stops after its
+   * third renewal.
+   */
   const pays = (orderId: number, ageDays: number, renewal: number): boolean => {
     const habit = orderId % 3;
     return habit === 0 || (habit === 1 ? ageDays >= 10 : renewal <= 3);
@@ -285,7 +288,7 @@ test("a year of 100 services: every renewal, expiry, suspension and termination 
   }
   await control.settled();
 
-  // The expected events follow from the records, not from what was sent.
+  // The test derives the expected events from the records, independently of the deliveries.
   const expected = new Map<string, number>();
   const expectOnce = (event: EventName, id: number, times = 1) => expected.set(`${event} ${id}`, times);
   for (const { id, created_at, status } of control.list("invoices").filter((one) => one.customer_id === 1)) {

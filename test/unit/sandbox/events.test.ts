@@ -5,7 +5,7 @@ import { EVENTS, Refusal, type SandboxOptions } from "../../../src/sandbox/index
 import { activeService, ORDER, type Running, START, start } from "./harness.ts";
 import { NEVER, type Receiver, startReceiver } from "./receiver.ts";
 
-/** A sandbox in which the agency subscribes to everything at this receiver; its secret. */
+/** Starts a sandbox in which the agency subscribes to every event at this receiver. Returns the webhook's secret. */
 async function subscribed(receiver: Receiver, options: SandboxOptions = {}): Promise<Running & { secret: string }> {
   const running = await start({ provisioningSeconds: 0, jobSeconds: 0, ...options });
   const { secret } = running.sandbox.control.create("webhooks", { url: receiver.url, events: [...EVENTS] });
@@ -115,7 +115,7 @@ test.each([
   const times = delivery?.attempts.map(({ at }) => (Date.parse(at) - START) / 1000);
   expect(times).toEqual([0, 10, 110, 1110]);
   expect(delivery?.attempts.map((one) => one.error)).toEqual([error, error, error, error]);
-  // The same bytes each time: a receiver knows a repetition by them.
+  // The repeated deliveries are identical, so a receiver can recognize them.
   expect(new Set(receiver.received.map(({ body, headers }) => body + headers["x-service-signature"])).size).toBe(1);
 });
 
@@ -286,7 +286,7 @@ test("a receiver that never answers holds up nobody else", async () => {
   await arrived.promise;
   const delivered = () => control.list("deliveries").filter(({ status }) => status === "delivered").length;
   await expect.poll(delivered).toBe(1);
-  // A few at a time, however many are due.
+  // The sandbox sends at most five deliveries to a receiver at the same time.
   expect(silent.received.length).toBeLessThanOrEqual(5);
 });
 

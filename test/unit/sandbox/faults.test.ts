@@ -207,7 +207,7 @@ describe("which requests a fault strikes", () => {
 });
 
 describe("with a probability", () => {
-  /** Which of so many requests the fault strikes. */
+  /** Returns the numbers of the requests that the fault hits. */
   const strikes = (seed: string, fault: Partial<FaultRequest>, requests = 400): number[] => {
     const faults = new Faults({ seed });
     faults.add({ operation: "listPlans", phase: "before", ...fault });
@@ -219,7 +219,7 @@ describe("with a probability", () => {
     const once = strikes("a", { probability: 0.3 });
     expect(strikes("a", { probability: 0.3 })).toEqual(once);
     expect(strikes("b", { probability: 0.3 })).not.toEqual(once);
-    // 400 draws: four standard deviations around 120.
+    // Accepts four standard deviations around the mean of 120 in 400 draws.
     expect(once.length).toBeGreaterThan(83);
     expect(once.length).toBeLessThan(157);
   });
@@ -258,7 +258,7 @@ describe("with a probability", () => {
 
 describe("of deliveries", () => {
   const subscribed = async (): Promise<Awaited<ReturnType<typeof start>>> => {
-    // Nobody listens at port 9: what is not injected fails in another way.
+    // Port 9 has no listener, so a delivery without a fault fails in another way.
     const running = await start();
     running.sandbox.control.create("webhooks", {
       url: "http://127.0.0.1:9/",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { excuseViolations } from "../../support/sandbox.ts";
 import { ORDER, start } from "./harness.ts";
 
-/** A wait that lasts until the test ends it. */
+/** Creates a sleep that lasts until the test ends it. */
 function gate(): { sleep: () => Promise<void>; entered: Promise<void>; open: () => void } {
   const entry = Promise.withResolvers<void>();
   const exit = Promise.withResolvers<void>();

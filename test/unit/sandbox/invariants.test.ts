@@ -1,4 +1,4 @@
-/** The rules that every well-behaved client keeps. */
+/** Rules that every correct client follows. */
 import { describe, expect, test } from "vitest";
 import { checkInvariants } from "../../../src/sandbox/control/invariants.ts";
 import type { RequestEntry } from "../../../src/sandbox/index.ts";
@@ -6,7 +6,7 @@ import { ORDER, START, start } from "./harness.ts";
 
 let last = 0;
 
-/** An order by the agency, answered 201, unless something else is said. */
+/** Returns the log entry of an agency's order with response 201. `said` replaces fields. */
 function entry(said: Partial<RequestEntry> = {}): RequestEntry {
   last += 1;
   return {
@@ -34,7 +34,7 @@ describe("invariants", () => {
 
   test("a client that repeats an order with its key breaks none", () => {
     expect(rules([entry({ status: null, fault: 1 }), entry({ status: 409 }), entry()])).toEqual([]);
-    // The fields of a body have no order.
+    // The order of a body's fields has no meaning.
     const { plan_id, ...rest } = ORDER;
     expect(rules([entry(), entry({ body: { ...rest, plan_id } })])).toEqual([]);
   });
@@ -48,12 +48,12 @@ describe("invariants", () => {
         requests: two.map(({ id }) => id),
       },
     ]);
-    // A refused order leaves its key to the corrected one, whatever delayed it; another account has keys of its own.
+    // A rejected order releases its key for the corrected order, even after a fault. Each account has its own keys.
     expect(rules([entry({ status: 422, body: {} }), entry()])).toEqual([]);
     expect(rules([entry({ status: 422, body: {}, fault: 1 }), entry()])).toEqual([]);
     expect(rules([entry({ status: 429, body: {}, fault: 0 }), entry()])).toEqual([]);
     expect(rules([entry(), entry({ token: "customer", account: 2, body: {} })])).toEqual([]);
-    // A failure leaves open what was done, and the tokens of one account have their keys in common.
+    // After a server error, the result is unknown. All tokens of an account share their keys.
     expect(rules([entry({ status: 503, body: {} }), entry()])).toEqual(["key_reused"]);
     expect(rules([entry(), entry({ token: "ci", body: {} })])).toEqual(["key_reused"]);
   });
@@ -120,7 +120,7 @@ describe("invariants", () => {
     expect((await order(sandbox.tokens.agency, "k1", "a.example")).status).toBe(201);
     expect((await order(ci.value, "k2", "a.example")).status).toBe(201);
     expect(control.invariants().broken.map(({ rule }) => rule)).toEqual(["ordered_twice"]);
-    // Whatever a token is called later: its requests are its own.
+    // A token with the name of another token keeps its own requests.
     control.change("tokens", ci.id, { name: "agency" });
     await send("GET", "/plans", { token: ci.value });
     expect(control.requests().at(-1)).toMatchObject({ token: `agency#${ci.id}`, account: 1 });

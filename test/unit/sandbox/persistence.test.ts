@@ -38,7 +38,7 @@ describe("a data file", () => {
     expect((await second.send("POST", "/services", { key: "k", body: ORDER })).text).toBe(ordered.text);
     second.sandbox.control.advanceClock({ seconds: 1 });
     expect(second.sandbox.control.get("services", ordered.body.data.id).status).toBe("active");
-    // Secrets go on as if there had been no restart: they follow from the seed in the file.
+    // The seed in the file determines the secrets, so a restart does not change the next secrets.
     const uninterrupted = await start({ seed: "one" });
     expect((await uninterrupted.send("POST", "/webhooks", hook)).body.data.secret).toBe(secret);
     const expected = (await uninterrupted.send("POST", "/webhooks", hook)).body.data.secret;
@@ -62,7 +62,7 @@ describe("a data file", () => {
   test("holds an order before its answer leaves: a process that dies right after has lost nothing", async () => {
     const first = await start({ data });
     const ordered = await first.send("POST", "/services", { key: "k", body: ORDER });
-    // What is on disk at this moment, with the first sandbox still holding the file open, is what a kill would leave.
+    // The first sandbox still holds the file open, so the current files equal those after a kill.
     const left = join(folder, "left.db");
     for (const suffix of ["", "-wal"]) if (existsSync(data + suffix)) copyFileSync(data + suffix, left + suffix);
     const second = await start({ data: left });

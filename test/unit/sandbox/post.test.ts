@@ -4,7 +4,7 @@ import { openPost } from "../../../src/sandbox/events/post.ts";
 import type { DeliverTo } from "../../../src/sandbox/index.ts";
 import { startReceiver } from "./receiver.ts";
 
-/** A name server whose answers change from one question to the next. */
+/** Creates a name server that returns the next address for each query. */
 function names(...answers: string[]): LookupFunction {
   return (_host, options, callback) => {
     const address = answers.shift() ?? "192.0.2.1";

@@ -3,7 +3,7 @@ import { PROFILE_SWITCHES, type Profile, parseProfile } from "../../../src/sandb
 import { backoffSeconds } from "../../../src/sandbox/profile/profile.ts";
 import { activeService, type Running, start } from "./harness.ts";
 
-/** A sandbox with a subscription to everything, at a port where nobody listens, and one active service. */
+/** Starts a sandbox with an active service, and with a webhook for every event at a port without a listener. */
 async function subscribed(profile: Partial<Profile>): Promise<Running & { id: number }> {
   const running = await start({ profile });
   const id = activeService(running);

@@ -1,4 +1,4 @@
-/** The profiles that tests run under: what is drawn meets everything, what is pinned stays. */
+/** Profiles of the test runs: random profiles reach every value, and a pinned switch keeps its value. */
 import { describe, expect, it } from "vitest";
 import { completeProfile, PROFILE_SWITCHES } from "../../../src/sandbox/profile/profile.ts";
 import { drawnProfile } from "../../support/drawn-profile.ts";

@@ -3,7 +3,7 @@ import { PROFILE_SWITCHES } from "../../../src/sandbox/index.ts";
 import { fc, runs } from "../../support/fc.ts";
 import { pairwise } from "../../support/pairwise.ts";
 
-/** Every pair of values of two parameters that no row has. */
+/** Returns each pair of values of two parameters that no row contains. */
 function missing(parameters: Record<string, readonly string[]>, rows: readonly Record<string, string>[]): string[] {
   const names = Object.keys(parameters);
   const has = new Set(rows.flatMap((row) => names.flatMap((a) => names.map((b) => `${a}=${row[a]} ${b}=${row[b]}`))));
@@ -38,6 +38,6 @@ test("every pair of values stands in some row, and every row holds values of its
 test("all switches of the profile need few rows", () => {
   const rows = pairwise(PROFILE_SWITCHES);
   expect(missing(PROFILE_SWITCHES, rows)).toEqual([]);
-  // At least 35, as the two longest have seven and five values.
+  // The minimum is 35, because the two longest parameters have seven and five values.
   expect(rows.length).toBeLessThan(60);
 });

@@ -81,7 +81,7 @@ describe("parseProfile", () => {
   });
 });
 
-/** A sandbox with that profile, three services and the agency's first one. */
+/** Starts a sandbox with this profile and three services. Returns the id of the agency's first service. */
 async function running(profile: Partial<Profile>): Promise<Running & { id: number }> {
   const started = await start({ profile });
   const id = activeService(started);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { START, start } from "./harness.ts";
 
-/** Uses up the window of the agency's token. */
+/** Starts a sandbox and uses up the rate limit of the agency's token. */
 async function exhausted(options: Parameters<typeof start>[0] = {}): Promise<Awaited<ReturnType<typeof start>>> {
   const running = await start({ rateLimit: 60, ...options });
   for (let at = 0; at < 60; at += 1) await running.send("GET", "/services/1");
@@ -73,7 +73,7 @@ describe("the request limit (§8)", () => {
   });
 
   test.each([
-    // Of three a minute, sent at 0, 10 and 20 s: when there is room again, and how much by then.
+    // Limit of three a minute, requests at 0, 10 and 20 s: wait in seconds, and remaining requests after the wait.
     ["fixed", 40, "2"],
     ["sliding", 40, "0"],
     ["bucket", 1, "0"],
@@ -93,7 +93,7 @@ describe("the request limit (§8)", () => {
     await ask(0);
     await ask(10);
     await ask(10);
-    // A bucket of three has been refilled by one in these 20 seconds.
+    // In these 20 seconds, a bucket of three refills by one.
     if (rate === "bucket") expect(await ask(19)).toMatchObject({ status: 200, left: "0" });
     const at = START / 1000 + (rate === "bucket" ? 39 : 20);
     expect(await ask(0)).toEqual({ status: 429, left: "0", after: String(wait), reset: String(at + wait) });

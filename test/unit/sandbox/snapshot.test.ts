@@ -149,7 +149,7 @@ describe("deliveries", () => {
     for (const server of servers) server.close();
   });
 
-  /** A receiver that answers when the test says so. */
+  /** Starts a receiver that responds when the test calls `answer`. */
   async function receiver(): Promise<{ url: string; came: Promise<void>; answer: () => void; received: string[] }> {
     const received: string[] = [];
     const arrival = Promise.withResolvers<void>();
@@ -200,7 +200,7 @@ describe("deliveries", () => {
     subscribe(there.url);
     await there.came;
     control.reset();
-    // The same id and the same instant, to where nobody listens.
+    // Same id and same time, at a port without a listener.
     subscribe("http://127.0.0.1:9/");
     there.answer();
     await control.settled();

@@ -27,7 +27,7 @@ import "../../support/fc.ts";
 const root = path.resolve(import.meta.dirname, "../../..");
 const schema = readFileSync(path.join(root, "schemas/provider.json"), "utf8");
 
-/** Only those who generate have the generators. `npm run test:long generators` installs them. */
+/** Only maintainers of the bindings install the generators. `npm run test:long generators` installs them. */
 const installed = existsSync(path.join(root, "scripts/bindings/node_modules"));
 const generators = installed || process.env.HOSTFORM_LONG !== undefined;
 beforeAll(() => {
@@ -138,7 +138,10 @@ describe("what the generators made is not current", () => {
   });
 });
 
-/** What the generators make of a resource `hosting_box` with one attribute, shortened to what is looked at. */
+/**
+ * Returns the generated code of a resource `hosting_box` with one attribute, shortened to the parts that the tests
+ * read.
+ */
 const written = (attribute: string, property: string) => `
 export interface BoxConfig extends cdktf.TerraformMetaArguments {
   /**

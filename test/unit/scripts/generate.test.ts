@@ -39,6 +39,6 @@ it("the editor's schema and the pages describe every attribute that can be decla
       else expect(property.description, `${kind.type}.${name}`).toBe(meta.description);
     }
   }
-  // A template or the defaults may give what is required.
+  // A template or the defaults may contain the required attributes.
   expect(schema.properties.services.additionalProperties.required).toBeUndefined();
 });

@@ -8,7 +8,7 @@ import { judge } from "../../../scripts/mutation/report.ts";
 
 const all = () => true;
 const keysOf = (text: string) => instrument(text, "a.ts", 1, all).mutants.map(({ key }) => key);
-/** What is changed, without the name of what it stands in. */
+/** Returns the change of each mutant, without the name of its function. */
 const changes = (text: string) =>
   keysOf(/^(?:import|function)/.test(text) ? text : `function f() { ${text} }`).map((key) => key.replace(/^\S* /, ""));
 
@@ -78,7 +78,7 @@ describe("the mutants of", () => {
 });
 
 describe("the instrumented text", () => {
-  /** Runs the text with one mutant on, or none. */
+  /** Runs the text with the mutant of `operator`, or with no mutant. */
   const run = (text: string, operator?: string): unknown => {
     const { text: built, mutants } = instrument(text, "a.ts", 1, all);
     const on = mutants.find((mutant) => mutant.operator === operator)?.id ?? 0;

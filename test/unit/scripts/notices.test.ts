@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** A package with these files, in a folder of modules. */
+/** Installs a package with these files in a modules folder. */
 async function install(name: string, files: Readonly<Record<string, string>>, at = "node_modules"): Promise<void> {
   const folder = path.join(root, at, name);
   await mkdir(folder, { recursive: true });
@@ -20,7 +20,7 @@ async function install(name: string, files: Readonly<Record<string, string>>, at
   for (const [file, text] of Object.entries(described)) await writeFile(path.join(folder, file), text);
 }
 
-/** The notices of a bundle made from these files. */
+/** Returns the notices of a bundle of these files. */
 const notices = async (...inputs: string[]) => noticesOf(await packagesOf(inputs, root), "Licences:");
 
 describe("the notices of bundled packages", () => {

@@ -17,7 +17,7 @@ import { UNZIP } from "../../support/programs.ts";
 const about = JSON.parse(readFileSync(path.resolve(import.meta.dirname, "../../../package.json"), "utf8"));
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** Stands for the executable: it says its version. */
+/** Replaces the executable. It prints its version. */
 const program = tarball([
   { name: "hostform", content: bytes("#!/bin/sh\necho hostform 1.2.3\n"), mode: 0o755 },
   { name: "LICENSE", content: bytes("MIT\n"), mode: 0o644 },
@@ -103,15 +103,15 @@ describe.skipIf(process.platform === "win32")("the archive", () => {
 });
 
 describe.skipIf(process.platform === "win32")("the install script", () => {
-  /** Runs it in a shell with an empty home, where the download is `content`. */
+  /** Runs the install script in a shell with an empty home. `content` is the downloaded file. */
   function install(content: Uint8Array | undefined, shell = "sh") {
     const home = temporaryFolder();
     const tools = path.join(home, "tools");
     mkdirSync(tools);
-    // The network: the last argument is the address, -o names the file.
+    // Replaces curl: the last argument is the URL, and -o names the file.
     const fetched = content === undefined ? "exit 22" : `cp "${path.join(home, "content")}" "$3"`;
     writeFileSync(path.join(tools, "curl"), `#!/bin/sh\necho "$4" >> "${home}/asked"\n${fetched}\n`);
-    // Any machine of a release.
+    // Replaces uname with a platform of the release.
     writeFileSync(path.join(tools, "uname"), '#!/bin/sh\n[ "$1" = -s ] && echo Linux || echo aarch64\n');
     for (const name of ["curl", "uname"]) chmodSync(path.join(tools, name), 0o755);
     if (content !== undefined) writeFileSync(path.join(home, "content"), content);
@@ -153,7 +153,7 @@ describe.skipIf(process.platform === "win32")("the install script", () => {
   });
 });
 
-/** Stands for a container engine: the variables that are passed on, the volume as working folder, and no other variable. */
+/** Replaces a container engine. It passes on only the given variables, and uses the volume as working folder. */
 const DOCKER = `#!/bin/sh
 set -eu
 [ "$1" != build ] || exit 0

@@ -8,7 +8,7 @@ import { bodyOf, delivery, recorder, serve } from "./deliveries.ts";
 const [A, B, C] = ["a", "b", "c"].map((digit) => digit.repeat(64)) as [string, string, string];
 const place = async () => path.join(temporaryFolder(), "deliveries");
 
-/** A process that handles these, after another. @returns what it knows of each */
+/** Simulates a process that handles these identities in sequence. Returns the claim of each identity. */
 async function run(options: FileMemoryOptions, ...identities: readonly string[]): Promise<unknown[]> {
   const memory = await fileMemoryOf(options);
   const claims: unknown[] = [];

@@ -7,7 +7,7 @@ const TIMESTAMP = "2026-11-22T10:00:00+00:00";
 const bodyOf = (more: object) =>
   JSON.stringify({ event: "invoice.paid", data: { id: 5003 }, timestamp: TIMESTAMP, ...more });
 
-/** The error that a body causes. */
+/** Returns the error for a body. */
 function refusalOf(rawBody: string | Uint8Array): WebhookError {
   try {
     parseEvent(rawBody);

@@ -1,4 +1,4 @@
-/** What every handler has to do, done by each of them on a real server: node:http, Express 5, Hono, and fetch alone. */
+/** Requirements for every handler, tested on real servers: node:http, Express 5, Hono, and fetch alone. */
 import { inspect } from "node:util";
 import { getRequestListener } from "@hono/node-server";
 import express from "express";
@@ -95,7 +95,7 @@ describe.each(SERVERS)("%s", (_, start) => {
       [delivery(body, { signature: "sha256=abc" }), 401, "webhooks.no_signature"],
       [delivery(body, { secret: "another" }), 401, "webhooks.bad_signature"],
       [altered, 401, "webhooks.bad_signature"],
-      // Nothing is reported about a body that nobody has signed.
+      // With a wrong signature, the handler reports no error about the body.
       [delivery("not json", { secret: "another" }), 401, "webhooks.bad_signature"],
       [delivery("not json"), 400, "webhooks.not_json"],
       [delivery('{"event":"invoice.paid"}'), 400, "webhooks.not_an_event"],

@@ -12,7 +12,7 @@ async function receiving(limits?: ReceiverLimits) {
   return { events, server, port: Number(new URL(origin).port), url: `${origin}/hooks` };
 }
 
-/** Begins a request and goes no further. */
+/** Begins a request and sends nothing more. */
 function begin(port: number, text: string): { readonly socket: Socket; readonly closed: Promise<string> } {
   const socket = connect(port, "127.0.0.1", () => socket.write(text));
   onTestFinished(() => void socket.destroy());

@@ -1,4 +1,4 @@
-/** What is peculiar to one kind of server: where its failures go, and how it can lose the exact bytes. */
+/** Differences between servers: the place for their errors, and their ways to lose the exact bytes. */
 import { inspect } from "node:util";
 import express, { type ErrorRequestHandler } from "express";
 import { Hono } from "hono";
@@ -59,7 +59,7 @@ describe("nodeHandler", () => {
   it("does not go on reading what has no end", async () => {
     const { options, refused } = recorder();
     const url = await serve(nodeHandler({ ...options, maxBytes: 1_000 }));
-    // Read to here, and no further; all of it, so that the answer is not lost to a reset.
+    // The handler reads exactly this many bytes. The test sends no more, because unread bytes would reset the connection.
     const most = "x".repeat(1_000 + 1024 * 1024 + 1);
     expect(await sendRaw(url, head(10 ** 12) + most)).toMatch(/^HTTP\/1.1 413 [\s\S]*connection: close/i);
     expect(refused).toEqual(["webhooks.too_large"]);
@@ -127,7 +127,7 @@ describe("expressHandler", () => {
     const plain = delivery(bodyOf("invoice.created"));
     const untyped = { ...plain, headers: { ...plain.headers, "content-type": "application/octet-stream" } };
     expect((await fetch(url, untyped)).status).toBe(204);
-    // As Express 4 leaves it.
+    // Express 4 leaves an empty body like this.
     const empty: express.RequestHandler = (request, _response, next) => {
       request.body = {};
       next();

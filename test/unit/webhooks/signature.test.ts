@@ -16,7 +16,7 @@ const SECRET = "whsec-0c9f-hunter22";
 const BODY = '{"event":"invoice.paid","data":{"id":5003},"timestamp":"2026-11-22T10:00:00+00:00"}';
 const GOOD = signatureOf(BODY, SECRET);
 
-/** Both ways to verify, which must never differ. */
+/** Verifies with both functions, and expects the same result. */
 async function verify(...args: Parameters<typeof verifySignature>): Promise<boolean> {
   const sync = verifySignature(...args);
   expect(await verifySignatureAsync(...args)).toBe(sync);
@@ -24,7 +24,7 @@ async function verify(...args: Parameters<typeof verifySignature>): Promise<bool
 }
 
 describe("the signature of a delivery (§6)", () => {
-  // RFC 4231, test cases 1 and 2: what every implementation of HMAC-SHA256 is held to.
+  // Test cases 1 and 2 of RFC 4231, the reference for HMAC-SHA256.
   it.each([
     ["Hi There", "\x0b".repeat(20), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"],
     ["what do ya want for nothing?", "Jefe", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"],
@@ -104,17 +104,17 @@ describe("what does not fit", () => {
     const hex = fc.string({ unit: fc.constantFrom(..."0123456789abcdefABCDEF"), minLength: 64, maxLength: 64 });
     const forged = fc.oneof(
       { weight: 3, arbitrary: hex.map((header) => ({ header, body: BODY })) },
-      // The right way, with another secret.
+      // Correct signature with another secret.
       fc.string({ minLength: 1 }).map((secret) => ({ header: signatureOf(BODY, `${secret}.`), body: BODY })),
-      // The signature of one body under another.
+      // Signature of another body.
       fc.string().map((body) => ({ header: GOOD, body })),
-      // Some digits exchanged.
+      // Signature with two exchanged digits.
       fc.tuple(fc.nat(63), fc.nat(63)).map(([a, b]) => {
         const digits = [...GOOD];
         [digits[a], digits[b]] = [digits[b] ?? "", digits[a] ?? ""];
         return { header: digits.join(""), body: BODY };
       }),
-      // Cut, doubled, or anything at all.
+      // Cut, doubled or random signature.
       fc.nat(63).map((length) => ({ header: GOOD.slice(0, length), body: BODY })),
       fc.string({ unit: character, maxLength: 80 }).map((header) => ({ header, body: BODY })),
     );

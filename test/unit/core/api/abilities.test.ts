@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { api, failureOf, setUp, useNock } from "./support.ts";
 
-/** §5: the first 403 that names a missing ability ends all requests that need it. */
+/** §5: the first 403 that names a missing ability rejects every later request that needs this ability. */
 useNock();
 
 const LACKS = { message: 'This token does not have the "technical" ability.' };

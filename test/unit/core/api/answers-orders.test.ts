@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { api, failureOf, invoice, setUp, useNock } from "./support.ts";
 
-/** Answers in which the first thing with an id is not what was ordered: its id must not be taken for the order's. */
+/** Order responses whose first object with an id is not the ordered service. The client must not use that id. */
 useNock();
 
 const answers = (path: string, body: unknown) => api().post(path).reply(201, JSON.stringify(body));

@@ -1,4 +1,4 @@
-/** One-time secrets in answers of every shape: the API shows each once, so one that is not found is lost. */
+/** One-time secrets in responses of every form. The API returns each secret once, so an unread secret is lost. */
 import { describe, expect, it } from "vitest";
 import { readAnswer } from "../../../../src/core/api/answers.ts";
 
@@ -113,7 +113,7 @@ describe("a generated password", () => {
     [{ data: { one: "aB3-xyz1", two: "aB3-xyz2" } }, "data.one, data.two"],
     [{ secret: "aB3-xyz1", value: "aB3-xyz2" }, "secret, value"],
     [{ password: "********", hint: "aB3-xyz1" }, "password, hint"],
-    // Nobody knows whether the stop is a part of it.
+    // The full stop may or may not be part of the secret.
     [{ message: "The new password is aB3-xyz." }, "message"],
     [{ message: "Your password is: https://vps.example/once/aB3" }, "message"],
     [{}, "none"],

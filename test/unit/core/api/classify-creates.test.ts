@@ -1,6 +1,7 @@
 /**
- * An answer other than 2xx to a create: only a refusal in the API's own shape (§7) shows that nothing was created. All statuses,
- * all shapes, all creates; and the clock of the host, which is read from answers.
+ * Error responses to create requests, for each status, form and create. Only a rejection in the API's own error
+ * format (§7) proves that nothing was created.
+ * The last tests check the host's clock, which the client reads from responses.
  */
 import { describe, expect, it } from "vitest";
 import { refusal } from "../../../../src/core/api/classify.ts";
@@ -16,7 +17,7 @@ const CREATES: readonly EndpointName[] = [
   ...(["createGrant", "createAccount", "createMigrationRequest"] as const),
 ];
 
-/** The failure of a request with this answer. */
+/** Returns the failure that the client derives from this response. */
 function refused(endpoint: EndpointName, status: number, text: string, headers: ApiReply["headers"] = {}) {
   const { method, path } = endpoints[endpoint];
   const request = { endpoint, method, path, headers: {}, secrets: [], attempt: 1, waitedMs: 0, left: 0 } as ApiRequest;
@@ -46,7 +47,7 @@ const STATUSES = [
   ...[421, 422, 423, 424, 425, 426, 428, 429, 431, 451, 499, 500, 502, 503, 504, 520, 599],
 ];
 
-/** Returns true if the answer shows that nothing was created. */
+/** Returns true if the response proves that nothing was created. */
 function isKnown(status: number, shape: Shape): boolean {
   if (shape.startsWith("own")) return PRECLUDING.includes(status) || status === 429;
   return shape === "fields alone" && status === 422;
@@ -74,7 +75,7 @@ describe.each(CREATES)("a refused %s", (endpoint) => {
     (body, headers, known) => {
       const { reached, transient } = refused(endpoint, 429, body, headers);
       expect(reached).toBe(known ? "no" : "maybe");
-      // An order may be repeated under its key.
+      // The client may repeat an order with the same key.
       expect(transient).toBe(known || endpoint === "createService");
     },
   );
@@ -91,7 +92,10 @@ it.each(["suspendService", "deleteWebhook"] as const)("%s creates nothing, so an
 
 describe("the time at the host", () => {
   const HOUR = 3_600_000;
-  /** The difference, in ms, after an answer that took `took` ms and said that it is `ahead` ms later than when it was sent. */
+  /**
+   * Returns the clock offset in ms after a response that took `took` ms. The host's clock is `ahead` ms ahead when
+   * the request is sent.
+   */
   async function offsetAfter(ahead: number | string, { took = 0, status = 200, more = {} } = {}): Promise<number> {
     const { client, clock } = setUp({ maxAttempts: 1 });
     const date = typeof ahead === "string" ? ahead : new Date(clock.now() + ahead).toUTCString();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { api, failureOf, invoice, service, setUp, TOKEN, textOf, useNock } from "./support.ts";
 
-/** A 2xx whose body says that it failed (§7 has errors by status only) is no list, no record and no success. */
+/** A 2xx response whose body reports an error is not a list, a record or a success. §7 reports errors by status only. */
 useNock();
 
 const ERRORS: [body: object, words: string][] = [

@@ -9,7 +9,7 @@ describe("parseJson", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         const text = JSON.stringify(value);
-        fc.pre(!/\d{16}/.test(text)); // of those the digits are kept
+        fc.pre(!/\d{16}/.test(text)); // parseJson keeps the digits of these numbers
         expect(parseJson(text)).toEqual({ value: JSON.parse(text) });
       }),
     );

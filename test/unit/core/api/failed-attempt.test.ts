@@ -84,7 +84,7 @@ describe("the token is in no message", () => {
   }
 
   it.each(["a-", "token", 'secret="', "bearer "])("a server that says %j for long takes no time", (word) => {
-    // Without a bound on what is looked through, 200 kB took minutes.
+    // Without a limit on the searched text, redacting 200 kB took minutes.
     const text = createRedact(TOKEN)(`${word.repeat(200_000 / word.length)}${TOKEN}`);
     expect(text.length).toBeLessThan(500);
     expect(text).not.toContain(TOKEN);

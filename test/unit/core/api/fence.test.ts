@@ -1,4 +1,4 @@
-// The time in which a request may leave after its record: asked of both clocks, when the request is written to a socket.
+// Maximum time between a request's record and its first byte, measured on both clocks when the client writes to the socket.
 import { describe, expect, it } from "vitest";
 import type { Fence, Mutation } from "../../../../src/core/api/index.ts";
 import { MemoryLedger } from "../../../../src/core/api/index.ts";
@@ -21,9 +21,9 @@ const LIMITED = (seconds: number) => ({
 
 interface Case {
   readonly mutation?: Mutation;
-  /** What happens between the record and the place in the request limit. */
+  /** Called between the record and the reservation in the rate limit. */
   readonly beforeLimit?: (clock: TwoClocks) => void;
-  /** What happens while the request waits for a connection. */
+  /** Called while the request waits for a connection. */
   readonly whileConnecting?: (clock: TwoClocks, nth: number) => void;
   readonly onLeave?: (clock: TwoClocks) => void;
   readonly answers?: readonly HostAnswer[];
@@ -114,7 +114,7 @@ describe("a repetition after a lost answer", () => {
     ["an order within the time of its key", ORDER, ORDERED],
     ["a DELETE", DELETION, { status: 204 }],
   ] as const)("of %s is recorded again if it comes late", async (_, mutation, answer) => {
-    // The first attempt leaves at once, and its connection is lost; a new one takes four seconds.
+    // The client sends the first attempt at once and loses its connection. The second connection takes four seconds.
     const whileConnecting = (clock: TwoClocks, nth: number) => clock.stop(nth === 1 ? 4_600 : 0);
     const { written, records, failure } = await send({ mutation, whileConnecting, answers: ["lost", answer] });
     expect([written, records, failure]).toEqual([[4_600, 5_100], 2, undefined]);

@@ -1,4 +1,5 @@
-// The limiter against a ledger that only writes down: what exactly it books, and what it passes on of each answer.
+// Limiter with a ledger that only records: the exact reservations, and the values that the limiter reads from each
+// response.
 import { describe, expect, it, vi } from "vitest";
 import type { ApiReply, ApiRequest } from "../../../../src/core/api/exchange.ts";
 import { Limiter, LONGEST_WAIT_MS, limit, PauseTooLong } from "../../../../src/core/api/limiter.ts";
@@ -7,7 +8,7 @@ import { FakeClock } from "./support.ts";
 
 const START = new FakeClock().now();
 
-/** A limiter whose ledger answers with these waits, one after the other, and then lets everything through. */
+/** Returns a limiter whose ledger returns these waits in order, then no wait. */
 function limiterOf(waits: readonly number[] = [], random = () => 0, requestsPerMinute = 60) {
   const queue = [...waits];
   const refusals: Refusal[] = [];
@@ -168,14 +169,17 @@ describe("a refusal", () => {
 });
 
 describe("how many requests are under way", () => {
-  /** How many leave at once of so many that are asked for, when none is answered. */
+  /**
+   * Returns the number of requests that the limiter sends immediately if `wanted` requests wait and no response
+   * arrives.
+   */
   async function atOnce(headers: Record<string, string>, wanted = 40): Promise<number> {
     const { limiter, clock, booked } = limiterOf();
     await limiter.acquire();
     await limiter.learn(answer(200, headers), clock.now());
     limiter.answered();
     for (let i = 0; i < wanted; i++) void limiter.acquire();
-    // Everything that needs no time is over after one turn of the event loop; the clock's own sleeps come later.
+    // These microtasks complete all work that needs no time. The clock's sleeps end later.
     for (let i = 0; i < 500; i++) await Promise.resolve();
     return booked.filter(([at]) => at === 0).length - 1;
   }

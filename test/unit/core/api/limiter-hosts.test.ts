@@ -1,4 +1,4 @@
-// The client at hosts that count the minute in ways of their own (§8 does not say which), in simulated time.
+// The client with hosts that count the minute in different ways (§8 leaves the way open), in simulated time.
 import { describe, expect, it } from "vitest";
 import { COUNTERS, type Hints, type Load, sendAll } from "../../../support/limited-hosts.ts";
 
@@ -6,7 +6,10 @@ const COUNTER_NAMES = Object.keys(COUNTERS) as (keyof typeof COUNTERS)[];
 const HINTS: readonly Hints[] = ["none", "retry-after", "x-ratelimit", "ietf"];
 const CASES = COUNTER_NAMES.flatMap((counter) => HINTS.map((hints) => ({ counter, hints })));
 
-/** The first request is sent as the host's minute begins: a client cannot know that a second one begins sooner. */
+/**
+ * Sends the first request when the host's minute begins, because a client cannot know that the next minute begins
+ * sooner.
+ */
 const send = (load: Omit<Load, "requests"> & { requests?: number }) => sendAll({ startMs: 0, requests: 300, ...load });
 
 describe.each(CASES)("a host with a $counter, hints: $hints", ({ counter, hints }) => {

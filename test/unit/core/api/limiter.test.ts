@@ -7,7 +7,7 @@ import { FakeClock } from "./support.ts";
 
 const answer = (status: number, headers: Record<string, string> = {}) => ({ status, headers });
 
-/** The most events in any 60 s, half-open. */
+/** Returns the maximum number of events in any half-open period of 60 s. */
 function busiestMinute(times: readonly number[]): number {
   const sorted = [...times].sort((a, b) => a - b);
   return Math.max(...sorted.map((from) => sorted.filter((time) => time >= from && time < from + 60_000).length));

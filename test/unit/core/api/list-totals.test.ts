@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ApiError, Diagnostic } from "../../../../src/core/model/index.ts";
 import { api, failureOf, service, setUp, useNock } from "./support.ts";
 
-/** Totals in headers, and lists that prove nothing. */
+/** Totals in headers, and lists that do not prove their completeness. */
 useNock();
 
 describe.each(["Content-Range", "X-Total-Count", "X-Total"])("a total in %s", (header) => {

@@ -11,7 +11,7 @@ useNock();
 const ORIGIN = "https://elsewhere.example";
 const records = (count: number, from = 1) => Array.from({ length: count }, (_, i) => ({ id: from + i }));
 
-/** A page as a server answers it: its rows, its number, the number of the first page, the size in force. */
+/** Page of a server's response: its items, its number, the number of the first page, the page size, the item count. */
 interface Cut {
   readonly rows: readonly object[];
   readonly page: number;
@@ -20,7 +20,7 @@ interface Cut {
   readonly count: number;
 }
 
-/** Every statement that a server can make about a page; all of them are true. */
+/** Every true statement that a server can add to a page. */
 const statements = ({ rows, page, first, size, count }: Cut) => {
   const pages = Math.max(1, Math.ceil(count / size));
   const last = first + pages - 1;
@@ -42,7 +42,7 @@ const statements = ({ rows, page, first, size, count }: Cut) => {
 
 type Said = ReturnType<typeof statements>;
 
-/** The envelopes of the first gap, and more of them. */
+/** Forms of the list envelope, which the specification leaves open. */
 const envelopes: readonly ((rows: readonly unknown[], said: Said) => unknown)[] = [
   (data, { current_page, last_page, total, per_page, from, next, prev, firstUrl }) => ({
     data,
@@ -71,7 +71,7 @@ interface Host {
   readonly first: 0 | 1;
   readonly size: number;
   readonly pastEnd: "empty" | "404" | "422" | "repeats";
-  /** Page 0 of a host that counts from 1. */
+  /** Response to page 0 if the host counts from 1. */
   readonly zero: "422" | "500" | "first" | "empty";
   readonly empty: "[]" | "null" | "{}" | "nothing" | "links";
   readonly wrap: (rows: readonly unknown[], said: Said) => unknown;
@@ -86,7 +86,7 @@ const refused = (status: number) =>
     serverMessage: "There is no such page.",
   });
 
-/** What a host answers for a page of `all`. */
+/** Returns the host's response to a page of `all`. */
 function answer({ first, size, pastEnd, zero, empty, wrap }: Host, all: readonly object[], asked: number): unknown {
   if (asked < first && zero !== "first" && zero !== "empty") throw refused(Number(zero));
   const last = first + Math.max(1, Math.ceil(all.length / size)) - 1;
@@ -104,7 +104,7 @@ function answer({ first, size, pastEnd, zero, empty, wrap }: Host, all: readonly
   );
 }
 
-/** A listing of services over a function, with the pages it asked for. */
+/** Returns a listing of services that reads with `fetchPage`, and the numbers of the requested pages. */
 function listingOf(
   fetchPage: (page: number) => unknown,
   maxPages = 50,
@@ -125,7 +125,7 @@ function listingOf(
   return { listing, asked };
 }
 
-/** A host that counts from 1 and has these pages. */
+/** Returns a host that counts from 1 and has these pages. */
 const pageOf = (pages: readonly unknown[]) => (page: number) => {
   if (pages[page - 1] === undefined) throw refused(page === 0 ? 422 : 404);
   return pages[page - 1];
@@ -181,7 +181,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
             },
             ...(readAnother && { readAnother }),
           });
-        // The lists of one host, one after the other: what the first one teaches must hold for the next.
+        // The client reads several lists of one host. Knowledge from the first list must be true for the next list.
         for (const count of sizes) {
           const all = records(count);
           const asked: number[] = [];
@@ -392,7 +392,7 @@ describe("items stand wherever the envelope has them", () => {
 
 describe("rows that move while they are read", () => {
   it("are read once more where a total says that some are missing", async () => {
-    // The first row goes away after page 1 was read: the third takes the place of the second, which nobody saw.
+    // The host deletes item 1 after page 1. Item 3 then moves to page 1, so no page that was read contains item 3.
     const before = [
       { data: records(2), total: 4, links: { prev: null } },
       { data: records(1, 4), total: 3 },
@@ -406,7 +406,7 @@ describe("rows that move while they are read", () => {
       if (page === 0) throw refused(422);
       return left.shift();
     });
-    // What was seen and is gone meanwhile is found out when it is asked for.
+    // A GET detects that a listed item no longer exists.
     expect(await idsOf(listing)).toEqual([1, 2, 4]);
     expect(asked).toEqual([1, 2]);
   });
@@ -421,7 +421,10 @@ describe("rows that move while they are read", () => {
   });
 });
 
-/** Two pages were promised; when the second is asked for, one object has gone and all are on the first. */
+/**
+ * The first page announces two pages. Before page 2 is read, the host deletes one object, so page 1 contains all
+ * the rest.
+ */
 const SHRUNK = [
   { data: records(2), meta: { last_page: 2, total: 3, per_page: 2 } },
   { data: [], meta: { last_page: 1, total: 2, per_page: 2 } },
@@ -569,7 +572,7 @@ describe("pages after the first", () => {
     data: records(number > last ? 0 : size, (number - 1) * size + 1),
     meta: { current_page: number, last_page: last, per_page: size },
   });
-  /** The numbers that were asked for before the one before them was answered. */
+  /** Returns the page numbers that the listing requested before the previous page arrived. */
   const askedAhead = async (said: (number: number) => unknown, how: "all" | "one by one" = "all") => {
     const [asked, ahead]: [number[], number[]] = [[], []];
     let open = 0;

@@ -1,4 +1,4 @@
-// A text of the API's may be as long as an answer is (megabytes), and hold anything: reading it must not take the square of that.
+// A text of the API can be as long as the response (megabytes). Reading it must not take quadratic time.
 import { expect, it } from "vitest";
 import { readAnswer } from "../../../../src/core/api/answers.ts";
 import { refusal } from "../../../../src/core/api/classify.ts";

@@ -1,4 +1,4 @@
-/** The store of a token at its address: its place, its rights, and what happens if the folder is unusable. */
+/** Store of a token at its URL: path, permissions, and the warning if the folder is unusable. */
 import {
   chmodSync,
   chownSync,
@@ -21,7 +21,7 @@ import { temporaryFolder } from "../../../support/folder.ts";
 import { ORIGIN, TOKEN } from "./support.ts";
 
 const START = Date.UTC(2026, 10, 21, 10);
-/** Number of a user that owns nothing. */
+/** Id of a user without files. */
 const NOBODY = 65_534;
 
 const ledgerFor = (options: StoreOptions) => openStore(options).requests;
@@ -31,7 +31,7 @@ describe("when the folder is unusable, requests are counted in this process, wit
     const folder = temporaryFolder();
     chmodSync(folder, 0o500);
     if (process.getuid?.() === 0) {
-      // The super-user may write anywhere.
+      // The superuser can write to every folder.
       chownSync(folder, NOBODY, NOBODY);
       process.seteuid?.(NOBODY);
       onTestFinished(() => process.seteuid?.(0));

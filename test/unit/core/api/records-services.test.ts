@@ -2,9 +2,11 @@ import { describe, expect, it } from "vitest";
 import { api, failureOf, invoice, service, setUp, useNock } from "./support.ts";
 
 /**
- * What the specification leaves open about services, orders and plans: each plausible filling gives the same record. The
- * other gaps stand in gaps-records.test.ts; the list envelope in listing.test.ts, error bodies in errors.test.ts, 429 in
- * limiter.test.ts, 409 in retry.test.ts. Words (status, billing cycle, product type) are handed out as they came.
+ * Services, orders and plans in every plausible form that the specification leaves open: each form gives the same
+ * record.
+ * Other tests: list envelopes in listing.test.ts, error bodies in errors.test.ts, 429 in limiter.test.ts, 409 in
+ * retry.test.ts.
+ * The client returns words (status, billing cycle, product type) unchanged.
  */
 useNock();
 

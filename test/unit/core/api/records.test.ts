@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { api, failureOf, invoice, setUp, useNock } from "./support.ts";
 
-/** What the specification leaves open about all records but services: each plausible filling gives the same record. */
+/**
+ * All records except services in every plausible form that the specification leaves open: each form gives the same
+ * record.
+ */
 useNock();
 
 const get = (path: string, body: unknown, status = 200) => api().get(path).reply(status, JSON.stringify(body));

@@ -1,4 +1,4 @@
-// The retry policy alone: how often, how long in between, and what is said in the end.
+// Retry policy alone: number of attempts, waits, and the final result.
 import { describe, expect, it } from "vitest";
 import type { EndpointName } from "../../../../src/core/api/endpoints.ts";
 import type { ApiAnswer, ApiRequest } from "../../../../src/core/api/exchange.ts";
@@ -31,7 +31,7 @@ const request = (kind: string, over: Partial<ApiRequest> = {}): ApiRequest => ({
   ...over,
 });
 
-/** Calls with one outcome after the other; the last one is repeated. */
+/** Runs calls with these outcomes in order. The last outcome repeats. */
 async function run(
   kind: string,
   outcomes: readonly (Details | ApiAnswer)[],

@@ -81,7 +81,7 @@ describe("bounds", () => {
   it("sends an order no more that had to wait too long for its turn after one whose outcome is open", async () => {
     let turns = 0;
     const ledger = {
-      // The second turn comes in a minute.
+      // The second reservation waits for a minute.
       reserve: async () => ({ waitMs: turns++ === 1 ? 60_000 : 0, left: 1 }),
       refuse: async () => {},
       accept: async () => {},
@@ -141,7 +141,7 @@ describe("an order whose key is in flight (409, §7)", () => {
     expect(new Set(bodies).size).toBe(1);
     expect(JSON.parse(String(bodies[0]))).toEqual(order);
     expect(clock.waits).toEqual([1000, 2000]);
-    // The bytes are a function of the content, in whatever order it was put together.
+    // The key order of the content does not change the bytes of the body.
     api()
       .post("/services", note)
       .reply(201, { data: { ...service(), invoice: { id: 1 } } });

@@ -5,11 +5,11 @@ import type { HostingClient } from "../../../../src/core/api/index.ts";
 import { listening } from "../../../support/listening.ts";
 import { failureOf, service, setUp, TIME_LIMIT, TOKEN, textOf } from "./support.ts";
 
-/** What only a real connection shows: cut bodies, resets, sizes, time limits, proxies. Loopback only. */
+/** Transport errors that need a real connection: cut bodies, resets, sizes, time limits, proxies. Uses loopback only. */
 
 type Script = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server that treats the first request as the first script says, and so on; the last one stays. */
+/** Starts a server that runs one script for each request, in order. The last script repeats. */
 async function serve(...scripts: Script[]): Promise<{ url: string; server: Server; seen: IncomingMessage[] }> {
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -205,7 +205,7 @@ describe("connections", () => {
 });
 
 describe("an answer whose JSON is complete, and whose body was cut", () => {
-  /** No final chunk; a Content-Length beyond the body. */
+  /** Ways to cut a body: without the final chunk, or with a Content-Length that exceeds the body. */
   const cuts: [why: string, cut: (text: string, status?: number) => Script][] = [
     [
       "without a last chunk",

@@ -1,4 +1,4 @@
-// A list that something may be created from: rows come and go while it is read, and none that stays is missed.
+// Complete lists, which a create relies on: a list that changes between its pages still contains every lasting item.
 import { describe, expect, it } from "vitest";
 import { FailedAttempt } from "../../../../src/core/api/failed-attempt.ts";
 import { HostLists } from "../../../../src/core/api/host-lists.ts";
@@ -8,7 +8,7 @@ import { ApiError, fail } from "../../../../src/core/model/index.ts";
 import fc, { runs } from "../../../support/fc.ts";
 import { failureOf } from "./support.ts";
 
-/** Change of the list before a page is read: a row is inserted or deleted at a place, a fraction of its length. */
+/** Change of the list before a page is read: a row is inserted or deleted at `at`, a fraction of the list's length. */
 interface Event {
   readonly does: "insert" | "delete";
   readonly at: number;
@@ -17,7 +17,7 @@ interface Event {
 interface Host {
   /** Maximum number of rows of a page. */
   readonly cap: number;
-  /** The host has pages of its own size, and does not read `per_page`. */
+  /** True if the host uses its own page size and ignores `per_page`. */
   readonly ignores: boolean;
   readonly says: "everything" | "total" | "more" | "nothing";
   readonly first: 0 | 1;
@@ -25,7 +25,7 @@ interface Host {
 
 const PLAIN: Host = { cap: 100, ignores: false, says: "everything", first: 1 };
 
-/** A list on a host. `events` happen one group before each request. */
+/** Creates a list on a host. The host applies one group of `events` before each request. */
 function setUp(host: Partial<Host>, rows: readonly number[], events: readonly (readonly Event[])[] = []) {
   const { cap, ignores, says, first } = { ...PLAIN, ...host };
   const list = [...rows];
@@ -107,7 +107,7 @@ describe("a list that must be whole", () => {
           try {
             const { ids: found, reading } = await host.read(lists, asksForMore ? cap + 5 : cap);
             expect(reading?.isWhole).toBe(true);
-            // Two equal readings of pages are no proof: what both missed would have to move twice.
+            // Two equal readings of pages do not prove completeness, because an item can move twice and stay unread.
             if (lists.hasWindows === true || host.asked.length === 1) {
               expect([...host.stayed].filter((id) => !found.has(id))).toEqual([]);
               seen.whole += 1;
@@ -233,7 +233,7 @@ describe("what a whole list costs", () => {
 });
 
 describe("a host that states nothing of its pages", () => {
-  /** Services, then 40 lists of grants, as they are read with one client. */
+  /** Returns the request count of reading services, then 40 lists of grants, with one client. */
   const cost = async (cap: number, services: number, grants: number) => {
     const lists = new HostLists();
     lists.first = 1;
@@ -269,7 +269,7 @@ describe("a host that states nothing of its pages", () => {
 });
 
 describe("a host that ignores the number of the page", () => {
-  /** Reads the list, whole or as a listing for people. */
+  /** Returns a function that reads the list. With `whole`, the list must be complete; otherwise the list is for display. */
   function reading(
     answer: (page: number, perPage: number) => readonly number[],
     whole: boolean,
@@ -301,14 +301,14 @@ describe("a host that ignores the number of the page", () => {
     "and repeats its last page is read; one request shows the difference (whole: %s)",
     async (whole) => {
       const all = ids(30);
-      // The page after the last one is the last one again.
+      // The host returns the last page for every page number beyond it.
       const { asked, all: read } = reading((page, size) => {
         const pages = Math.ceil(all.length / size);
         const begin = (Math.min(page, pages) - 1) * size;
         return all.slice(begin, begin + size);
       }, whole);
       expect((await read()).map(({ id }) => Number(id))).toEqual(all);
-      // A list that must be whole is read in windows, which show it as well.
+      // A complete list is read in overlapping windows, which also detect the end of the list.
       expect(asked.filter((one) => one === "2/1")).toHaveLength(whole ? 0 : 1);
     },
   );

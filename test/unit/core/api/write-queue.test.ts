@@ -1,4 +1,4 @@
-// A host that serves one change at a time: its changes leave one after another once it has said so.
+// Host that accepts one change at a time: after its first such rejection, the client sends changes one after another.
 import { describe, expect, it } from "vitest";
 import { WriteQueue } from "../../../../src/core/api/write-queue.ts";
 import fc from "../../../support/fc.ts";
@@ -71,7 +71,7 @@ describe("a refusal because of another change", () => {
     api().post("/webhooks").reply(status, body, headers);
     const error = await failureOf(setUp().client.webhooks.create({}));
     expect(error.isBusy).toBe(isBusy);
-    // Nothing but the API's own refusal says that it was not carried out.
+    // Only the API's own rejection proves that the host did not execute the change.
     if (isBusy) expect(error.reached).toBe("maybe");
   });
 

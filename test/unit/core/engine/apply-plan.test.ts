@@ -17,7 +17,7 @@ import { declared, desiredOf, failure, fakeAccount, fakeWriter, kindOf, stateOf 
 const hook = (name: string, dependsOn: readonly string[] = []) =>
   declared(`hosting_webhook.${name}`, { url: `https://${name}.example`, events: ["invoice.paid"] }, { dependsOn });
 
-/** Applies the creation of some webhooks; `answer` may throw. */
+/** Applies the creation of these webhooks. `answer` returns each response, or throws. */
 async function run(
   resources: readonly DesiredResource[],
   answer: (name: string, mutation: Mutation) => unknown = () => undefined,
@@ -210,7 +210,7 @@ describe("an apply", () => {
       { failPut },
     );
     await expect(broken).rejects.toThrow("a defect");
-    // That each was begun, and what came of the one; the third is not begun any more.
+    // The state records the start of a and b, and the result of b. The apply does not start the third create.
     expect(recorded).toEqual(["hosting_webhook.a", "hosting_webhook.b", "hosting_webhook.b"]);
   });
 });

@@ -1,4 +1,4 @@
-// What an apply records besides its changes, and what it reports of each of them.
+// Records of an apply besides its changes, and the report of each change.
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
 import { type ApplyOptions, apply } from "../../../../src/core/engine/index.ts";
@@ -403,7 +403,7 @@ describe("a run that is stopped", () => {
     throw error;
   };
 
-  /** The first request is answered by `first`, each later one by `rest`; the stop comes with the request `at`. */
+  /** Applies with a stop at the request number `at`. `first` returns the first response, and `rest` each later response. */
   const stopped = async (at: number, first: () => unknown, rest: () => unknown, abandon = false) => {
     const [stop, gone] = [new AbortController(), new AbortController()];
     let nth = 0;
@@ -545,7 +545,7 @@ describe("data sources and outputs", () => {
     evaluate: (_: string, { env }: EvalScope) => env("KEY") ?? "k",
     originOf: () => ({ from: ["env.KEY"] }),
   } as unknown as DesiredData;
-  /** The value of an object's attribute, and whether its attributes of these names are secret. */
+  /** Returns an output that is the attribute of a resource. */
   const output = (name: string, address: string, attribute: string) =>
     ({
       name,

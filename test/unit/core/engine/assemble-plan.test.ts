@@ -59,7 +59,7 @@ function optionsOf(
   };
 }
 
-/** Freezes everything that a plan is made from, so that a plan that changes its input throws. */
+/** Freezes all input of a plan, so that any change of the input throws. */
 function frozen<T>(value: T): T {
   if (value instanceof Map || value instanceof Set) for (const item of value.values()) frozen(item);
   if (typeof value === "object" && value !== null && !Object.isFrozen(value) && !(value instanceof Map)) {

@@ -21,7 +21,7 @@ const refersTo = (...addresses: readonly string[]): { references: readonly Place
   })),
 });
 
-/** A data source; `data.…` addresses are not among the templates of YAML, so what it refers to is given. */
+/** Creates a data source. YAML templates contain no `data.…` addresses, so the test passes the references. */
 const source = (address: string, config: JsonObject = {}, over: Partial<DesiredData> = {}): DesiredData => ({
   address,
   type: address.split(".")[1] ?? "",
@@ -38,7 +38,7 @@ const scope = (values: Readonly<Record<string, Value>> = {}): EvalScope => ({
   env: () => undefined,
 });
 
-/** Reads by handing back what was asked, with the address, and counts. */
+/** Creates a reader that returns its config with the address, and counts its calls. */
 function reader() {
   const asked: string[] = [];
   const read = async ({ address }: DesiredData, config: JsonObject) => {
@@ -90,7 +90,7 @@ describe("data sources", () => {
     await data.ensure([refersTo(GRANTS)], known);
     expect(asked).toEqual([GRANTS]);
     expect(data.value(GRANTS, known)).toMatchObject({ service_id: "1001" });
-    // Its answer does not answer another question.
+    // The result of one config is not reused for another config.
     expect(data.value(GRANTS, scope({ "hosting_service.acme": { id: "1002" } }))).toBe(UNKNOWN);
   });
 

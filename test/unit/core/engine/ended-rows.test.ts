@@ -1,4 +1,4 @@
-// Rows that have ended and that the host still lists: every kind with a list, each form of an end, each place of a resource.
+// Ended objects in a list, for each kind with a list, each form of an end, and each use of the object.
 import { describe, expect, it } from "vitest";
 import { readRecord } from "../../../../src/core/api/decoder.ts";
 import { decoders, type RecordName } from "../../../../src/core/api/records.ts";
@@ -26,11 +26,11 @@ interface Subject {
   readonly record: RecordName;
   readonly operation: string;
   readonly config: JsonObject;
-  /** The row that the host lists while the object is alive. */
+  /** List item while the object is live. */
   readonly row: JsonObject;
-  /** As it is imported. */
+  /** Id for the import. */
   readonly importId?: string;
-  /** The ends that this kind does not have: another create would cost money, or do the work twice. */
+  /** Names of ENDS that do not end an object of this kind, because a wrong end would order or run something twice. */
   readonly lacks?: readonly string[];
 }
 
@@ -108,7 +108,7 @@ const alive = Object.entries(SUBJECTS).flatMap(([type, subject]) => [
   ...(subject.lacks ?? []).map((end) => ({ type, subject, end, row: { ...subject.row, ...ENDS[end] } })),
 ]);
 
-/** A reader of one account whose lists hold these rows. */
+/** Creates a reader of one account whose lists contain these rows. */
 function accountOf(record: RecordName, rows: readonly JsonObject[]) {
   const asked: string[] = [];
   const records = rows.map((row) => {
@@ -141,7 +141,7 @@ function accountOf(record: RecordName, rows: readonly JsonObject[]) {
 
 interface Place {
   readonly resource?: Partial<DesiredResource> | undefined;
-  /** Default: that of the subject. */
+  /** Default: the subject's config. */
   readonly config?: JsonObject;
   readonly prior?: JsonObject;
   readonly mark?: PrivateMark;

@@ -27,7 +27,7 @@ const suspension = () => update({ type: "hosting_service", before: { suspended: 
 const changed = () => update();
 const many = (count: number, make: (at: number) => Change) => Array.from({ length: count }, (_, at) => make(at));
 
-/** An account of which everything was just read, and where nothing was sent and answers come at once. */
+/** Account that was just read completely, sent no requests, and responds at once. */
 function account(over: Partial<AccountCosts> = {}, budget: Partial<RequestBudget> = {}): AccountCosts {
   const services = "hosting_service undefined";
   return {

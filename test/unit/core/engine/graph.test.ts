@@ -119,7 +119,7 @@ describe("what is ready", () => {
   const grant = (at: number) => `hosting_grant.s${at}["a@acme.example"]`;
   const service = (at: number) => `hosting_service.s${at}`;
   const each = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at));
-  /** Grants before the services that block them, as a plan has them. */
+  /** Returns a queue in the order of a plan, which lists each grant before the service that blocks it. */
   const queueOf = (count: number) =>
     new ReadyQueue([
       ...each(count, (at) => change(grant(at), ["create"], [service(at)])),

@@ -9,7 +9,7 @@ import { fc } from "../../../support/fc.ts";
 import { saying } from "../../../support/remedies.ts";
 import { declared, desiredOf, failure, fakeWriter, stateOf } from "../../../support/subjects.ts";
 
-/** What the server makes of an order: its invoice, or how the request fails. `lost` may have been carried out or not. */
+/** Server's result for an order: its invoice, or the failure. The server may have executed a `lost` order. */
 type Fate =
   | { readonly total: number | null; readonly currency?: string | null }
   | "refused"
@@ -17,11 +17,11 @@ type Fate =
 
 interface Ordered {
   readonly name: string;
-  /** The listed price; null for a domain, which has none. */
+  /** Listed price; null for a domain, which has no listed price. */
   readonly most: number | null;
   readonly fate: Fate;
   readonly currency?: string;
-  /** The list names no currency for the price. */
+  /** True if the list contains no currency for the price. */
   readonly unnamed?: boolean;
 }
 
@@ -38,7 +38,7 @@ const resource = ({ name, most, currency = "USD" }: Ordered, at: number): Desire
     ? declared(`hosting_domain.${name}`, { domain: `${name}.example`, ...registration, currency })
     : declared(`hosting_service.${name}`, { plan_id: at + 1, currency, domain: `${name}.example` });
 
-/** What an answer may leave out. */
+/** Fields of a plan record that the API may omit. */
 const blank = {
   raw: {},
   plan: null,
@@ -62,14 +62,14 @@ const empty: Pick<Reader, "services"> = {
 interface RunOptions {
   readonly limits?: Limits;
   readonly concurrency?: number;
-  /** The list of plans as it is when the apply reads it again. */
+  /** List of plans when the apply reads it again. */
   readonly later?: readonly PlanRecord[];
   readonly moneyScale?: number;
-  /** Which of the requests under way is answered next. */
+  /** Returns the index of the pending request that is answered next. */
   readonly next?: (open: number) => number;
 }
 
-/** Plans without any limit and applies with them: what gets past the check of the plan must still be stopped here. */
+/** Plans without limits, then applies with limits. The apply must stop orders that the plan did not check. */
 async function run(orders: readonly Ordered[], options: RunOptions = {}) {
   const { limits = {}, concurrency = 10, moneyScale, next = () => 0 } = options;
   const list = catalogued(orders);
@@ -129,7 +129,7 @@ async function run(orders: readonly Ordered[], options: RunOptions = {}) {
     return endpoint === "registerDomain" ? { ...record, invoice } : { service: record, invoice };
   });
   const account = new Account(reader, { statusWords: {} });
-  // The plan was made from the list as it was then; somebody has approved it since.
+  // The plan used the earlier list. The apply reads the list again.
   await account.plans();
   account.refresh();
   const result = await apply({
@@ -469,7 +469,7 @@ describe("while a plan is applied", () => {
     const mixed = [...known, domain("z", 1)];
     expect((await run(mixed, {})).most).toBe(4);
     expect((await run(mixed, { limits: USD(9, { allowUnknownPrices: true }) })).most).toBe(1);
-    // Also where theirs has none: an invoice can be in another currency than was ordered.
+    // Orders in USD also wait under a limit in EUR, because an invoice can have another currency than its order.
     expect((await run(mixed, { limits: { maxSpend: { EUR: 9 } } })).most).toBe(1);
   });
 });
@@ -510,7 +510,7 @@ describe("the price of an order", () => {
 
 const amount = fc.integer({ min: 0, max: 60 });
 
-/** Mostly answered; at times refused, or lost on the way, whether or not it was carried out. */
+/** Draws an order's result: usually an invoice, sometimes a rejection or a lost response. */
 const fateOf = (total: number) =>
   fc.oneof(
     { weight: 4, arbitrary: fc.constant<Fate>({ total }) },
@@ -518,12 +518,12 @@ const fateOf = (total: number) =>
     { weight: 1, arbitrary: fc.constantFrom<Fate>({ lost: true, total }, { lost: true, total: 0 }) },
   );
 
-/** An order whose bound holds: it is billed at most that. */
+/** Order whose invoice is at most its bound. */
 const bounded = fc
   .record({ most: amount, percent: fc.integer({ min: 50, max: 100 }) })
   .chain(({ most, percent }) => fateOf(Math.floor((most * percent) / 100)).map((fate) => ({ most, fate })));
 
-/** An order whose invoice can be above its bound, as with tax. */
+/** Order whose invoice can exceed its bound, for example because of tax. */
 const taxed = fc
   .record({ most: amount, total: fc.integer({ min: 0, max: 200 }) })
   .map(({ most, total }) => ({ most, fate: { total } }));
@@ -550,7 +550,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
         const next = pick(picks);
         const { billed, outcomes } = await run(all, { limits: USD(limit), concurrency, next });
         expect(billed).toBeLessThanOrEqual(limit);
-        // And nothing is held back that fits in any case.
+        // If all orders fit within the limit, the apply holds back no order.
         if (all.reduce((sum, { most }) => sum + (most ?? 0), 0) > limit) return;
         for (const { name, fate } of all)
           if (typeof fate === "object" && !("lost" in fate)) expect(outcomes[name]).toBe("done");

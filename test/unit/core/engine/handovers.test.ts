@@ -17,7 +17,7 @@ import {
 
 const NOW = Date.parse("2026-11-21T10:00:00Z");
 
-/** The moves, as `from -> to`, and the diagnostics. */
+/** Returns the moves as `from -> to`, and the diagnostics. */
 function found(
   resources: readonly DesiredResource[],
   records: readonly ResourceState[],
@@ -222,7 +222,7 @@ describe("any declaration and any state", () => {
         expect([...at.values()].sort()).toEqual([...state.values()].sort());
         const held = new Set(state.values());
         for (const [name, key] of wanted) if (held.has(key)) expect(at.get(`${type}.${name}`)).toBe(key);
-        // A record that its address declares stays, and a second look finds nothing to do.
+        // A record that its own address declares does not move. A second search finds no move.
         for (const [name, key] of wanted)
           if (state.get(name) === key) expect(moves.join()).not.toContain(`${type}.${name} ->`);
         expect(found(declaration, [...after.resources.values()]).moves).toEqual([]);

@@ -22,7 +22,7 @@ const refused = (name: string, code: Code = "plan.immutable") =>
 const names = (addresses: readonly string[]) => addresses.map((address) => address.slice("hosting_webhook.".length));
 const NOBODY = new Set<string>();
 
-/** What is held back, with the resource in trouble. */
+/** Returns each skipped change with the resource that blocks it. */
 function held(...given: Parameters<typeof holdBack>) {
   return holdBack(...given).held.map(({ address, because }) => names([address, because]).join(" by "));
 }

@@ -1,4 +1,4 @@
-/** What is there twice, or would be: the warnings and refusals of a plan. */
+/** Warnings and errors of a plan about objects that exist twice, or would exist twice. */
 import { describe, expect, it } from "vitest";
 import { doubles, ownedTwice } from "../../../../src/core/engine/identity.ts";
 import { plan } from "../../../../src/core/engine/index.ts";

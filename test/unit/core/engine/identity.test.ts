@@ -1,4 +1,5 @@
-// Two addresses and one thing: what is refused before it is made twice, or removed from under another address.
+// Two addresses for one object: the plan fails before a duplicate create, and before one address deletes the other's
+// object.
 import { describe, expect, it } from "vitest";
 import {
   doubles,
@@ -20,7 +21,7 @@ const change = (address: string, over: Partial<Change>): Change =>
 const create = (address: string, after: JsonObject, over: Partial<Change> = {}) =>
   change(address, { actions: ["create"], after, after_unknown: {}, ...over });
 
-/** Of each diagnostic: its code, where it is, and the other address that it names. */
+/** Returns each diagnostic as one line: severity, code, address, summary. */
 const named = (found: ReturnType<typeof doubles>) =>
   found.map(({ severity, code, address, summary }) => `${severity} ${code} ${address}: ${summary}`);
 

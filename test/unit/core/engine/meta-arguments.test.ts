@@ -69,7 +69,7 @@ describe("prevent_destroy", () => {
     expect(planOf(none, instance).diagnostics).toMatchObject([{ code: "plan.prevented" }]);
   });
 
-  // Its policy alone would keep the service, and let the grants and webhooks of the stack go.
+  // The deletion policy alone would keep the service and delete the grants and webhooks of the declaration.
   it("refuses a destroy of what would stay by its policy", () => {
     const none = { ...desiredOf(), preventDestroy: [{ resource: WWW }] };
     expect(planOf(none, serviceState("prevent"), { mode: "destroy" }).diagnostics).toEqual([
@@ -101,7 +101,7 @@ describe("ignore_changes", () => {
     expect(made.changes).toMatchObject([{ actions: ["create"], after: { events: ["invoice.paid"] } }]);
   });
 
-  // An agency suspends by hand: what is declared for the beginning must not switch the site on or off again.
+  // An agency suspends sites outside hostform. The initial value of `suspended` must not change a live site.
   it("leaves a suspended site suspended", () => {
     const suspended = stateOf(
       recorded(WWW, { ...liveService, plan_id: 11, deletion_policy: "prevent", suspended: true, status: "suspended" }),

@@ -73,7 +73,7 @@ describe("moves", () => {
     ]);
   });
 
-  // Otherwise adding `count` to a block would look like a new order beside one that is no longer declared.
+  // Without this move, adding `count` to a block would order a second service and delete the first.
   it("go from one to the first of several and back without a word", () => {
     expect(addresses(run(["hosting_service.a[0]", "hosting_service.a[1]"], ["hosting_service.a"]))).toEqual([
       "hosting_service.a[0]",
@@ -108,7 +108,7 @@ describe("moves", () => {
     expect(() => run(declaredOnes, [], [block])).toThrow(HostformError);
   });
 
-  // Whichever is taken, the other one would be ordered, or removed with its site.
+  // With either move, the plan would order the other address again, or delete it with its site.
   it("are refused where two blocks name the same source or the same target", () => {
     const [a, b, c] = ["a", "b", "c"].map((name) => `hosting_service.${name}`) as [string, string, string];
     const fork = [

@@ -1,4 +1,4 @@
-// The count of one run: what an order may still cost when it leaves, and what its invoice makes of that.
+// Spending of one run: the amount that an order may still cost when it is sent, and the effect of its invoice.
 import { describe, expect, it } from "vitest";
 import { amountsOf, type Limits, type Order } from "../../../../src/core/engine/guards.ts";
 import { Spending } from "../../../../src/core/engine/order-gate.ts";
@@ -18,7 +18,7 @@ const order = (name: string, most: number | null, over: Partial<Order> = {}): Or
 const start = (limits: Limits) => new Spending(limits, amountsOf([], new Map()));
 const USD = (amount: number, more: Limits = {}) => start({ maxSpend: { USD: amount }, ...more });
 
-/** What is refused, in one text; undefined when it is let through. */
+/** Returns the rejection as one text, or undefined if the order is admitted. */
 function refused(spending: Spending, ...args: Parameters<typeof order>): string | undefined {
   try {
     spending.admit(order(...args));

@@ -1,4 +1,4 @@
-// The gate in front of every order: the price of the plan must still hold, and what is sent through it is counted.
+// Gate before every order: the price must still match the plan, and the gate counts each order that it admits.
 import { describe, expect, it } from "vitest";
 import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Limits } from "../../../../src/core/engine/guards.ts";
@@ -24,7 +24,7 @@ const change = (name: string, quote: Quote | undefined = QUOTE, over: Partial<Ch
     ...over,
   }) as Change;
 
-/** Sends the requests of a change one after the other, as `perform` does; failures of requests are part of that. */
+/** Sends the requests of a change in sequence, as `perform` does. Ignores failed requests. */
 async function through(
   gate: OrderGate,
   kind: Kind,
@@ -42,7 +42,7 @@ async function through(
   return writer.sent.length;
 }
 
-/** A gate over some orders, whose prices are by now as `now` says. */
+/** Creates a gate for these orders. `now` is their current price. */
 function gateOf(changes: readonly Change[], limits: Limits = {}, now: Quote = QUOTE) {
   const seen: unknown[] = [];
   const kind = {
@@ -216,7 +216,7 @@ describe("what passes", () => {
   ])("%s", async (_, answers, requests, free) => {
     const most = (amount: number): Quote => ({ ...QUOTE, list: amount, billed: amount, most: amount });
     const left = async (amount: number) => {
-      // The price is not what this is about: no quote of the kind.
+      // The test is not about prices, so the kind has no quote.
       const { gate, kind, account } = gateOf([change("a", most(30)), change("z", most(amount))], {
         maxSpend: { USD: 100 },
       });

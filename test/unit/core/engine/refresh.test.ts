@@ -1,4 +1,4 @@
-// How much of an account a plan reads, and what it must not do with what it did not read.
+// Reads of a plan in each refresh mode, and the changes that a plan must not contain for unread objects.
 import { describe, expect, it } from "vitest";
 import { observe, plan, type Refresh, refreshAndPlan } from "../../../../src/core/engine/index.ts";
 import { kinds as realKinds } from "../../../../src/core/kinds/index.ts";
@@ -47,7 +47,7 @@ const PLANS = [
   },
 ];
 
-/** Plans a world as `refresh` says. `asked` are the listings and objects that were read, in their order. */
+/** Plans a world with the refresh mode `refresh`. `asked` lists the listings and objects read, in order. */
 async function planned({ desired, state, live }: World, refresh?: Partial<Refresh>) {
   const asked: string[] = [];
   const of = (type: string, parent?: string) =>
@@ -108,7 +108,7 @@ const declaredGrant = (n: number, over: JsonObject = {}): DesiredResource =>
     ...over,
   });
 
-/** Sites that are declared, recorded and live, each with a grant. */
+/** Returns sites that are declared, in the state and live, each with a grant. */
 function sites(count: number): World {
   const all = Array.from({ length: count }, (_, n) => n);
   return {
@@ -197,9 +197,9 @@ describe("what is read", () => {
     const read = async (budget: number, world = sites(5)) =>
       (await planned(world, { budget, lastRead })).asked.toSorted();
     expect(await read(0)).toEqual(["services"]);
-    // That of 1001 was never read.
+    // The grants of 1001 were never read, so they are read first.
     expect(await read(3)).toEqual(["grants of 1000", "grants of 1001", "grants of 1002", "services"]);
-    // What must be read is within the budget, or takes all of it.
+    // Required reads count toward the budget, and may use all of it.
     const changed = swapped(sites(5), declaredGrant(4, { permission: "manage" }));
     expect(await read(2, changed)).toEqual(["grants of 1001", "grants of 1004", "services"]);
     expect(await read(0, changed)).toEqual(["grants of 1004", "services"]);
@@ -220,7 +220,7 @@ const grant = fc.record({
   live: fc.constantFrom("no", "view", "manage", "other id"),
 });
 const seen = fc.constantFrom("no", "live", "dearer", "suspended", "gone", "other id");
-/** One site of a random account: what is declared, what is recorded and what is live may each differ. */
+/** Draws one site of an account. Its declaration, its state and its live object may differ. */
 const site = fc.oneof(
   fc.record({
     declared: fc.constantFrom("no", "as recorded", "suspended", "other domain", "policy", "reference"),
@@ -228,7 +228,7 @@ const site = fc.oneof(
     live: seen,
     grant,
   }),
-  // Of this one nothing would be read for its own sake.
+  // Site that a plan reads only because of another resource.
   fc.record({ declared: fc.constant("as recorded"), recorded: fc.constant("live"), live: seen, grant }),
 );
 
@@ -282,7 +282,7 @@ function worldOf(all: readonly (typeof site extends fc.Arbitrary<infer T> ? T : 
   return { desired: desiredOf(...resources), state: stateOf(...records), live };
 }
 
-/** What must not come from a record: orders and other creates, removals, suspensions. */
+/** Returns the changes that a plan must not derive from the state alone: creates, removals and suspensions. */
 const harmful = ({ changes }: Plan) =>
   changes.flatMap((change) => {
     const effect = effectOf(change);
@@ -301,7 +301,7 @@ describe("what is planned", () => {
           const world = worldOf(all);
           const [full, less] = [await planned(world, {}), await planned(world, { mode })];
           expect(harmful(full.plan)).toEqual(expect.arrayContaining(harmful(less.plan)));
-          // What changes at all was read, or changes the record alone.
+          // With `changed`, each changed resource was read. With `none`, a change of an unread resource sends no request.
           const unseen = new Set(less.plan.notRead?.map(({ address }) => address));
           const blind = less.plan.changes.filter((one) => !isNoOp(one) && unseen.has(one.address));
           expect(blind.filter(({ requests }) => mode === "changed" || requests > 0)).toEqual([]);

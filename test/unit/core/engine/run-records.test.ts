@@ -1,4 +1,4 @@
-// What a run knows while it lasts: who has which thing of the account, recorded before it or made by it.
+// Records of a run: which address owns which object, from the state or from this run's creates.
 import { describe, expect, it } from "vitest";
 import { type Recorder, Records } from "../../../../src/core/engine/run-records.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
@@ -93,7 +93,7 @@ describe("an object", () => {
   });
 });
 
-/** The record of an address, as a change of it sees the record. */
+/** Returns the prior record of an address, as the address's change receives it. */
 const priorOf = (records: Records, address: string) =>
   records.contextOf({ address, provider: "default", type: "hosting_service" } as Change).prior;
 

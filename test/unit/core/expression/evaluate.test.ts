@@ -7,7 +7,7 @@ import { mistake, NAMES, shown, type, typed, value } from "./context.ts";
 const template = (text: string) => shown(evaluate(parseTemplate(text), NAMES));
 const fails = (expression: string) => mistake(() => typed(`\${${expression}}`));
 
-// test/terraform/expressions compares the values of 800 expressions with Terraform's.
+// test/terraform/expressions compares the values of 800 expressions with the values of Terraform.
 describe("an expression with a mistake", () => {
   it.each([
     // names and steps

@@ -9,7 +9,7 @@ import {
 import { ExpressionError, type Json } from "../../../../src/core/model/index.ts";
 import { mistake, NAMES, shown, typed } from "./context.ts";
 
-/** Where in the JSON value, and in the string there, an error is. */
+/** Returns the path in the JSON value and the offset in its string at which the error is. */
 function placeOf(value: Json): [path: readonly (string | number)[], offset: number] {
   try {
     evaluate(compileJson(value), NAMES);

@@ -53,7 +53,7 @@ describe("numbers", () => {
     expect(() => parseNumber(text)).toThrow(Refusal);
   });
 
-  // Each as Terraform 1.11.4 prints it: binary numbers of 512 bits, shown with as few digits as distinguish them.
+  // Results of Terraform 1.11.4. It uses binary numbers of 512 bits, and prints the shortest digits that identify them.
   it.each<[string, BigFloat, string]>([
     ["0.1 + 0.2", add(of("0.1"), of("0.2")), "0.3"],
     ["1 / 3", divide(of("1"), of("3")), `0.${"3".repeat(154)}5`],
@@ -82,7 +82,7 @@ describe("numbers", () => {
     expect(() => divide(of("1"), of("0"))).toThrow(Refusal);
   });
 
-  // Terraform keeps an integer that a function returns, or that a plan file holds, with 64 bits.
+  // Terraform uses 64 bits for integers that a function returns or a plan file contains.
   it.each<[string, BigFloat, string]>([
     ["length / length", divide(wholeNumber(1), wholeNumber(3)), "0.33333333333333333334"],
     ["length / 3", divide(wholeNumber(1), of("3")), `0.${"3".repeat(154)}5`],
@@ -140,7 +140,7 @@ describe("numbers", () => {
     });
   });
 
-  // A plan file of Terraform keeps floats of 64 bits as such.
+  // Terraform writes 64-bit floats to a plan file unchanged.
   it("shows a number that a float of 64 bits holds with the digits of this float, as a plan file does", () => {
     expect(plannedText(divide(of("3"), of("18446744073709551616")))).toBe("0.00000000000000000016263032587282567");
     expect(plannedText(of("9007199254740993"))).toBe("9007199254740993");

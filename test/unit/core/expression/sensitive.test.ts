@@ -3,10 +3,10 @@ import { compileJson, evaluate, fromValue, type Names, toValue } from "../../../
 import { ExpressionError, type Value } from "../../../../src/core/model/index.ts";
 import fc, { runs } from "../../../support/fc.ts";
 
-/** What is made of a secret, so that nobody would recognize it. */
+/** Expressions that return or transform the secret S. Redaction cannot recognize the transformed values. */
 const MADE = ["S", "upper(S)", "strrev(S)", 'replace(S, "a", "b")', "substr(S, 0, 9)", '"x${S}"', "sha1(S)", "[S][0]"];
 
-/** Expressions with a mistake that is about the value M, or about a part of something secret. */
+/** Expressions with an error that concerns the value M, or a part of a secret. */
 const MISTAKEN = [
   "[1][M]",
   "{ a = 1 }[M]",
@@ -64,7 +64,7 @@ describe("what is wrong with an expression", () => {
     fc.assert(
       fc.property(about, secrets, secrets, ({ made, mistaken }, one, other) => {
         const [first, second] = [one, other].map((secret) => messageOf(mistaken.replaceAll("M", `(${made})`), secret));
-        // Of two values one may be a date, a number or base64 by chance.
+        // A random value may be a valid date, number or base64 string.
         if (first === undefined || second === undefined) return;
         said++;
         expect(first).toBe(second);

@@ -31,7 +31,7 @@ import { watchPaths } from "../../../support/watched-paths.ts";
 
 const isRoot = process.getuid?.() === 0;
 
-/** The code of a refusal. */
+/** Returns the error code of a rejected step, or "nothing". */
 const codeOf = async (step: () => unknown): Promise<unknown> => {
   try {
     await step();
@@ -42,7 +42,7 @@ const codeOf = async (step: () => unknown): Promise<unknown> => {
   }
 };
 
-/** A project, and beside it a file that is none of its. */
+/** Creates a project, and a file outside the project. */
 function project() {
   const [dir, away] = [temporaryFolder(), temporaryFolder()];
   const at = (name: string) => path.join(dir, name);

@@ -36,7 +36,7 @@ describe("a command of the user's own", () => {
 
   it("does not outlive its time", async () => {
     let pid = Number.NaN;
-    // A busy machine may need longer to start it.
+    // On a busy machine, the start of the command may take longer.
     for (let timeoutMs = 200; Number.isNaN(pid); timeoutMs *= 4) {
       const { stdout } = await captureCommand(["sh", "-c", "echo $$; exec sleep 1000"], { ...options, timeoutMs });
       pid = Number.parseInt(stdout, 10);

@@ -42,7 +42,7 @@ describe("a quoted value", () => {
     ["$HOME`id`\\n!", "'$HOME`id`\\n!'"],
     ['say "yes"', `'say "yes"'`],
     ["it's", `"it's"`],
-    // What is left has no notation that shells and dotenv share.
+    // Shells and dotenv have no common notation for these values.
     [`it's "$5"`, undefined],
     ["it's \\n", undefined],
     ["two\nlines", undefined],

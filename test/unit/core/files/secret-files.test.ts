@@ -27,7 +27,7 @@ interface Setting {
   readonly disk?: FakeDisk;
   readonly standing?: Standing;
   readonly end?: Partial<CommandEnd>;
-  /** In place of `standing`, which is at every path. */
+  /** Replaces `standing`, which applies to every path. */
   readonly look?: (path: string) => Standing | undefined;
   readonly isOwn?: (file: string) => boolean;
   readonly owner?: string;
@@ -49,7 +49,7 @@ function outputs({ disk = new FakeDisk(), standing, end = {}, look, ...more }: S
   return { files, disk, runs };
 }
 
-/** The one diagnostic of a failure; nothing of it may hold the secret. */
+/** Returns the one diagnostic of a failure. Fails the test if the diagnostic contains the secret. */
 async function refusal(failing: Promise<unknown>) {
   const error = await failing.then(
     () => undefined,
@@ -122,7 +122,7 @@ describe("a secret that is written to a file", () => {
       });
     expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([["/p/.env", "A=\uFFFD\n"]]);
     const whole = outputs({ disk: new FakeDisk({ "/p/hook": "\uFFFD" }) });
-    // A file that is replaced whole may hold anything.
+    // A file that hostform replaces completely may have any content.
     await whole.files.check(FILE, OF);
   });
 
@@ -314,7 +314,7 @@ describe("the end of what a command said", () => {
   });
 });
 
-/** How many operations of the disk some work takes. */
+/** Returns the number of disk operations of `work`. */
 async function count(work: (disk: FakeDisk) => Promise<unknown>): Promise<number> {
   const disk = new FakeDisk({ "/p/hook": "old\n" });
   await work(disk);

@@ -1,4 +1,4 @@
-// Rows of lists that have ended or are switched off, in the forms that hosts give them.
+// List rows of ended or disabled objects, in the forms that hosts use.
 import { describe, expect, it } from "vitest";
 import { LIVES, lifeOf } from "../../../../src/core/kinds/life.ts";
 import type { JsonObject, Phase } from "../../../../src/core/model/index.ts";

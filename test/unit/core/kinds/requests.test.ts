@@ -1,4 +1,4 @@
-/** What each kind sends, literally: a changed byte here is a changed request to somebody's account. */
+/** Exact requests of each kind. A changed byte here changes a request to a real account. */
 
 import { describe, expect, it } from "vitest";
 import { kinds, matches, namedBy } from "../../../../src/core/kinds/index.ts";
@@ -123,7 +123,7 @@ describe("create", () => {
   ] as const)("of %s", (_, kind, planned, key, expected) => {
     const attributes = planned as unknown as JsonObject;
     expect(kind.create(attributes, key)).toEqual(expected);
-    // Pure: the same attributes give the same bytes.
+    // The same attributes give the same bytes.
     expect(JSON.stringify(kind.create(attributes, key))).toBe(JSON.stringify(kind.create(attributes, key)));
   });
 });
@@ -194,7 +194,7 @@ describe("update of a service", () => {
   it("fails when a generated password did not come: the API shows it only once", () => {
     const [step] = service.update?.({ ...live, product_type: "vps" }, { ...live, password_version: 1 }, {}) ?? [];
     expect(step?.accept({ password: null, names: "data.login, data.code" } as never)).toMatchObject({
-      // The version is recorded: nothing resets a live server once more.
+      // The state contains the new version, so no later run resets the password of a live server again.
       attributes: { password_version: 1, generated_password: null, generated_password_fingerprint: null },
       warning: {
         severity: "error",
@@ -203,7 +203,7 @@ describe("update of a service", () => {
       },
     });
     expect(step?.accept({ password: "s3cret-word" } as never)).toEqual({
-      // The fingerprint is that of an earlier one, which `secret_output` took.
+      // The recorded fingerprint belongs to an earlier password, which `secret_output` wrote.
       attributes: { password_version: 1, generated_password: "s3cret-word", generated_password_fingerprint: null },
     });
   });

@@ -8,7 +8,7 @@ import { failure, fakeAccount, kindOf, liveGrant, liveService, notFound, remote 
 
 const suspended = ({ phase }: Remote) => phase === "suspended";
 
-/** A clock that moves to the end of the sleep that ends first, once everything else has come to rest. `step` sets the wall clock. */
+/** Creates a clock that advances to the end of the shortest sleep when no other task runs. `step` sets the wall clock. */
 function orderedClock(): Clock & { step(ms: number): void } {
   const sleepers = new Set<{ at: number; end: () => void }>();
   let [now, wall] = [0, Date.UTC(2026, 10, 21)];
@@ -36,7 +36,7 @@ function orderedClock(): Clock & { step(ms: number): void } {
   };
 }
 
-/** Services whose suspensions are done some time after they were asked for. */
+/** Creates services whose suspensions complete `doneAfterMs` after their requests. */
 function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
   const clock = testClock();
   const stop = new AbortController();
@@ -45,7 +45,7 @@ function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
     kindOf("hosting_service"),
     ...Array.from({ length: count }, (_, at) => remote({ ...liveService, id: String(at) })),
   );
-  // The status word from a time on; "active" is the one that is known.
+  // Status words, each from a time on. "active" is the only known word.
   const shows: [fromMs: number, word: string | null | undefined][] = [];
   const settle = (object: Remote): Remote => {
     const now = clock.now() - start;
@@ -111,7 +111,7 @@ describe("waiting for queued jobs", () => {
     let wokeAt = Number.NEGATIVE_INFINITY;
     const mayLook = async (isGap: boolean) => {
       gaps.push(isGap);
-      // The process wakes soon after the first look.
+      // The process wakes soon after the first check.
       if (gaps.length === 1) wokeAt = clock.monotonic() + 1;
       return gaps.length < 4;
     };
@@ -207,7 +207,7 @@ describe("waiting for queued jobs", () => {
 
   it("goes on through words of a job under way, known or not", async () => {
     const { wait, shows } = watched(1, 40_000);
-    // Each for less than ten seconds, or seen again after another.
+    // Each unknown word lasts less than ten seconds, or appears again after another word.
     shows.push(
       [500, "SUSPENDING_NOW"],
       [8_000, "active"],
@@ -239,7 +239,7 @@ describe("waiting for queued jobs", () => {
 
   it("has waited long enough after ten seconds of the same word", async () => {
     const { wait, shows, clock, start, asked } = watched(1, Number.POSITIVE_INFINITY);
-    // Looks are ten seconds apart by then: the word is there at one of them and at the next.
+    // The checks are ten seconds apart by then, so two consecutive checks read this word.
     shows.push([20_000, "ODD"]);
     await wait("0");
     expect(clock.now() - start).toBeLessThan(40_000);

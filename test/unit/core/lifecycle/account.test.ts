@@ -1,4 +1,4 @@
-// The account as it is read: how often it is asked, and whose word counts when an object is missing.
+// Reads of the account: the number of requests, and the response that decides whether an object is missing.
 import { describe, expect, it } from "vitest";
 import type { Reader } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
@@ -23,7 +23,7 @@ const hooks = (...ids: string[]) => ids.map((id) => remote(liveHook(id)));
 const page = (status: number) =>
   new ApiError({ code: "api.malformed", summary: "a page", endpoint: "GET /x", reached: "answered", status });
 
-/** A client whose calls are counted, and answered by what tests put there. */
+/** Creates a reader that counts its calls and returns the responses of the test. */
 function readerOf() {
   const asked: string[] = [];
   const answers: Record<string, (names: readonly string[]) => unknown> = {};
@@ -183,7 +183,7 @@ describe("after a pause", () => {
 });
 
 describe("what other processes of this machine make", () => {
-  /** An account whose turns have a count, and what it asks of a turn. */
+  /** Creates an account whose store counts the creations, and the counts that the account compares with its create lock. */
   const withTurns = (changed: boolean) => {
     const { kind, asked } = fakeAccount(kindOf("hosting_service"), remote(liveService));
     const state = { count: 3 };

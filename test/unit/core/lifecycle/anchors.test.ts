@@ -16,7 +16,7 @@ describe("the origin of an address", () => {
   ])("of %s is %s", (address, origin) => expect(accountOrigin(address)).toBe(origin));
 });
 
-/** An account whose list of services was read: as many as `count`, the newest first. */
+/** Creates an account after a read of its list of services: `count` services, newest first, then `more`. */
 function accountWith(count: number, more: readonly JsonObject[] = []): Account {
   const day = (at: number) => new Date(Date.UTC(2026, 0, 1 + at)).toISOString();
   const made = Array.from({ length: count }, (_, at) => ({ id: String(1000 + at), created_at: day(at) })).reverse();

@@ -1,4 +1,4 @@
-// How a change ends: what it came to, or all that is to be said of why it did not.
+// End of a change: its result, or the errors that explain its failure.
 import { describe, expect, it } from "vitest";
 import { ended, proceed } from "../../../../src/core/lifecycle/context.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";

@@ -1,4 +1,4 @@
-// A blind create, alone: whatever plans it, it is not sent while an earlier one is pending.
+// A create that no list shows is not sent while an earlier create is pending, whatever the plan contains.
 import { describe, expect, it } from "vitest";
 import { type Change, HostformError, type JsonObject } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
@@ -13,7 +13,7 @@ const PLANNED: JsonObject = {
 };
 const MADE = { id: "701", status: "pending", invoice: null, raw: { domain: "acme.example" } };
 
-/** Creates; everything that happened, in its order, and how it ended. */
+/** Runs a create. Returns all events in order, and the outcome. */
 async function run(answer: () => unknown, change: Partial<Change> = {}, over: Partial<ReturnType<typeof kindOf>> = {}) {
   const kind = { ...kindOf("hosting_domain"), ...over } as ReturnType<typeof kindOf>;
   const { account } = fakeAccount(kind);

@@ -1,4 +1,4 @@
-// What the answer to an order may mean: a new service, one from an earlier order, somebody else's, or one that is gone.
+// Responses to an order: a new service, the service of an earlier order, a service of another owner, or an ended service.
 import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
@@ -25,20 +25,20 @@ const BILL = { id: "31", raw: {}, status: "unpaid", total: 500, currency: "USD",
 
 interface Situation {
   readonly live?: readonly Remote[];
-  /** What the list does not show, and a GET does. */
+  /** Services that no list shows and a GET returns. */
   readonly hidden?: readonly Remote[];
   readonly change?: Partial<Change>;
   readonly context?: Context;
   readonly planned?: JsonObject;
-  /** The service of the answer; default: a new one. */
+  /** Service in the response. Default: a new service. */
   readonly answer?: JsonObject;
   readonly fails?: readonly [Reached, number?, string?];
   readonly plans?: readonly Partial<PlanRecord>[];
-  /** What is other than usual about the kind. */
+  /** Fields that replace fields of the kind. */
   readonly kind?: Partial<Kind>;
-  /** The list after the answer. */
+  /** Additional services in the list after the response. */
   readonly appears?: readonly Remote[];
-  /** The list was read when the plan was made. */
+  /** The list was read during the plan. */
   readonly listed?: true;
 }
 
@@ -110,7 +110,10 @@ const SENT = ["marked", "sent"];
 const PENDING: Intent = { since: at(-3_600_000), operation: "createService", idempotencyKey: "k", body: {} };
 const old = (over: JsonObject = {}, phase: Remote["phase"] = "live") =>
   remote({ ...liveService, created_at: at(-86_400_000), ...over }, phase);
-/** Not like what is declared, so that it is no twin before the order; the answer names it. */
+/**
+ * Returns an existing service that differs from the declaration, so the order is not a duplicate. The response
+ * names this service.
+ */
 const other = (over: JsonObject = {}, phase: Remote["phase"] = "live") => old({ domain: null, ...over }, phase);
 
 const NOTHING = Object.fromEntries(Object.keys(liveService).map((name) => [name, null]));

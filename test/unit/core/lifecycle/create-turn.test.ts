@@ -1,4 +1,4 @@
-/** Creates of two runs on one machine: what the second one reads again, what it refuses, and what it costs. */
+/** Creates of two runs on one machine: the second run's reads, its rejections and its requests. */
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -51,28 +51,28 @@ const CONFIGS: Readonly<Record<string, JsonObject>> = {
 };
 
 interface RunOptions {
-  /** The state that the run has. */
+  /** Name of the run's state. */
   readonly owner?: string;
   readonly project?: string;
   readonly stop?: AbortSignal;
   readonly address?: string;
-  /** What is declared beside the usual. */
+  /** Attributes that replace declared attributes. */
   readonly config?: JsonObject;
   readonly anyway?: true;
   readonly mark?: PrivateMark;
-  /** The record from before the change. */
+  /** Record before the change. */
   readonly prior?: ResourceState;
-  /** The change, where it is not the create. */
+  /** Fields that replace fields of the create change. */
   readonly change?: Partial<Change>;
-  /** Longest wait for the turn. */
+  /** Maximum wait for the create lock, in milliseconds. */
   readonly turnTimeoutMs?: number;
-  /** What happens at the end of each wait. */
+  /** Called after each wait. */
   readonly meanwhile?: (why?: Diagnostic) => Promise<unknown>;
-  /** What the host answers; default: it makes what is asked for. */
+  /** Returns the host's response. Default: the host creates the requested object. */
   readonly answer?: (mutation: Mutation, nth: number, leave: () => void) => unknown;
 }
 
-/** The store of another process. */
+/** Opens the store as another process. */
 function storeOn(file: string, clock: TestClock, isResettable = false): SqliteStore {
   const onCreatingAlone = (reason: unknown) => expect.fail(String(reason));
   const store = new SqliteStore(() => file, { account: "a", clock, isResettable, onCreatingAlone });
@@ -81,15 +81,15 @@ function storeOn(file: string, clock: TestClock, isResettable = false): SqliteSt
 }
 
 /**
- * A machine on which runs share a folder, and an account that they share.
- * @param over what is other than usual about the kind.
+ * Simulates a machine whose runs share one store file and one account.
+ * @param over Fields that replace fields of the kind.
  */
 function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
   const file = path.join(temporaryFolder(), "origin.store");
   const clock = testClock();
   const fake = fakeAccount(kindOf(type));
   fake.isWhole = true;
-  /** How long a list is without a new object. */
+  /** Time for which lists lack a new object, in milliseconds. */
   let lagMs = 0;
   const born = new Map<string, number>();
   const kind: Kind = {
@@ -121,7 +121,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
 
   const reader = { hostNow: clock.now, plans: { list: () => ({ all: async () => [] }) } } as unknown as Reader;
 
-  /** A run that has begun: it has its account, and may have read it. */
+  /** Begins a run. The run opens its account and may read it before `end`. */
   const begin = ({
     owner,
     project = "acme",
@@ -151,7 +151,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
       ...(stop && { stop }),
     });
     const config = { ...CONFIGS[type], ...more };
-    /** @param at another address of the same declaration. */
+    /** Applies the change. @param at Another address in the same declaration. */
     const end = async (at = address) => {
       const own = { ...(at && { address: at }), ...(anyway && { anyway }), ...(mark && { private: mark }), ...over };
       const change = changeOf(type, config, own);
@@ -181,7 +181,7 @@ describe("a full minute of requests", () => {
     one.writer.reserve = async (_, { withinMs } = {}) => {
       waits.push(withinMs);
       if (withinMs !== undefined) return undefined;
-      // While it waits, another run has its turn.
+      // While this run waits, another run holds the create lock.
       expect(await begin({ owner: "two" }).end()).toMatchObject({ sent: 1, codes: [] });
       return freeTicket();
     };
@@ -462,7 +462,7 @@ describe("a create that another run on the machine made meanwhile", () => {
     );
     clock.advance(1_000);
     expect(await next.end()).toMatchObject({ sent: 1, codes: [] });
-    // So long lists may be without it: 80 s, of which one has passed.
+    // Lists may lack a new object for 80 s. One second has passed.
     expect(clock.slept).toBe(79_000);
     expect(asked).toEqual(["list", "list"]);
   });
@@ -492,7 +492,7 @@ describe("how long another run is waited for", () => {
   ] as const)("that %s: from when its request last left, not first", async (_, type, config, end) => {
     const { begin, clock, lag, make } = machine(type);
     lag(Number.POSITIVE_INFINITY);
-    // Refused for the rate limit, it waits for a minute and leaves again.
+    // A rate limit delays the request: it waits for a minute, and is sent again.
     const answer: RunOptions["answer"] = (mutation, __, leave) => {
       clock.advance(60_000);
       leave();
@@ -769,7 +769,7 @@ describe("a create without an answer of another state that a later run settled",
   const RECORDED: Partial<Change> = { actions: ["no-op"], before: { ...HOOK, id: "201" }, private: {} };
   const FORGOTTEN: Partial<Change> = { actions: ["forget"], before: { ...HOOK, id: null }, after: null, private: {} };
 
-  /** A run of the state "one" is killed after its create left. */
+  /** Ends a run of the state "one" after its create request was sent. */
   async function killed(isMade: boolean) {
     const place = machine("hosting_webhook");
     const answer = (mutation: Mutation) => {

@@ -1,4 +1,4 @@
-/** A create in all its ways of going wrong: how often it is sent, what is recorded, what is said. */
+/** Failures of a create: the number of attempts, the records and the messages. */
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
 import type { ReadSettings } from "../../../../src/core/kinds/kind.ts";
@@ -38,7 +38,7 @@ const DOMAIN = {
   registrant_contact: {},
 };
 
-/** Applies the creation of one resource against a fake account; says what was sent, recorded, and how it ended. */
+/** Applies the creation of one resource against a fake account. Returns the requests, the records and the outcome. */
 async function run(
   type: string,
   config: JsonObject,
@@ -46,10 +46,10 @@ async function run(
   over: Partial<Change> & {
     readonly live?: readonly JsonObject[];
     readonly phase?: "gone" | "live";
-    /** The id of an object that this run has made. */
+    /** Id of an object that this run created earlier. */
     readonly made?: string;
     readonly settings?: Partial<ReadSettings>;
-    /** Called after each wait, with the time since the start in ms: lists that lag. */
+    /** Called after each wait with the time since the start, in ms. Simulates lists that lag. */
     readonly appears?: (ms: number, fake: FakeAccount) => void;
     readonly context?: Context;
   } = {},
@@ -80,12 +80,12 @@ async function run(
     id: last === undefined || last === "dropped" ? undefined : last.attributes.id,
     pending: last === undefined || last === "dropped" ? undefined : last.private.pending,
     asked: fake.asked,
-    /** How long it waited, in milliseconds. */
+    /** Total wait, in milliseconds. */
     waited: time - START,
   };
 }
 
-/** How long nothing is sent again where lists may lag for a minute: longer than that. */
+/** Wait before a retry, in milliseconds, with a list lag of one minute. */
 const WAIT = 80_000;
 
 const grantRecord = { ...liveGrant, raw: {} };
@@ -93,13 +93,16 @@ const hookRecord = { ...liveWebhook, raw: {}, secret: "whsec_1" };
 const serviceRecord = { ...liveService, plan_id: null, raw: {} };
 const ordered = (id = "1001") => ({ service: { ...serviceRecord, id }, invoice: null });
 
-/** A create that is answered at once. */
+/** Applies a create that gets its response at once. */
 const made = async (type: string, config: JsonObject, answer: unknown) => {
   const { records, ...rest } = await run(type, config, () => answer);
   return { records, diagnostics: "diagnostics" in rest ? rest.diagnostics : [] };
 };
 
-/** Fails with this reach the first `times`; after that (or `made` beforehand) the object is there. */
+/**
+ * Fails the first `times` attempts with `reached`. The object exists after a later attempt, or from the first if
+ * `made` is true.
+ */
 const failing =
   (reached: Reached, times: number, made: boolean, record: JsonObject) =>
   (_: Mutation, nth: number, fake: FakeAccount) => {
@@ -156,7 +159,7 @@ describe("a listable create", () => {
   const at = (ms: number) => new Date(START + ms).toISOString();
   const [now, later] = [at(0), at(WAIT)];
 
-  // What a request of before has made may still come to light, whatever becomes of the next one.
+  // The object of the first request may still appear, even if the API rejects the next request.
   it.each<[string, object | undefined, Reached[], string[], object]>([
     ["of an earlier run: refused", pending, ["answered"], ["api.server", "plan.pending"], { since, resent: now }],
     [
@@ -311,7 +314,7 @@ describe("a listable create", () => {
 const liveServer = { ...liveService, domain: null, product_type: "vps", plan: "Root S", plan_id: 31 };
 
 describe("a keyed create", () => {
-  // The answer was lost, and the next attempt waited for its turn in the rate limit for longer than the key is trusted.
+  // The response was lost. The retry then waited for the rate limit until the host may have dropped the Idempotency-Key.
   it.each<[string, JsonObject, readonly string[], object]>([
     ["what it made is adopted", ORDER, ["1001"], { id: "1001", pending: undefined }],
     ["nothing is there: it stays pending", ORDER, [], { id: null, codes: ["api.too_late"], waited: WAIT }],
@@ -358,7 +361,7 @@ describe("a keyed create", () => {
     expect(result.records.at(-1)).toBe("dropped");
   });
 
-  // What the account shows outranks the clock: a host may forget keys in seconds, and clocks may be wrong.
+  // The account's objects outrank the clock, because a host may forget keys in seconds, and clocks may be wrong.
   const SINCE: readonly (readonly [string, string])[] = [
     ["a second ago", new Date(START - 1_000).toISOString()],
     ["an hour ago", "2026-11-21T09:00:00.000Z"],
@@ -500,7 +503,8 @@ describe("a host that shows what it made in a form of its own", () => {
         throw failure("maybe");
       };
       const first = await run(type, config, lost);
-      // An order is sent again within seconds, with its key: that is another rule. What is known then is what was there before.
+      // An order repeats within seconds with the same key, which is another rule. This intent contains the objects
+      // before the create.
       const kept = first.records.find((record) => record !== "dropped")?.private;
       expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });
       const second = await run(type, config, lost, { live: [shows], private: kept ?? {} });

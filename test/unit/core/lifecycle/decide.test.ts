@@ -23,7 +23,7 @@ type Case = readonly [
 const OWN = { ofThisRun: true } as const;
 const other = row({ id: "301", key: "other" });
 
-/** One case or more for each row of the table: facts, and the outcome. */
+/** Cases for each row of the table: facts and outcome. Each row has at least one case. */
 const CASES: readonly Case[] = [
   [
     "woken",

@@ -1,4 +1,4 @@
-// Requests of changes that are late: none leaves later than five seconds after its record, whatever the run meets on the way.
+// Delayed requests of changes: no request is sent more than five seconds after its record, whatever delays the run.
 import { describe, expect, it } from "vitest";
 import type { Ledger, Mutation } from "../../../../src/core/api/index.ts";
 import { HostingClient } from "../../../../src/core/api/index.ts";
@@ -81,7 +81,7 @@ const CREATES: Readonly<Record<string, [config: JsonObject, answer: unknown]>> =
   ],
 };
 
-/** Carries out a change whose first requests are late. */
+/** Applies a change whose first `lates` requests are too late. */
 async function run(
   type: string,
   over: Partial<Change> & { readonly config?: JsonObject; readonly lates?: number; readonly context?: Context } = {},
@@ -291,7 +291,7 @@ describe("a create of an earlier run, whose list is read", () => {
       clock = of;
     };
     const { events } = await settle((of) => void isLate(of), {
-      // The place in the request limit was waited for.
+      // The run waited for the rate limit.
       proveLock: async () => clock?.stop(6_000),
     });
     expect(events).toEqual(["list", "list", "sent"]);
@@ -394,7 +394,7 @@ describe("no attempt of a request", () => {
   const drawn = fc.record({
     mutation: fc.constantFrom(...MUTATIONS),
     pauses: fc.array(pause, { minLength: 1, maxLength: 24 }),
-    // Of the two clocks one misses time, and not now this one, now that one: the other shows all of it.
+    // One of the two clocks misses time, always the same clock. The other clock counts all time.
     missed: fc.constantFrom<("suspend" | "hold")[]>("suspend", "hold"),
     answers: fc.array(answer, { minLength: 1, maxLength: 6 }),
     limits: fc.array(fc.constantFrom(0, 0, 700, 4_000, 6_000), { maxLength: 6 }),
@@ -407,10 +407,10 @@ describe("no attempt of a request", () => {
     let at = 0;
     const happens = () => {
       const [isShown, ms] = pauses[at++ % pauses.length] ?? [true, 0];
-      // Each run comes to its end.
+      // After these pauses, time no longer jumps, so each run ends.
       if (at <= 3 * pauses.length) clock[isShown ? "stop" : missed](ms);
     };
-    /** When the last record was begun, and how long after it each attempt was written. */
+    /** Start of the last record. `ages` is the age of this record at each write, in milliseconds. */
     let recordedAt = Number.NaN;
     const ages: number[] = [];
     let written = 0;
@@ -478,7 +478,10 @@ describe("no attempt of a request", () => {
 });
 
 describe("a create whose answer is lost", () => {
-  /** @param set what becomes of the wall clock before the list is read. @returns the time until the create is sent again, in milliseconds. */
+  /**
+   * Returns the time until the create is sent again, in milliseconds.
+   * @param set Changes the wall clock before the list is read.
+   */
   async function resentAfter(set: (clock: TwoClocks) => void): Promise<number> {
     const clock = new TwoClocks();
     const fake = fakeAccount(kindOf("hosting_webhook"));

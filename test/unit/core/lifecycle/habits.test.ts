@@ -1,4 +1,4 @@
-// Habits of a host: what proves one, what refutes it, and who remembers it.
+// Habits of a host: the evidence for and against each habit, and the store that keeps it.
 import { describe, expect, it } from "vitest";
 import {
   habitsOf,
@@ -17,7 +17,7 @@ const HOUR = 3_600_000;
 const kind = kindOf("hosting_client_account");
 const at = (ms: number) => new Date(START + ms).toISOString();
 
-/** A host, as one run sees it. */
+/** Simulates a run against a host. */
 function run(store?: AccountStore, now = START) {
   const reader = { hostNow: () => now } as never;
   const account = new Account(reader, { statusWords: {} }, undefined, store);

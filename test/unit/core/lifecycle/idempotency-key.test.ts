@@ -4,7 +4,7 @@ import { idempotencyKey } from "../../../../src/core/lifecycle/index.ts";
 import fc, { character } from "../../../support/fc.ts";
 
 describe("the Idempotency-Key of an order", () => {
-  // Never change these values: a key that is computed differently orders, and bills, everything in flight once more.
+  // Never change these values. With another key, every order in progress would be placed and billed again.
   it.each([
     ["acme", "hosting_service.www", 1, "36b8266e-98f2-87e1-8fb0-1abb4748b659"],
     ["agency-ü", 'hosting_service.www["a"]', 1, "27e75ff5-fbcf-8f8c-93a6-cd805893a529"],

@@ -1,4 +1,7 @@
-/** A grant that the API refuses because its service is not live yet: waited for where that ends in this run, else left for later. */
+/**
+ * Grant that the API rejects because its service is not live: the run waits if the service can become live soon,
+ * or defers the grant.
+ */
 import { describe, expect, it } from "vitest";
 import type { InvoiceRecord } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
@@ -28,25 +31,28 @@ const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view
 const WHERE = "hosting_grant.acme";
 
 interface Host {
-  /** The phase of the service, one for each look; the last one stays. */
+  /** Phase of the service at each read. The last phase repeats. */
   readonly phases: readonly Phase[];
-  /** Whether its invoices are paid; absent: they cannot be read. */
+  /** For each read, true if the invoices are paid; absent: invoices cannot be read. */
   readonly paid?: readonly boolean[];
-  /** How often it refuses. Default: as long as the service is not live. */
+  /** Number of rejections. Default: every create until the service is live. */
   readonly times?: number;
   readonly status?: number;
   readonly code?: Code;
   readonly reached?: Reached;
   readonly fields?: Readonly<Record<string, readonly string[]>>;
-  /** The grant was made although the answer says no. */
+  /** True if the host creates the grant and still returns an error. */
   readonly made?: boolean;
-  /** The status by which it refuses its list, from which request on. Default: it shows it. */
+  /**
+   * Status with which the list of grants fails, and the number of sent creates from which it fails. Default: the
+   * list succeeds.
+   */
   readonly hides?: readonly [status: number, sent: number];
-  /** The create of an earlier run whose answer was lost. */
+  /** True if an earlier run's create is pending. */
   readonly earlier?: true;
-  /** What it shows of the service. */
+  /** Attributes that replace the service's attributes. */
   readonly service?: JsonObject;
-  /** What `wait` finds. Default: what the service is by then. */
+  /** Result of `wait`. Default: the current service. */
   readonly waits?: "in vain";
 }
 

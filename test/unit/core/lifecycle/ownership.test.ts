@@ -1,4 +1,4 @@
-// One concept for both fronts: who has which object of an account, and which thing that is yet to be made.
+// Owners of existing objects and of objects that a run is creating. All front ends use this concept.
 import { describe, expect, it } from "vitest";
 import { Ownership, objectKey, thingKey } from "../../../../src/core/lifecycle/index.ts";
 import { kindOf } from "../../../support/subjects.ts";

@@ -1,4 +1,4 @@
-// Servers without a name: which live ones may be the declared one, and which are explained by others.
+// Servers without a name: the live servers that may be the declared server, and those that belong to another resource.
 import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
@@ -6,7 +6,7 @@ import { lookalikesOf, type Others, renamedFrom } from "../../../../src/core/lif
 import type { JsonObject } from "../../../../src/core/model/index.ts";
 import { kindOf, recorded, remote } from "../../../support/subjects.ts";
 
-/** Two services of the same plan are alike; a name decides where both have one. */
+/** Two services with the same plan match. If both have a name, the names decide. */
 const kind: Kind = {
   ...kindOf("hosting_service"),
   mayMatch: ({ plan_id }, live) => plan_id === live.plan_id,

@@ -1,4 +1,4 @@
-// What may have come of a request whose answer was lost: by time, by id, by name, and by what the API shows only once.
+// Possible results of a request with a lost response: decided by time, id, name and one-time values.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type AttributeMeta, attribute } from "../../../../src/core/kinds/attribute.ts";

@@ -1,4 +1,4 @@
-// The facts about a pending create: attempts, objects, owners and siblings, and the objects that a decision names.
+// Facts about a pending create: attempts, objects, owners and siblings, and the objects that a decision names.
 import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import type { foresee } from "../../../../src/core/lifecycle/decide.ts";
@@ -13,7 +13,7 @@ const at = (ms: number) => new Date(NOW + ms).toISOString();
 const webhook = kindOf("hosting_webhook");
 const service = kindOf("hosting_service");
 
-/** An intent of an hour ago. */
+/** Returns a one-hour-old intent. */
 const intent = (over: Partial<Intent> = {}): Intent => ({
   since: at(-60 * MINUTE),
   operation: "create",

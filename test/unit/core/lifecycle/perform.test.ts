@@ -1,4 +1,4 @@
-// One request of a change: what is durable, and what other processes know, at each point at which the run may be killed.
+// One request of a change: the durable records, and the knowledge of other processes, at each point of a possible crash.
 import { describe, expect, it } from "vitest";
 import type { CallOptions, Mutation, Ticket } from "../../../../src/core/api/index.ts";
 import { Fate } from "../../../../src/core/lifecycle/context.ts";
@@ -11,7 +11,7 @@ const MUTATION: Mutation = { endpoint: "createWebhook", body: {} };
 
 interface Case {
   readonly answer?: () => unknown;
-  /** The run is stopped at this event. */
+  /** Event at which the run stops. */
   readonly stopAt?: string;
   readonly isCrowded?: boolean;
   readonly isUnwritable?: boolean;

@@ -1,4 +1,4 @@
-// What is observed of a resource, in each way in which it can be named, and what is said of values that are wrong.
+// Observation of a resource for each way to identify it, and the messages about wrong values.
 import { describe, expect, it } from "vitest";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
 import { notSent, wasRefused } from "../../../../src/core/lifecycle/context.ts";

@@ -165,7 +165,7 @@ describe("reading", () => {
 
   const page = () =>
     new ApiError({ code: "api.malformed", summary: "a page", endpoint: "GET /x", reached: "answered", status: 404 });
-  /** A router between here and the API says "not found" in JSON, too, while the API is away for a moment. */
+  /** A router in front of the API can also return "not found" in JSON while the API is unavailable. */
   const ownWord = () =>
     new ApiError({ code: "api.not_found", summary: "no route", endpoint: "GET /x", reached: "answered", status: 404 });
 

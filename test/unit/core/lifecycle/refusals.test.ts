@@ -1,5 +1,5 @@
-// What is said when a resource is left alone, in all its forms. The golden file is what people read: `npm test -- -u
-// test/unit/core/lifecycle/refusals.test.ts`, then read the diff.
+// Every message about a skipped resource. After an intended change, run `npm test -- -u
+// test/unit/core/lifecycle/refusals.test.ts` and review the diff of the golden file.
 import { expect, it } from "vitest";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
 import { goneCondition } from "../../../../src/core/lifecycle/attention.ts";
@@ -117,7 +117,7 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "order with an unknown status": status.unknownAtOnce(S("Odd"), ["suspended", "password_version"]),
 });
 
-/** Remedies stand in the golden file as people read them. */
+/** Formats remedies as text for the golden file. */
 function asRead(this: Diagnostic, name: string, value: unknown): unknown {
   return name === "remedies" ? fixOf(this) : value;
 }

@@ -19,14 +19,14 @@ interface Case {
   readonly observed?: Observation;
   readonly mark?: PrivateMark;
   readonly mode?: "apply" | "destroy";
-  /** What is recorded otherwise than usual. */
+  /** Recorded attributes that replace the defaults of the case. */
   readonly attributes?: JsonObject;
   readonly listLagMs?: number;
-  /** The declaration has a `removed` block for it. */
+  /** The declaration has a `removed` block for the resource. */
   readonly forget?: true;
-  /** The address that has each live object. */
+  /** Address that owns each live object. */
   readonly holder?: string;
-  /** The attributes of another pending create. */
+  /** Attributes of another pending create. */
   readonly sibling?: JsonObject;
   readonly actions: readonly string[];
   readonly removal?: string;
@@ -396,7 +396,8 @@ describe("the removal of a resource", () => {
     return { prior, ...planRemoval({ kind, prior, observed, mode, now: START, settings, ...forget, ...others }) };
   };
 
-  // The golden file is what others rely on: `npm test -- -u test/unit/core/lifecycle/removal.test.ts`, then read the diff.
+  // After an intended change, run `npm test -- -u test/unit/core/lifecycle/removal.test.ts` and review the diff of the
+  // golden file.
   it("is in full what it was", async () => {
     const modes = ["apply", "destroy"] as const;
     const text = cases.flatMap((one) =>

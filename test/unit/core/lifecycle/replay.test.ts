@@ -1,4 +1,4 @@
-// An order without an answer in a later run, at a host that says how long it keeps Idempotency-Keys.
+// Order with a lost response, in a later run, at a host that announces how long it keeps Idempotency-Keys.
 import { describe, expect, it } from "vitest";
 import { create } from "../../../../src/core/lifecycle/create.ts";
 import { withoutRequests } from "../../../../src/core/lifecycle/pending-create.ts";
@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const at = (ms: number) => new Date(START + ms).toISOString();
 
 interface Situation {
-  /** Age of the first attempt. */
+  /** Age of the first attempt, in milliseconds. */
   readonly age: number;
   readonly retention?: number;
   readonly others?: readonly JsonObject[];

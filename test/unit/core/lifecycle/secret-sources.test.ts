@@ -1,4 +1,4 @@
-// A secret that comes from somewhere: it is read only when a request holds it.
+// Secret from an external source: hostform reads the source only for a request that contains the secret.
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { stepsToward } from "../../../../src/core/lifecycle/secrets.ts";
@@ -58,7 +58,7 @@ describe("the requests of a change", () => {
 
   it("hold what is declared beside what a source gives, and no source is asked for what no request holds", async () => {
     const asked: string[] = [];
-    // A kind with two secrets, of which one request holds one and says of the other whether it is given.
+    // Kind with two secrets. One request contains the first secret, and a flag that the second secret exists.
     const both: Kind = {
       ...kind,
       update: (_, __, { password, pin, label }) => {

@@ -1,4 +1,4 @@
-/** Secrets of one resource: what a plan says of them, when they leave the state, and that no reading touches them. */
+/** Secrets of one resource: the plan's messages, the removal from the state, and reads that keep them. */
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { fingerprintOf, refreshed, type SecretOutputs, unrecoverable } from "../../../../src/core/lifecycle/index.ts";
@@ -34,7 +34,7 @@ const PRINT = fingerprintOf(SECRET);
 
 describe("a fingerprint", () => {
   it("is the beginning of a digest, too short to find a secret by", () => {
-    // printf %s abc | sha256sum
+    // Computed with: printf %s abc | sha256sum
     expect(fingerprintOf("abc")).toBe("sha256:ba7816bf");
     expect(fingerprintOf("ü")).toBe("sha256:607474ca");
   });
@@ -135,7 +135,7 @@ describe("a reading", () => {
   );
 });
 
-/** Applies a change of a webhook and notes, in order, what is tried, sent, recorded and written. */
+/** Applies a change of a webhook. Records the checks, requests, state records and writes in order. */
 async function run(
   config: JsonObject,
   over: Partial<Change> = {},
@@ -285,7 +285,7 @@ describe("a secret that a change in place brings", () => {
         { severity: "warning", summary: expect.stringContaining("keeps the generated_password"), detail: "no room." },
       ],
     });
-    // One that was there before the change: to write it was all that was to be done.
+    // The secret existed before the change, and its write was the only task.
     await expect(writeSecret(service, update({}), attributes, writes(full))).rejects.toBe(full);
     await expect(writeSecret(service, brings, attributes, writes(new TypeError("ours")))).rejects.toThrow("ours");
   });

@@ -1,4 +1,4 @@
-// `resolve`: what can be read about a create without known outcome, and what follows from it.
+// `resolve`: the evidence about a pending create, and the conclusion.
 import { describe, expect, it } from "vitest";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
 import { evidence } from "../../../../src/core/lifecycle/settle.ts";
@@ -42,7 +42,7 @@ interface Options {
   readonly listLagMs?: number;
   readonly invoiced?: readonly JsonObject[];
   readonly held?: string;
-  /** The URL of another pending webhook. */
+  /** URL of another pending webhook. */
   readonly sibling?: string;
 }
 

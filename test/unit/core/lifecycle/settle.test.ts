@@ -1,4 +1,4 @@
-// `resolve`: what the user says about a create without known outcome, and what is kept of it.
+// `resolve`: the user's decision about a pending create, and the state that results.
 import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
@@ -169,7 +169,7 @@ describe("an object that the user names", () => {
         remedies: ["Resolve hosting_webhook.b first."],
       },
     ]);
-    // Both requested the same object: the user says whose it is.
+    // Both requested the same object, so the user's choice decides.
     const twins = { siblings: [pendingCreate("hosting_webhook.b", HOOK)] };
     expect(await adopted(prior, "201", [liveWebhook], "live", twins)).toMatchObject({ attributes: { id: "201" } });
   });
@@ -182,7 +182,7 @@ describe("an object that the user names", () => {
   });
 });
 
-/** For each kind that lists its objects: what was requested, and an object that differs from it in these attributes. */
+/** For each kind with a list: the sent values, a live object, and the names of the attributes that differ. */
 const OTHERS: readonly [address: string, sent: JsonObject, live: JsonObject, names: string[]][] = [
   [
     "hosting_client_account.a",
@@ -223,7 +223,7 @@ describe("an object that differs from the request", () => {
           [name]: { sent: sent[name], is: live[name], times: 2, foreign: true },
         });
       }
-      // The next plan changes nothing, until the declaration does.
+      // The next plan contains no change until the declaration changes.
       const { change, conditions } = planOf(address, sent, taken);
       expect(change.actions).toEqual(["no-op"]);
       expect(conditions?.map(({ condition }) => condition)).toEqual(names.map(() => "own_form"));
@@ -256,14 +256,14 @@ describe("an object that differs from the request", () => {
   );
 });
 
-/** Values that a create records when none is declared. */
+/** Values that a create records for undeclared attributes. */
 const DEFAULTS: Readonly<Record<string, JsonObject>> = {
   hosting_service: { deletion_policy: "prevent", term: 1 },
   hosting_client_account: { deletion_policy: "prevent" },
   hosting_migration_request: { deletion_policy: "prevent" },
 };
 
-/** The plan of what is recorded, as the account showed it. */
+/** Plans a resource whose state was adopted from the account. */
 function planOf(address: string, config: JsonObject, adopted: ResourceState) {
   const prior = { ...adopted, attributes: { ...adopted.attributes, ...DEFAULTS[address.split(".")[0] ?? ""] } };
   const own = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));

@@ -1,4 +1,4 @@
-// The plan of a service beside the ordered one: by its number, or by its name in the list of plans.
+// Hosting plan of a service compared with the ordered plan: by number, or by name in the list of hosting plans.
 import { describe, expect, it, vi } from "vitest";
 import { read } from "../../../../src/core/lifecycle/read.ts";
 import { soldAs } from "../../../../src/core/lifecycle/sold-plan.ts";
@@ -44,7 +44,7 @@ describe("a service for which plan 11, Basic, was ordered", () => {
 });
 
 describe("a look at a recorded service", () => {
-  /** @param plans read before by something else: an order in the same run. */
+  /** @param plans Hosting plans that another order of the same run has already read. */
   async function look(
     was: JsonObject,
     now: JsonObject,

@@ -1,4 +1,4 @@
-/** What is said of a status word that is not understood, to the letter: CI logs are all that some people see of it. */
+/** Exact messages about an unknown status word, because some people read only the CI log. */
 import { describe, expect, it } from "vitest";
 import {
   notRemovable,

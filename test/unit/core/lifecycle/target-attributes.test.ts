@@ -1,4 +1,4 @@
-// The target of a change, attribute by attribute: what is planned, what is known only by now, and what is kept.
+// Target of a change for each attribute: planned values, values known only at the apply, and kept values.
 import { describe, expect, it } from "vitest";
 import type { Created } from "../../../../src/core/kinds/kind.ts";
 import {
@@ -89,7 +89,7 @@ describe("what only the state knows", () => {
       { plan_id: 11, suspended: false, status: "active" },
     );
     for (const name of ["plan_id", "suspended", "status"]) expect(found, name).not.toHaveProperty(name);
-    // What a request changes is recorded with its answer, and not before.
+    // The state changes these values only when the request has its response.
     expect(only({ suspended: true }, { plan_id: 11 })).not.toHaveProperty("suspended");
     expect(only({ coupon_code: null }, { coupon_code: "TEN" }), "what cannot change").not.toHaveProperty("coupon_code");
   });

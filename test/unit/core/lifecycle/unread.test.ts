@@ -1,4 +1,4 @@
-// The reason why one object could not be read, by the API's answer and by the list around it.
+// Reason for an unread object: depends on the API's response and on whether a list shows the object.
 import { describe, expect, it } from "vitest";
 import { mayBeRestricted, unreadBy, unreadCondition } from "../../../../src/core/lifecycle/index.ts";
 import { ApiError, type Code, HostformError } from "../../../../src/core/model/index.ts";

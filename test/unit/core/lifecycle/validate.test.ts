@@ -24,7 +24,7 @@ const said = (type: string, config: ValueObject) =>
     summary,
   }));
 
-/** A kind with attributes that must be given, and no rules across them. */
+/** Creates a kind with required attributes and no rules across attributes. */
 const kindWith = (types: Readonly<Record<string, z.ZodType>>, example?: string): Kind => {
   const meta = { change: "immutable", ...(example !== undefined && { example }) } as const;
   const entries = Object.entries(types).map(([name, type]) => {
@@ -146,7 +146,7 @@ describe("validate", () => {
     expect(diagnostics.map(({ remedies }) => remedies)).toEqual([[fix]]);
   });
 
-  // Of a kind made for it: all that zod can say of a value, by its own words and by those of the kind.
+  // A kind for this test covers each zod error, with zod's own message and with the kind's message.
   const size = z.object({ deep: z.array(z.object({ name: z.string() })) });
   it.each<[string, z.ZodType, Value, string, string]>([
     ["a short text", z.string().min(5), "abc", "expected at least 5 characters", '"abc"'],

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { inQuotes, shellPath, shellWord } from "../../../../src/core/model/index.ts";
 
-// The key of a grant is an e-mail address, and that of jane.o'brien has a quote in it.
+// A grant's key is an e-mail address, and jane.o'brien's address contains a quote.
 it("a text in quotes is one word of a shell, whatever is in it", () => {
   const texts = ['hosting_grant.a["jane.o\'brien@x.example"]', "'", "a b", "$HOME `id` \\ \n", ""];
   const words = texts.map(inQuotes).join(" ");
@@ -45,7 +45,7 @@ it.each(["sh", "bash"])(
           const texts = given.map((text) => text.replaceAll("\0", ""));
           const words = texts.map(shellWord);
           expect(words.join(" ")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
-          // dash has no quotes with escapes: it never runs what stands in them either.
+          // dash has no quotes with escapes, and it does not execute their content.
           if (dash && words.some((word) => word.startsWith("$'"))) return;
           const printed = execFileSync(shell, [
             "-c",

@@ -8,7 +8,7 @@ describe("order", () => {
   it("puts each after what it depends on, and keeps the given order otherwise", () => {
     fc.assert(
       fc.property(graph, (edges) => {
-        // Edges to lower numbers only: no circles. The nodes are given in reverse, so that order has to be made.
+        // Edges lead only to lower numbers, so there is no cycle. The nodes are reversed, so the function must sort them.
         const nodes = new Map(
           edges.map((to, at) => [String(at), { at, to: to.filter((other) => other < at) }] as const).reverse(),
         );

@@ -1,4 +1,4 @@
-/** Which shown values are notations of the sent one. */
+/** Returned values that are another notation of the sent value. */
 import { expect, it } from "vitest";
 import { endsNoLater, isDomainForm, isPart, isSameTarget } from "../../../../src/core/model/index.ts";
 
@@ -18,7 +18,7 @@ it.each([
   expect(isSameTarget(URL_SENT, shown)).toBe(same);
 });
 
-/** Queries of a webhook as a host shows them, in a list and in the answer to the request. */
+/** Query of a webhook's URL as a host returns it, in a list and in the response to the request. */
 it.each([
   ["?\u2026", true, true],
   ["?xxx", true, true],
@@ -37,7 +37,7 @@ it.each([
   expect([isSameTarget(URL_SENT, shown), isSameTarget(URL_SENT, shown, true)]).toEqual([inList, inAnswer]);
   const elsewhere = shown.replace("/in/", "/out/");
   expect([isSameTarget(URL_SENT, elsewhere), isSameTarget(URL_SENT, elsewhere, true)]).toEqual([false, false]);
-  // Nothing was sent that a mask could hide.
+  // The sent URL has no query that a mask could hide.
   expect(isSameTarget("https://hooks.example/in/abc", shown, true)).toBe(false);
 });
 

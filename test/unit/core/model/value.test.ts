@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { equal, formatPath, join, split, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
 
-/** Any value, with unknown parts anywhere. Keys of objects are ordinary words: attribute names and map keys. */
+/** Draws a value with unknown parts at any depth. Object keys are ordinary words: attribute names and map keys. */
 const { value } = fc.letrec<{ value: Value }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },

@@ -1,4 +1,4 @@
-/** Rules: what each refuses, what it lets through, and that a further rule never allows more. */
+/** Policy rules: the plans that each rule rejects or permits. An additional rule never permits more. */
 import { describe, expect, it } from "vitest";
 import {
   type Change,
@@ -263,7 +263,7 @@ describe("a rule of a policy", () => {
   });
 });
 
-/** Policies, plans and times by chance. */
+/** Random policies, plans and times. */
 const some = <T>(...values: T[]) => fc.option(fc.subarray(values), { nil: undefined });
 const rulesBy = fc.record(
   {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { declare, declareFiles, reported } from "../yaml/fakes.ts";
 
-/** Each text follows a first line `project: p`. `why` says what would go wrong if the mistake were not reported like this. */
+/** Each text follows the line `project: p`. `why` is the damage that the error prevents. */
 const MISTAKES: { why: string; text: string; reported: string[] }[] = [
   {
     why: "a misspelt section would silently be left out",

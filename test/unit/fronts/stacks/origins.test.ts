@@ -11,7 +11,7 @@ const VARIABLES = {
   open: { type: "string", default: "hooks.acme.example" },
 };
 
-/** The only resource of a stack with this attribute as an expression, and what is wrong with it. */
+/** Returns the only resource of a stack whose attributes are expressions, and the diagnostics of these attributes. */
 function declared(type: string, attributes: JsonObject) {
   const desired = desiredOf({ provider: PROVIDER, variable: VARIABLES, resource: { [type]: { one: attributes } } });
   const [resource] = desired.resources;

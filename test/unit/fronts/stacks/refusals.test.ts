@@ -18,7 +18,7 @@ const output = (value: Json, over: Readonly<Record<string, Json>> = {}): Json =>
   output: { x: { value, ...over } },
 });
 
-/** What is refused, with the words that say so. Everything else in these stacks is right, so that there is one mistake each. */
+/** Rejected stacks, with the code and text of the error. Each stack has exactly one error. */
 const REFUSED: readonly (readonly [what: string, stack: Json, code: string, words: RegExp])[] = [
   // Blocks
   ["modules", { module: { m: { source: "x" } } }, "config.unsupported", /`module` is not supported/],
@@ -50,7 +50,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     /cannot be the name/,
   ],
   ["blocks that are none", { resource: { hosting_service: { a: "x" } } }, "config.structure", /must be an object/],
-  // Terraform calls each of these a missing label; what was there before must not count as removed.
+  // Terraform reports a missing label for each of these. The recorded resources must not count as removed.
   ["resources that are null", { resource: null }, "config.structure", /`resource` has no TYPE/],
   ["resources without any", { resource: {} }, "config.structure", /`resource` has no TYPE/],
   ["a list of no resources", { resource: [] }, "config.structure", /`resource` has no TYPE/],

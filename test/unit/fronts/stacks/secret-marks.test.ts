@@ -47,7 +47,7 @@ function planned(state: State, over: object = {}) {
   });
 }
 
-/** As Terraform has it: a secret stays one on its way through the attributes of others. */
+/** As in Terraform, a value derived from a secret stays secret in the attributes of other resources. */
 describe("a secret that goes from one resource into the next", () => {
   it("stays secret, and nothing else becomes so", () => {
     const { changes } = planned(stateOf());

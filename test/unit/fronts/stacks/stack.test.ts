@@ -7,7 +7,7 @@ const meta = (path: string, stackTrace?: readonly string[]): Json => ({
   metadata: { path, uniqueId: path.replaceAll("/", "-"), ...(stackTrace && { stackTrace }) },
 });
 
-/** As `cdktf` 0.21 synthesizes it: iterators, a variable, an import, a data source, outputs. */
+/** Stack as synthesized by `cdktf` 0.21: iterators, a variable, an import, a data source, outputs. */
 const SYNTHESIZED: Json = {
   "//": { metadata: { backend: "local", stackName: "one", version: "0.21.0" }, outputs: { one: { id: "id" } } },
   data: { hosting_plans: { plans: { "//": meta("one/plans") } } },
@@ -436,7 +436,7 @@ describe("several files", () => {
     ]);
   });
 
-  // Otherwise a set would be a tuple: other keys of `for_each`, other addresses, other orders.
+  // Without these types, a set would become a tuple: other keys of `for_each`, other addresses, other orders.
   it("have the types that their state says", () => {
     const R = "data.terraform_remote_state.one.outputs";
     const stack = {

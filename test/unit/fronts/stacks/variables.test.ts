@@ -43,7 +43,7 @@ describe("variables", () => {
       TF_VAR_l: '["a", 1]',
       TF_VAR_o: "{a = 1}",
     });
-    // As `terraform plan` shows the outputs of this configuration.
+    // Outputs of this configuration in `terraform plan`.
     expect(outputs(stack, { variables })).toEqual({
       u: '["a"]',
       any: ["a", 1],

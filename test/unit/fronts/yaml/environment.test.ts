@@ -5,7 +5,7 @@ import { kinds, reported } from "./fakes.ts";
 
 const FILE = "environments/production.yaml";
 
-/** Line 1 of the declaration is `project: p`. */
+/** Parses a declaration whose line 1 is `project: p`. */
 function inEnvironment(declared: string, environment?: string, env: Record<string, string> = {}) {
   return parseDeclaration([{ path: "hosting.yaml", text: `project: p\n${declared}` }], {
     kinds,
@@ -68,7 +68,7 @@ describe("variables", () => {
     const read = inEnvironment(
       "variables: {a: {default: '{env.SECRET}'}}\nservices: {www: {domain: 'x$${var.a}', term: 1}, b: {domain: '${var.c}${var.a}'}}\n",
     );
-    // `$${` is a literal `${`.
+    // `$${` is an escaped `${`.
     expect(read.partial?.resources[0]?.config).toEqual({ domain: "x$${var.a}", term: 1 });
     const joined = inEnvironment(
       "variables: {a: {default: '{env.SECRET}'}, d: {default: $}}\nservices: {www: {domain: '${var.d}${var.a}'}}\n",

@@ -7,7 +7,7 @@ import { type DeclarationFiles, readDeclaration } from "../../../../src/fronts/y
 import { fixOf } from "../../../support/remedies.ts";
 import { kinds, reported } from "./fakes.ts";
 
-/** A folder in memory; `null` is a file that may not be read. */
+/** Creates a folder in memory. A `null` file is unreadable. */
 function folder(files: Record<string, string | Uint8Array | null>, dir = "."): DeclarationFiles {
   const failure = (code: string) => Object.assign(new Error(`${code}: secret words of the system`), { code });
   return {

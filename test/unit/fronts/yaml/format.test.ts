@@ -261,7 +261,7 @@ project: p
   });
 });
 
-/** What files declare, without its places. */
+/** Returns the declared values of the files, without their positions. */
 function declaredIn(files: readonly { path: string; text: string }[]) {
   const { desired, diagnostics } = parseDeclaration(files, { kinds, env: {} });
   expect(diagnostics.map(({ summary }) => summary)).toEqual([]);

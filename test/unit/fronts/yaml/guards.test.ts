@@ -39,7 +39,7 @@ describe("guards", () => {
         { severity: "warning", code: "config.structure", range: { line: 2, column: 1 } },
       ]);
       expect(diagnostics[0]?.summary).toBe("`guards` sets no limit");
-      // Beside mistakes it stays a warning.
+      // A warning stays a warning if the declaration also has errors.
       expect(declare(`${text}nonsense: 1\n`).diagnostics.map(({ severity }) => severity)).toEqual(["error", "warning"]);
     },
   );

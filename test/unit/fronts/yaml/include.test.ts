@@ -1,4 +1,4 @@
-// `include`: which files it reads, once each, and what is said of a path that leads nowhere or outside.
+// `include`: the files that it reads, each once, and the errors for a missing or outside path.
 
 import path from "node:path";
 import fc from "fast-check";
@@ -8,7 +8,7 @@ import { kinds, reported } from "./fakes.ts";
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
-/** A project in memory, with folders. */
+/** Creates a project with folders in memory. */
 function tree(files: Readonly<Record<string, string>>): DeclarationFiles & { readonly opened: string[] } {
   const opened: string[] = [];
   return {
@@ -102,7 +102,7 @@ describe("an include is refused", () => {
       "clients/nested.yaml": "include: acme.yaml\n",
       "other/x.md": "",
     });
-    // Without a file nothing may be planned: its resources would be removed.
+    // Without the file, hostform must not plan, because it would remove the resources of the file.
     expect([desired, backend]).toEqual([undefined, "unclear"]);
     return { report: reported(diagnostics).join("\n"), opened, diagnostics };
   };

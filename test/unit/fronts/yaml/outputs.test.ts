@@ -19,7 +19,7 @@ const declare = (outputs: string, env: Record<string, string> = {}) =>
 
 const SECRETS = { HOSTING_TOKEN: "t", OTHER_TOKEN: "t", WWW_PASSWORD: "p" };
 
-/** The line on which `outputs` begins. */
+/** Line of `outputs`. */
 const FIRST = 10;
 
 const RECORDED: Record<string, Value> = {
@@ -35,7 +35,7 @@ const RECORDED: Record<string, Value> = {
 
 const scope: EvalScope = { resource: (address) => RECORDED[address], env: (name) => ({ SET: "x" })[name] };
 
-/** The only output of a declaration, evaluated. */
+/** Evaluates the only output of a declaration. */
 function evaluated(value: string, of: EvalScope = scope) {
   const { desired, diagnostics } = declare(`outputs:\n  o: {value: ${value}, sensitive: true}\n`, { SET: "x" });
   expect(reported(diagnostics)).toEqual([]);

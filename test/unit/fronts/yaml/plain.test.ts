@@ -10,7 +10,7 @@ import { fc, runs } from "../../../support/fc.ts";
 
 const plain = (text: string) => readPlain(new Source({ path: "hosting.yaml", text }), OWN_LIMITS);
 
-/** A tree with its places, as a value to compare. */
+/** Returns a tree with its positions as a comparable value. */
 function shown(tree: Tree): unknown {
   const { start, end } = tree.span;
   if (tree.form === "leaf") return [start, end, tree.value, tree.written];
@@ -18,7 +18,10 @@ function shown(tree: Tree): unknown {
   return [start, end, [...tree.entries.values()].map((e) => [e.key, e.keySpan.start, e.keySpan.end, shown(e.value)])];
 }
 
-/** What is read as plain, the YAML parser reads without a diagnostic, to the same tree. @returns whether it is plain. */
+/**
+ * Expects that the YAML parser reads a plain text to the same tree without a diagnostic.
+ * @returns True if the text is plain.
+ */
 function agrees(text: string): boolean {
   const tree = plain(text);
   if (tree === undefined) return false;
@@ -34,7 +37,7 @@ function agrees(text: string): boolean {
 }
 
 const words = (list: string) => list.split(" ");
-/** Scalars and keys that are plain, and at times one that is not or may not be. */
+/** Draws plain scalars and keys, and rarely one that may not be plain. */
 const rare = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>) =>
   fc.oneof({ arbitrary: usual, weight: 30 }, { arbitrary: odd, weight: 1 });
 const scalar = rare(
@@ -65,7 +68,7 @@ const flow = fc.letrec<{ value: string; map: string; list: string }>((tie) => ({
   list: fc.array(tie("value"), { maxLength: 3 }).map((items) => `[${items.join(", ")}]`),
 })).value;
 
-/** A block as lines, each with its indentation. */
+/** Draws blocks as indented lines. */
 const blocks = fc.letrec<{ block: string[]; map: string[]; list: string[] }>((tie) => {
   const onLine = fc.tuple(fc.oneof(scalar, flow), comment).map(([value, end]) => [` ${value}${end}`]);
   const below = fc

@@ -11,7 +11,7 @@ import { yamlRemedies } from "../../../../src/fronts/yaml/remedies.ts";
 import { OWN_LIMITS, parseYaml, readYaml } from "../../../../src/fronts/yaml/yaml.ts";
 import { character, fc, runs } from "../../../support/fc.ts";
 
-/** The values of a text, which no reader may read in another way. */
+/** Returns the values of a text. Expects that every reader returns the same values. */
 function valuesOf(text: string): Json[] {
   const diags = new DiagnosticCollector();
   const file = { path: "hosting.yaml", text };

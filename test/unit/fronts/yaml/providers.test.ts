@@ -166,7 +166,7 @@ describe("a token in a declaration", () => {
       { A: "" },
     );
     expect(diagnostics.map(({ range }) => range?.text)).toEqual([
-      // The password itself is a mistake, too.
+      // The literal password is also an error.
       "  a: {password: ********, domian: x}",
       "  a: {password: ********, domian: x}",
       '  b: {password: "${env.A}", domian: x}',

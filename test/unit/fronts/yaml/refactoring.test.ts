@@ -86,7 +86,7 @@ describe("an id with signs of an expression", () => {
   });
 });
 
-// Columns count from 1; `project: p` and the services are lines 1 to 4.
+// Columns count from 1. Lines 1 to 4 contain `project: p` and the services.
 it.each([
   ["moved: {a: b}", "5:8 config.structure: `moved` must be a list"],
   ["moved: [a]", "5:9 config.structure: An item of `moved` must be a map"],

@@ -13,14 +13,14 @@ const read = (...texts: string[]) =>
     { kinds, env: {} },
   );
 
-/** Everything that `validate` reports. */
+/** Returns every diagnostic of `validate`. */
 function problems(...texts: string[]): string[] {
   const { desired, partial, diagnostics } = read(...texts);
   const known = desired ?? partial;
   return reported([...diagnostics, ...(known === undefined ? [] : validateDesired(known, kinds, {}))]);
 }
 
-/** The body of the request that creates the only resource that is named `x`; undefined for a refused declaration. */
+/** Returns the body of the request that creates the resource named `x`; undefined for an invalid declaration. */
 function body(...texts: string[]): JsonObject | undefined {
   if (problems(...texts).length > 0) return undefined;
   const resource = read(...texts).desired?.resources.find(({ address }) => /^\w+\.x$/.test(address));
@@ -36,7 +36,7 @@ function body(...texts: string[]): JsonObject | undefined {
 
 const PROJECT = "project: p\n";
 const DOMAIN = { domain: "acme.example", years: 1, currency: "USD", nameserver_mode: "default" };
-/** A domain with the lines of its contact, or without one. */
+/** Returns a domain with or without a contact. */
 const domain = (contact?: string, more: object = {}) =>
   `domains:\n  x:\n${lines({ ...DOMAIN, ...more })}${contact === undefined ? "" : `    registrant_contact:\n      ${contact}\n`}`;
 const lines = (of: object) =>
@@ -51,15 +51,15 @@ const parameter = (text: string, value: string, given: string) =>
 const useWith = (it: string) => `    with:\n      v: ${indent(it, 8)}\n`;
 
 interface Way {
-  /** The files of a declaration in which a text of the resource `x` is this scalar. */
+  /** Returns the files of a declaration in which a string of the resource `x` is this scalar. */
   files(scalar: string): string[];
-  /** The text in the body of the request. Default: the field `k` of a domain's contact. */
+  /** Returns the string from the request body. Default: the field `k` of a domain's contact. */
   sent?(body: JsonObject): unknown;
-  /** Only scalars of one line can be here. */
+  /** True if only single-line scalars are possible here. */
   readonly isLine?: true;
 }
 
-/** The ways by which a scalar becomes a text of a request. A new one is one entry. */
+/** Ways from a scalar to a string in a request. A new way needs one entry. */
 const WAYS: Readonly<Record<string, Way>> = {
   "a map of texts": { files: (it) => [PROJECT + domain(contact(it))] },
   "an attribute": {
@@ -101,7 +101,7 @@ const SEEN =
   "+1.7035551230 1e3 1.10 0x10 0o17 1_000 010 .5 1. +5 -0 -0.0 +.5e-3 1E5 1e+5 true True TRUE false False yes no on off Yes y n 12:30 1:02:03 2026-11-28 2026-11-28T10:00:00Z nullish NULLs Nan inf 9007199254740993 12345678901234567890 0.1234567890123456789 0b1 0xff 007 1.0 100.00 2e2".split(
     " ",
   );
-/** Scalars without quotes in which numbers, dates and words of YAML are frequent. */
+/** Draws unquoted scalars, with many numbers, dates and words of YAML. */
 const plain = fc
   .oneof(
     fc.constantFrom(...SEEN),
@@ -109,7 +109,7 @@ const plain = fc
     fc.stringMatching(/^[0-9A-Za-z+.][0-9A-Za-z+._:/@-]{0,8}$/),
   )
   .filter((text) => /^(?:[0-9A-Za-z+.]|-[0-9.])/.test(text) && !text.endsWith(":") && !/^\.{3}/.test(text));
-/** Scalars that JSON has no value for, or that mean "no value". */
+/** Returns true for a scalar that means "no value" or has no JSON value. */
 const isRefused = (text: string) =>
   /^(?:null|Null|NULL|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/.test(text) ||
   (text !== "" && /^[-+]?[\d.]+e/i.test(text) && !Number.isFinite(Number(text)) && !Number.isNaN(Number(text)));

@@ -5,7 +5,7 @@ import { declare, reported } from "./fakes.ts";
 const SECRET = "correct horse battery";
 const service = (password: string, more = "") => `services:\n  a:\n    plan_id: 1\n    password: ${password}${more}\n`;
 
-/** What is declared for the password, and whether it stands among the attributes that are evaluated. */
+/** Returns the declared source of the password, and its value among the evaluated attributes. */
 function read(password: string, env: Record<string, string> = {}) {
   const { desired, diagnostics } = declare(service(password), env);
   const [resource] = desired?.resources ?? [];

@@ -19,14 +19,14 @@ templates:
       audit@agency.example: {permission: view, expires_at: "2030-01-01"}
 `;
 
-/** The declared attributes by address. */
+/** Returns the declared attributes by address. */
 function configs(text: string, env = {}) {
   const { desired, diagnostics } = declare(text, env);
   expect(diagnostics).toEqual([]);
   return Object.fromEntries((desired?.resources ?? []).map(({ address, config }) => [address, config]));
 }
 
-/** `2:3 "what" <- used at`, a line for each diagnostic. */
+/** Formats each diagnostic as one line: `line:column`, ` <- line:column` for each use, code and summary. */
 function mistakes(text: string): string[] {
   return declare(text).diagnostics.map(({ code, range, summary, severity }) => {
     const uses = (range?.usedAt ?? []).map(({ line, column }) => ` <- ${line}:${column}`).join("");
@@ -456,7 +456,7 @@ const treeOf = (value: Json): Tree => {
   return { form: "map", entries: new Map(entries), span };
 };
 
-/** Maps of which the same keys are maps: below `m` and `n` is a map, elsewhere none. */
+/** Draws layers of maps with equal shapes: the keys `m` and `n` contain maps, and other keys contain no map. */
 const layers = fc.letrec<{ map: { [key: string]: Json } }>((tie) => ({
   map: fc
     .tuple(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { declare, declareFiles, reported } from "./fakes.ts";
 
-/** The config of the only webhook of a file, whose labels hold whatever YAML is tried. */
+/** Returns the labels of the only webhook, parsed from this YAML. */
 function labels(yaml: string): unknown {
   const { desired, diagnostics } = declare(`webhooks:\n  a:\n    labels: ${yaml}\n`);
   expect(reported(diagnostics)).toEqual([]);

@@ -18,7 +18,7 @@ function mistake(name: string, ...args: Typed[]): string {
   throw new Error(`${name} was not refused`);
 }
 
-/** Values of every shape, with unknown, null and secret parts here and there. */
+/** Draws values of every type, some with unknown, null or secret parts. */
 const anyTyped: fc.Arbitrary<Typed> = fc
   .tuple(
     fc.letrec<{ value: Value }>((tie) => ({
@@ -131,7 +131,7 @@ describe("calling functions", () => {
   });
 
   it("refuses with an ExpressionError, never quotes a secret, and keeps what is made of one secret", () => {
-    // What is not passed on: a form that is not secret, or a mark that is taken away on purpose.
+    // These functions do not pass on the mark of a secret: their result is public, or they remove the mark on purpose.
     const open = new Set(["nonsensitive", "issensitive", "length", "keys"]);
     fc.assert(
       fc.property(fc.constantFrom(...FUNCTION_NAMES), fc.array(anyTyped, { maxLength: 4 }), (name, args) => {

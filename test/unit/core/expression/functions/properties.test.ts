@@ -53,7 +53,7 @@ describe("functions", () => {
             cut && text !== "" ? text.slice(0, at % text.length) + text.slice((at % text.length) + 1) : text;
           const known = read(() => JSON.parse(document));
           const ours = read(() => callFunction("jsondecode", [fromValue(document)]));
-          // A key that is there twice with values of different types is refused.
+          // jsondecode rejects a duplicate key whose values have different types.
           if (ours.ok) expect(known.ok, document).toBe(true);
           else if (known.ok) expect(String(ours.error), document).toMatch(/duplicate property|not supported/);
         },
@@ -158,7 +158,7 @@ describe("patterns", () => {
     'Call to function "regex" failed: pattern did not match any part of the given string',
     0,
   );
-  // Where no repetition can be empty and no group is repeated, JavaScript finds the same.
+  // These patterns have no empty repetition and no repeated group, so JavaScript finds the same matches.
   const pattern = fc.letrec<{ choice: string; part: string; plain: string }>((tie) => ({
     choice: fc
       .array(
@@ -254,7 +254,7 @@ function read(compute: () => unknown): Reading {
   }
 }
 
-/** Objects with their keys in one order; -0 is 0. */
+/** Sorts the keys of each object, and replaces -0 with 0. */
 function toJson(value: Json): Json {
   if (typeof value === "number") return value + 0;
   if (Array.isArray(value)) return value.map((item) => toJson(item as Json));

@@ -1,4 +1,4 @@
-/** Whether a live service may be the declared one where no natural key decides: never when it is certainly another product. */
+/** Possible match of a live and a declared service without a natural key. A different product is never a match. */
 import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../../../src/core/api/index.ts";
 import { service } from "../../../../../src/core/kinds/service/index.ts";
