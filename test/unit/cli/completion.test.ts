@@ -67,7 +67,7 @@ describe("__complete", () => {
     expect(await candidates(await withState("hosting_service.www", "hosting_service.shop"), words)).toEqual(expected);
   });
 
-  it("prints nothing when the state cannot be read", async () => {
+  it("prints nothing if the state is unreadable", async () => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.tfstate"), "{");
     expect(await candidates(dir, ["sso", ""])).toEqual([]);
@@ -75,7 +75,7 @@ describe("__complete", () => {
 });
 
 describe("completion", () => {
-  it("refuses another shell", async () => {
+  it("rejects an unknown shell", async () => {
     expect(await runIn(temporaryFolder(), ["completion", "tcsh"])).toMatchObject({ code: 1 });
   });
 
@@ -119,7 +119,7 @@ describe("completion", () => {
       expect(await offered(answer, ...words)).toEqual([`__complete ${words.join(" ")}`, ...expected]);
     });
 
-    it("quotes an address, and runs nothing in it", async () => {
+    it("quotes an address, and executes nothing in it", async () => {
       const [, grant = ""] = await offered(RECORDED, "state", "rm", "hosting_g");
       expect(await offered(RECORDED, "state", "rm", "hosting_grant.www\\["), "quoted as bash has it").toContain(grant);
       expect(spawnSync("bash", ["-c", `printf %s ${grant}`], { encoding: "utf8" }).stdout).toBe(HARMFUL);

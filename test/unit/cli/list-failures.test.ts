@@ -63,7 +63,7 @@ it.each([
 });
 
 describe("a command line", () => {
-  it("wraps no line for a terminal of unknown size", async () => {
+  it("has no wrapped line in a terminal of unknown width", async () => {
     const [at120, unknown] = await Promise.all(
       [120, 0].map((columns) => runIn(temporaryFolder(), ["plan"], { terminal: true, columns })),
     );
@@ -72,7 +72,7 @@ describe("a command line", () => {
     expect(unknown?.stderr).toContain("a folder with `-C`.");
   });
 
-  it("version says version, Node and platform", async () => {
+  it("prints the version, Node and the platform with version", async () => {
     expect((await runIn(temporaryFolder(), ["version"])).stdout).toMatch(/^hostform \d+\.\d+\.\d+ \(Node \d+/);
     const { json } = await runIn(temporaryFolder(), ["version", "--json"]);
     expect(json()).toEqual({ version: expect.any(String), node: process.versions.node, platform: expect.any(String) });
@@ -86,7 +86,7 @@ describe("a command line", () => {
     expect(after.stdout).toBe(before.stdout);
   });
 
-  it("--verbose shows each request, --quiet nothing but results", async () => {
+  it("prints each request with --verbose, and only results with --quiet", async () => {
     const made = await projectWithService();
     const verbose = await made.run(["plans", "--verbose"]);
     expect(verbose.stderr).toMatch(/GET .*plans.* 200/);

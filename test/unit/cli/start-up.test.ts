@@ -43,7 +43,7 @@ const FOR_HELP = [
   "src/report/paint.ts",
 ];
 
-describe("what a command line loads", () => {
+describe("modules that a command line loads", () => {
   it.each([
     ["version", ["version"], ["src/core/api/version.ts", "src/core/model"]],
     ["help", ["plan", "--help"], FOR_HELP],

@@ -32,7 +32,7 @@ describe("invariants", () => {
     return [...broken, ...doubtful].map(({ rule }) => rule);
   };
 
-  test("a client that repeats an order with its key breaks none", () => {
+  test("a client that repeats an order with its key violates no rule", () => {
     expect(rules([entry({ status: null, fault: 1 }), entry({ status: 409 }), entry()])).toEqual([]);
     // The order of a body's fields has no meaning.
     const { plan_id, ...rest } = ORDER;
@@ -58,7 +58,7 @@ describe("invariants", () => {
     expect(rules([entry(), entry({ token: "ci", body: {} })])).toEqual(["key_reused"]);
   });
 
-  test("one key that was forgotten between two orders", async () => {
+  test("one key that the host dropped between two orders", async () => {
     const { send, sandbox } = await start();
     const order = () => send("POST", "/services", { key: "k", body: ORDER });
     const ids = [(await order()).body.data.id, (await order()).body.data.id];
@@ -95,7 +95,7 @@ describe("invariants", () => {
     ]);
   });
 
-  test("an order that was placed counts as one, whatever the client got as an answer", async () => {
+  test("a placed order counts as an order, whatever response the client got", async () => {
     const { send, sandbox } = await start();
     sandbox.control.addFault({ operation: "orderService", phase: "after", status: 422 });
     expect((await send("POST", "/services", { key: "k", body: ORDER })).status).toBe(422);
@@ -103,7 +103,7 @@ describe("invariants", () => {
     expect(sandbox.control.invariants().broken).toMatchObject([{ rule: "ordered_twice", requests: [1, 2] }]);
   });
 
-  test("a service that is gone may be ordered again", async () => {
+  test("a deleted service may be ordered again", async () => {
     const { send, sandbox } = await start();
     const { body } = await send("POST", "/services", { key: "k", body: ORDER });
     sandbox.control.terminateService(body.data.id);
@@ -111,7 +111,7 @@ describe("invariants", () => {
     expect(sandbox.control.invariants()).toMatchObject({ broken: [], doubtful: [] });
   });
 
-  test("orders of one account by several tokens are looked at together, requests by token", async () => {
+  test("orders are compared by account, and requests by token", async () => {
     const { send, sandbox } = await start();
     const { control } = sandbox;
     const ci = control.create("tokens", { name: "ci", abilities: ["view", "technical"] });
@@ -137,7 +137,7 @@ describe("invariants", () => {
     expect([broken, doubtful.map(({ rule }) => rule)]).toEqual([[], ["order_repeated"]]);
   });
 
-  test("a registration sent again after one that may have been done", () => {
+  test("a registration sent again after one that may have succeeded", () => {
     const registration = { path: "/api/v1/domains", idempotency_key: null, body: { domain: "a.example" } };
     expect(rules([entry({ ...registration, status: null, fault: 1 }), entry(registration)])).toEqual([
       "domain_sent_twice",
@@ -145,7 +145,7 @@ describe("invariants", () => {
     expect(rules([entry({ ...registration, status: 422 }), entry(registration)])).toEqual([]);
   });
 
-  test("more than the limit in any sixty seconds, by whatever window the sandbox counts", () => {
+  test("more than the limit in any sixty seconds, whatever window the sandbox uses", () => {
     const at = (ms: number): RequestEntry =>
       entry({ method: "GET", path: "/api/v1/plans", body: null, status: 200, at: new Date(START + ms).toISOString() });
     const burst = [...Array.from({ length: 60 }, () => at(59_000)), ...Array.from({ length: 2 }, () => at(61_000))];
@@ -159,7 +159,7 @@ describe("invariants", () => {
     expect(rules([...burst.slice(0, 60), { ...at(61_000), status: 429 }, at(119_000)])).toEqual([]);
   });
 
-  test("are looked up in the log, over HTTP too", async () => {
+  test("are checked against the log, over HTTP too", async () => {
     const { send, sandbox } = await start();
     for (const key of ["k", "l"]) await send("POST", "/services", { key, body: ORDER });
     const { broken, checked } = sandbox.control.invariants();

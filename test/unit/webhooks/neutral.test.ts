@@ -31,7 +31,7 @@ async function inWorker(): Promise<Library> {
   return runInContext(`${outputFiles[0]?.text}; library`, context) as Library;
 }
 
-it("imports nothing of Node, and nothing else", () => {
+it("the published module imports no module of Node or of another package", () => {
   const published = readdirSync(folder).filter((name) => name !== "index.js");
   expect(published).toEqual(["fetch.js", expect.stringMatching(/^shared-\w+\.js$/)]);
   for (const name of published) {
@@ -42,7 +42,7 @@ it("imports nothing of Node, and nothing else", () => {
   }
 });
 
-it("receives with the globals of the web alone", async () => {
+it("the published module receives deliveries with only the globals of the web", async () => {
   const { fetchHandler, serviceIdOf, verifySignatureAsync } = await inWorker();
   const services: unknown[] = [];
   const refused: string[] = [];
