@@ -20,7 +20,7 @@ test.each([
   ["fields", (service: object) => service],
   ["nested", (service: object) => ({ service })],
   ["id", ({ id }: { id?: unknown }) => ({ service_id: id })],
-] as const)("event_data=%s of a service, in the notation of the API", async (event_data, data) => {
+] as const)("event_data=%s of a service, in the format of the API", async (event_data, data) => {
   const running = await subscribed({ event_data, ids: "string", status: "capitalised" });
   running.sandbox.control.suspendService(running.id);
   const service = (await running.send("GET", `/services/${running.id}`)).body.data;
@@ -43,7 +43,7 @@ test.each([
   expect(bodies(running)).toEqual([expect.objectContaining({ event: "invoice.paid", data: data(paid) })]);
 });
 
-test.each(PROFILE_SWITCHES.backoff)("backoff=%s: three retries at growing intervals, then no more", async (backoff) => {
+test.each(PROFILE_SWITCHES.backoff)("backoff=%s: three retries at growing intervals, then no retry", async (backoff) => {
   const waits = backoffSeconds(parseProfile(`backoff=${backoff}`));
   expect(waits).toHaveLength(3);
   expect(waits.toSorted((a, b) => a - b)).toEqual(waits);

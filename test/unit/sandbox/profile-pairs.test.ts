@@ -21,7 +21,7 @@ const table = fc
     Object.fromEntries(sizes.map((size, at) => [`p${at}`, Array.from({ length: size }, (_, value) => `v${value}`)])),
   );
 
-test("every pair of values stands in some row, and every row holds values of its parameters alone", () => {
+test("every pair of values is in a row, and every row contains only values of its parameters", () => {
   fc.assert(
     fc.property(table, (parameters) => {
       const rows = pairwise(parameters);
@@ -35,7 +35,7 @@ test("every pair of values stands in some row, and every row holds values of its
   );
 });
 
-test("all switches of the profile need few rows", () => {
+test("all switches of the profile need less than 60 rows", () => {
   const rows = pairwise(PROFILE_SWITCHES);
   expect(missing(PROFILE_SWITCHES, rows)).toEqual([]);
   // The minimum is 35, because the two longest parameters have seven and five values.

@@ -45,7 +45,7 @@ const within = (taken: readonly Taken[], from: number): number =>
 const MOST = { fixed: 2, sliding: 1, bucket: 2 } as const;
 
 describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
-  test("accepts no more than its rule, and refuses nobody who keeps to the limit in every minute", () => {
+  test("accepts no more requests than its rule, and rejects no client that keeps the limit in every minute", () => {
     fc.assert(
       fc.property(limits, gaps, (limit, pauses) => {
         const taken = sent(rate, limit, pauses);
@@ -60,7 +60,7 @@ describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
     );
   });
 
-  test("its headers are true: so many more are accepted at once, and one more at the time it names", () => {
+  test("has correct headers: the named number of requests is accepted at once, and one more at the named time", () => {
     fc.assert(
       fc.property(limits, gaps, (limit, pauses) => {
         const last = sent(rate, limit, pauses).at(-1);
@@ -77,7 +77,7 @@ describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
     );
   });
 
-  test("starts again when the clock is set back, or everything is cleared", () => {
+  test("starts again if the clock is set back, or all windows are cleared", () => {
     const windows = new RateWindows(1, rate);
     expect([windows.take(1, MINUTE)?.exceeded, windows.take(1, MINUTE)?.exceeded]).toEqual([false, true]);
     expect(windows.take(1, 0)?.exceeded).toBe(false);
@@ -93,7 +93,7 @@ describe("sixty a minute", () => {
     const times = [0, ...Array.from({ length: 59 }, () => late), ...Array.from({ length: 60 }, () => MINUTE)];
     return times.filter((at) => windows.take(1, at)?.exceeded === false).length;
   };
-  test("a fixed window takes two bursts around its end, a sliding one does not, a bucket what it has refilled", () => {
+  test("a fixed window accepts two bursts around its end, a sliding window does not, a bucket accepts its refill", () => {
     expect(minute("fixed", 59_999)).toBe(120);
     expect(minute("sliding", 59_999)).toBe(61);
     expect(minute("bucket", 59_999)).toBe(61);

@@ -190,10 +190,10 @@ const shapes = (attribute: string, of: Attribute): ReadonlyMap<string, Shape> =>
   ]);
 };
 
-describe("hostform adds to the generated bindings", () => {
+describe("the texts that hostform adds to the generated bindings", () => {
   const word: Attribute = { type: "string", description: "A word.", optional: true };
 
-  it("the description of a class and of its read-only attributes", () => {
+  it("describe each class and its read-only attributes", () => {
     const text = annotate(written("my_word", "myWord"), "cdktf", shapes("my_word", word));
     expect(text).toContain(
       "/**\n* Represents a {@link https://example/box hosting_box}\n*\n* A box.\n*\n* It holds * / things.\n*/\nexport class Box",
@@ -203,7 +203,7 @@ describe("hostform adds to the generated bindings", () => {
     expect(text).not.toContain("Sensitive");
   });
 
-  it("the mark of a secret, and a warning at both places that set the secret", () => {
+  it("mark a secret, and warn at both places that set the secret", () => {
     const text = annotate(written("my_key", "myKey"), "cdktn", shapes("my_key", { ...word, sensitive: true }));
     expect(text).toContain("  * Sensitive.\n  *\n  * Docs at");
     expect(text).toContain("  * A word.\n  *\n  * Sensitive.\n  */\n  public get myKey() {");
@@ -213,7 +213,7 @@ describe("hostform adds to the generated bindings", () => {
     expect(text).toContain('    this._myKey = value;\n    warnOfClearText(cdktn, this, "myKey", value);\n');
   });
 
-  it("a check for a duplicate name in each constructor of a named block", () => {
+  it("check for a duplicate name in each constructor of a named block", () => {
     const text = annotate(written("a", "a"), "cdktn", shapes("a", word));
     expect(text).toContain(
       "      forEach: config.forEach\n    });\n    watchNames(cdktn, this);\n    this._a = config.a;",
@@ -222,7 +222,7 @@ describe("hostform adds to the generated bindings", () => {
     expect(annotate(provider, "cdktf", shapes("a", word))).not.toContain("watchNames");
   });
 
-  it("nothing that replaces a generator's own comment on a getter", () => {
+  it("keep a generator's own comment on a getter", () => {
     const own = "  /**\n  * @deprecated Write-only: it reads as null.\n  */\n  public get a() {";
     const text = written("a", "a").replace("  public get a() {", own);
     expect(annotate(text, "cdktn", shapes("a", { ...word, sensitive: true, writeOnly: true }))).toContain(
@@ -236,12 +236,12 @@ describe("hostform adds to the generated bindings", () => {
     ["the setter", "this._a = value;", "this.store(value);", "Box.a: its setter is found 0 times"],
     ["the base", "super(scope, id, {", "super(scope, id, conf, {", "Box: its constructor is found 0 times"],
     ["the constructor", "this._a = config.a;", "this.init(config);", "Box.a: its place in the constructor is found 0"],
-  ])("text that is never lost if a generator changes its format: %s", (_, before, after, complaint) => {
+  ])("cause an error if a generator changes its format: %s", (_, before, after, complaint) => {
     const text = written("a", "a").replace(before, after);
     expect(() => annotate(text, "cdktf", shapes("a", { ...word, sensitive: true }))).toThrow(complaint);
   });
 
-  it("no warning about a secret within an object, which has no construct", () => {
+  it("cannot warn about a secret within an object, which has no construct", () => {
     const key: Attribute = { ...word, sensitive: true };
     const box: Schema = {
       version: 0,

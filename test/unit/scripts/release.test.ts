@@ -39,7 +39,7 @@ describe("the publisher", () => {
     hostform: { downloads: "https://a.example/releases" },
   };
 
-  it("is named in the error about incomplete fields of package.json", () => {
+  it("is named by fields of package.json, and missing fields are listed", () => {
     expect(missingFields(filled)).toEqual([]);
     expect(missingFields({ ...filled, bugs: about.bugs, author: undefined })).toEqual(["author", "bugs"]);
     expect(missingFields({})).toEqual(["author", "homepage", "bugs", "repository", "hostform.downloads"]);

@@ -53,8 +53,8 @@ function isKnown(status: number, shape: Shape): boolean {
   return shape === "fields alone" && status === 422;
 }
 
-describe.each(CREATES)("a refused %s", (endpoint) => {
-  it.each(Object.keys(shapes) as Shape[])("with %s: the status shows whether nothing was created", (shape) => {
+describe.each(CREATES)("a rejected %s", (endpoint) => {
+  it.each(Object.keys(shapes) as Shape[])("with %s: the status decides whether the create is proved absent", (shape) => {
     for (const status of STATUSES) {
       const isOpen = refused(endpoint, status, shapes[shape]).reached === "maybe";
       expect(isOpen, `${status}`).toBe(!isKnown(status, shape));
@@ -71,7 +71,7 @@ describe.each(CREATES)("a refused %s", (endpoint) => {
     ["<i>no</i>", { "retry-after": "3", "content-type": "text/html" }, false],
     ["", {}, false],
   ])(
-    "by the rate limit (429, %j, %j): nothing was created where the headers name the budget",
+    "by the rate limit (429, %j, %j): nothing was created if the headers contain the budget",
     (body, headers, known) => {
       const { reached, transient } = refused(endpoint, 429, body, headers);
       expect(reached).toBe(known ? "no" : "maybe");
@@ -80,17 +80,17 @@ describe.each(CREATES)("a refused %s", (endpoint) => {
     },
   );
 
-  it("by a proxy on the way: nothing was created (407)", () => {
+  it("by a proxy: nothing was created (407)", () => {
     expect(refused(endpoint, 407, HTML).reached).toBe("no");
   });
 });
 
-it.each(["suspendService", "deleteWebhook"] as const)("%s creates nothing, so any refusal is believed", (endpoint) => {
+it.each(["suspendService", "deleteWebhook"] as const)("%s creates nothing, so any error response counts as a rejection", (endpoint) => {
   expect(refused(endpoint, 403, "")).toMatchObject({ status: 403, reached: "answered" });
   expect(refused(endpoint, 429, "")).toMatchObject({ reached: "no", transient: true });
 });
 
-describe("the time at the host", () => {
+describe("the host's clock", () => {
   const HOUR = 3_600_000;
   /**
    * Returns the clock offset in ms after a response that took `took` ms. The host's clock is `ahead` ms ahead when
@@ -113,11 +113,11 @@ describe("the time at the host", () => {
     ["an hour ahead", HOUR, HOUR],
     ["three hours behind", -3 * HOUR, -3 * HOUR + 1_000],
     ["the same", 0, 0],
-  ])("is what its answer says: %s", async (_, ahead, expected) => {
+  ])("is read from the response: %s", async (_, ahead, expected) => {
     expect(await offsetAfter(ahead)).toBe(expected);
   });
 
-  it("is the local time as far as that can be: the header has seconds, and answers take time", async () => {
+  it("equals the local clock within the header's precision of a second and the response time", async () => {
     expect(await offsetAfter(-900)).toBe(0);
     expect(await offsetAfter(4_000, { took: 5_000 })).toBe(0);
     expect(await offsetAfter(6_000, { took: 5_000 })).toBe(1_000);
@@ -129,11 +129,11 @@ describe("the time at the host", () => {
     ["lies more than a year away", "Thu, 01 Jan 1970 00:00:00 GMT", {}],
     ["is that of a cache", HOUR, { more: { age: "30" } }],
     ["is that of a failure, which a proxy may have made", HOUR, { status: 502 }],
-  ])("is the local time where the header %s", async (_, date, more) => {
+  ])("equals the local clock if the header %s", async (_, date, more) => {
     expect(await offsetAfter(date, more)).toBe(0);
   });
 
-  it("is what the latest answer says", async () => {
+  it("is read from the latest response", async () => {
     const { client, clock } = setUp();
     for (const ahead of [HOUR, 2 * HOUR, 0]) {
       api()

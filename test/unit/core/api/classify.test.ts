@@ -95,10 +95,10 @@ function read(endpoint: EndpointName, [status, text, headers = {}, cut]: Answer)
   return lines.map((line) => `  ${(line ?? "-").replaceAll(`${method} /api/v1${path}`, "REQUEST")}`).join("\n");
 }
 
-describe("an answer other than 2xx", () => {
+describe("an error response", () => {
   // After an intended change, run `npm test -- -u test/unit/core/api/classify.test.ts` and review the diff of the
   // golden file.
-  it("is in full what it was", async () => {
+  it("is classified as in the golden file", async () => {
     const text = ANSWERS.map((answer) => {
       const [status, body, headers, cut] = answer;
       const title = [status, JSON.stringify(body), headers && JSON.stringify(headers), cut].filter(Boolean).join(" ");

@@ -5,7 +5,7 @@ import fc from "../../../support/fc.ts";
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
 describe("parseJson", () => {
-  it("reads what JSON.parse reads", () => {
+  it("reads the same values as JSON.parse", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         const text = JSON.stringify(value);

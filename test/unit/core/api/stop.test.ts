@@ -85,7 +85,7 @@ const turns = async (count = 20) => {
 const reachedOf = (error: ApiError) => [error.diagnostics[0]?.code, error.reached];
 
 describe("stop", () => {
-  it("ends the making of a connection: what it was made for is not written to it", async () => {
+  it("ends the opening of a connection, and its request is not written", async () => {
     const server = await holdingServer();
     const [clock, stop] = [new ManualClock(), new AbortController()];
     const asked = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ describe("stop", () => {
     expect(server.seen()).toBe(0);
   });
 
-  it("awaits what is in flight for 30 seconds, whatever time a request may take otherwise", async () => {
+  it("waits 30 seconds for requests in progress, whatever their time limit", async () => {
     const server = await holdingServer();
     const [clock, stop] = [new ManualClock(), new AbortController()];
     const { client } = setUp({ baseUrl: server.url, clock, stop: stop.signal });
@@ -127,7 +127,7 @@ describe("stop", () => {
     expect(reachedOf(await call)).toEqual(["api.timeout", "maybe"]);
   });
 
-  it("at any moment: the server gets nothing more than what was written by then", async () => {
+  it("at any moment sends nothing more than the bytes written until then", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({

@@ -76,14 +76,14 @@ function setUp(host: Partial<Host>, rows: readonly number[], events: readonly (r
 
 const ids = (count: number) => Array.from({ length: count }, (_, at) => count - at);
 
-describe("a list that must be whole", () => {
+describe("a complete list", () => {
   const event = fc.record({
     does: fc.constantFrom("insert" as const, "delete" as const),
     at: fc.double({ min: 0, max: 0.999, noNaN: true }),
   });
   const order = fc.constantFrom("ascending", "descending", "unsorted");
 
-  it("has every row that was there all the time, whatever came and went while it was read", async () => {
+  it("contains every row that existed the whole time, whatever was created and deleted during the read", async () => {
     const seen = { whole: 0, refused: 0, moved: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -129,13 +129,13 @@ describe("a list that must be whole", () => {
   });
 });
 
-describe("a list that is only shown, and changes while it is read", () => {
+describe("a list for display that changes during the read", () => {
   const event = fc.record({
     does: fc.constantFrom("insert" as const, "delete" as const, "delete" as const),
     at: fc.double({ min: 0, max: 0.999, noNaN: true }),
   });
 
-  it("is read again; only one that changes each time is refused, and no message asks to report it to the host", async () => {
+  it("is read again; it fails only if it changes each time, and no message asks for a report to the host", async () => {
     const seen = { again: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -167,7 +167,7 @@ describe("a list that is only shown, and changes while it is read", () => {
   it.each([
     ["is refused, because its rows are gone", [[2, 1], "404", [1, 1]]],
     ["is empty, and says that there is more", [[2, 1], "empty", [1, 1]]],
-  ] as const)("is read again when the page after the first %s", async (_, answers) => {
+  ] as const)("is read again if the page after the first %s", async (_, answers) => {
     const asked: number[] = [];
     const listing = createListing({
       endpoint: "listServices",
@@ -189,7 +189,7 @@ describe("a list that is only shown, and changes while it is read", () => {
   });
 });
 
-describe("the seen case: a row leaves page 1, another is appended before page 2, and the total stays", () => {
+describe("a known case: a row leaves page 1, another row is appended before page 2, and the total stays the same", () => {
   const events = [[], [{ does: "delete", at: 0.1 } as const, { does: "insert", at: 0.9999 } as const]];
   it.each([
     ["has overlapping windows", {}],
@@ -205,7 +205,7 @@ describe("the seen case: a row leaves page 1, another is appended before page 2,
   });
 });
 
-describe("what a whole list costs", () => {
+describe("the cost of a complete list", () => {
   it.each([
     [0, 1],
     [100, 1],
@@ -221,7 +221,7 @@ describe("what a whole list costs", () => {
     expect(asked).toHaveLength(requests);
   });
 
-  it("two readings, of a host that chooses the page size, and one request to learn that", async () => {
+  it("two reads if the host chooses the page size, and one request that detects it", async () => {
     const { asked, read } = setUp({ ignores: true, cap: 25 }, ids(60));
     const lists = new HostLists();
     await read(lists);
@@ -232,7 +232,7 @@ describe("what a whole list costs", () => {
   });
 });
 
-describe("a host that states nothing of its pages", () => {
+describe("a host without page information", () => {
   /** Returns the request count of reading services, then 40 lists of grants, with one client. */
   const cost = async (cap: number, services: number, grants: number) => {
     const lists = new HostLists();
@@ -268,7 +268,7 @@ describe("a host that states nothing of its pages", () => {
   });
 });
 
-describe("a host that ignores the number of the page", () => {
+describe("a host that ignores the page number", () => {
   /** Returns a function that reads the list. With `whole`, the list must be complete; otherwise the list is for display. */
   function reading(
     answer: (page: number, perPage: number) => readonly number[],
@@ -292,13 +292,13 @@ describe("a host that ignores the number of the page", () => {
     [50, true],
     [100, true],
     [100, false],
-  ])("and returns the first %i rows is refused (whole: %s)", async (rows, whole) => {
+  ])("and returns the first %i rows fails (whole: %s)", async (rows, whole) => {
     const error = await failureOf(reading(() => ids(rows), whole).all());
     expect(error).toMatchObject({ diagnostics: [{ code: "api.pagination" }] });
   });
 
   it.each([true, false])(
-    "and repeats its last page is read; one request shows the difference (whole: %s)",
+    "and repeats its last page is read, with one more request (whole: %s)",
     async (whole) => {
       const all = ids(30);
       // The host returns the last page for every page number beyond it.

@@ -163,7 +163,7 @@ const service = (name: string, most: number, total: number | null = most): Order
 const domain = (name: string, total: number | null): Ordered => ({ name, most: null, fate: { total } });
 const USD = (amount: number, more: Limits = {}): Limits => ({ maxSpend: { USD: amount }, ...more });
 
-describe("while a plan is applied", () => {
+describe("the spending limits of an apply", () => {
   it.each<[string, readonly Ordered[], Limits, Record<string, string>, concurrency?: number]>([
     [
       "what every order may cost must fit before it leaves",
@@ -367,7 +367,7 @@ describe("while a plan is applied", () => {
     expect((await run(orders, { limits, concurrency })).outcomes).toEqual(expected);
   });
 
-  it("what is not ordered says why, with the numbers, their unit and the flags", async () => {
+  it("an order that is skipped names the reason, with the numbers, their unit and the flags", async () => {
     const orders = [domain("a", 450), service("b", 500)];
     const { said, sent } = await run(orders, { limits: USD(800, { allowUnknownPrices: true }), moneyScale: 2 });
     expect(sent).toBe(1);
@@ -384,7 +384,7 @@ describe("while a plan is applied", () => {
     ]);
   });
 
-  it("what an exceeded limit stops names the limit", async () => {
+  it("a change that stops at an exceeded limit names the limit", async () => {
     const { said, reported } = await run([service("a", 100, 900), service("b", 0)], { limits: USD(500) });
     expect(said).toEqual([
       {
@@ -399,7 +399,7 @@ describe("while a plan is applied", () => {
     expect(reported).toMatchObject([{ severity: "error", code: "guard.spend" }]);
   });
 
-  it("invoices that name no currency are reported as the most that they can be", async () => {
+  it("an invoice without a currency is reported as the largest possible amount", async () => {
     const unnamed = (name: string, most: number, total: number) => ({
       ...service(name, most),
       fate: { total, currency: null },
@@ -420,7 +420,7 @@ describe("while a plan is applied", () => {
     ]);
   });
 
-  it("a bound that rose says by which invoice", async () => {
+  it("a bound that rose names the invoice that raised it", async () => {
     const { said } = await run([service("a", 450, 1500), service("b", 300)], { limits: USD(1800) });
     expect(said).toMatchObject([
       {
@@ -451,7 +451,7 @@ describe("while a plan is applied", () => {
     expect((await run(orders, {})).reported).toEqual([]);
   });
 
-  it("one order too many is reported", async () => {
+  it("an order beyond max_orders is reported", async () => {
     const { said } = await run([service("a", 1), service("b", 1)], { limits: { maxOrders: 1 } });
     expect(said).toMatchObject([
       {
@@ -462,7 +462,7 @@ describe("while a plan is applied", () => {
     ]);
   });
 
-  it("orders go side by side, and in turn only under a limit on spending", async () => {
+  it("orders run concurrently, and in sequence only under a limit on spending", async () => {
     const known = [service("a", 1), service("b", 1), service("c", 1)];
     expect((await run(known, { limits: USD(3) })).most).toBe(1);
     expect((await run(known, { limits: { maxOrders: 3 } })).most).toBe(3);
@@ -485,7 +485,7 @@ describe("the price of an order", () => {
     expect((await run([domain("d", 1)])).read).toBe(0);
   });
 
-  it("that has changed by then, even to a lower one, is reported, and nothing is ordered for it", async () => {
+  it("is reported if it has changed, even to a lower price, and the order is not sent", async () => {
     const { said, outcomes, sent } = await run(orders, { later: changed });
     expect(outcomes).toEqual({ a: "done", b: "failed" });
     expect(sent).toBe(1);
@@ -502,7 +502,7 @@ describe("the price of an order", () => {
     ]);
   });
 
-  it("of a plan that is no longer offered is reported", async () => {
+  it("is reported if the hosting plan is no longer offered", async () => {
     const { said } = await run(orders, { later: catalogued([service("a", 500)]) });
     expect(said).toMatchObject([{ code: "apply.price", detail: expect.stringContaining("Now: no price.") }]);
   });
@@ -541,7 +541,7 @@ const course = {
 
 const pick = (picks: Iterator<number>) => () => Number(picks.next().value);
 
-describe("whatever is ordered, and in whatever order the answers come", { timeout: 60_000 }, () => {
+describe("random orders whose responses arrive in any order", { timeout: 60_000 }, () => {
   it("the invoices stay within max_spend when no bound is exceeded", async () => {
     const property = fc.asyncProperty(
       fc.record({ ...course, orders: fc.array(bounded, { minLength: 1, maxLength: 8 }) }),
@@ -559,7 +559,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
     await fc.assert(property, { numRuns: 150 });
   });
 
-  it("they exceed it at most by the amount of one invoice above its bound, and that is reported", async () => {
+  it("the invoices exceed it at most by the excess of one invoice over its bound, and the excess is reported", async () => {
     const property = fc.asyncProperty(
       fc.record({ ...course, orders: fc.array(taxed, { minLength: 1, maxLength: 8 }) }),
       async ({ orders, limit, concurrency, picks }) => {
@@ -573,7 +573,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
     await fc.assert(property, { numRuns: 150 });
   });
 
-  it("they exceed it by one order at most when unknown prices are allowed", async () => {
+  it("the invoices exceed it by one order at most if unknown prices are allowed", async () => {
     const property = fc.asyncProperty(
       fc.record({ ...course, orders: fc.array(fc.oneof(bounded, unbounded), { minLength: 1, maxLength: 8 }) }),
       async ({ orders, limit, concurrency, picks }) => {
@@ -590,7 +590,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
     await fc.assert(property, { numRuns: 150 });
   });
 
-  it("they exceed no limit by more than one order does, whatever currencies prices and invoices name or leave out", async () => {
+  it("the invoices exceed no limit by more than one order, whatever currencies prices and invoices contain", async () => {
     const currencies = ["USD", "EUR", "GEL"];
     const property = fc.asyncProperty(
       fc.record({

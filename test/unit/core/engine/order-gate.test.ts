@@ -72,7 +72,7 @@ const invoice =
   () => ({ invoice: { total, currency } });
 
 describe("the price of the plan", () => {
-  it("is read again after a list that could not be read: one failure does not refuse all orders of a run", async () => {
+  it("is read again after a list that could not be read, so one failure does not reject all orders of a run", async () => {
     const { gate, kind } = gateOf([change("a"), change("b")]);
     let asked = 0;
     const plans = { list: () => ({ all: async () => (++asked === 1 ? Promise.reject(failure("answered")) : []) }) };
@@ -110,7 +110,7 @@ describe("the price of the plan", () => {
     expect(error).toMatchObject({ diagnostics: [{ detail: expect.stringContaining(`Planned: ${text}. Now: `) }] });
   });
 
-  it("is not asked for where there was none, nor for what no list prices", async () => {
+  it("is not read if the plan had no price, nor for a kind without listed prices", async () => {
     const unplanned = { ...change("a"), quote: undefined } as unknown as Change;
     const { pass, seen } = gateOf([unplanned], {}, { ...QUOTE, list: 77 });
     expect(await codeOf(pass(unplanned, [invoice(9)]))).toBe("passed");
@@ -123,7 +123,7 @@ describe("the price of the plan", () => {
       expect(await codeOf(through(gate, other as typeof kind, account, change("a")))).toBe("passed");
   });
 
-  it("is that of what is ordered, unknown parts as unknown", async () => {
+  it("is the price of the ordered values, with unknown values as unknown", async () => {
     const { pass, seen } = gateOf([change("a")]);
     await pass(change("a", QUOTE, { after: { plan_id: 1, domain: null }, after_unknown: { domain: true } }), [
       invoice(9),
@@ -132,8 +132,8 @@ describe("the price of the plan", () => {
   });
 });
 
-describe("what passes", () => {
-  it("without being an order is not counted", async () => {
+describe("a request through the gate", () => {
+  it("that is no order is not counted", async () => {
     const { gate, kind, account } = gateOf([], { maxOrders: 0 });
     expect(await gate.admit(kind, change("a"), account)).toBeUndefined();
   });
@@ -229,7 +229,7 @@ describe("what passes", () => {
   });
 });
 
-describe("orders go in turn", () => {
+describe("orders that run one after another", () => {
   const changes = [change("a"), change("b")];
   const may = (limits: Limits, running: readonly string[], one = change("b")) =>
     gateOf(changes, limits).gate.mayBegin(one, running);

@@ -132,8 +132,8 @@ const swapped = (world: World, ...resources: readonly DesiredResource[]): World 
 const changesIn = ({ changes }: Plan) =>
   changes.filter((one) => !isNoOp(one)).map(({ address, actions }) => `${actions.join("+")} ${address}`);
 
-describe("what is read", () => {
-  it("of a declaration like the state nothing, and the plan names all of it", async () => {
+describe("the reads of a plan", () => {
+  it("include nothing for a declaration that equals the state, and the plan names all unread resources", async () => {
     for (const mode of ["changed", "none"] as const) {
       const { plan: made, asked } = await planned(sites(3), {
         mode,
@@ -151,7 +151,7 @@ describe("what is read", () => {
     }
   });
 
-  it("what is declared otherwise, with what it refers to", async () => {
+  it("include each changed resource, and the resources that it refers to", async () => {
     const world = swapped(sites(3), declaredGrant(1, { permission: "manage" }));
     const { plan: made, asked } = await planned(world, { mode: "changed" });
     expect(asked.toSorted()).toEqual(["grants of 1001", "services"]);
@@ -159,7 +159,7 @@ describe("what is read", () => {
     expect(made.notRead?.map(({ address }) => address)).toEqual([grantAt(0), grantAt(2)]);
   });
 
-  it("what a request touches also with `false`, but not what changes the record alone", async () => {
+  it("include a resource whose request comes from a value of `false`, but not a change of the state alone", async () => {
     const world = swapped(sites(2), declaredService(0, { deletion_policy: "suspend" }));
     expect((await planned(world, { mode: "none" })).asked).toEqual([]);
     expect((await planned(world, { mode: "changed" })).asked).toEqual(["services"]);
@@ -171,7 +171,7 @@ describe("what is read", () => {
     ["a request without known outcome", { attempt: { since: "2026-11-21T10:00:00Z", operation: "suspendService" } }],
     ["a queued job", { job: { since: "2026-11-21T10:00:00Z", toward: "suspended", before: "active" } }],
     ["one that remains to be deleted", { deposed: { id: "9" } }],
-  ])("what has %s, always", async (_, mark) => {
+  ])("always include a resource that has %s", async (_, mark) => {
     const world = sites(2);
     const state = stateOf(
       ...[...world.state.resources.values()].map((one) =>
@@ -181,7 +181,7 @@ describe("what is read", () => {
     expect((await planned({ ...world, state }, { mode: "none" })).asked).toContain("services");
   });
 
-  it("a status that is not settled, always", async () => {
+  it("always include a resource whose status is temporary", async () => {
     const world = sites(2);
     const state = stateOf(
       ...[...world.state.resources.values()].map((one) =>
@@ -191,7 +191,7 @@ describe("what is read", () => {
     expect((await planned({ ...world, state }, { mode: "changed" })).asked).toContain("services");
   });
 
-  it("within a budget what was read least recently, and lists of all", async () => {
+  it("within a budget include the objects with the oldest reads first, and every list of a whole kind", async () => {
     const name = (n: number) => `default hosting_grant 100${n}`;
     const lastRead = new Map([0, 2, 3, 4].map((n) => [name(n), `2026-11-2${n}`]));
     const read = async (budget: number, world = sites(5)) =>
@@ -206,7 +206,7 @@ describe("what is read", () => {
     expect(await read(99)).toHaveLength(6);
   });
 
-  it("everything once, where nothing says otherwise", async () => {
+  it("include everything once by default", async () => {
     const world = sites(4);
     const [now, before] = [await planned(world, {}), await planned(world)];
     expect(now).toEqual({ ...before, plan: { ...before.plan, requests: now.plan.requests } });
@@ -292,7 +292,7 @@ const harmful = ({ changes }: Plan) =>
       : [];
   });
 
-describe("what is planned", () => {
+describe("the changes of a plan", () => {
   it.each<RefreshMode>(["changed", "none"])(
     "with %s has no create, removal or suspension that the full plan has not",
     async (mode) => {
@@ -311,7 +311,7 @@ describe("what is planned", () => {
     },
   );
 
-  it("the same within a budget, which is kept where nothing must be read", async () => {
+  it("are equal within a budget, which the plan keeps unless a read is required", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(site, { minLength: 1, maxLength: 5 }), fc.nat(5), async (all, budget) => {
         const world = worldOf(all);

@@ -30,7 +30,7 @@ describe("an operator", () => {
     "secret.b ? open.n : open.n",
     "open.b ? secret.n : open.n",
     '"a${secret.t}"',
-  ])("gives a secret where one goes in: %s", (expression) => {
+  ])("returns a secret if an operand is secret: %s", (expression) => {
     expect(isSecret(run(expression))).toBe(true);
     expect(isSecret(run(expression.replaceAll("secret.", "open.")))).toBe(false);
   });

@@ -57,8 +57,8 @@ function messageOf(expression: string, secret: Value): string | undefined {
   return undefined;
 }
 
-describe("what is wrong with an expression", () => {
-  it("is reported without the secrets in it and what was derived from them: the text is the same for any two", () => {
+describe("an error in an expression", () => {
+  it("contains no secret and no derived value: the text is the same for any two secrets", () => {
     const about = fc.record({ made: fc.constantFrom(...MADE), mistaken: fc.constantFrom(...MISTAKEN) });
     let said = 0;
     fc.assert(
@@ -74,7 +74,7 @@ describe("what is wrong with an expression", () => {
     expect(said).toBeGreaterThan(runs(300));
   });
 
-  it("repeats no key of a map that is secret, and no number that was computed from one", () => {
+  it("repeats no secret key of a map, and no number computed from a secret", () => {
     const names = {
       resolve: () => ({ value: { ...fromValue({ hushhush: "x" }), secret: { from: ["env.SECRET"] } }, used: 1 }),
     };
