@@ -64,7 +64,7 @@ describe("an order", () => {
     expect(refused(USD(10), "a", 11)).toContain("To allow this for one run: `--max-spend USD=AMOUNT`.");
   });
 
-  it("waits behind an order with an unknown cost, even if its own cost is zero", () => {
+  it("is rejected after an order with an unknown cost, even if its own cost is zero", () => {
     const spending = USD(10, { allowUnknownPrices: true });
     spending.admit(order("a", null)).invoiced(null, "USD");
     expect(refused(spending, "b", 0)).toContain("The cost of a is unknown: the API sent no invoice.");

@@ -159,7 +159,7 @@ describe("the reads of a plan", () => {
     expect(made.notRead?.map(({ address }) => address)).toEqual([grantAt(0), grantAt(2)]);
   });
 
-  it("include a resource whose request comes from a value of `false`, but not a change of the state alone", async () => {
+  it("include the target of a request with the mode none, but not a change of the state alone", async () => {
     const world = swapped(sites(2), declaredService(0, { deletion_policy: "suspend" }));
     expect((await planned(world, { mode: "none" })).asked).toEqual([]);
     expect((await planned(world, { mode: "changed" })).asked).toEqual(["services"]);

@@ -46,7 +46,7 @@ describe("values in JSON", () => {
     [{ a: 1, '${"a"}': 2 }, ['${"a"}'], 0],
     [{ a: "${var.zz}" }, ["a"], 2],
     [{ a: '${file("x")}' }, ["a"], 2],
-  ])("locate the error in %j", (value, path, offset) => {
+  ])("have errors with a position: %j", (value, path, offset) => {
     expect(placeOf(value)).toEqual([path, offset]);
   });
 

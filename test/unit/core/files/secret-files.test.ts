@@ -166,7 +166,7 @@ describe("the check of an output", () => {
     await outputs({ standing: PRIVATE }).files.check(LINE, OF);
   });
 
-  it("is not repeated: a secret is written even if others can read the old file by then, and the new file is private", async () => {
+  it("is skipped at the write, because the new file is private even if others can read the old file", async () => {
     const { files, disk } = outputs({ standing: { ...PRIVATE, mode: 0o644, isOwn: false } });
     await files.write(FILE, OF, SECRET);
     expect(disk.text("/p/hook")).toBe(`${SECRET}\n`);

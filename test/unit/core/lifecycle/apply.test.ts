@@ -177,7 +177,7 @@ const replaced = {
 };
 const pending: PrivateMark["pending"] = { since: new Date(START).toISOString(), operation: "createWebhook" };
 
-describe("a webhook that takes the place of another", () => {
+describe("a webhook that replaces another", () => {
   it.each<[string, Case, string[]]>([
     [
       "is there before the old one goes, and the old one is remembered until it has gone",
@@ -737,20 +737,20 @@ describe("an order", () => {
 
   it.each<[string, JsonObject, unknown, string]>([
     [
-      "is gone",
+      "no longer exists",
       service({ status: "terminated" }),
       422,
       "save 1001 status=terminated suspended=false [generation 2, waiting]",
     ],
-    ["came to nothing", service({ id: null, status: null }), 422, "save - suspended=false [generation 3, waiting]"],
+    ["was never created", service({ id: null, status: null }), 422, "save - suspended=false [generation 3, waiting]"],
     [
-      "is gone, by a token that may not",
+      "no longer exists, with a token without the ability",
       service({ status: "terminated" }),
       403,
       "save 1001 status=terminated suspended=false [generation 1, waiting]",
     ],
   ])(
-    "again of what %s is refused: it is recorded as before, and no key that is used up is used again",
+    "of a service that %s is rejected: the state stays as before, and a used key is not used again",
     async (_, before, status, saved) => {
       const lines = await trace({
         ...order,
@@ -769,7 +769,7 @@ describe("an order", () => {
   );
 });
 
-describe("an answer without what only it contains", () => {
+describe("a response without its one-time value", () => {
   const RESET = { password_version: 2 };
   const nothing = () => ({ password: null });
 

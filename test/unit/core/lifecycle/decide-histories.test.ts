@@ -238,8 +238,8 @@ async function play(history: History): Promise<Course> {
   return course;
 }
 
-describe("a create that was killed or lost its answer", () => {
-  it("ends within two applies once nothing fails any more and the user answers: one object, and no intent", async () => {
+describe("a create that was killed or lost its response", () => {
+  it("ends within two applies without faults if the user answers: one object, and no intent", async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
         const course = await play(history);
@@ -256,7 +256,7 @@ describe("a create that was killed or lost its answer", () => {
     ["writes the values as they were sent", false, 0],
     ["rewrites the events of each webhook", true, 52],
   ])(
-    "asks only if it must: over 114 kills of creates that lists show, at a host that %s",
+    "asks the user only if necessary: over 114 kills of creates that lists show, at a host that %s",
     async (_, rewrites, questions) => {
       let [kills, asked] = [0, 0];
       for (const history of fc.sample(histories, { numRuns: 1_000, seed: 1 })) {
@@ -299,13 +299,13 @@ async function recordedNow({ address, attributes, private: { pending } }: Pendin
 }
 
 describe("an intent of c6bd9028", () => {
-  it("is there for each kind that has one", () => {
+  it("exists for each kind that has one", () => {
     expect(new Set(EARLIER.map(({ address }) => address.split(".")[0]))).toEqual(
       new Set([...Object.keys(CONFIGS), "hosting_client_account", "hosting_migration_request"]),
     );
   });
 
-  it("has one decision with the intent that this version writes, but for its fence, whatever the account shows", async () => {
+  it("has the same decision as the intent that this version writes, except for its fence, whatever the account shows", async () => {
     const pairs = await Promise.all(EARLIER.map(async (before) => ({ before, now: await recordedNow(before) })));
     const row = fc.record({
       is: fc.constantFrom("same", "other"),

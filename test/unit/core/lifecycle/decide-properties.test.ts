@@ -128,7 +128,7 @@ describe("a decision", () => {
     );
   });
 
-  it("has no more candidates with more holders, siblings or ids from before", () => {
+  it("has no additional candidates with more holders, siblings or earlier ids", () => {
     const more = fc.record({
       facts: fc.record({ intent: intents, observed: accounts(1), host: hosts }),
       at: fc.nat(),
@@ -154,7 +154,7 @@ describe("a decision", () => {
     );
   });
 
-  it("loses no candidate with a similar key to a habit of the host or to dates", () => {
+  it("keeps every candidate with a similar key, whatever the host's habits and the dates", () => {
     const habits: readonly Partial<HostFacts>[] = [{ rewritesKey: "never" }, { createdTimes: "exact" }];
     fc.assert(
       fc.property(facts, some(...habits), (one, habit) => {
@@ -183,7 +183,7 @@ describe("a decision", () => {
     );
   });
 
-  it("is no wait after `again`, and no repetition after an adoption, when time passes", () => {
+  it("is never a wait after `again`, and never a retry after an adoption, when time passes", () => {
     fc.assert(
       fc.property(facts, fc.integer({ min: 0, max: 48 * HOUR }), (one, ms) => {
         const later = (at: { readonly wall: number }) => ({ wall: at.wall + ms });
@@ -195,7 +195,7 @@ describe("a decision", () => {
     );
   });
 
-  it("takes no step of the wall clock within one boot for time that passed", () => {
+  it("does not count a step of the wall clock within one boot as passed time", () => {
     const steps = fc.integer({ min: -48 * HOUR, max: 48 * HOUR });
     fc.assert(
       fc.property(facts, steps, (one, ms) => {
@@ -250,7 +250,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
   looks: fc.array(fc.integer({ min: 0, max: 48 * HOUR }), { minLength: 1, maxLength: 6 }),
 });
 
-describe("a create that was carried out", () => {
+describe("an executed create", () => {
   it("is never sent again if lists show it within their lag", () => {
     fc.assert(
       fc.property(worlds, fc.boolean(), ({ creation, hasKey, lag, shows, others, looks }, accepted) => {
@@ -270,7 +270,7 @@ describe("a create that was carried out", () => {
     );
   });
 
-  it("of a domain is never sent again, whatever the facts", () => {
+  it("of a domain is never sent again, with any facts", () => {
     fc.assert(
       fc.property(facts, (one) => {
         const blind = { ...one, intent: { ...one.intent, creation: "blind" as const } };

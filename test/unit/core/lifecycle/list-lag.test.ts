@@ -24,7 +24,7 @@ async function run(type: string, live: JsonObject, age: number, over: Partial<Ch
 }
 
 describe("the time of creation", () => {
-  it("is kept by a change while it matters, and then no longer", async () => {
+  it("is kept by a change as long as lists may lag, and then dropped", async () => {
     const suspended = { after: complete(kindOf("hosting_service"), { ...liveService, suspended: true }) };
     const answer = () => null;
     const soon = await run("hosting_service", liveService, 59_999, suspended, answer);

@@ -161,7 +161,7 @@ const FITTING: Readonly<Record<string, readonly [verdict: RegExp, removal: RegEx
 };
 
 describe("a pending create", () => {
-  it("is one decision for plan, apply, resolve and removal", async () => {
+  it("has one decision in plan, apply, resolve and removal", async () => {
     const reached = new Set<string>();
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {

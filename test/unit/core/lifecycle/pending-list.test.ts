@@ -33,19 +33,19 @@ async function listed(tables: MemoryTables, ...names: string[]) {
 }
 
 describe("the objects of a list", () => {
-  it.each([true])("that another process requested are known (answered: %s)", async (isAnswered) => {
+  it.each([true])("are known if another process requested them (answered: %s)", async (isAnswered) => {
     const tables = new MemoryTables();
     await requestedBy(tables, "omega", isAnswered);
     expect((await listed(tables, "Omega", "Sigma")).requested).toEqual(new Set(["1"]));
   });
 
-  it("are not explained by a request if two have its natural key: it created one at most", async () => {
+  it("are not explained by a request if two have its natural key, because it created one at most", async () => {
     const tables = new MemoryTables();
     await requestedBy(tables, "omega", true);
     expect((await listed(tables, "Omega", "OMEGA")).requested).toEqual(new Set());
   });
 
-  it("come with the habits of the host", async () => {
+  it("include the habits of the host", async () => {
     const fake = fakeAccount(kindOf("hosting_client_account"));
     fake.isWhole = true;
     for (let nth = 0; nth < 10; nth++)

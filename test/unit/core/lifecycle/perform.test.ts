@@ -72,17 +72,17 @@ async function run({ answer = () => "made", stopAt, isCrowded, isUnwritable, giv
 const RESERVED = "reserved within 5000";
 
 describe("a request of a change", () => {
-  it("waits for the request limit before its record, leaves after it, and its answer is recorded first", async () => {
+  it("waits for the request limit before its record, is sent after it, and its response is recorded first", async () => {
     const { events, end, fate } = await run();
     expect(events).toEqual([RESERVED, "recorded", "begun", "sent", "answer recorded"]);
     expect([end, fate.requests, fate.hasEffect]).toEqual(["made", "answered", true]);
   });
 
-  it("uses the place that was booked before its turn", async () => {
+  it("uses the reservation from before its create lock", async () => {
     expect((await run({ given: true })).events[0]).toBe("recorded");
   });
 
-  it("gives its turn back if the request limit has no place within 5 seconds", async () => {
+  it("releases its create lock if the request limit has no place within 5 seconds", async () => {
     const { events, end, fate } = await run({ isCrowded: true });
     expect([events, end, fate.requests]).toEqual([[RESERVED], "crowded", "nothing"]);
   });
@@ -120,7 +120,7 @@ describe("a request of a change", () => {
       [],
       { requests: "open", hasEffect: true },
     ],
-  ])("%s: the others and the record learn it", async (_, answer, ended, expected) => {
+  ])("%s: the other processes and the record get the result", async (_, answer, ended, expected) => {
     const { events, fate, end } = await run({ answer });
     expect(events.slice(4)).toEqual(["released", ...ended, "failure recorded"]);
     expect(fate).toMatchObject(expected);

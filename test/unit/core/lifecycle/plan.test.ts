@@ -1308,7 +1308,7 @@ describe("the plan of a resource", () => {
 
   // After an intended change, run `npm test -- -u test/unit/core/lifecycle/plan.test.ts` and review the diff of the
   // golden file.
-  it("is in full what it was", async () => {
+  it("equals the golden file for each case", async () => {
     const text = cases.map((one) => {
       const { change, result, ...said } = planResource(inputOf(one));
       const diagnostics = [...said.diagnostics, ...(said.conditions ?? []).map(conditionWarning)];
@@ -1317,7 +1317,7 @@ describe("the plan of a resource", () => {
     await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/plans.txt");
   });
 
-  it("is plain JSON, and the same each time", () => {
+  it("is plain JSON, and equal each time", () => {
     for (const one of cases) {
       const { change } = planResource(inputOf(one));
       expect(JSON.parse(JSON.stringify(change))).toStrictEqual(change);
@@ -1325,7 +1325,7 @@ describe("the plan of a resource", () => {
     }
   });
 
-  it("refuses with ways out: every error names something to do, and where", () => {
+  it("has errors with a fix and a position", () => {
     for (const one of cases) {
       for (const diagnostic of planResource(inputOf(one)).diagnostics.filter(isError)) {
         expect(fixOf(diagnostic), one.why).toMatch(/`|put|Correct/);
@@ -1349,7 +1349,7 @@ describe("the plan of a resource", () => {
     }
   });
 
-  it("names what is secret: by kind, by what flows into it, and by what was recorded", () => {
+  it("names its secrets: by kind, by source, and by the state", () => {
     const one = inputOf({ why: "", config: order, prior: service, actions: [] });
     const prior = { ...recorded(one.address, service), sensitive: ["reference", "password"] };
     const { change } = planResource({ ...one, prior, origins: { coupon_code: { from: ["env.COUPON"] } } });
@@ -1363,7 +1363,7 @@ describe("the plan of a resource", () => {
 
   it.each<[why: string, config: ValueObject, more: Partial<PlanInput>, text: string]>([
     ["the value and its place", { suspended: true }, {}, "hosting.yaml declares suspended: true (line 12)"],
-  ])("names in the reason for a change who asked for it: %s", (_, config, more, text) => {
+  ])("names in the reason for a change its origin: %s", (_, config, more, text) => {
     const input = inputOf({
       why: "",
       config: { ...order, ...config },
@@ -1375,7 +1375,7 @@ describe("the plan of a resource", () => {
     expect(change.reasons.map((reason) => reason.text)).toContain(text);
   });
 
-  it("orders a gone service again under the next generation", () => {
+  it("orders a deleted service again under the next generation", () => {
     const one: Case = { why: "", config: order, prior: service, live: GONE, reorder: true, actions: [] };
     expect(planResource(inputOf(one)).change.private).toEqual({ generation: 2 });
     expect(planResource(inputOf({ ...one, mark: { generation: 2 } })).change.private).toEqual({ generation: 3 });

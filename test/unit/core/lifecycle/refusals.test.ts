@@ -122,14 +122,14 @@ function asRead(this: Diagnostic, name: string, value: unknown): unknown {
   return name === "remedies" ? fixOf(this) : value;
 }
 
-it("all messages about a resource that is skipped", async () => {
+it("all messages about a skipped resource equal the golden file", async () => {
   const text = Object.entries(cases()).map(
     ([name, diagnostic]) => `# ${name}\n${JSON.stringify(diagnostic, asRead, 2)}\n`,
   );
   await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/words.txt");
 });
 
-it.each(["live", "suspended", "gone"] as const)("what was asked for is remembered until it is seen: %s", (phase) => {
+it.each(["live", "suspended", "gone"] as const)("the requested status is stored until the service has it: %s", (phase) => {
   const mark = { job: job("suspended", "active"), generation: 2, pending: { since: "", operation: "x" } } as never;
   const kept = phase === "suspended" || phase === "gone" ? {} : { job: job("suspended", "active") };
   expect(status.observedMark(mark, phase)).toEqual({ generation: 2, ...kept });

@@ -53,7 +53,7 @@ describe("an object that was not read", () => {
     expect((await unreadBy(account, kind, "1001", error))?.cause).toBe(cause);
   });
 
-  it("is nobody's if the failure is a defect, or of several kinds", async () => {
+  it("has no cause if the failure is a defect, or if there are several kinds of failure", async () => {
     const { account, kind } = fakeAccount(kindOf(SERVICE));
     const both = [...refusal("api.server", {}).diagnostics, ...refusal("api.unauthenticated", {}).diagnostics];
     expect(await unreadBy(account, kind, "1001", new Error("x"))).toBeUndefined();
@@ -70,7 +70,7 @@ describe("an object that was not read", () => {
     expect(unread && mayBeRestricted(unread)).toBe(expected);
   });
 
-  it("is a condition with its name, unless that is secret or was never recorded", async () => {
+  it("is a condition with its name, unless the name is secret or was never recorded", async () => {
     const { account, kind } = fakeAccount(kindOf(SERVICE));
     const unread = await unreadBy(account, kind, "1001", refusal("api.forbidden", { said: "Wrong account." }));
     if (unread === undefined) throw new Error("it is read");

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { inQuotes, shellPath, shellWord } from "../../../../src/core/model/index.ts";
 
 // A grant's key is an e-mail address, and jane.o'brien's address contains a quote.
-it("a text in quotes is one word of a shell, whatever is in it", () => {
+it("a quoted text is one word of a shell, whatever its content", () => {
   const texts = ['hosting_grant.a["jane.o\'brien@x.example"]', "'", "a b", "$HOME `id` \\ \n", ""];
   const words = texts.map(inQuotes).join(" ");
   const printed = execFileSync("/bin/sh", ["-c", `for word in ${words}; do printf '%s\\0' "$word"; done`], {
@@ -59,7 +59,7 @@ it.each(["sh", "bash"])(
   },
 );
 
-it("a file that begins with a hyphen is no option", () => {
+it("a file name that begins with a hyphen is not read as an option", () => {
   expect(["-x", "a b", "plain/file.json", "-a b"].map(shellPath)).toEqual([
     "./-x",
     "'a b'",

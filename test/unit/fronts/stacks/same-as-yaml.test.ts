@@ -109,7 +109,7 @@ function planned(desired: Desired) {
 }
 
 describe("a stack", () => {
-  it("gives the plan that the same declaration in YAML gives", () => {
+  it("has the same plan as the same declaration in YAML", () => {
     fc.assert(
       fc.property(stacks, (one) => {
         const declared = yaml(one);

@@ -15,7 +15,7 @@ const texts = fc.oneof(
 );
 
 describe("any text", () => {
-  it("gives a declaration or errors, never an exception, at places that exist", () => {
+  it("results in a declaration or in errors at valid positions, never in an exception", () => {
     fc.assert(
       fc.property(texts, texts, (first, second) => {
         const { desired, diagnostics } = declareFiles({ "a.hosting.yaml": first, "b.hosting.yaml": second });
@@ -39,13 +39,13 @@ describe("any text", () => {
     );
   });
 
-  it("is not kept by prototypes", () => {
+  it("cannot set a prototype", () => {
     declare("services:\n  a: {__proto__: {polluted: 1}, labels: {constructor: {prototype: {polluted: 1}}}}\n");
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 });
 
-describe("texts made to be slow", () => {
+describe("a text that is built to be slow", () => {
   const half = 1024 * 512;
   it.each([
     ["closing brackets", "}".repeat(half)],

@@ -104,8 +104,8 @@ const blocks = fc.letrec<{ block: string[]; map: string[]; list: string[] }>((ti
   };
 }).block;
 
-describe("plain YAML is read as the YAML parser reads it", () => {
-  it("whatever the text: what is not certain is left to the parser", () => {
+describe("the reader of plain YAML agrees with the YAML parser", () => {
+  it("for any text, because it leaves uncertain texts to the parser", () => {
     let count = 0;
     fc.assert(
       fc.property(blocks, fc.constantFrom("\n", "\n", "", "\n\n# end\n", "\n  # end"), (lines, end) => {
@@ -120,12 +120,12 @@ describe("plain YAML is read as the YAML parser reads it", () => {
     .filter((file) => /\.ya?ml$/.test(file))
     .map((file) => readFileSync(path.join("examples", file), "utf8"));
 
-  it("of each example, and most of them are plain", () => {
+  it("for each example, most of which are plain", () => {
     expect(examples.length).toBeGreaterThan(5);
     expect(examples.filter(agrees).length).toBeGreaterThan(examples.length / 2);
   });
 
-  it("of an example in which one character is another", () => {
+  it("for an example with one replaced character", () => {
     const other = fc.constantFrom(..." \n\t:#-,{}[]\"'&*!|>%@`?~<$.0ax\u00a0\u2028\ufeff\\".split(""), "");
     fc.assert(
       fc.property(fc.constantFrom(...examples), fc.nat(), other, fc.boolean(), (text, drawn, put, isMore) => {
@@ -142,7 +142,7 @@ describe("limits", () => {
     ["nesting", `a: ${"[".repeat(51)}${"]".repeat(51)}\n`, STRICT_LIMITS],
     ["values", "a: [1, 2, 3]\n", { ...STRICT_LIMITS, values: 4 }],
     ["tokens", "a: [1, 2, 3]\n", { ...STRICT_LIMITS, tokens: 20 }],
-  ])("beyond that of %s the YAML parser decides", (_, text, limits) => {
+  ])("of %s: beyond it, the YAML parser decides", (_, text, limits) => {
     expect(readPlain(new Source({ path: "hosting.yaml", text }), limits)).toBeUndefined();
   });
 });

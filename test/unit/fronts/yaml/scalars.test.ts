@@ -118,9 +118,9 @@ const RUNS = { numRuns: runs(150) };
 const contactText = ({ registrant_contact }: JsonObject) => (registrant_contact as JsonObject).k;
 
 describe.each(Object.entries(WAYS))(
-  "a scalar that becomes a text through %s",
+  "a scalar that becomes a string through %s",
   (_, { files, sent = contactText, isLine }) => {
-    it("is sent as it is written, or refused, if it has no quotes", () => {
+    it("is sent as written, or rejected, if it has no quotes", () => {
       fc.assert(
         fc.property(plain, (text) => {
           const wire = body(...files(text));
@@ -154,7 +154,7 @@ describe.each(Object.entries(WAYS))(
       );
     });
 
-    it.each(["~", "", "null", "Null", "NULL"])("is refused if it is %j without quotes", (text) => {
+    it.each(["~", "", "null", "Null", "NULL"])("is rejected if it is %j without quotes", (text) => {
       expect(body(...files(text))).toBeUndefined();
     });
   },
@@ -191,17 +191,17 @@ describe("a number of a declaration", () => {
   const service = (plan: string) =>
     `services:\n  x:\n    plan_id: ${plan}\n    currency: USD\n    domain: www.acme.example\n`;
 
-  it.each(["11", "11.0", "11.00"])("is sent if it is %s", (plan) => {
+  it.each(["11", "11.0", "11.00"])("is sent if it is written as %s", (plan) => {
     expect(body(PROJECT + service(plan))?.plan_id).toBe(11);
   });
 
-  it.each(["1e1", "0x0b", "0o13", "11.", "+11.0", "1.1e1"])("is refused at its place if it is %s", (plan) => {
+  it.each(["1e1", "0x0b", "0o13", "11.", "+11.0", "1.1e1"])("is rejected at its position if it is written as %s", (plan) => {
     expect(problems(PROJECT + service(plan))).toEqual([
       `4:14 config.invalid_value: plan_id: ${plan} is not a decimal number`,
     ]);
   });
 
-  it.each(["+11", "011", "1_1", '"11"', "eleven"])("is refused as a text if it is %s", (plan) => {
+  it.each(["+11", "011", "1_1", '"11"', "eleven"])("is rejected as a string if it is written as %s", (plan) => {
     expect(problems(PROJECT + service(plan))).toEqual(["4:14 config.invalid_value: plan_id: expected a number"]);
   });
 
@@ -209,13 +209,13 @@ describe("a number of a declaration", () => {
     "guards: {max_orders: 1e1}",
     "guards: {max_spend: {USD: 0x10}}",
     "providers: {default: {money_scale: 0x2}}",
-  ])("is refused in %s", (text) => {
+  ])("is rejected in %s", (text) => {
     expect(problems(`${PROJECT}${text}\n`)).toEqual([expect.stringMatching(/is not a decimal number$/)]);
   });
 });
 
-describe("texts of settings", () => {
-  it("are read as they are written", () => {
+describe("strings in settings", () => {
+  it("are read as written", () => {
     const text = `${PROJECT}providers:\n  default: {token_file: 1.10, status_words: {1e3: live, Null: gone}}\nbackend: {pg: {workspace: 1.10, schema_name: 1e3}}\n`;
     const { desired, diagnostics } = read(text);
     expect(diagnostics).toEqual([]);
@@ -226,7 +226,7 @@ describe("texts of settings", () => {
     });
   });
 
-  it("are read as they are written in a client, an import and the source of a password", () => {
+  it("are read as written in a client, an import and the source of a password", () => {
     const text = `${PROJECT}services:\n  x:\n    plan_id: 11\n    currency: USD\n    domain: a.example\n    client: 1.10\n    import: 0x10\n    password_version: 1\n    password: {command: [head, -n, 1, 1e3]}\n`;
     expect(problems(text)).toEqual([]);
     const [resource] = read(text).desired?.resources ?? [];
@@ -239,7 +239,7 @@ describe("values of any type", () => {
   const request = (questions: string) =>
     `${PROJECT}migration_requests:\n  x:\n    domain: acme.example\n    questions: ${questions}\n`;
 
-  it("of questions are sent as texts, and as JSON inside a list or a map", () => {
+  it("of questions are sent as strings, and as JSON inside a list or a map", () => {
     const sent = body(request("{a: 1.10, b: true, c: [1, 1.5, true, '1.10'], d: {1e3: 5}, 010: x, ~: y}"));
     expect(sent).toEqual({
       ...{ domain: "acme.example", a: "1.10", b: "true", c: [1, 1.5, true, "1.10"], d: { "1e3": 5 } },
@@ -258,7 +258,7 @@ describe("values of any type", () => {
     ["{a: [x, ~]}", "5:24 config.invalid_value: questions.a[1]: expected a string, but the value is empty"],
     ["{a: '[1.10]'}", "5:20 config.invalid_value: questions.a: this string would be sent as a list or map"],
     ["{a: .inf}", "5:20 config.structure: This number cannot be sent"],
-  ])("of questions are refused where they would be sent otherwise: %s", (questions, message) => {
+  ])("of questions are rejected if they would be sent differently: %s", (questions, message) => {
     expect(problems(request(questions))).toContain(message);
   });
 
@@ -274,13 +274,13 @@ describe("values of any type", () => {
       String.raw`"\a"`,
       "6:10 config.invalid_value: registrant_contact.k: the string contains the control character U+0007",
     ],
-  ])("of a contact are texts, so %s is refused once at its place", (value, message) => {
+  ])("of a contact are strings, so %s is rejected once at its position", (value, message) => {
     const years = lines(DOMAIN).replace('    currency: "USD"\n', "");
     const text = `domains:\n  x:\n    currency: USD\n    registrant_contact:\n      k: ${value}\n${years}`;
     expect(problems(PROJECT + text)).toEqual([message]);
   });
 
-  it("of a contact may hold line breaks, and the text of a list", () => {
+  it("of a contact may contain line breaks, and the text of a list", () => {
     expect(body(PROJECT + domain(String.raw`k: "a\n\tb"`))?.registrant_contact).toEqual({ k: "a\n\tb" });
     expect(body(PROJECT + domain("k: '[1.10]'"))?.registrant_contact).toEqual({ k: "[1.10]" });
   });
@@ -289,7 +289,7 @@ describe("values of any type", () => {
     ["phone: .inf", "This number cannot be sent"],
     ["phone: 1e400", "This number cannot be sent"],
     ["phone: *Stern*", "No anchor &Stern* precedes this alias"],
-  ])("cause one error where they cannot be read: %s", (line, summary) => {
+  ])("cause one error if they are unreadable: %s", (line, summary) => {
     expect(problems(PROJECT + domain(line))).toEqual([expect.stringMatching(/^\d+:14 config\.structure: /)]);
     expect(problems(PROJECT + domain(line))[0]).toContain(summary);
     const value = line.slice(line.indexOf(" ") + 1);
@@ -301,7 +301,7 @@ describe("values of any type", () => {
       expect(problems(text)).toEqual([expect.stringContaining(summary)]);
   });
 
-  it("of outputs are refused where they would be recorded otherwise", () => {
+  it("of outputs are rejected if they would be recorded differently", () => {
     expect(problems(`${PROJECT}outputs:\n  a: 1.10\n  b: {value: [1, 0x10]}\n  c: 1.5\n`)).toEqual([
       "3:6 config.invalid_value: a: 1.10 without quotes would become 1.1",
       "4:18 config.invalid_value: b[1]: 0x10 without quotes would become 16",

@@ -45,7 +45,7 @@ describe("a declared server without a domain", () => {
 });
 
 it.each([31, 32])(
-  "an order of plan 31 is like one of plan %d when the service of one may be that of the other",
+  "an order of plan 31 is similar to an order of plan %d if one service may be the result of both",
   (plan_id) => {
     const other = { ...SERVER, plan_id };
     const [like, may] = [
@@ -56,7 +56,7 @@ it.each([31, 32])(
   },
 );
 
-it("declared hosting, and a live service that shows no domain yet: the product distinguishes them", () => {
+it("declared hosting, and a live service without a domain yet: the product distinguishes them", () => {
   const site = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
   const may = (live: object) => service.mayMatch?.(site, live as never, CATALOGUE);
   expect(may({ plan: "Old", product_type: "shared", domain: null })).toBe(true);

@@ -99,7 +99,7 @@ describe("the phase of a status word", () => {
     expect(phaseOfWord(word, plain)).toBe(phase);
   });
 
-  it("is what the user says, before anything else", () => {
+  it("follows the user's status words before anything else", () => {
     const settings = { statusWords: { fraud: "gone", active: "suspended", "on hold": "suspended" } } as const;
     expect(phaseOfWord("Fraud", settings)).toBe("gone");
     expect(phaseOfWord("ACTIVE", settings)).toBe("suspended");
@@ -107,7 +107,7 @@ describe("the phase of a status word", () => {
     expect(phaseOfWord("suspended", settings)).toBe("suspended");
   });
 
-  it("is unknown for any word nobody has thought of", () => {
+  it("is unknown for any unlisted word", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[qxz]{1,12}$/), (word) => {
         expect(phaseOfWord(word, plain)).toBe("unknown");
