@@ -14,17 +14,20 @@ const pieces = fc.array(
 );
 
 describe("output in a log that a CI agent reads", () => {
-  it.each(["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"])("contains no command of the agent, whatever pieces the output arrives in: %s", (name) => {
-    fc.assert(
-      fc.property(pieces, fc.constantFrom("out" as const, "err" as const, "reveal" as const), (texts, way) => {
-        const fake = fakeIo({ env: { [name]: "True" }, terminal: true });
-        const io = guardIo(fake);
-        for (const text of texts) io[way](text);
-        io.flush();
-        expect(liveCommands(fake.stdout() + fake.stderr())).toEqual([]);
-      }),
-    );
-  });
+  it.each(["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"])(
+    "contains no command of the agent, whatever pieces the output arrives in: %s",
+    (name) => {
+      fc.assert(
+        fc.property(pieces, fc.constantFrom("out" as const, "err" as const, "reveal" as const), (texts, way) => {
+          const fake = fakeIo({ env: { [name]: "True" }, terminal: true });
+          const io = guardIo(fake);
+          for (const text of texts) io[way](text);
+          io.flush();
+          expect(liveCommands(fake.stdout() + fake.stderr())).toEqual([]);
+        }),
+      );
+    },
+  );
 
   it("is unchanged in a file or a pipe, whatever the environment contains", () => {
     const [fake, terminal] = [fakeIo(), fakeIo({ terminal: true })];

@@ -64,23 +64,26 @@ describe("import", () => {
     ],
     ["term", (text) => `${text}    term: 12\n`, /term 1; hosting_service\.www declares 12/],
   ];
-  it.each(contradictions)("rejects another %s than the declaration has, and names both values", async (_, edit, both) => {
-    const made = await projectWithService();
-    const declared = edit(await made.read("hosting.yaml"));
-    await made.write("hosting.yaml", declared);
-    const { code, stdout, stderr } = await made.run(["import", WWW, made.id]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(both);
-    await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
+  it.each(contradictions)(
+    "rejects another %s than the declaration has, and names both values",
+    async (_, edit, both) => {
+      const made = await projectWithService();
+      const declared = edit(await made.read("hosting.yaml"));
+      await made.write("hosting.yaml", declared);
+      const { code, stdout, stderr } = await made.run(["import", WWW, made.id]);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(both);
+      await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
 
-    // The same import in the declaration fails too, and the apply changes nothing.
-    await made.write("hosting.yaml", `${declared}    import: "${made.id}"\n`);
-    const applied = await made.run(["apply", "--auto-approve"]);
-    expect(applied.code).toBe(1);
-    expect(applied.stdout).toMatch(both);
-    expect(applied.stdout).not.toContain("will be imported");
-    await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
-  });
+      // The same import in the declaration fails too, and the apply changes nothing.
+      await made.write("hosting.yaml", `${declared}    import: "${made.id}"\n`);
+      const applied = await made.run(["apply", "--auto-approve"]);
+      expect(applied.code).toBe(1);
+      expect(applied.stdout).toMatch(both);
+      expect(applied.stdout).not.toContain("will be imported");
+      await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
+    },
+  );
 
   it("adopts a grant by its e-mail address once its service is known", async () => {
     const made = await projectWithService("    grants:\n      dev@acme.example: manage\n");

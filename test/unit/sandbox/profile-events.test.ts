@@ -43,26 +43,29 @@ test.each([
   expect(bodies(running)).toEqual([expect.objectContaining({ event: "invoice.paid", data: data(paid) })]);
 });
 
-test.each(PROFILE_SWITCHES.backoff)("backoff=%s: three retries at growing intervals, then no retry", async (backoff) => {
-  const waits = backoffSeconds(parseProfile(`backoff=${backoff}`));
-  expect(waits).toHaveLength(3);
-  expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
-  expect(new Set(waits).size).toBe(3);
+test.each(PROFILE_SWITCHES.backoff)(
+  "backoff=%s: three retries at growing intervals, then no retry",
+  async (backoff) => {
+    const waits = backoffSeconds(parseProfile(`backoff=${backoff}`));
+    expect(waits).toHaveLength(3);
+    expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
+    expect(new Set(waits).size).toBe(3);
 
-  const { sandbox, id } = await subscribed({ backoff });
-  const { control } = sandbox;
-  control.suspendService(id);
-  await control.settled();
-  const attempts = () => control.list("deliveries").map((one) => [one.status, one.attempts.length]);
-  for (const [at, seconds] of waits.entries()) {
-    control.advanceClock({ seconds: seconds - 0.5 });
+    const { sandbox, id } = await subscribed({ backoff });
+    const { control } = sandbox;
+    control.suspendService(id);
     await control.settled();
-    expect(attempts()).toEqual([["pending", at + 1]]);
-    control.advanceClock({ seconds: 0.5 });
-    await control.settled();
-  }
-  expect(attempts()).toEqual([["abandoned", 4]]);
-});
+    const attempts = () => control.list("deliveries").map((one) => [one.status, one.attempts.length]);
+    for (const [at, seconds] of waits.entries()) {
+      control.advanceClock({ seconds: seconds - 0.5 });
+      await control.settled();
+      expect(attempts()).toEqual([["pending", at + 1]]);
+      control.advanceClock({ seconds: 0.5 });
+      await control.settled();
+    }
+    expect(attempts()).toEqual([["abandoned", 4]]);
+  },
+);
 
 test.each([
   ["once", 1],

@@ -128,7 +128,9 @@ describe("the files of a bundle", () => {
   });
 });
 
-it("the provider is built with the notices of all embedded packages, with the same bytes each time", { timeout: 30_000 }, async () => {
+it("the provider is built with the notices of all embedded packages, with the same bytes each time", {
+  timeout: 30_000,
+}, async () => {
   const notices = async (name: string) => {
     await mkdir(path.join(root, name));
     await buildProvider(path.join(root, name, "provider.mjs"));

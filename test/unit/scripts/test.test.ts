@@ -57,7 +57,9 @@ describe("the end of a run", () => {
     expect([lines.at(0), lines.at(-1)]).toEqual(["   16.5 s  test/11.test.ts", "    3.0 s  test/2.test.ts"]);
   });
 
-  it("in CI contains that line for Terraform, and a failure for a program that CI can install", { timeout: 60_000 }, () => {
+  it("in CI contains that line for Terraform, and a failure for a program that CI can install", {
+    timeout: 60_000,
+  }, () => {
     const files = ["test/unit/core/record/terraform.test.ts", "test/unit/scripts/man.test.ts"];
     const env = { ...process.env, PATH: "/nowhere", CI: "true" };
     const ended = spawnSync(process.execPath, ["scripts/test.ts", ...files], { env, encoding: "utf8" });

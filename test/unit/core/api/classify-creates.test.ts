@@ -54,12 +54,15 @@ function isKnown(status: number, shape: Shape): boolean {
 }
 
 describe.each(CREATES)("a rejected %s", (endpoint) => {
-  it.each(Object.keys(shapes) as Shape[])("with %s: the status decides whether the create is proved absent", (shape) => {
-    for (const status of STATUSES) {
-      const isOpen = refused(endpoint, status, shapes[shape]).reached === "maybe";
-      expect(isOpen, `${status}`).toBe(!isKnown(status, shape));
-    }
-  });
+  it.each(Object.keys(shapes) as Shape[])(
+    "with %s: the status decides whether the create is proved absent",
+    (shape) => {
+      for (const status of STATUSES) {
+        const isOpen = refused(endpoint, status, shapes[shape]).reached === "maybe";
+        expect(isOpen, `${status}`).toBe(!isKnown(status, shape));
+      }
+    },
+  );
 
   it.each([
     ["", { "retry-after": "3" }, true],
@@ -85,10 +88,13 @@ describe.each(CREATES)("a rejected %s", (endpoint) => {
   });
 });
 
-it.each(["suspendService", "deleteWebhook"] as const)("%s creates nothing, so any error response counts as a rejection", (endpoint) => {
-  expect(refused(endpoint, 403, "")).toMatchObject({ status: 403, reached: "answered" });
-  expect(refused(endpoint, 429, "")).toMatchObject({ reached: "no", transient: true });
-});
+it.each(["suspendService", "deleteWebhook"] as const)(
+  "%s creates nothing, so any error response counts as a rejection",
+  (endpoint) => {
+    expect(refused(endpoint, 403, "")).toMatchObject({ status: 403, reached: "answered" });
+    expect(refused(endpoint, 429, "")).toMatchObject({ reached: "no", transient: true });
+  },
+);
 
 describe("the host's clock", () => {
   const HOUR = 3_600_000;

@@ -147,18 +147,21 @@ describe("a 429 response", () => {
     ["that asks for a pause", { "retry-after": "9" }, 9_000],
     ["that only says when the window starts again", { "x-ratelimit-reset": "12" }, 12_000],
     ["that says both", { "retry-after": "9", "x-ratelimit-reset": "12" }, 9_000],
-  ])("%s reaches the ledger with a random margin, so that clients do not return together", async (_, headers, askedMs) => {
-    for (const [random, marginMs] of [
-      [0, 250],
-      [0.5, 500],
-      [1, 750],
-    ] as const) {
-      const { limiter, clock, refusals, acceptances } = limiterOf([], () => random);
-      await limiter.learn(answer(429, headers), clock.now() - 100);
-      expect(refusals).toEqual([{ now: START, sentAt: START - 100, limit: 60, askedMs, marginMs, isCounted: false }]);
-      expect(acceptances).toEqual([]);
-    }
-  });
+  ])(
+    "%s reaches the ledger with a random margin, so that clients do not return together",
+    async (_, headers, askedMs) => {
+      for (const [random, marginMs] of [
+        [0, 250],
+        [0.5, 500],
+        [1, 750],
+      ] as const) {
+        const { limiter, clock, refusals, acceptances } = limiterOf([], () => random);
+        await limiter.learn(answer(429, headers), clock.now() - 100);
+        expect(refusals).toEqual([{ now: START, sentAt: START - 100, limit: 60, askedMs, marginMs, isCounted: false }]);
+        expect(acceptances).toEqual([]);
+      }
+    },
+  );
 
   it("does not change the limit of a host that reports the remaining requests", async () => {
     const { limiter, clock, refusals } = limiterOf();

@@ -297,19 +297,16 @@ describe("a host that ignores the page number", () => {
     expect(error).toMatchObject({ diagnostics: [{ code: "api.pagination" }] });
   });
 
-  it.each([true, false])(
-    "and repeats its last page is read, with one more request (whole: %s)",
-    async (whole) => {
-      const all = ids(30);
-      // The host returns the last page for every page number beyond it.
-      const { asked, all: read } = reading((page, size) => {
-        const pages = Math.ceil(all.length / size);
-        const begin = (Math.min(page, pages) - 1) * size;
-        return all.slice(begin, begin + size);
-      }, whole);
-      expect((await read()).map(({ id }) => Number(id))).toEqual(all);
-      // A complete list is read in overlapping windows, which also detect the end of the list.
-      expect(asked.filter((one) => one === "2/1")).toHaveLength(whole ? 0 : 1);
-    },
-  );
+  it.each([true, false])("and repeats its last page is read, with one more request (whole: %s)", async (whole) => {
+    const all = ids(30);
+    // The host returns the last page for every page number beyond it.
+    const { asked, all: read } = reading((page, size) => {
+      const pages = Math.ceil(all.length / size);
+      const begin = (Math.min(page, pages) - 1) * size;
+      return all.slice(begin, begin + size);
+    }, whole);
+    expect((await read()).map(({ id }) => Number(id))).toEqual(all);
+    // A complete list is read in overlapping windows, which also detect the end of the list.
+    expect(asked.filter((one) => one === "2/1")).toHaveLength(whole ? 0 : 1);
+  });
 });

@@ -133,7 +133,7 @@ describe("max_spend", () => {
     ]);
   });
 
-  it("says all of one limit in one message: numbers, unit, and both flags", () => {
+  it("prints one message for each limit: numbers, unit, and both flags", () => {
     const [found, ...more] = check([order("a"), order("b"), domain("d")], { maxSpend: { USD: 500 } });
     expect(more).toEqual([]);
     expect(found?.detail).toBe(

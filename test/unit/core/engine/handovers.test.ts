@@ -209,24 +209,27 @@ describe("random declarations and states", () => {
       ],
     };
 
-  it.each(Object.keys(blocks))("result in a permutation that loses no record, and a second search finds no move: %s", (type) => {
-    const of = blocks[type] as (typeof blocks)[string];
-    fc.assert(
-      fc.property(holding, holding, (state, wanted) => {
-        const declaration = [...wanted].map(([name, key]) => of(name, key)[0]);
-        const { state: after, moves } = found(
-          declaration,
-          [...state].map(([name, key]) => of(name, key)[1]),
-        );
-        const at = new Map([...after.resources].map(([address, { attributes }]) => [address, attributes.id]));
-        expect([...at.values()].sort()).toEqual([...state.values()].sort());
-        const held = new Set(state.values());
-        for (const [name, key] of wanted) if (held.has(key)) expect(at.get(`${type}.${name}`)).toBe(key);
-        // A record that its own address declares does not move. A second search finds no move.
-        for (const [name, key] of wanted)
-          if (state.get(name) === key) expect(moves.join()).not.toContain(`${type}.${name} ->`);
-        expect(found(declaration, [...after.resources.values()]).moves).toEqual([]);
-      }),
-    );
-  });
+  it.each(Object.keys(blocks))(
+    "result in a permutation that loses no record, and a second search finds no move: %s",
+    (type) => {
+      const of = blocks[type] as (typeof blocks)[string];
+      fc.assert(
+        fc.property(holding, holding, (state, wanted) => {
+          const declaration = [...wanted].map(([name, key]) => of(name, key)[0]);
+          const { state: after, moves } = found(
+            declaration,
+            [...state].map(([name, key]) => of(name, key)[1]),
+          );
+          const at = new Map([...after.resources].map(([address, { attributes }]) => [address, attributes.id]));
+          expect([...at.values()].sort()).toEqual([...state.values()].sort());
+          const held = new Set(state.values());
+          for (const [name, key] of wanted) if (held.has(key)) expect(at.get(`${type}.${name}`)).toBe(key);
+          // A record that its own address declares does not move. A second search finds no move.
+          for (const [name, key] of wanted)
+            if (state.get(name) === key) expect(moves.join()).not.toContain(`${type}.${name} ->`);
+          expect(found(declaration, [...after.resources.values()]).moves).toEqual([]);
+        }),
+      );
+    },
+  );
 });

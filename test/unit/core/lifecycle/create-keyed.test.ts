@@ -155,15 +155,18 @@ describe("the response to an order", () => {
     ["exists", async () => true, []],
     ["is not seen", async () => false, ["get 1001"]],
     ["cannot be looked for", async () => Promise.reject(failure("answered", 500)), ["get 1001"]],
-  ])("with an old creation time is searched among the results of other orders: its service %s", async (_, confirm, looks) => {
-    const { asked, ended, happened } = await order({
-      answer: { created_at: at(-300_000) },
-      context: { confirm },
-    });
-    expect(asked.filter((look) => look.startsWith("get"))).toEqual(looks);
-    if (looks.length === 0) expect(ended).toMatchObject({ id: "1001", invoice: { id: "31" } });
-    else expect(happened).toEqual([...SENT, "gone 1001 1"]);
-  });
+  ])(
+    "with an old creation time is searched among the results of other orders: its service %s",
+    async (_, confirm, looks) => {
+      const { asked, ended, happened } = await order({
+        answer: { created_at: at(-300_000) },
+        context: { confirm },
+      });
+      expect(asked.filter((look) => look.startsWith("get"))).toEqual(looks);
+      if (looks.length === 0) expect(ended).toMatchObject({ id: "1001", invoice: { id: "31" } });
+      else expect(happened).toEqual([...SENT, "gone 1001 1"]);
+    },
+  );
 
   it("with a service of another address is no order", async () => {
     const { ended, happened } = await order({ context: { claimId: () => "hosting_service.b" } });
@@ -300,11 +303,14 @@ describe("a check before an order", () => {
 
   it.each<[string, Situation, boolean]>([
     ["one of its plan by the list of plans", { live: [server("Root S")] }, false],
-  ])("finds a server, %s: the order is sent only if the server is another product (%#)", async (_, situation, leaves) => {
-    const { ended, happened } = await order({ planned: SERVER, plans: PLANS, ...situation });
-    expect(happened).toEqual(leaves ? SENT : []);
-    if (!leaves) expect(ended).toEqual(["error plan.lookalike"]);
-  });
+  ])(
+    "finds a server, %s: the order is sent only if the server is another product (%#)",
+    async (_, situation, leaves) => {
+      const { ended, happened } = await order({ planned: SERVER, plans: PLANS, ...situation });
+      expect(happened).toEqual(leaves ? SENT : []);
+      if (!leaves) expect(ended).toEqual(["error plan.lookalike"]);
+    },
+  );
 
   it.each<[string, Situation, string[]]>([["one with its name is there", { live: [old()] }, ["error plan.exists"]]])(
     "%s: it does not leave",

@@ -495,23 +495,20 @@ describe("a host that changes the form of values", () => {
     ],
   ];
 
-  it.each(CASES)(
-    "%s is not created again after a lost response, nor by the next run",
-    async (type, config, shows) => {
-      const lost = (_: Mutation, __: number, fake: FakeAccount) => {
-        fake.objects.set(String(shows.id), remote(shows));
-        throw failure("maybe");
-      };
-      const first = await run(type, config, lost);
-      // An order repeats within seconds with the same key, which is another rule. This intent contains the objects
-      // before the create.
-      const kept = first.records.find((record) => record !== "dropped")?.private;
-      expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });
-      const second = await run(type, config, lost, { live: [shows], private: kept ?? {} });
-      expect(second).toMatchObject({ sent: 0, codes: ["plan.pending"] });
-      expect(second.details.join()).toMatch(/ is new, but its .* is ".*" and the request had ".*"\./);
-    },
-  );
+  it.each(CASES)("%s is not created again after a lost response, nor by the next run", async (type, config, shows) => {
+    const lost = (_: Mutation, __: number, fake: FakeAccount) => {
+      fake.objects.set(String(shows.id), remote(shows));
+      throw failure("maybe");
+    };
+    const first = await run(type, config, lost);
+    // An order repeats within seconds with the same key, which is another rule. This intent contains the objects
+    // before the create.
+    const kept = first.records.find((record) => record !== "dropped")?.private;
+    expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });
+    const second = await run(type, config, lost, { live: [shows], private: kept ?? {} });
+    expect(second).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+    expect(second.details.join()).toMatch(/ is new, but its .* is ".*" and the request had ".*"\./);
+  });
 
   it("an e-mail address of another person is recorded as the host returns it, and does not count as the sent one", async () => {
     const other = { ...grantRecord, email: "d.ev@acme.example" };

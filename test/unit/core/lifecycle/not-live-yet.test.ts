@@ -274,7 +274,7 @@ describe("lists of a service, at a host that does not show them before the servi
   });
 
   it.each(["pending", "suspended"] as const)(
-    "is the service's affair after a 403, not the token's, if the service is %s: the message names its domain",
+    "count a 403 as the service's and not the token's if the service is %s: the message names its domain",
     async (phase) => {
       const waitsFor = `service 1001 (${liveService.domain})`;
       expect(await shownAs(phase, 403)).toEqual({ status: "absent", matches: [], waitsFor });

@@ -129,9 +129,12 @@ it("all messages about a skipped resource equal the golden file", async () => {
   await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/words.txt");
 });
 
-it.each(["live", "suspended", "gone"] as const)("the requested status is stored until the service has it: %s", (phase) => {
-  const mark = { job: job("suspended", "active"), generation: 2, pending: { since: "", operation: "x" } } as never;
-  const kept = phase === "suspended" || phase === "gone" ? {} : { job: job("suspended", "active") };
-  expect(status.observedMark(mark, phase)).toEqual({ generation: 2, ...kept });
-  expect(status.observedMark({ generation: 2 }, phase)).toEqual({ generation: 2 });
-});
+it.each(["live", "suspended", "gone"] as const)(
+  "the requested status is stored until the service has it: %s",
+  (phase) => {
+    const mark = { job: job("suspended", "active"), generation: 2, pending: { since: "", operation: "x" } } as never;
+    const kept = phase === "suspended" || phase === "gone" ? {} : { job: job("suspended", "active") };
+    expect(status.observedMark(mark, phase)).toEqual({ generation: 2, ...kept });
+    expect(status.observedMark({ generation: 2 }, phase)).toEqual({ generation: 2 });
+  },
+);

@@ -23,7 +23,7 @@ const change = (after: JsonObject | null, after_unknown: Record<string, boolean>
     after_unknown,
   }) as unknown as Change;
 
-describe("what is planned", () => {
+describe("a planned attribute", () => {
   it("has the planned value, and null without one", () => {
     const planned = plannedAttributes(kind, change({ plan_id: 11, domain: "a.example" }), { plan_id: 12, term: 3 });
     expect(planned).toMatchObject({ plan_id: 11, domain: "a.example", term: null, suspended: null });

@@ -195,11 +195,14 @@ describe("a number of a declaration", () => {
     expect(body(PROJECT + service(plan))?.plan_id).toBe(11);
   });
 
-  it.each(["1e1", "0x0b", "0o13", "11.", "+11.0", "1.1e1"])("is rejected at its position if it is written as %s", (plan) => {
-    expect(problems(PROJECT + service(plan))).toEqual([
-      `4:14 config.invalid_value: plan_id: ${plan} is not a decimal number`,
-    ]);
-  });
+  it.each(["1e1", "0x0b", "0o13", "11.", "+11.0", "1.1e1"])(
+    "is rejected at its position if it is written as %s",
+    (plan) => {
+      expect(problems(PROJECT + service(plan))).toEqual([
+        `4:14 config.invalid_value: plan_id: ${plan} is not a decimal number`,
+      ]);
+    },
+  );
 
   it.each(["+11", "011", "1_1", '"11"', "eleven"])("is rejected as a string if it is written as %s", (plan) => {
     expect(problems(PROJECT + service(plan))).toEqual(["4:14 config.invalid_value: plan_id: expected a number"]);
