@@ -149,9 +149,9 @@ describe("webhooks listen", () => {
   });
 
   it.each<[why: string, answer: (response: ServerResponse) => void, words: RegExp]>([
-    ["refuses", (response) => void response.writeHead(500).end(), /the application answered 500; .* 502/],
+    ["fails", (response) => void response.writeHead(500).end(), /the application answered 500; .* 502/],
     ["redirects", (response) => void response.writeHead(302, { location: "/x" }).end(), /302 \(redirects are not/],
-    ["breaks off", (response) => void response.destroy(), /failed: .*; answered 502/],
+    ["closes the connection", (response) => void response.destroy(), /failed: .*; answered 502/],
   ])("makes the sender retry if the application %s, and then forwards the delivery", async (_, answer, words) => {
     let first = true;
     const app = await application((body, response) => {

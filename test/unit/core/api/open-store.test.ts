@@ -101,7 +101,7 @@ describe.skipIf(process.platform === "win32")("a state folder that other users c
       "another user owns it",
       (home) => [mkdirSync(home, 0o700), chownSync(home, NOBODY, NOBODY)],
     ],
-  ])("with %s is an error with a fix, and nothing is written", async (why, reason, prepare) => {
+  ])("is an error with a fix if %s, and nothing is written", async (why, reason, prepare) => {
     if (why.startsWith("another user") && process.getuid?.() !== 0) return;
     const [home, away] = [path.join(temporaryFolder(), "home"), temporaryFolder()];
     prepare(home, away);

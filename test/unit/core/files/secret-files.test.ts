@@ -233,8 +233,8 @@ describe("the check of an output", () => {
 describe("a file that cannot be created", () => {
   it.each<[string, Standing | undefined, RegExp]>([
     ["its folder does not exist", undefined, /^Create its folder first/],
-    ["nothing can be made in its folder, as in /proc", { ...PRIVATE, form: "folder" }, /where files can be/],
-  ])("because %s is reported with a fix", async (_, folder, fix) => {
+    ["its folder rejects new files, as /proc does", { ...PRIVATE, form: "folder" }, /where files can be/],
+  ])("is reported with a fix if %s", async (_, folder, fix) => {
     const disk = new FakeDisk();
     const { files } = outputs({ disk, look: (path) => (path === "/p" ? folder : undefined) });
     disk.failures.push({ operation: "create", code: "ENOENT" });

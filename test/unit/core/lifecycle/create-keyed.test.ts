@@ -215,8 +215,8 @@ describe("the response to an order", () => {
   });
 
   it.each<[string, Situation]>([
-    ["where orders are not adopted", { live: [old()], context: { adoptsOrders: false, replaces: () => true } }],
-    ["where another one was insisted on", { change: { anyway: true } }],
+    ["if orders are not adopted", { live: [old()], context: { adoptsOrders: false, replaces: () => true } }],
+    ["if the user insists on another order", { change: { anyway: true } }],
   ])("with an existing service is rejected %s", async (_, situation) => {
     const { ended, summary, happened } = await order({ live: [other()], ...situation });
     expect(ended).toEqual([situation.context ? "error plan.exists" : "error apply.replayed"]);

@@ -222,8 +222,8 @@ describe("a listable create", () => {
 
   const isReplaced: Context = { replaces: () => true };
   it.each<[string, JsonObject, Parameters<typeof run>[3]]>([
-    ["what it takes the place of", {}, { context: isReplaced }],
-    ["what it takes the place of, and what cannot be read", { events: [] }, { context: isReplaced }],
+    ["the object that it replaces", {}, { context: isReplaced }],
+    ["an object that it replaces and whose events are unreadable", { events: [] }, { context: isReplaced }],
   ])("is not rejected because of %s", async (_, hidden, over) => {
     const live = [{ ...liveWebhook, id: "150", ...hidden }];
     const result = await run("hosting_webhook", HOOK, () => hookRecord, { ...over, live });
