@@ -13,27 +13,30 @@ const pieces = fc.array(
   { maxLength: 12 },
 );
 
-describe("what a command writes where an agent of a CI reads it", () => {
-  it.each(["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"])("holds no command, in whatever pieces: %s", (name) => {
-    fc.assert(
-      fc.property(pieces, fc.constantFrom("out" as const, "err" as const, "reveal" as const), (texts, way) => {
-        const fake = fakeIo({ env: { [name]: "True" }, terminal: true });
-        const io = guardIo(fake);
-        for (const text of texts) io[way](text);
-        io.flush();
-        expect(liveCommands(fake.stdout() + fake.stderr())).toEqual([]);
-      }),
-    );
-  });
+describe("output in a log that a CI agent reads", () => {
+  it.each(["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"])(
+    "contains no command of the agent, whatever pieces the output arrives in: %s",
+    (name) => {
+      fc.assert(
+        fc.property(pieces, fc.constantFrom("out" as const, "err" as const, "reveal" as const), (texts, way) => {
+          const fake = fakeIo({ env: { [name]: "True" }, terminal: true });
+          const io = guardIo(fake);
+          for (const text of texts) io[way](text);
+          io.flush();
+          expect(liveCommands(fake.stdout() + fake.stderr())).toEqual([]);
+        }),
+      );
+    },
+  );
 
-  it("holds none in a file or a pipe, whatever its environment says", () => {
+  it("is unchanged in a file or a pipe, whatever the environment contains", () => {
     const [fake, terminal] = [fakeIo(), fakeIo({ terminal: true })];
     for (const one of [fake, terminal]) guardIo(one).out("::debug::x ##[x]\n");
     expect(fake.stdout()).toBe(":\\u003adebug::x ##\\u005bx]\n");
     expect(terminal.stdout()).toBe("::debug::x ##[x]\n");
   });
 
-  it("is exact or refused where it must be exact", () => {
+  it("is exact or rejected if the output must be exact", () => {
     const [plain, ci] = [fakeIo(), fakeIo({ env: GITHUB })];
     guardIo(plain).exact("##[x]", "The state");
     expect(plain.stdout()).toBe("##[x]");
@@ -42,7 +45,7 @@ describe("what a command writes where an agent of a CI reads it", () => {
     expect(ci.stdout()).toBe("a::b");
   });
 
-  it("is not changed where lines are whole and hold none", () => {
+  it("is unchanged if its lines are complete and contain no command", () => {
     const fake = fakeIo({ env: GITHUB });
     const io = guardIo(fake);
     for (const text of ["fe80", "::1 is up\n", `${" ".repeat(100)}a`, "::b\n", "1", ":\n:", " :\n"]) io.out(text);
@@ -51,7 +54,7 @@ describe("what a command writes where an agent of a CI reads it", () => {
 });
 
 describe("secrets", () => {
-  it("are given to the runner to hide: each once, on its own line, on standard error alone", () => {
+  it("are sent to the runner for masking: each once, on its own line, on standard error only", () => {
     const fake = fakeIo({ env: GITHUB, runner: true });
     const io = guardIo(fake);
     io.redaction.learn("env.OLD", "of-old-1");
@@ -76,7 +79,7 @@ describe("secrets", () => {
     expect(fake.stdout()).toBe('{"of": "(sensitive: env.OLD)"}\n');
   });
 
-  it("are written nowhere when no runner reads standard error", () => {
+  it("are not printed if no runner reads standard error", () => {
     const fake = fakeIo({ env: GITHUB });
     const io = guardIo(fake);
     io.redaction.learn("env.PW", "s3cr3t-value");
@@ -85,11 +88,14 @@ describe("secrets", () => {
   });
 });
 
-describe("whether the runner reads standard error", () => {
+describe("detection of a runner on standard error", () => {
   const folders: string[] = [];
   afterEach(() => Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true }))));
 
-  /** A system: hostform (self), started by a shell (20), started by `program` (10), which has one end of `pipe:[1]`. */
+  /**
+   * Simulates /proc: hostform (self), its parent shell (20), and the shell's parent `program` (10), which holds
+   * `pipe:[1]`.
+   */
   async function system(program: string, stderr: string): Promise<string> {
     const proc = await mkdtemp(path.join(tmpdir(), "hostform-proc-"));
     folders.push(proc);
@@ -122,7 +128,7 @@ describe("whether the runner reads standard error", () => {
     expect(runnerReadsErrors(env, await system(program, stderr))).toBe(reads);
   });
 
-  it("a system that does not describe its processes", () => {
+  it("finds no runner on a system that does not describe its processes", () => {
     expect(runnerReadsErrors(GITHUB, "/nowhere/proc")).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../support/folder.ts";
 import { runIn } from "./harness.ts";
 
-/** Two mistakes of one kind and one that has a value with what would act on a runner. */
+/** Two errors of one kind. The value in one of them contains text that a CI runner would execute. */
 const MISTAKEN = `project: acme
 services:
   www:
@@ -31,7 +31,7 @@ const GITHUB = { GITHUB_ACTIONS: "true", GITHUB_WORKSPACE: "ROOT" };
 const commandsIn = (text: string) => text.split("\n").filter((line) => line.startsWith("::"));
 
 describe("annotations", () => {
-  it("stand beside the lines of mistakes where GitHub's runner reads standard error", async () => {
+  it("are attached to the lines of errors if GitHub's runner reads standard error", async () => {
     for (const command of ["validate", "plan"]) {
       const { code, stdout, stderr } = await validate([command], { env: GITHUB, runner: true });
       expect({ code, commands: commandsIn(stdout) }).toEqual({ code: 1, commands: [] });
@@ -48,7 +48,7 @@ describe("annotations", () => {
 });
 
 describe("validate --format", () => {
-  it("sarif is a log with a result for each mistake, its rule, and its region", async () => {
+  it("sarif prints a log with a result for each error, its rule, and its region", async () => {
     const { code, json } = await validate(["validate", "--format", "sarif"], { env: GITHUB });
     expect(code).toBe(1);
     const log = json();
@@ -71,7 +71,7 @@ describe("validate --format", () => {
     });
   });
 
-  it("gitlab is a list with a fingerprint of each mistake, which does not depend on its line", async () => {
+  it("gitlab prints a list with a fingerprint of each error, independent of its line", async () => {
     const { json } = await validate(["validate", "--format", "gitlab"], { env: { CI_PROJECT_DIR: "ROOT" } });
     const list = json() as { fingerprint: string; location: unknown; severity: string }[];
     expect(list[0]).toMatchObject({
@@ -81,7 +81,7 @@ describe("validate --format", () => {
     expect(new Set(list.map(({ fingerprint }) => fingerprint)).size).toBe(list.length);
   });
 
-  it("of a valid declaration has no results, and ends with 0", async () => {
+  it("prints no results for a valid declaration, and ends with 0", async () => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.yaml"), "project: acme\n");
     const sarif = await runIn(dir, ["validate", "--format", "sarif"]);

@@ -10,7 +10,7 @@ import { runIn } from "./harness.ts";
 
 const HARMFUL = 'hosting_grant.www["$(touch harmed)`touch harmed`@x.example"]';
 
-/** A folder with a state that has these addresses. */
+/** Creates a folder whose state contains these addresses. */
 async function withState(...addresses: readonly string[]): Promise<string> {
   const dir = temporaryFolder();
   const resources = addresses.map((address) => {
@@ -31,7 +31,7 @@ async function withState(...addresses: readonly string[]): Promise<string> {
   return dir;
 }
 
-/** The candidates of `__complete`, without their descriptions. */
+/** Returns the candidates of `__complete`, without their descriptions. */
 async function candidates(dir: string, words: readonly string[]): Promise<string[]> {
   const { stdout, stderr, code } = await runIn(dir, ["__complete", ...words]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -67,7 +67,7 @@ describe("__complete", () => {
     expect(await candidates(await withState("hosting_service.www", "hosting_service.shop"), words)).toEqual(expected);
   });
 
-  it("prints nothing when the state cannot be read", async () => {
+  it("prints nothing if the state is unreadable", async () => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.tfstate"), "{");
     expect(await candidates(dir, ["sso", ""])).toEqual([]);
@@ -75,11 +75,11 @@ describe("__complete", () => {
 });
 
 describe("completion", () => {
-  it("refuses another shell", async () => {
+  it("rejects an unknown shell", async () => {
     expect(await runIn(temporaryFolder(), ["completion", "tcsh"])).toMatchObject({ code: 1 });
   });
 
-  /** Runs lines of a shell behind its completion script, with a `hostform` that prints one answer and its arguments. */
+  /** Runs shell lines after the completion script. A fake `hostform` prints `answer` and its arguments. */
   async function inShell(shell: string, answer: string, lines: string): Promise<string[]> {
     const dir = temporaryFolder();
     await mkdir(path.join(dir, "bin"));
@@ -87,7 +87,7 @@ describe("completion", () => {
     const fake = `#!/bin/sh\necho "$*" > ${dir}/given\ncat ${dir}/answer\n`;
     await writeFile(path.join(dir, "bin/hostform"), fake, { mode: 0o755 });
     const { stdout: script } = await runIn(dir, ["completion", shell]);
-    // In a file: fish refuses to read a script from the socket that a child's standard input is.
+    // The script is in a file, because fish does not read a script from a child's standard input, which is a socket.
     const file = path.join(dir, "script");
     await writeFile(file, shell === "zsh" ? `compdef() { }\n${script}\n${lines}\n` : `${script}\n${lines}\n`);
     const { stdout, stderr } = spawnSync(shell, [file], {
@@ -119,7 +119,7 @@ describe("completion", () => {
       expect(await offered(answer, ...words)).toEqual([`__complete ${words.join(" ")}`, ...expected]);
     });
 
-    it("quotes an address, and runs nothing in it", async () => {
+    it("quotes an address, and executes nothing in it", async () => {
       const [, grant = ""] = await offered(RECORDED, "state", "rm", "hosting_g");
       expect(await offered(RECORDED, "state", "rm", "hosting_grant.www\\["), "quoted as bash has it").toContain(grant);
       expect(spawnSync("bash", ["-c", `printf %s ${grant}`], { encoding: "utf8" }).stdout).toBe(HARMFUL);

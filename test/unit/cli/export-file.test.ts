@@ -34,7 +34,7 @@ describe("the file of an export", () => {
     expect(stderr).toContain(`\`${command}\``);
   });
 
-  it("never takes the place of another one unasked", async () => {
+  it("never replaces another file without --force", async () => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.tf"), "# mine\n");
     const refused = await exportIn(dir, declaration, {}, "--out", ".");
@@ -46,14 +46,14 @@ describe("the file of an export", () => {
     expect(again.json()).toEqual({ file: "hosting.tf", changed: false, diagnostics: [] });
   });
 
-  it("is JSON for programs, with the text where no file is written", async () => {
+  it("is JSON for programs, with the text if no file is written", async () => {
     const { json, stderr } = await exported({ ...declaration, guards: { max_orders: 1 } }, {}, "--json");
     expect(stderr).toBe("");
     expect(json()).toMatchObject({ diagnostics: [{ severity: "warning" }] });
     expect(json().configuration).toContain('resource "hosting_service" "www"');
   });
 
-  it("is not written where that cannot be", async () => {
+  it("is rejected in a place that hostform cannot write to", async () => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "file"), "");
     const { code, stderr } = await exportIn(dir, declaration, {}, "--out", "file");
@@ -61,7 +61,7 @@ describe("the file of an export", () => {
     expect(stderr).toMatch(/The configuration cannot be written to .*: a part of the path is not a folder/);
   });
 
-  it("names paths as Terraform will see them from where the file lies", async () => {
+  it("contains paths relative to the file's folder, as Terraform reads them", async () => {
     const dir = temporaryFolder();
     await mkdir(path.join(dir, "acme"));
     const text = JSON.stringify({

@@ -1,4 +1,4 @@
-/** Exports of declarations in folders of their own. */
+/** Exports declarations, each in its own folder. */
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { ResourceState } from "../../../src/core/model/index.ts";
@@ -27,7 +27,7 @@ export async function exportIn(
   return runIn(dir, ["export", ...args], parts);
 }
 
-/** The block that begins with these words. */
+/** Returns the block that begins with `head`. Throws an Error if the text lacks the block. */
 export function block(text: string, head: string): string {
   const start = text.indexOf(`\n${head} {`);
   if (start < 0) throw new Error(`no ${head} in\n${text}`);
@@ -36,7 +36,7 @@ export function block(text: string, head: string): string {
 
 export const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 
-/** Records resources, as hostform would have. */
+/** Writes resources to the state, as hostform does. */
 export async function record(dir: string, ...resources: (Partial<ResourceState> & { readonly address: string })[]) {
   const store = createFileStore({ path: path.join(dir, "hosting.tfstate") });
   const open = await store.open({ write: true, command: "test", timeoutMs: 0 });

@@ -43,7 +43,7 @@ output "secret" {
     expect(block(stdout, 'variable "HOOK_PATH"')).toContain("type");
   });
 
-  it("warns of what is another item in Terraform", async () => {
+  it("warns of outputs that differ in Terraform", async () => {
     const { code, stderr } = await exported({ ...DECLARED, outputs: { first: "${hosting_webhook.hook.events[0]}" } });
     expect(code).toBe(0);
     expect(stderr).toContain("The output first refers to an item of a set by its position");

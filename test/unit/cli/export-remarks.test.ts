@@ -5,8 +5,8 @@ import { temporaryFolder } from "../../support/folder.ts";
 import { block, exported, exportIn, record, SITE } from "./export-harness.ts";
 import { runIn } from "./harness.ts";
 
-describe("what an export says of what Terraform cannot", () => {
-  it("refuses references between instances of one name", async () => {
+describe("an export of a construct that Terraform lacks", () => {
+  it("rejects references between instances of one name", async () => {
     const grants = {
       "a@acme.example": { permission: '${hosting_grant.www["b@acme.example"].permission}' },
       "b@acme.example": "view",
@@ -17,7 +17,7 @@ describe("what an export says of what Terraform cannot", () => {
     expect(stderr).toMatch(/on hosting\.yaml:\d+:\d+ \(hosting_grant\.www\["a@acme\.example"\]\)/);
   });
 
-  it("refuses blocks that refer to each other although their instances form no circle", async () => {
+  it("rejects blocks that refer to each other although their instances form no cycle", async () => {
     const other = (name: string, key: string) => `\${hosting_grant.${name}["${key}@acme.example"].permission}`;
     const { code, stderr } = await exported({
       services: {
@@ -31,7 +31,7 @@ describe("what an export says of what Terraform cannot", () => {
     );
   });
 
-  it("warns of what becomes something else", async () => {
+  it("warns of a value that changes its meaning", async () => {
     const { code, stdout, stderr } = await exported({
       guards: { max_orders: 3, max_spend: { USD: 2000 }, max_removals: 1, max_removals_percent: 5 },
       services: {
@@ -74,13 +74,13 @@ describe("what an export says of what Terraform cannot", () => {
     expect((await exportIn(dir, {}, {})).stderr).toContain("state.key");
   });
 
-  it("warns of what is in the journal alone", async () => {
+  it("warns of resources that only the journal contains", async () => {
     const dir = temporaryFolder();
     const store = createFileStore({ path: path.join(dir, "hosting.tfstate") });
     const open = await store.open({ write: true, command: "test", timeoutMs: 0 });
     const rest = { provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };
     await open.put({ ...rest, address: "hosting_service.www", attributes: { id: "1001" } });
-    // Killed here: never closed.
+    // The state is not closed, as after a kill.
     const { stderr, stdout } = await exportIn(dir, { services: { www: SITE } });
     await open.close();
     expect(stderr).toContain("1 resource is still in its journal");

@@ -82,15 +82,15 @@ resource "hosting_grant" "www" {
 `);
   });
 
-  it("refuses a declaration with errors, all of them", async () => {
+  it("rejects an invalid declaration with all its errors", async () => {
     const { code, stdout, stderr } = await exported({ services: { www: { ...SITE, currency: "X", domian: 1 } } });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr.match(/^Error: /gm)).toHaveLength(2);
   });
 });
 
-describe("what is adopted, in an export", () => {
-  it("has an import block; the id of a grant names its service too, as far as that is known", async () => {
+describe("an adopted resource in an export", () => {
+  it("has an import block; the id of a grant includes its service's id if it is known", async () => {
     const dir = temporaryFolder();
     await record(dir, { address: "hosting_service.recorded", attributes: { id: "1001" } });
     const grants = { "a@acme.example": { permission: "view", import: 301 } };
@@ -122,7 +122,7 @@ describe("the name of an order in an export", () => {
   const reference = (text: string, name: string) =>
     /^ +reference = (.*)$/m.exec(block(text, `resource "hosting_service" "${name}"`))?.[1];
 
-  it("is written where nothing is ordered yet, and left to the state where it is", async () => {
+  it("is written if nothing is ordered yet, and otherwise comes from the state", async () => {
     const dir = temporaryFolder();
     const since = "2026-11-21T00:00:00Z";
     await record(
@@ -155,7 +155,7 @@ describe("the name of an order in an export", () => {
 });
 
 describe("values in an export", () => {
-  it("become variables and expressions, and are otherwise what they are in YAML", async () => {
+  it("become variables and expressions, and otherwise stay as in YAML", async () => {
     const { stdout, stderr } = await exported(
       {
         services: { www: { ...SITE, "x-y": undefined }, box: { plan_id: 31, currency: "USD" } },
@@ -201,7 +201,7 @@ describe("values in an export", () => {
     expect(stdout).toContain('# export TF_VAR_ONE="$ONE"\nvariable "ONE"');
   });
 
-  it("give variables names that Terraform takes, and one name to each", async () => {
+  it("become variables with names that Terraform accepts, one name for each value", async () => {
     const url = "https://hooks.acme.example/${env.version}/${env.TF_VAR_path}/${env.env_version}/${env.PW}";
     const { stdout } = await exported(
       {
@@ -214,14 +214,14 @@ describe("values in an export", () => {
       'url    = "https://hooks.acme.example/${var.env_version}/${var.path}/${var.env_version_2}/${var.PW}"',
     );
     expect(stdout).toContain("password         = var.PW_2\n");
-    // What plan and state show cannot be the variable that they must not: it is asked for by another name.
+    // A plan shows the URL, so the password needs its own ephemeral variable with another name.
     expect(block(stdout, 'variable "PW_2"')).toContain("ephemeral   = true");
     expect(block(stdout, 'variable "PW"')).not.toContain("ephemeral");
-    // Terraform takes it from the environment as it is.
+    // Terraform reads TF_VAR_path itself.
     expect(stdout).not.toContain("export TF_VAR_path");
   });
 
-  it("that are secret become variables that Terraform does not keep, wherever they come from", async () => {
+  it("become variables that Terraform does not store if they are secret, whatever their source", async () => {
     const site = (domain: string, password: unknown) => ({ ...SITE, domain, password, password_version: 1 });
     const { stdout } = await exported(
       {
@@ -251,7 +251,7 @@ describe("values in an export", () => {
     expect(stdout).not.toContain("correct horse");
   });
 
-  it("that hold a secret are refused at their place, and not shown", async () => {
+  it("are rejected at their position if they contain a secret, and the secret is not shown", async () => {
     const { code, stdout, stderr } = await exported(
       { client_accounts: { acme: { name: "Acme", vat_number: "12|abcdefghijklmnop" } } },
       { env: { HOSTING_TOKEN: "12|abcdefghijklmnop" } },

@@ -14,7 +14,7 @@ async function folder() {
   return { project, file, read: (name: string) => readFile(file(name), "utf8") };
 }
 
-it("fmt writes what changes, keeps its mode, and has nothing to do afterwards", async () => {
+it("fmt writes the formatted file, keeps its mode, and changes nothing the second time", async () => {
   const { project, file, read } = await folder();
   await chmod(file("hosting.yaml"), 0o600);
   const checked = await project.run("fmt", "--check", "--diff");
@@ -27,7 +27,7 @@ it("fmt writes what changes, keeps its mode, and has nothing to do afterwards", 
   expect(await project.run("fmt", "--check")).toMatchObject({ code: 0, out: "" });
 });
 
-it("fmt writes no file when one cannot be read or parsed", async () => {
+it("fmt writes no file if one file is unreadable or invalid", async () => {
   const { project, file, read } = await folder();
   await writeFile(file("broken.yaml"), "services: [");
   for (const other of ["broken.yaml", "missing.yaml"]) {
@@ -55,7 +55,7 @@ it.each([
   },
 );
 
-it("fmt reads standard input for `-`, prints the form, and writes no file", async () => {
+it("fmt formats standard input for `-` on standard output, and writes no file", async () => {
   const { project, read } = await folder();
   const run = (input: string, ...options: readonly string[]) => runIn(project.dir, ["fmt", "-", ...options], { input });
   expect(await run(UGLY)).toMatchObject({ code: 0, stdout: FORM, stderr: "" });
@@ -69,7 +69,7 @@ it("fmt reads standard input for `-`, prints the form, and writes no file", asyn
   expect(await read("hosting.yaml")).toBe(UGLY);
 });
 
-it("fmt --json names the files that change, and a mistake on standard output", async () => {
+it("fmt --json names the changed files, and prints an error on standard output", async () => {
   const { project, file, read } = await folder();
   await writeFile(file("good.yaml"), FORM);
   const run = (...options: readonly string[]) => runIn(project.dir, ["fmt", "--json", ...options]);
@@ -84,7 +84,7 @@ it("fmt --json names the files that change, and a mistake on standard output", a
   expect(JSON.stringify(broken.json())).toContain("broken.yaml");
 });
 
-it("fmt writes the file behind a link, and the link stays", async () => {
+it("fmt writes the target of a symbolic link, and keeps the link", async () => {
   const { project, file, read } = await folder();
   await rename(file("hosting.yaml"), file("real.yaml.txt"));
   await symlink("real.yaml.txt", file("hosting.yaml"));

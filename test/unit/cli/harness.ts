@@ -1,4 +1,4 @@
-/** A project in its own folder, an account in a sandbox, and the command line between them. */
+/** Project in its own folder, with its account in a sandbox, and the command line. */
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
@@ -16,7 +16,7 @@ export interface Ran {
   readonly stderr: string;
   readonly io: FakeIo;
   /** Standard output as JSON. */
-  // Bodies of every shape are looked into; a wrong guess fails the assertion that follows.
+  // Tests read bodies of many shapes. A wrong assumption fails the next assertion.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   json(): any;
 }
@@ -29,7 +29,7 @@ export interface Project {
   read(name: string): Promise<string>;
 }
 
-/** Runs the command line in a folder, and makes sure that no token is in what it says. */
+/** Runs the command line in a folder, and checks that its output contains no token. */
 export async function runIn(
   dir: string,
   args: readonly string[],
@@ -44,7 +44,7 @@ export async function runIn(
   return { code, stdout, stderr, io, json: () => JSON.parse(stdout) };
 }
 
-/** A project with this declaration against a fresh sandbox, whose agency token is in the environment. */
+/** Creates a project with this declaration and a new sandbox. The environment contains the agency's token. */
 export async function project(declaration = "project: test\n", options: SandboxOptions = {}): Promise<Project> {
   const dir = temporaryFolder();
   const sandbox = await startSandbox({ rateLimit: 0, ...options });
@@ -60,7 +60,7 @@ export async function project(declaration = "project: test\n", options: SandboxO
   };
 }
 
-/** A project with one service that exists in the account and matches its declaration; its id. */
+/** Creates a project with one service that exists in the account and matches its declaration. Adds the service's id. */
 export async function projectWithService(more = ""): Promise<Project & { readonly id: string }> {
   const made = await project();
   const [service] = made.sandbox.control.seedServices({ plan_id: 11 });
@@ -69,10 +69,10 @@ export async function projectWithService(more = ""): Promise<Project & { readonl
   return { ...made, id: String(service.id) };
 }
 
-/** A server that answers each request alike; its address. */
+/** Starts a server that returns the same response to every request. Returns its URL. */
 export async function answering(status: number, type: string, body: string): Promise<string> {
   const server = createServer((_, response) => {
-    // 204 has no body, and Node refuses to send one.
+    // A 204 response has no body, and Node rejects one.
     response.writeHead(status, { "content-type": type }).end(status === 204 ? undefined : body);
   });
   return listening(server);

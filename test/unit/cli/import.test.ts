@@ -16,7 +16,7 @@ domains:
 const WWW = "hosting_service.www";
 
 describe("import", () => {
-  it("adopts a service with GETs only, after which the plan is empty", async () => {
+  it("adopts a service with GET requests only, and the next plan is empty", async () => {
     const made = await projectWithService();
     made.sandbox.control.clearRequests();
 
@@ -30,7 +30,7 @@ describe("import", () => {
     expect(planned.code).toBe(0);
   });
 
-  it("takes from the declaration what the API never shows: policy, reference, coupon", async () => {
+  it("takes values that the API never returns from the declaration: policy, reference, coupon", async () => {
     const made = await projectWithService("    coupon_code: WELCOME10\n    reference: main\n");
     expect((await made.run(["import", WWW, made.id])).code).toBe(0);
     const shown = await made.run(["state", "show", WWW, "--json"]);
@@ -42,7 +42,7 @@ describe("import", () => {
     expect((await made.run(["plan", "--detailed-exitcode"])).code).toBe(0);
   });
 
-  it("says what differs, and leaves it to the next plan", async () => {
+  it("lists the differences and keeps them for the next plan", async () => {
     const made = await projectWithService("    suspended: true\n");
     const { code, json } = await made.run(["import", WWW, made.id, "--json"]);
     expect(code).toBe(0);
@@ -64,25 +64,28 @@ describe("import", () => {
     ],
     ["term", (text) => `${text}    term: 12\n`, /term 1; hosting_service\.www declares 12/],
   ];
-  it.each(contradictions)("refuses another %s than is declared, and names both", async (_, edit, both) => {
-    const made = await projectWithService();
-    const declared = edit(await made.read("hosting.yaml"));
-    await made.write("hosting.yaml", declared);
-    const { code, stdout, stderr } = await made.run(["import", WWW, made.id]);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(both);
-    await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
+  it.each(contradictions)(
+    "rejects another %s than the declaration has, and names both values",
+    async (_, edit, both) => {
+      const made = await projectWithService();
+      const declared = edit(await made.read("hosting.yaml"));
+      await made.write("hosting.yaml", declared);
+      const { code, stdout, stderr } = await made.run(["import", WWW, made.id]);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+      expect(stderr).toMatch(both);
+      await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
 
-    // The same where the declaration says it, and nothing of it is applied.
-    await made.write("hosting.yaml", `${declared}    import: "${made.id}"\n`);
-    const applied = await made.run(["apply", "--auto-approve"]);
-    expect(applied.code).toBe(1);
-    expect(applied.stdout).toMatch(both);
-    expect(applied.stdout).not.toContain("will be imported");
-    await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
-  });
+      // The same import in the declaration fails too, and the apply changes nothing.
+      await made.write("hosting.yaml", `${declared}    import: "${made.id}"\n`);
+      const applied = await made.run(["apply", "--auto-approve"]);
+      expect(applied.code).toBe(1);
+      expect(applied.stdout).toMatch(both);
+      expect(applied.stdout).not.toContain("will be imported");
+      await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
+    },
+  );
 
-  it("adopts a grant by e-mail address once its service is known", async () => {
+  it("adopts a grant by its e-mail address once its service is known", async () => {
     const made = await projectWithService("    grants:\n      dev@acme.example: manage\n");
     const grant = made.sandbox.control.create("grants", {
       service_id: Number(made.id),
@@ -107,7 +110,7 @@ describe("import", () => {
     expect(recorded.instances[0].dependencies).toEqual([WWW]);
   });
 
-  it("adopts a domain, which the API cannot show, on the declaration's word", async () => {
+  it("adopts a domain by the declaration alone, because the API cannot return it", async () => {
     const made = await project(DOMAIN);
     const { code, stderr } = await made.run(["import", "hosting_domain.acme", "77"]);
     expect(code).toBe(0);
@@ -131,7 +134,7 @@ describe("import", () => {
     await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
   });
 
-  it("refuses an address that is recorded, and an object that is recorded elsewhere", async () => {
+  it("rejects an address that the state contains, and an object of another address", async () => {
     const made = await projectWithService();
     await made.run(["import", WWW, made.id]);
     const before = await made.read("hosting.tfstate");

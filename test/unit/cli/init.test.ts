@@ -24,7 +24,7 @@ describe("init", () => {
     expect(validated.json()).toMatchObject({ valid: true, warning_count: 0 });
   });
 
-  it("holds an example of each kind that validates once the comments are removed", async () => {
+  it("contains a commented example of each kind that is valid without the comment signs", async () => {
     const dir = temporaryFolder();
     const text = starter({ project: "acme", baseUrl: "https://api.acme.example", schema: "./hosting.schema.json" });
     const prose = /^# (?=[A-Z]|yaml-language-server)/;
@@ -35,12 +35,12 @@ describe("init", () => {
     await writeFile(path.join(dir, "hosting.yaml"), bare);
     const { stdout, stderr } = await runIn(dir, ["validate"]);
     expect(stderr).toBe("");
-    // A resource for each kind at least; nested ones stand in the example of their parent.
+    // The template has at least one resource for each kind. A nested resource is in the example of its parent.
     expect(Number(/(\d+) resources/.exec(stdout)?.[1])).toBeGreaterThanOrEqual(kinds.size);
     for (const { section } of kinds.values()) expect(bare).toContain(`${section}:\n`);
   });
 
-  it("points at the schema in the project when the package is installed there", async () => {
+  it("refers to the schema in the project if the package is installed there", async () => {
     const dir = temporaryFolder();
     const schemas = path.join(dir, "node_modules/hostform/schemas");
     await mkdir(schemas, { recursive: true });
@@ -51,7 +51,7 @@ describe("init", () => {
     );
   });
 
-  it("asks when somebody is there, and takes defaults for empty answers", async () => {
+  it("asks questions in a terminal, and uses the defaults for empty answers", async () => {
     const dir = temporaryFolder();
     const { code, io } = await runIn(dir, ["init"], { answers: ["acme", "https://api.acme.example", ""] });
     expect(code).toBe(0);
@@ -73,7 +73,7 @@ describe("init", () => {
     expect(await read(dir, "hosting.yaml")).toMatch(/^ {4}money_scale: 2$/m);
   });
 
-  it("takes the folder's name when nobody is there", async () => {
+  it("uses the folder's name without a terminal", async () => {
     const dir = path.join(temporaryFolder(), "Ana's shop");
     await mkdir(dir);
     expect((await runIn(dir, ["init"])).code).toBe(0);
@@ -103,7 +103,7 @@ describe("init", () => {
     expect(await readdir(dir)).toEqual([]);
   });
 
-  it("refuses a folder that is not there", async () => {
+  it("rejects a folder that does not exist", async () => {
     const { code, stderr } = await runIn(temporaryFolder(), ["init", "--project", "a", "-C", "none"]);
     expect(code).toBe(1);
     expect(stderr).toContain("cannot be written: there is no such file or folder");
@@ -123,7 +123,7 @@ describe("schema", () => {
     expect((await runIn(dir, ["schema", "-"])).stdout).toBe(await packed());
   });
 
-  it("replaces the schema of another version, and nothing else", async () => {
+  it("replaces the schema of another version, and changes nothing else", async () => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "old.json"), '{\n  "title": "hostform declaration"\n}\n');
     expect((await runIn(dir, ["schema", "old.json"])).code).toBe(0);
@@ -137,7 +137,7 @@ describe("schema", () => {
 });
 
 describe("gitignoreWith", () => {
-  it("adds what is missing once, and keeps the rest", () => {
+  it("adds each missing line once, and keeps the other lines", () => {
     const once = gitignoreWith("node_modules/\n*.token");
     expect(once.startsWith("node_modules/\n*.token\n\n")).toBe(true);
     expect(once.match(/\*\.token/g)).toHaveLength(1);

@@ -17,7 +17,7 @@ webhooks:
   hook: {url: "https://collect.evil.example/x", events: [invoice.paid]}
 `;
 
-/** Values that an approver decides by. */
+/** Values that an approver must read before a decision. */
 const DECISIVE = [
   "evil-casino.example",
   "https://collect.evil.example/x",
@@ -33,7 +33,7 @@ async function declared(yaml: string) {
   return { ...made, run: (args: readonly string[], more = {}) => made.run(args, { env: { ...env, ...more } }) };
 }
 
-describe("what an approver decides by is shown, whatever the environment says", () => {
+describe("values that an approver must read are shown, whatever the environment contains", () => {
   it.each([
     ["a branch", "GITHUB_HEAD_REF", "fix;token=evil-casino.example;key=collect.evil.example/x;pw=mallory@evil.example"],
     [
@@ -68,7 +68,7 @@ describe("what an approver decides by is shown, whatever the environment says", 
     expect((await run(["apply", "a.plan"], env)).stdout).toContain("Apply complete! 3 added");
   });
 
-  it("but a known secret in it is an error that names the field, and shows no value", async () => {
+  it("but a known secret among them is an error that names the field, and shows no value", async () => {
     const { run } = await declared(DECLARED);
     for (const format of FORMATS) {
       const { code, stdout, stderr } = await run(["plan", ...format], {
@@ -81,7 +81,7 @@ describe("what an approver decides by is shown, whatever the environment says", 
   });
 });
 
-/** Two runs differ in their times and ports. */
+/** Removes times and durations, which differ between runs. */
 const withoutTimes = (text: string) =>
   text
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z|\d{4}-\d\d-\d\d \d\d:\d\d(?: UTC)?/g, "")
@@ -89,7 +89,7 @@ const withoutTimes = (text: string) =>
 
 const COMMAND = "##vso[task.setvariable variable=A]x";
 
-describe("a text that leaves holds no command of a CI's agent, without any variable that names a CI", () => {
+describe("output contains no command of a CI agent, even if no variable names a CI", () => {
   const accounts = `project: test\nclient_accounts:\n  acme: {name: "${COMMAND}"}\nwebhooks:\n  hook: {url: "https://a.example/x", events: [invoice.paid]}\n`;
 
   it("in a stream, a report and a saved plan", async () => {
@@ -117,7 +117,7 @@ describe("a text that leaves holds no command of a CI's agent, without any varia
     expect(liveCommands(exported)).toEqual([]);
   });
 
-  it("but what must be exact is exact, or refused where a CI would read it", async () => {
+  it("but exact output is exact, or rejected if a CI reads it", async () => {
     const { run, read } = await declared(accounts);
     await run(["apply", "--auto-approve"]);
     expect((await run(["state", "pull"])).stdout).toBe(await read("hosting.tfstate"));

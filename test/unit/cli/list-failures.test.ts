@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../support/folder.ts";
 import { answering, type Project, projectWithService, runIn } from "./harness.ts";
 
-/** Every command that asks the API something. */
+/** Every command that sends a request to the API. */
 const ASKING: readonly (readonly string[])[] = [
   ["plan"],
   ["import", "hosting_service.www", "1001"],
@@ -18,7 +18,7 @@ const ASKING: readonly (readonly string[])[] = [
   ["password", "1001", "--generate"],
 ];
 
-/** Each command must end with 1, say what is wrong on standard error only, and write no state. */
+/** Expects that the command ends with exit code 1, prints the error only on standard error, and writes no state. */
 async function expectRefusal(made: Project, args: readonly string[], env: object, message: RegExp) {
   const { code, stdout, stderr } = await made.run(args, { env: env as Record<string, string> });
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -63,7 +63,7 @@ it.each([
 });
 
 describe("a command line", () => {
-  it("wraps no line for a terminal of unknown size", async () => {
+  it("has no wrapped line in a terminal of unknown width", async () => {
     const [at120, unknown] = await Promise.all(
       [120, 0].map((columns) => runIn(temporaryFolder(), ["plan"], { terminal: true, columns })),
     );
@@ -72,7 +72,7 @@ describe("a command line", () => {
     expect(unknown?.stderr).toContain("a folder with `-C`.");
   });
 
-  it("version says version, Node and platform", async () => {
+  it("prints the version, Node and the platform with version", async () => {
     expect((await runIn(temporaryFolder(), ["version"])).stdout).toMatch(/^hostform \d+\.\d+\.\d+ \(Node \d+/);
     const { json } = await runIn(temporaryFolder(), ["version", "--json"]);
     expect(json()).toEqual({ version: expect.any(String), node: process.versions.node, platform: expect.any(String) });
@@ -86,7 +86,7 @@ describe("a command line", () => {
     expect(after.stdout).toBe(before.stdout);
   });
 
-  it("--verbose shows each request, --quiet nothing but results", async () => {
+  it("prints each request with --verbose, and only results with --quiet", async () => {
     const made = await projectWithService();
     const verbose = await made.run(["plans", "--verbose"]);
     expect(verbose.stderr).toMatch(/GET .*plans.* 200/);

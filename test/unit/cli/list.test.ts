@@ -29,7 +29,7 @@ describe("listings", () => {
     expect(control.requests().every(({ method }) => method === "GET")).toBe(true);
   });
 
-  it("end at Ctrl-C in the middle of a request, and say so", async () => {
+  it("end at Ctrl-C in the middle of a request, and report the interruption", async () => {
     let press = () => {};
     const sleep = async () => press();
     const made = await project(undefined, { sleep });
@@ -43,7 +43,7 @@ describe("listings", () => {
     expect(JSON.parse(io.stdout()).diagnostics).toMatchObject([{ code: "interrupted" }]);
   });
 
-  it("work without any declaration, from the environment alone", async () => {
+  it("need no declaration, only environment variables", async () => {
     const made = await project();
     const { code, json } = await made.run(["plans", "--json", "-C", "/"]);
     expect(code).toBe(0);
@@ -63,7 +63,7 @@ describe("listings", () => {
     expect(none.stderr).toContain("404");
   });
 
-  it("--provider takes another account of the declaration, and an unknown one is refused", async () => {
+  it("--provider selects another account of the declaration, and an unknown provider is rejected", async () => {
     const made = await project("project: test\nproviders:\n  beta:\n    token_env: BETA_TOKEN\n");
     const env = { HOSTING_BASE_URL: made.sandbox.url, BETA_TOKEN: made.sandbox.tokens.customer };
     const beta = await made.run(["services", "--provider", "beta", "--json"], { env });
@@ -75,7 +75,7 @@ describe("listings", () => {
 });
 
 describe("grants", () => {
-  it("takes an id, or an address that the state knows", async () => {
+  it("accept an id, or an address that the state contains", async () => {
     const made = await projectWithService();
     made.sandbox.control.create("grants", {
       service_id: Number(made.id),
@@ -106,7 +106,7 @@ describe("grants", () => {
 });
 
 describe("domains check", () => {
-  it("asks for many at once", async () => {
+  it("checks several domains with one request", async () => {
     const made = await project();
     const { code, json } = await made.run(["domains", "check", "acme-free.example", "customer-one.example", "--json"]);
     expect(code).toBe(0);
@@ -117,7 +117,7 @@ describe("domains check", () => {
     expect((await made.run(["domains", "check", "acme-free.example"])).stdout).toContain("yes");
   });
 
-  it("refuses what is no domain name before asking", async () => {
+  it("rejects an invalid domain name without a request", async () => {
     const made = await project();
     expect((await made.run(["domains", "check", "acme"])).code).toBe(1);
     expect((await made.run(["domains", "check"])).code).toBe(1);

@@ -6,7 +6,7 @@ const FORMATS = [[], ["--format", "markdown"], ["--format", "html"], ["--json"]]
 
 const webhook = (url: string) => `project: test\nwebhooks:\n  hook: {url: "${url}", events: [invoice.paid]}\n`;
 
-/** A project, and a run in it with more variables of the environment. */
+/** Creates a project, and a function that runs commands in it with additional environment variables. */
 async function declared(yaml: string) {
   const made = await project(yaml);
   const env = { HOSTING_BASE_URL: made.sandbox.url, HOSTING_TOKEN: made.sandbox.tokens.agency };
@@ -25,18 +25,18 @@ describe("a variable of the environment in YAML", () => {
     expect(stdout).toContain("https://hooks.acme.example/a?(sensitive: env.HOOK_TOKEN)");
   });
 
-  it("hides the path from where it stands in it", async () => {
+  it("hides the rest of the path from the secret on", async () => {
     const { run } = await declared(webhook("https://hooks.acme.example/a/${env.HOOK_TOKEN}/b?c=d"));
     const { stdout } = await run(["plan"], { HOOK_TOKEN: TOKEN });
     expect(stdout).toContain("https://hooks.acme.example/a/(sensitive: env.HOOK_TOKEN)");
     expect(stdout).not.toContain(TOKEN);
   });
 
-  it.each(FORMATS)("leaves host and path open when its value changes (%s %s)", async (...format) => {
+  it.each(FORMATS)("keeps host and path visible when its value changes (%s %s)", async (...format) => {
     const url = "https://hooks.acme.example/in";
     const { run, write } = await declared(webhook(`${url}?token=\${env.HOOK_TOKEN}`));
     expect((await run(["apply", "--auto-approve"], { HOOK_TOKEN: TOKEN })).code).toBe(0);
-    // Another webhook may have the open part as its whole URL.
+    // The URL of another webhook may equal the public part of this URL.
     const both = `project: test\nwebhooks:\n  hook: {url: '${url}?token=\${env.HOOK_TOKEN}', events: [invoice.paid]}\n`;
     await write("hosting.yaml", `${both}  plain: {url: "${url}", events: [invoice.paid]}\n`);
     const planned = await run(["plan", ...format], { HOOK_TOKEN: "an0ther-of-the-hook" });
@@ -47,7 +47,7 @@ describe("a variable of the environment in YAML", () => {
     for (const secret of [TOKEN, "an0ther-of-the-hook"]) expect(planned.stdout).not.toContain(secret);
   });
 
-  it("stays sensitive in the state, and in what comes after", async () => {
+  it("stays sensitive in the state, and in later plans", async () => {
     const { run, read, write } = await declared(webhook("https://hooks.acme.example/a?token=${env.HOOK_TOKEN}"));
     const env = { HOOK_TOKEN: TOKEN };
     expect((await run(["apply", "--auto-approve"], env)).code).toBe(0);
@@ -56,7 +56,7 @@ describe("a variable of the environment in YAML", () => {
     const runs = [["state", "show", "hosting_webhook.hook"], ["plan"], ["plan", "--json"], ["apply", "--auto-approve"]];
     for (const args of runs) expect((await run(args, env)).stdout, args.join(" ")).not.toContain(TOKEN);
     await write("hosting.yaml", "project: test\n");
-    // The environment no longer has it: the record alone says that it is sensitive.
+    // The variable is no longer set, so only the state marks the value as sensitive.
     for (const format of FORMATS)
       expect((await run(["plan", "--allow-removals", ...format], {})).stdout).not.toContain(TOKEN);
   });
@@ -127,7 +127,7 @@ describe("a variable of the environment in YAML", () => {
     },
   );
 
-  it("is never open if it holds the token of a provider, whatever its name", async () => {
+  it("is never visible if it contains the token of a provider, whatever its name", async () => {
     const yaml = `project: test\nproviders: {default: {token_env: ACME_API}}\nservices: {w: {plan_id: 11, currency: USD, domain: '\${env.ACME_API}'}}\n`;
     const { run } = await declared(yaml);
     const { stderr } = await run(["plan"], { HOSTFORM_ENV_ALLOW: "ACME_API", ACME_API: "7|correct-horse-battery" });
@@ -135,7 +135,7 @@ describe("a variable of the environment in YAML", () => {
     expect(stderr).not.toContain("correct-horse");
   });
 
-  it("needs the list in an untrusted declaration", async () => {
+  it("must be in the list of readable variables in an untrusted declaration", async () => {
     const yaml =
       "project: test\nvariables: {site: {default: '${env.X}'}}\nservices: {w: {plan_id: 11, currency: USD, domain: '${var.site}'}}\n";
     const { run } = await declared(yaml);

@@ -15,7 +15,7 @@ const RECORDED: Record<string, OutputState> = {
   secret: { value: SECRET, type: "string", sensitive: true },
 };
 
-/** Runs the command where these outputs are recorded. */
+/** Runs `output` in a folder whose state contains these outputs. */
 async function output(args: readonly string[], outputs = RECORDED, terminal = false, env = {}): Promise<Ran> {
   const dir = temporaryFolder();
   const open = await createFileStore({ path: `${dir}/hosting.tfstate` }).open({
@@ -29,7 +29,7 @@ async function output(args: readonly string[], outputs = RECORDED, terminal = fa
 }
 
 describe("output", () => {
-  it("prints all as Terraform does, the sensitive ones hidden", async () => {
+  it("prints all outputs as Terraform does, and hides the sensitive ones", async () => {
     const { code, stdout, stderr } = await output([]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toBe(`events = toset([
@@ -61,13 +61,13 @@ site_id = "1001"
     expect(await output(args)).toMatchObject({ code: 0, stdout: expected, stderr: "" });
   });
 
-  it("lets nothing act on a terminal", async () => {
+  it("prints no control character to a terminal", async () => {
     expect((await output(["--raw", "note"], RECORDED, true)).stdout).toBe("\\u001b[2Jtwo\nlines");
     expect((await output(["note"], RECORDED, true)).stdout).not.toContain("\u001b[2J");
     expect((await output(["--json"])).stdout).not.toContain("\u001b");
   });
 
-  it("is not printed as it is where the agent of a CI would act on it, and means the same as JSON", async () => {
+  it("is escaped with the same JSON value if the raw text would be a command of a CI agent", async () => {
     const recorded = {
       ...RECORDED,
       command: { value: "::set-env name=A::b", type: "string" as const, sensitive: false },
@@ -82,7 +82,7 @@ site_id = "1001"
     expect((await output(["--raw", "command"], recorded)).stdout).toBe("::set-env name=A::b");
   });
 
-  it("prints all as JSON in Terraform's form, with the values of the sensitive ones", async () => {
+  it("prints all outputs as JSON in Terraform's format, including sensitive values", async () => {
     const { stdout, json } = await output(["--json"]);
     expect(json().secret).toEqual({ sensitive: true, type: "string", value: SECRET });
     expect(json().events).toEqual({ sensitive: false, type: ["set", "string"], value: ["a", "b"] });
@@ -101,7 +101,7 @@ site_id = "1001"
     expect(stdout + stderr).not.toContain(SECRET);
   });
 
-  it("warns when there are none, without an error", async () => {
+  it("prints a warning, and no error, without outputs", async () => {
     const dir = temporaryFolder();
     expect(await runIn(dir, ["output"])).toMatchObject({
       code: 0,
@@ -170,7 +170,7 @@ signing = <sensitive>
     });
   });
 
-  it("are a change of their own, for which no request is made", async () => {
+  it("are a change of their own, without a request", async () => {
     const made = await project(DECLARED);
     await made.run(["apply", "--auto-approve"]);
     const serial = async () => JSON.parse(await made.read("hosting.tfstate")).serial as number;

@@ -7,14 +7,14 @@ import { fakeIo } from "../../support/io.ts";
 import { openedOn } from "../../support/opened.ts";
 import { order, plan } from "../report/builders.ts";
 
-/** The terminal of an apply, and what it was given. */
+/** Creates the terminal of an apply, and its recorded output. */
 function made(parts: { terminal: boolean; quiet?: boolean; env?: Record<string, string> }) {
   const { terminal: isTerminal, quiet = false, env = {} } = parts;
   const io = fakeIo({ terminal: isTerminal, columns: 80, clock: testClock(), env });
   return { io, terminal: openedOn(cliParts, io, { quiet }).terminal };
 }
 
-/** What a terminal shows after all that: lines go up by `ESC[nA` and the rest is cleared by `ESC[J`. */
+/** Returns the lines that a terminal shows after this text: `ESC[nA` moves up n lines, and `ESC[J` clears the rest. */
 function screen(text: string): string[] {
   const lines: string[] = [""];
   const esc = String.fromCharCode(27);
@@ -34,7 +34,7 @@ const complete: ApplyEvent = { type: "complete", address: ADDRESS, action: "crea
 const one = plan([order({ address: ADDRESS })]);
 
 describe("progress", () => {
-  it("on a terminal keeps its lines above the status area, and leaves nothing of that behind", async () => {
+  it("on a terminal keeps its lines above the status area, and removes the status area at the end", async () => {
     const { io, terminal } = made({ terminal: true });
     await showProgress(terminal, one, new AbortController().signal, async (onEvent) => {
       onEvent(start);
@@ -48,7 +48,7 @@ describe("progress", () => {
     ]);
   });
 
-  it("says what Ctrl-C means, and no repainting takes that away", async () => {
+  it("keeps the effect of Ctrl-C on the screen while it is repainted", async () => {
     const { io, terminal } = made({ terminal: true });
     const stop = new AbortController();
     await showProgress(terminal, one, stop.signal, async (onEvent) => {
@@ -74,7 +74,7 @@ describe("progress", () => {
   });
 });
 
-describe("a long reading", () => {
+describe("the progress of a long read", () => {
   afterEach(() => void vi.useRealTimers());
 
   /** Reads 303 listings for a minute, then prints a plan. */
@@ -108,7 +108,7 @@ describe("a long reading", () => {
   const waiting = (seconds: number) =>
     expect.stringMatching(`^Reading 60 of 303, budget 0 of 60, next in ${seconds} s, about \\d minutes left$`);
 
-  it("is one line at the bottom of a terminal, below what is printed, and gone at the end", () => {
+  it("is one line at the bottom of a terminal, below the other output, and is removed at the end", () => {
     const { seen, last, stdout } = read({ terminal: true });
     expect(seen).toEqual([
       [waiting(38), ""],
@@ -132,7 +132,7 @@ describe("a long reading", () => {
     ["--json where standard error may be the same file", { terminal: false, json: true }, "Something else.\n"],
   ])("is nothing with %s", (_, parts, expected) => expect(read(parts).stderr).toBe(expected));
 
-  it("says with --verbose which request waits, and for what", () => {
+  it("with --verbose names the waiting request and the reason", () => {
     expect(read({ terminal: true, verbose: true }).stderr).toContain(
       "Waiting 58 s to send GET /services/8/grants: the budget of 60 requests a minute\nis used up; sent in the last minute: 60 by this run\n",
     );

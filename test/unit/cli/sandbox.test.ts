@@ -14,7 +14,7 @@ const isUp = (url: string, token = "") =>
   );
 
 describe("sandbox", () => {
-  it("prints what to export, runs until Ctrl-C, and ends with 0", async () => {
+  it("prints the variables to export, runs until Ctrl-C, and ends with 0", async () => {
     const io = fakeIo({ cwd: temporaryFolder() });
     const ended = runCli(["sandbox", "--seed", "test"], io);
     await io.listening;
@@ -45,7 +45,7 @@ describe("sandbox", () => {
     expect(io.stderr()).toBe("");
   });
 
-  it("-- COMMAND: runs it against the sandbox and passes its exit code on", async () => {
+  it("-- COMMAND: runs the command against the sandbox and returns its exit code", async () => {
     let seen: Readonly<Record<string, string | undefined>> = {};
     let status: unknown;
     const ran = await runIn(
@@ -90,7 +90,7 @@ describe("sandbox", () => {
     expect(JSON.parse(JSON.stringify({ PS1, PROMPT_COMMAND }))).toEqual(prompt);
   });
 
-  it("--snapshot: starts from one", async () => {
+  it("--snapshot: starts from a snapshot", async () => {
     const dir = temporaryFolder();
     const inside = async (args: string[], work: (control: string) => Promise<void>) =>
       runIn(dir, ["sandbox", ...args, "--", "app"], {
@@ -135,7 +135,7 @@ describe("sandbox", () => {
     ["*.example", "without a scheme, port or path"],
     ["10.0.0.0/8", "without a scheme, port or path"],
     ["hooks.example,other.example", "a host such as hooks.example"],
-  ])("--deliver-to %s is refused: it would allow nothing", async (target, hint) => {
+  ])("--deliver-to %s is rejected, because it would allow no receiver", async (target, hint) => {
     const ran = await runIn(temporaryFolder(), ["sandbox", "--deliver-to", target, "--", "app"]);
     expect([ran.code, ran.io.ran]).toEqual([1, []]);
     expect(ran.stderr).toContain(hint);
@@ -149,7 +149,7 @@ describe("sandbox", () => {
     },
   );
 
-  it("--open opens the dashboard, and goes on where there is no browser", async () => {
+  it("--open opens the dashboard, and continues without a browser", async () => {
     const io = fakeIo({ cwd: temporaryFolder() });
     const ended = runCli(["sandbox", "--open"], io);
     await io.listening;

@@ -3,7 +3,7 @@ import { answering, declarationOf, type Project, project, projectWithService } f
 
 const PASSWORD = "correct horse battery";
 
-/** A project whose account has a VPS: its id. */
+/** Creates a project whose account has a VPS. Returns the VPS's id too. */
 async function withVps(): Promise<Project & { readonly vps: string }> {
   const made = await project();
   const [service] = made.sandbox.control.seedServices({ plan_id: 31 });
@@ -30,17 +30,17 @@ describe("password", () => {
     expect(posts(made)[0]?.body).toEqual({ password: PASSWORD });
   });
 
-  it("takes an address of the state, without asking for the type of product again", async () => {
+  it("is set by an address of the state, without another request for the product type", async () => {
     const made = await projectWithService();
     await made.run(["import", "hosting_service.www", made.id]);
     made.sandbox.control.clearRequests();
     const done = await made.run(["password", "hosting_service.www", "--password-stdin", "--json"], { input: PASSWORD });
     expect(done.json()).toEqual({ service_id: made.id, generated: false });
-    // Only the GET shows whether it is the recorded service.
+    // The GET checks that the service is the one in the state.
     expect(made.sandbox.control.requests().map(({ method }) => method)).toEqual(["GET", "POST"]);
   });
 
-  it("is generated for a VPS, and is all that is on standard output", async () => {
+  it("is generated for a VPS, and is the only text on standard output", async () => {
     const made = await withVps();
     const { code, stdout, stderr } = await made.run(["password", made.vps]);
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe("password", () => {
     ["a file that is not there", ["--password-file", "none"], "there is no such file or folder"],
     ["a short one", ["--password-stdin"], "too short"],
     ["several lines", ["--password-env", "LINES"], "more than one line"],
-  ])("is refused with %s, and nothing is sent", async (_, flags, message) => {
+  ])("is rejected with %s, and no request is sent", async (_, flags, message) => {
     const made = await projectWithService();
     const env = {
       HOSTING_BASE_URL: made.sandbox.url,
@@ -74,7 +74,7 @@ describe("password", () => {
     expect(posts(made)).toEqual([]);
   });
 
-  it("is refused when the API generates it", async () => {
+  it("is rejected if the API generates the password", async () => {
     const made = await withVps();
     const { code, stderr } = await made.run(["password", made.vps, "--password-stdin"], { input: PASSWORD });
     expect(code).toBe(1);
@@ -82,7 +82,7 @@ describe("password", () => {
     expect(posts(made)).toEqual([]);
   });
 
-  it("is an error when the answer does not hold what was generated", async () => {
+  it("is an error if the response lacks the generated password", async () => {
     const made = await withVps();
     const env = {
       HOSTING_BASE_URL: await answering(200, "application/json", '{"data":{"id":1,"product_type":"vps"}}'),
@@ -93,7 +93,7 @@ describe("password", () => {
     expect(stderr).toContain("was reset, but the response does not contain the new password");
   });
 
-  it("is readable where the agent of a CI would act on it, and the changes are explained", async () => {
+  it("is readable if a CI agent would execute a part of it, and the changes are explained", async () => {
     const made = await withVps();
     const body = '{"data":{"id":1,"product_type":"vps","password":"::p##[w"}}';
     const env = {
@@ -107,7 +107,7 @@ describe("password", () => {
     expect((await made.run(["password", "1", "--json"], { env })).json().password).toBe("::p##[w");
   });
 
-  it("asks for a decision when the product type is not known", async () => {
+  it("requires a decision if the product type is unknown", async () => {
     const made = await withVps();
     made.sandbox.control.change("services", Number(made.vps), { product_type: "mainframe" as never });
     const open = await made.run(["password", made.vps]);
@@ -118,7 +118,7 @@ describe("password", () => {
 });
 
 describe("sso", () => {
-  it("prints the URL and nothing else on standard output", async () => {
+  it("prints only the URL on standard output", async () => {
     const made = await projectWithService();
     const { code, stdout, stderr } = await made.run(["sso", made.id]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -128,7 +128,7 @@ describe("sso", () => {
     expect(json.json()).toEqual({ service_id: made.id, url: expect.stringContaining("://") });
   });
 
-  it.each(["file:///etc/passwd", "javascript:alert(1)", "-h"])("neither opens nor prints %s", async (url) => {
+  it.each(["file:///etc/passwd", "javascript:alert(1)", "-h"])("neither opens nor prints the URL %s", async (url) => {
     const made = await project();
     const env = {
       HOSTING_BASE_URL: await answering(200, "application/json", JSON.stringify({ data: { url } })),
@@ -140,7 +140,7 @@ describe("sso", () => {
     expect((await made.run(["sso", "1"], { env })).stdout).toBe("");
   });
 
-  it("to a service that is not live yet says to wait, and why", async () => {
+  it("to a service that is not live yet asks the user to wait, with the reason", async () => {
     const made = await project(declarationOf("www.acme.example", "USD"));
     expect((await made.run(["apply", "--auto-approve"])).code).toBe(0);
     made.sandbox.control.addFault({

@@ -6,7 +6,7 @@ import { fakeIo } from "../../support/io.ts";
 
 const ROOT = path.join(import.meta.dirname, "../../..");
 
-/** Prints every module that a process has loaded, one a line, when it ends. */
+/** Module that prints every module loaded by its process when the process ends, one per line. */
 const LISTING = `data:text/javascript,${encodeURIComponent(`
   import { writeSync } from "node:fs";
   import { registerHooks } from "node:module";
@@ -15,7 +15,7 @@ const LISTING = `data:text/javascript,${encodeURIComponent(`
   process.on("exit", () => writeSync(2, loaded.map((url) => "loaded " + url + "\\n").join("")));
 `)}`;
 
-/** The packages and the parts of `src` that a command line loads, without those of the command line itself. */
+/** Returns the packages and the parts of `src` that a command line loads, without `src/cli`. */
 function loadedBy(...line: string[]): string[] {
   const { stderr } = spawnSync(process.execPath, ["--import", LISTING, path.join(ROOT, "src/cli/main.ts"), ...line], {
     encoding: "utf8",
@@ -29,7 +29,7 @@ function loadedBy(...line: string[]): string[] {
   return [...new Set(parts)].filter((part) => !part.startsWith("src/cli/")).sort();
 }
 
-/** What the guard that hides secrets needs, and nothing of the work on an account: not `zod`, `undici`, `yaml`, the engine. */
+/** Modules for the redaction of secrets. `zod`, `undici`, `yaml` and the engine are not among them. */
 const FOR_HELP = [
   "commander",
   "hono",
@@ -43,7 +43,7 @@ const FOR_HELP = [
   "src/report/paint.ts",
 ];
 
-describe("what a command line loads", () => {
+describe("modules that a command line loads", () => {
   it.each([
     ["version", ["version"], ["src/core/api/version.ts", "src/core/model"]],
     ["help", ["plan", "--help"], FOR_HELP],

@@ -8,14 +8,14 @@ import { type Project, projectWithService, runIn } from "./harness.ts";
 const WWW = "hosting_service.www";
 const HOOK = "hosting_webhook.billing";
 
-/** A project whose service is recorded, and a run that was killed right after it recorded a webhook. */
+/** Creates a project with a service in its state, and simulates a run that was killed right after it recorded a webhook. */
 async function stopped(): Promise<Project> {
   const made = await projectWithService();
   await made.run(["import", WWW, made.id]);
   const path = `${made.dir}/hosting.tfstate`;
   const run = await createFileStore({ path }).open({ write: true, command: "apply", timeoutMs: 0 });
   await run.put(resource(HOOK, "201", { attributes: { secret: "whsec_1" }, sensitive: ["secret"] }));
-  // What is on disk at this moment is all that a killed process leaves.
+  // A killed process leaves exactly the files that are on disk now.
   await cp(`${path}.journal`, `${made.dir}/kept`);
   const before = await made.read("hosting.tfstate");
   await run.close();
@@ -24,8 +24,8 @@ async function stopped(): Promise<Project> {
   return made;
 }
 
-describe("the state commands, while the journal of a run that was stopped is there", () => {
-  it("list and show what it holds, and leave it", async () => {
+describe("the state commands, with the journal of a stopped run", () => {
+  it("list and show resources of the journal, and keep the journal", async () => {
     const made = await stopped();
     const before = [await made.read("hosting.tfstate"), await made.read("hosting.tfstate.journal")];
     expect((await made.run(["state", "list"])).stdout).toBe(`${WWW}\n${HOOK}\n`);
@@ -34,7 +34,7 @@ describe("the state commands, while the journal of a run that was stopped is the
     expect([await made.read("hosting.tfstate"), await made.read("hosting.tfstate.journal")]).toEqual(before);
   });
 
-  it("rm and mv end that run first", async () => {
+  it("rm and mv complete the stopped run first", async () => {
     const made = await stopped();
     expect((await made.run(["state", "mv", HOOK, "hosting_webhook.books"])).code).toBe(0);
     expect((await made.run(["state", "rm", WWW])).code).toBe(0);
@@ -42,7 +42,7 @@ describe("the state commands, while the journal of a run that was stopped is the
     expect(existsSync(`${made.dir}/hosting.tfstate.journal`)).toBe(false);
   });
 
-  it("refuse a state that the journal does not belong to, and say how to go on", async () => {
+  it("reject a state that does not belong to the journal, and name the next step", async () => {
     const made = await stopped();
     const state = await made.read("hosting.tfstate");
     await made.write("hosting.tfstate", state.replace(/"serial": \d+/, '"serial": 70'));

@@ -6,7 +6,7 @@ import { type Project, projectWithService } from "./harness.ts";
 const WWW = "hosting_service.www";
 const GRANT = 'hosting_grant.www["dev@acme.example"]';
 
-/** A state with a service, a grant and a webhook whose secret is known. */
+/** Creates a project whose state contains a service, a grant, and a webhook with a known secret. */
 async function recorded(): Promise<Project & { readonly id: string }> {
   const made = await projectWithService(`    grants:
       dev@acme.example: view
@@ -29,7 +29,7 @@ const secretOf = async (made: Project): Promise<string> => {
 };
 
 describe("state list", () => {
-  it("lists addresses and ids, and narrows to a prefix", async () => {
+  it("prints addresses and ids, and filters them by a prefix", async () => {
     const made = await recorded();
     const all = await made.run(["state", "list", "--long"]);
     expect(all.stdout.split("\n")[0]).toMatch(/^ADDRESS +ID +ACCOUNT$/);
@@ -40,7 +40,7 @@ describe("state list", () => {
     expect(plain.stdout).toBe(`${GRANT}\n${WWW}\nhosting_webhook.billing\n`);
   });
 
-  it("is an error for a prefix of nothing, and no error without a state", async () => {
+  it("is an error for a prefix without a match, and no error without a state", async () => {
     const made = await projectWithService();
     expect(await made.run(["state", "list"])).toMatchObject({ code: 0, stdout: "" });
     expect((await made.run(["state", "list", "hosting_x"])).code).toBe(1);
@@ -72,7 +72,7 @@ describe("state show", () => {
 });
 
 describe("state rm", () => {
-  it("forgets several, and leaves the account alone", async () => {
+  it("forgets several resources, and does not change the account", async () => {
     const made = await recorded();
     made.sandbox.control.clearRequests();
     const { code, stdout } = await made.run(["state", "rm", "hosting_grant.www", "hosting_webhook.billing"]);
@@ -81,7 +81,7 @@ describe("state rm", () => {
     expect((await made.run(["state", "list"])).stdout).toBe(`${WWW}\n`);
   });
 
-  it("forgets nothing when one address is unknown", async () => {
+  it("forgets nothing if one address is unknown", async () => {
     const made = await recorded();
     const before = await made.read("hosting.tfstate");
     const { code, stderr } = await made.run(["state", "rm", WWW, "hosting_webhook.biling", "hosting_x.y"]);
@@ -93,7 +93,7 @@ describe("state rm", () => {
 });
 
 describe("state mv", () => {
-  it("renames a service with its grants, and what depends on it follows", async () => {
+  it("renames a service with its grants, and updates the resources that depend on it", async () => {
     const made = await recorded();
     const { code, json } = await made.run(["state", "mv", WWW, "hosting_service.acme", "--json"]);
     expect(code).toBe(0);
@@ -136,7 +136,7 @@ describe("state pull and push", () => {
     expect((await made.run(["state", "list"])).stdout).toContain(WWW);
   });
 
-  it("refuse what is no state, and report when there is none", async () => {
+  it("reject a file that is no state, and report a missing state", async () => {
     const made = await projectWithService();
     const none = await made.run(["state", "pull"]);
     expect(none).toMatchObject({ code: 0, stdout: "" });
@@ -149,7 +149,7 @@ describe("state pull and push", () => {
 });
 
 describe("a locked state", () => {
-  it("shows with --yes who held it, the holder's last sign of life, and a command that ends a frozen process", async () => {
+  it("with --yes names its holder, the holder's last heartbeat, and a command that ends a frozen process", async () => {
     const made = await projectWithService();
     const store = createFileStore({ path: `${made.dir}/hosting.tfstate` });
     const open = await store.open({ write: true, command: "apply", timeoutMs: 0 });
@@ -161,13 +161,13 @@ describe("a locked state", () => {
 });
 
 describe("force-unlock", () => {
-  it("says that nothing holds the state", async () => {
+  it("reports that no process holds the state", async () => {
     const made = await projectWithService();
     expect(await made.run(["force-unlock"])).toMatchObject({ code: 0, stdout: "The state is not locked.\n" });
     expect((await made.run(["force-unlock", "--json"])).json()).toEqual({ unlocked: false, holder: null });
   });
 
-  it("says who holds it, and frees it only after yes", async () => {
+  it("names the holder, and releases the lock only after yes", async () => {
     const made = await projectWithService();
     const store = createFileStore({ path: `${made.dir}/hosting.tfstate` });
     const open = await store.open({ write: true, command: "apply", timeoutMs: 0 });

@@ -6,7 +6,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 afterEach(() => vi.restoreAllMocks());
 
-/** The signals of our own process: those of this one belong to the tests' runner. */
+/** Replaces the signals of this process, because the real signals belong to the test runner. */
 function listening() {
   const signals = new EventEmitter();
   vi.spyOn(process, "on").mockImplementation((name, callback) => {
@@ -23,7 +23,7 @@ function listening() {
 }
 
 describe("an interruption", () => {
-  it.each(SIGNALS)("is interrupted by %s, and by none after it has ended", (signal) => {
+  it.each(SIGNALS)("is caused by %s, and by no signal after its end", (signal) => {
     const { signals, interrupted, end } = listening();
     signals.emit(signal);
     expect(interrupted).toHaveBeenCalledTimes(1);
@@ -31,7 +31,7 @@ describe("an interruption", () => {
     for (const one of SIGNALS) expect(signals.listenerCount(one)).toBe(0);
   });
 
-  it("comes again with Ctrl-C, and never by a terminal that is closed twice", () => {
+  it("is repeated by Ctrl-C, and never by a terminal that closes twice", () => {
     const { signals, interrupted } = listening();
     for (const signal of ["SIGHUP", "SIGHUP"]) signals.emit(signal);
     expect(interrupted).toHaveBeenCalledTimes(1);
@@ -69,7 +69,7 @@ describe("SIGHUP", () => {
 });
 
 describe("a terminal that was closed during a question", () => {
-  /** A terminal that fails with this when it is set back. */
+  /** Returns a terminal that fails with this code when its mode is restored. */
   const failing = (code: string) => {
     const terminal = {
       setRawMode: (_mode: boolean): never => {
@@ -80,12 +80,12 @@ describe("a terminal that was closed during a question", () => {
     return terminal;
   };
 
-  it("ends the question, not the process: the state's lock has to be freed", () => {
+  it("ends the question, and not the process, because hostform must still release the state's lock", () => {
     const terminal = failing("EIO");
     expect(terminal.setRawMode(false)).toBe(terminal);
   });
 
-  it("and any other failure is one", () => {
+  it("is an error for every other failure", () => {
     expect(() => failing("EBADF").setRawMode(false)).toThrow("EBADF");
   });
 });

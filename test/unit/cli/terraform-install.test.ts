@@ -13,7 +13,7 @@ import { fixOf } from "../../support/remedies.ts";
 
 const LEAF = `registry.terraform.io/hostform/hosting/${VERSION}/linux_amd64`;
 
-/** A package with this bundle, and a home. */
+/** Package with this bundle, and a home folder. */
 let root = "";
 let home = "";
 
@@ -30,7 +30,7 @@ const build = (text: string) => writeFile(path.join(root, "dist/terraform/provid
 
 interface Setting extends InstallFlags {
   readonly env?: Record<string, string>;
-  /** The platform of this machine. */
+  /** Platform of this machine. */
   readonly on?: string;
   readonly json?: boolean;
 }
@@ -50,7 +50,7 @@ async function refusal(setting: Setting): Promise<string> {
 }
 
 describe("terraform install", () => {
-  it("puts the package where Terraform looks by default, and prints the lines of the configuration", async () => {
+  it("installs the package in Terraform's default folder, and prints the configuration", async () => {
     const { code, stdout, stderr } = await install();
     const leaf = path.join(home, ".terraform.d/plugins", LEAF);
     expect(code).toBe(0);
@@ -77,7 +77,7 @@ terraform {
     ]);
   });
 
-  it("puts it into a mirror, relative to the working folder, and prints what leads Terraform there", async () => {
+  it("installs the package in a mirror relative to the working folder, and prints the configuration for the mirror", async () => {
     const { stdout } = await install({ mirror: "providers" });
     const mirror = path.join(path.dirname(home), "providers");
     expect(await readdir(path.join(mirror, LEAF))).toHaveLength(4);
@@ -94,7 +94,7 @@ terraform {
 `);
   });
 
-  it("puts the same package into a mirror for each platform that is named, once", async () => {
+  it("installs the same package in a mirror once for each named platform", async () => {
     const platform = ["linux_arm64", "darwin_arm64", "linux_arm64"];
     const { stdout, stderr } = await install({ mirror: "providers", platform });
     const version = path.join(path.dirname(home), "providers/registry.terraform.io/hostform/hosting", VERSION);
@@ -109,7 +109,7 @@ terraform {
     });
   });
 
-  it("refuses a platform that the package does not run on", async () => {
+  it("rejects a platform that the package does not support", async () => {
     expect(await refusal({ mirror: "providers", platform: ["windows_amd64"] })).toMatch(
       /cannot be installed for .windows_amd64.[\s\S]*linux_amd64[\s\S]*single executable/,
     );
@@ -124,7 +124,7 @@ terraform {
     expect((await stat(leaf)).ino).toBe(before.ino);
   });
 
-  it("refuses another build of the same version, and says what a replacement means", async () => {
+  it("rejects another build of the same version, and explains a replacement", async () => {
     await install();
     await build("export const other = 1;\n");
     const words = await refusal({});
@@ -141,7 +141,7 @@ terraform {
     expect(await readdir(path.join(home, ".terraform.d/plugins"))).toEqual(["registry.terraform.io"]);
   });
 
-  it("mends a copy that lost its mode", async () => {
+  it("restores the file mode of an installed copy", async () => {
     await install();
     const file = path.join(home, ".terraform.d/plugins", LEAF, EXECUTABLE);
     await chmod(file, 0o644);
@@ -149,28 +149,28 @@ terraform {
     expect((await stat(file)).mode & 0o777).toBe(0o755);
   });
 
-  it("says which command builds it", async () => {
+  it("names the command that builds a missing package", async () => {
     root = temporaryFolder();
     expect(await refusal({})).toMatch(/not built[\s\S]*npm run build/);
   });
 
-  it("says why not on Windows, and installs nothing", async () => {
+  it("explains the limitation on Windows, and installs nothing", async () => {
     expect(await refusal({ on: "win32", mirror: "providers" })).toMatch(/Windows[\s\S]*hostform\.exe/);
     expect(await readdir(path.dirname(home))).toEqual([]);
   });
 
-  it("names the files of a single executable as Terraform wants them", () => {
+  it("names the files of a single executable as Terraform requires", () => {
     const texts = { license: new Uint8Array(), notices: new Uint8Array() };
     const names = (platform: string) => standaloneFiles(new Uint8Array([1]), texts, platform).map(({ name }) => name);
     expect(names(platformOf("win32", "x64", true))).toEqual(["LICENSE", "provider.NOTICES.txt", `${EXECUTABLE}.exe`]);
     expect(names(platformOf("linux", "arm64", true))).toEqual(["LICENSE", "provider.NOTICES.txt", EXECUTABLE]);
   });
 
-  it("asks for a folder where there is no home", async () => {
+  it("asks for a folder if there is no home folder", async () => {
     expect(await refusal({ env: { HOME: "" } })).toContain("--mirror DIR");
   });
 
-  it("says where it cannot write", async () => {
+  it("names the folder that is not writable", async () => {
     await writeFile(path.join(path.dirname(home), "file"), "");
     expect(await refusal({ mirror: "file" })).toMatch(
       /cannot be installed into .*file: a part of the path is not a folder/,
@@ -181,7 +181,7 @@ terraform {
     ["provider_installation {\n}\n", true],
     ["# provider_installation {\n", false],
     ["", false],
-  ])("warns when the user's configuration leads Terraform elsewhere: %j", async (text, warned) => {
+  ])("warns if the user's configuration leads Terraform to another folder: %j", async (text, warned) => {
     await mkdir(home, { recursive: true });
     await writeFile(path.join(home, ".terraformrc"), text);
     expect((await install()).stderr.includes("Warning: ")).toBe(warned);
@@ -203,7 +203,7 @@ terraform {
   });
 });
 
-describe("the platform in Terraform's words", () => {
+describe("the platform in Terraform's notation", () => {
   it.each([
     ["linux", "x64", "linux_amd64"],
     ["linux", "arm64", "linux_arm64"],
@@ -214,14 +214,14 @@ describe("the platform in Terraform's words", () => {
   ])("%s %s is %s", (platform, arch, words) => expect(platformOf(platform, arch)).toBe(words));
 });
 
-describe("what is in a folder", () => {
+describe("the content of a folder", () => {
   const files = packageFiles({ provider: Buffer.from("a"), license: Buffer.from("b"), notices: Buffer.from("c") });
-  it("is nothing, where there is no folder or an empty one", async () => {
+  it("is reported as nothing for a missing or an empty folder", async () => {
     const at = temporaryFolder();
     expect(await standingIn(at, files)).toBe("nothing");
     expect(await standingIn(path.join(at, "none"), files)).toBe("nothing");
   });
-  it("is another build, where anything is missing or too much", async () => {
+  it("is reported as another build if a file is missing or extra", async () => {
     const at = temporaryFolder();
     for (const { name, content, mode } of files) await writeFile(path.join(at, name), content, { mode });
     expect(await standingIn(at, files)).toBe("same");

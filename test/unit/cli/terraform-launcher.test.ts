@@ -6,7 +6,7 @@ import { launcher, NODE_FLOOR } from "../../../src/fronts/terraform/package.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 describe("the launcher", () => {
-  /** Runs it with a Node that says it is of a version; what it is started with is printed. */
+  /** Runs the launcher with a fake Node of this version, which prints its process id and its arguments. */
   async function launch(version: string, how: "path" | "variable" = "path") {
     const at = temporaryFolder();
     const bin = path.join(at, "bin dir");
@@ -37,7 +37,7 @@ describe("the launcher", () => {
   ])("with Node %s: %s", async (version, starts) => {
     const { at, status, stdout, stderr, pid } = await launch(version);
     if (starts) {
-      // It became the process that Terraform started, and hands on what it was started with.
+      // The launcher replaced itself with Node, and passed its arguments on.
       expect({ status, lines: stdout.split("\n") }).toEqual({
         status: 0,
         lines: [`ran ${pid}`, `${at}/provider.mjs`, "-x", "a b", ""],
@@ -49,12 +49,12 @@ describe("the launcher", () => {
     }
   });
 
-  it("takes the Node that HOSTFORM_NODE names, blanks in its path or not", async () => {
+  it("starts the Node that HOSTFORM_NODE names, with or without blanks in its path", async () => {
     const { at, stdout } = await launch("v24.0.0", "variable");
     expect(stdout).toContain(`${at}/provider.mjs`);
   });
 
-  it("reports to Terraform on the line that Terraform shows", async () => {
+  it("reports an error on the line that Terraform shows", async () => {
     const at = temporaryFolder();
     await writeFile(path.join(at, "start"), launcher(), { mode: 0o755 });
     const env = { PATH: at, TF_PLUGIN_MAGIC_COOKIE: "d602bf8f" };
@@ -63,7 +63,7 @@ describe("the launcher", () => {
     expect(stdout).toContain("node cannot be run");
   });
 
-  it("says in one line that there is none", async () => {
+  it("reports a missing Node in one line", async () => {
     const at = temporaryFolder();
     await writeFile(path.join(at, "start"), launcher(), { mode: 0o755 });
     const { status, stderr } = spawnSync(path.join(at, "start"), { env: { PATH: at }, encoding: "utf8" });
@@ -71,7 +71,7 @@ describe("the launcher", () => {
     expect(stderr).toContain("node cannot be run");
   });
 
-  it("knows the floor that the package has", async () => {
+  it("requires the same version of Node as package.json", async () => {
     const { engines } = JSON.parse(await readFile(path.resolve(import.meta.dirname, "../../../package.json"), "utf8"));
     expect(engines.node).toBe(`>=${NODE_FLOOR.major}.${NODE_FLOOR.minor}`);
     execFileSync("/bin/sh", ["-n"], { input: launcher() });

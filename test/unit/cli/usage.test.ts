@@ -27,7 +27,7 @@ describe("a usage error", () => {
     ["apply -lock=false", "Unknown option -lock=false", "hostform always locks the state."],
     ["force-unlock -force", "Unknown option --force", "Use `--yes`."],
     ["apply --yes", "Unknown option --yes", "Pass `--auto-approve`"],
-  ])("of %s names the mistake and the way out", async (line, summary, fix) => {
+  ])("of %s names the mistake and the fix", async (line, summary, fix) => {
     const { code, stdout, stderr } = await run(...line.split(" "));
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(flat(stderr)).toContain(`Error: ${summary} [usage]`);
@@ -62,7 +62,7 @@ describe("Terraform's spelling", () => {
 });
 
 describe("help", () => {
-  it("of the program lists the main commands and leads to the others", async () => {
+  it("of the program lists the main commands and refers to the others", async () => {
     for (const line of [[], ["--help"], ["help"]]) {
       const { code, stdout } = await run(...line);
       expect(code).toBe(0);
@@ -79,7 +79,7 @@ describe("help", () => {
     for (const word of ["force-unlock", "migrations", "--insecure-http", "--var-file"]) expect(stdout).toContain(word);
   });
 
-  it("of a command lists its own options and leads to the common ones", async () => {
+  it("of a command lists its own options and refers to the common options", async () => {
     const { stdout } = await run("plan", "--help");
     expect(stdout).toContain("--detailed-exitcode");
     expect(stdout).not.toContain("--insecure-http");

@@ -8,12 +8,12 @@ const DECLARED = `project: test
 services:
   www: {plan_id: 11, currency: USD, domain: www.acme.example, deletion_policy: forget}
 `;
-/** A time of a look: what follows it is what counts. */
+/** Time of a check, which differs between runs. */
 const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/gm;
 const steady = (text: string) => text.replace(STAMP, "AT").replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT");
 
-describe("what watch prints", () => {
-  it("is news on standard output, and that it looks on standard error", async () => {
+describe("the output of watch", () => {
+  it("contains changes on standard output, and each check on standard error", async () => {
     const made = await project(DECLARED);
     const { code, stdout, stderr } = await made.run(["watch", "--max-runs", "1", "--interval", "90s"]);
     expect(code).toBe(0);
@@ -36,12 +36,12 @@ describe("what watch prints", () => {
     await expect(made.read("hosting.tfstate")).rejects.toThrow();
   });
 
-  it("is nothing at all with --quiet when nothing is new", async () => {
+  it("is empty with --quiet if nothing changed", async () => {
     const made = await project("project: test\n");
     expect(await made.run(["watch", "--max-runs", "1", "--quiet"])).toMatchObject({ code: 0, stdout: "", stderr: "" });
   });
 
-  it("names where events are received, and no secret", async () => {
+  it("contains the URL of the event receiver, and no secret", async () => {
     const made = await project("project: test\n");
     const env = {
       HOSTING_BASE_URL: made.sandbox.url,
@@ -56,7 +56,7 @@ describe("what watch prints", () => {
   });
 });
 
-describe("watch does not begin", () => {
+describe("watch does not start", () => {
   it.each([
     ["without a declaration", [], /config\.missing/],
     ["with an interval that uses up the requests", ["--interval", "9s"], /from 10s to 24h/],
@@ -73,7 +73,7 @@ describe("watch does not begin", () => {
     expect(stderr).toMatch(message);
   });
 
-  it("with a token that is not accepted, or without a server", async () => {
+  it("with a rejected token, or without a server", async () => {
     const made = await project(DECLARED);
     const env = { HOSTING_BASE_URL: made.sandbox.url, HOSTING_TOKEN: "wrong-token-0123456789" };
     const { code, stderr } = await made.run(["watch"], { env });
@@ -81,7 +81,7 @@ describe("watch does not begin", () => {
     expect(stderr).toMatch(/api\.unauthenticated/);
   });
 
-  it("at a port that is taken; the fix names the option", async () => {
+  it("at a port that is in use, and the fix names the option", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;

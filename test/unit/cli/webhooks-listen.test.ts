@@ -24,13 +24,13 @@ const EVENT = JSON.stringify({
 interface Listening {
   readonly io: LiveIo;
   readonly url: string;
-  /** Posts a body with a signature; the status. */
+  /** Posts a body with a signature. Returns the status. */
   post(body: string, signature?: string, headers?: Record<string, string>): Promise<number>;
-  /** Presses Ctrl-C; the exit code. */
+  /** Presses Ctrl-C. Returns the exit code. */
   stop(): Promise<number>;
 }
 
-/** Runs `hostform webhooks listen`, until the end of the test at the latest. */
+/** Runs `hostform webhooks listen`, at most until the end of the test. */
 async function listen(args: readonly string[], parts: FakeIoParts = {}): Promise<Listening> {
   const io = liveIo({ cwd: parts.cwd ?? temporaryFolder(), env: { HOOK: SECRET, APP: APP_SECRET }, ...parts });
   let ended = false;
@@ -62,7 +62,7 @@ interface Received {
   readonly headers: IncomingMessage["headers"];
 }
 
-/** An application that answers as the test says; what it received. */
+/** Starts an application whose responses the test decides. Records every request. */
 async function application(answer: (body: string, response: ServerResponse) => void) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -90,7 +90,7 @@ describe("webhooks listen", () => {
     expect(io.stdout() + io.stderr()).not.toContain(signatureOf(EVENT, SECRET));
   });
 
-  it("refuses what is forged, altered or unsigned, and prints nothing of it", async () => {
+  it("rejects forged, altered or unsigned deliveries, and prints no part of them", async () => {
     const app = await application(ok);
     const { io, post, url, stop } = await listen(["--secret-env", "HOOK", "--forward-to", app.url]);
     const altered = EVENT.replace("5003", "5004");
@@ -107,7 +107,7 @@ describe("webhooks listen", () => {
     expect(app.received).toEqual([]);
   });
 
-  it("reports a flood of forged ones in a line a second", async () => {
+  it("reports a flood of forged deliveries in one line a second", async () => {
     let now = 1_800_000_000_000;
     const sleep = (_: number, signal?: AbortSignal) =>
       new Promise<void>((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason)));
@@ -121,7 +121,7 @@ describe("webhooks listen", () => {
     expect(io.stdout()).toContain("(and 49 more before)");
   });
 
-  it("forwards the same bytes, signed again, and no header of the sender", async () => {
+  it("forwards the same bytes with a new signature, and no header of the sender", async () => {
     const app = await application(ok);
     const args = ["--secret-env", "HOOK", "--forward-to", app.url, "--forward-secret-env", "APP"];
     const { io, post } = await listen(args);
@@ -138,7 +138,7 @@ describe("webhooks listen", () => {
     expect(io.stderr(), "the query may hold something that is not for everybody").not.toContain("hidden");
   });
 
-  it("takes the first secret for the application when none of its own is given", async () => {
+  it("signs for the application with the first secret if the application has no secret of its own", async () => {
     const app = await application(ok);
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "hook.secret"), `${SECRET}\n`, { mode: 0o600 });
@@ -152,7 +152,7 @@ describe("webhooks listen", () => {
     ["refuses", (response) => void response.writeHead(500).end(), /the application responded with 500\. .* 502/],
     ["redirects", (response) => void response.writeHead(302, { location: "/x" }).end(), /302 \(redirects are not/],
     ["breaks off", (response) => void response.destroy(), /failed: .*\. hostform responded with 502/],
-  ])("has the sender try again when the application %s, and hands it on then", async (_, answer, words) => {
+  ])("makes the sender retry if the application %s, and then forwards the delivery", async (_, answer, words) => {
     let first = true;
     const app = await application((body, response) => {
       if (first) answer(response);
@@ -169,7 +169,7 @@ describe("webhooks listen", () => {
     expect(app.received).toHaveLength(2);
   });
 
-  it("does not hand on again what the sender did not wait for", async () => {
+  it("does not forward a delivery again that the sender stopped waiting for", async () => {
     const [arrived, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const app = await application(async (body, response) => {
       arrived.resolve();
@@ -190,7 +190,7 @@ describe("webhooks listen", () => {
     expect(app.received).toHaveLength(1);
   });
 
-  it("--duplicates: hands on again what comes again, as it does when somebody replays it", async () => {
+  it("--duplicates: forwards a repeated delivery again, for example a replay", async () => {
     const app = await application(ok);
     const { io, post } = await listen(["--secret-env", "HOOK", "--forward-to", app.url, "--duplicates"]);
     expect([await post(EVENT), await post(EVENT)]).toEqual([204, 204]);
@@ -198,7 +198,7 @@ describe("webhooks listen", () => {
     expect(app.received).toHaveLength(2);
   });
 
-  it("--remember: does not hand on after a restart what was taken before it", async () => {
+  it("--remember: does not forward a delivery after a restart that it forwarded before", async () => {
     const app = await application((_, response) => void response.end());
     const cwd = temporaryFolder();
     const args = ["--secret-env", "HOOK", "--forward-to", app.url, "--remember", "deliveries"];
@@ -215,7 +215,7 @@ describe("webhooks listen", () => {
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("webhooks.memory") });
   });
 
-  it("gives an application that never answers up at the second Ctrl-C, and the sender is to try again", async () => {
+  it("stops waiting for an application at the second Ctrl-C, and makes the sender retry", async () => {
     const arrived = Promise.withResolvers<void>();
     const app = await application(() => arrived.resolve());
     const { io, post, stop } = await listen(["--secret-env", "HOOK", "--forward-to", app.url]);
@@ -230,7 +230,7 @@ describe("webhooks listen", () => {
     expect(io.stderr()).toContain("1 delivery received.");
   });
 
-  it("lets what is under way come to its end at Ctrl-C", async () => {
+  it("completes deliveries in progress after Ctrl-C", async () => {
     const [arrived, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const app = await application(async (body, response) => {
       arrived.resolve();
@@ -247,7 +247,7 @@ describe("webhooks listen", () => {
     expect(io.stdout()).toContain("forwarded: 201");
   });
 
-  it("--events: answers the others, but neither shows nor hands them on", async () => {
+  it("--events: acknowledges other events without printing or forwarding them", async () => {
     const app = await application(ok);
     const args = ["--secret-env", "HOOK", "--forward-to", app.url, "--events", "service.suspended,service.expiring"];
     const { io, post } = await listen(args);
@@ -259,7 +259,7 @@ describe("webhooks listen", () => {
     expect(app.received.map(({ body }) => body)).toEqual([wanted]);
   });
 
-  it("takes events that it does not know, and shows what acts on a terminal", async () => {
+  it("accepts unknown events, and escapes control characters", async () => {
     const { io, post } = await listen(["--secret-env", "HOOK", "--verbose"]);
     const odd = {
       event: "service.\u001b[2Jmoved",
@@ -274,7 +274,7 @@ describe("webhooks listen", () => {
     for (const character of ["\u001b", "\u202e"]) expect(io.stdout()).not.toContain(character);
   });
 
-  it("--json: a document for each thing that happens", async () => {
+  it("--json: prints one document for each event of the receiver", async () => {
     const { io, post, stop } = await listen(["--secret-env", "HOOK", "--json"]);
     await post(EVENT);
     await post(EVENT);
@@ -302,7 +302,7 @@ describe("webhooks listen", () => {
     expect(io.stderr()).toBe("");
   });
 
-  it("follows a rotation without a restart, and a file that is replaced goes on counting meanwhile", async () => {
+  it("uses a rotated secret without a restart, and keeps the old secrets while the file is empty", async () => {
     const dir = temporaryFolder();
     const file = path.join(dir, "hook.secret");
     const store = (...secrets: string[]) => writeFile(file, secrets.map((one) => `${one}\n`).join(""), { mode: 0o600 });
@@ -367,7 +367,7 @@ webhooks:
     },
   );
 
-  it("takes an event that is nested deeper than it can be shown", async () => {
+  it("accepts an event that is nested too deeply to print", async () => {
     const { io, post, stop } = await listen(["--secret-env", "HOOK", "--json", "--verbose"]);
     const deep = EVENT.replace("5003", `${'{"id":'.repeat(50_000)}1${"}".repeat(50_000)}`);
     expect(await post(deep)).toBe(204);
@@ -409,7 +409,7 @@ webhooks:
     expect(stderr).not.toContain("Internal error");
   });
 
-  it("does not start on a port that is taken, or with itself for an application", async () => {
+  it("does not start on a port that is in use, or with itself as the application", async () => {
     const { url } = await listen(["--secret-env", "HOOK"]);
     const port = new URL(url).port;
     const start = (...args: string[]) =>
@@ -432,7 +432,7 @@ describe("webhooks listen --register", () => {
     env: { HOSTING_BASE_URL: made.sandbox.url, HOSTING_TOKEN: made.sandbox.tokens.agency, APP: APP_SECRET },
   });
 
-  it("subscribes its own address until the end, and keeps the secret to itself", async () => {
+  it("subscribes its own URL until it ends, and prints no secret", async () => {
     const made = await project();
     const { io, url, post, stop } = await listen(["--register", "--events", "invoice.paid"], environment(made));
     const [webhook, ...others] = own(made);
@@ -445,7 +445,7 @@ describe("webhooks listen --register", () => {
     expect(io.stdout() + io.stderr()).not.toContain(webhook?.secret);
   });
 
-  it("subscribes a public address for all events", async () => {
+  it("subscribes a public URL for all events", async () => {
     const made = await project();
     const { stop } = await listen(
       ["--register", "https://hooks.acme.example/x", "--secret-env", "APP"],
@@ -456,7 +456,7 @@ describe("webhooks listen --register", () => {
     expect(own(made)).toEqual([]);
   });
 
-  it("removes what was made while Ctrl-C was pressed", async () => {
+  it("removes a subscription that was created while Ctrl-C was pressed", async () => {
     let interrupt = () => {};
     const made = await project(undefined, { sleep: async () => interrupt() });
     made.sandbox.control.addFault({ method: "POST", path: "/webhooks", phase: "before", delayMs: 1 });
@@ -468,7 +468,7 @@ describe("webhooks listen --register", () => {
     expect(own(made)).toEqual([]);
   });
 
-  it("warns of another subscription that leads here, as its deliveries are refused", async () => {
+  it("warns of another subscription with this URL, because hostform rejects its deliveries", async () => {
     const made = await project();
     const there = "https://hooks.acme.example/x";
     made.sandbox.control.create("webhooks", { url: there, events: ["invoice.paid"] });
@@ -478,7 +478,7 @@ describe("webhooks listen --register", () => {
     expect(own(made), "it is somebody's").toHaveLength(1);
   });
 
-  it("removes what an answer that was lost has made", async () => {
+  it("removes the subscription of a create whose response was lost", async () => {
     const made = await project();
     made.sandbox.control.addFault({ method: "POST", path: "/webhooks", phase: "after", drop: true });
     const ran = await made.run(["webhooks", "listen", "--register"]);
@@ -487,7 +487,7 @@ describe("webhooks listen --register", () => {
     expect(made.sandbox.control.requests().map(({ method }) => method)).toContain("DELETE");
   });
 
-  it("removes neither of two that appeared while an answer was lost: one is somebody else's", async () => {
+  it("removes neither of two subscriptions that appeared after a lost response, because one belongs to somebody else", async () => {
     let other = () => {};
     const made = await project(undefined, { sleep: async () => other() });
     made.sandbox.control.addFault({ method: "POST", path: "/webhooks", phase: "after", drop: true, delayMs: 1 });
@@ -500,7 +500,7 @@ describe("webhooks listen --register", () => {
     for (const { id } of own(made)) expect(ran.stderr).toMatch(new RegExp(`subscriptions.*${id}`));
   });
 
-  it("removes one whose secret did not come", async () => {
+  it("removes a subscription whose secret is missing in the response", async () => {
     const made = await project();
     made.sandbox.control.addFault({
       method: "POST",
@@ -515,7 +515,7 @@ describe("webhooks listen --register", () => {
     expect(own(made)).toEqual([]);
   });
 
-  it("says what remains when it cannot be removed, and ends with 1", async () => {
+  it("reports the subscription that it cannot remove, and ends with 1", async () => {
     const made = await project();
     const { io, stop } = await listen(["--register"], environment(made));
     made.sandbox.control.addFault({
@@ -529,7 +529,7 @@ describe("webhooks listen --register", () => {
     expect(io.stderr()).toMatch(/subscription 201 may still exist/);
   });
 
-  it("needs an address that the API can reach, and a secret that the application knows", async () => {
+  it("requires a URL that the API can reach, and a secret that the application knows", async () => {
     const made = await project();
     const far = await made.run(["webhooks", "listen", "--register"], {
       env: { HOSTING_BASE_URL: "https://api.acme.example", HOSTING_TOKEN: "token-of-somebody" },

@@ -14,7 +14,7 @@ const EVENT = { event: "invoice.paid", data: { id: 5003, url: "https://acme.exam
 const BODY = JSON.stringify(EVENT);
 const PHP = BODY.replaceAll("/", "\\/").replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`);
 
-describe("why a signature does not fit", () => {
+describe("the explanation of a wrong signature", () => {
   it.each<[why: string, body: string, signed: string, words: RegExp]>([
     ["an editor added a final line break", `${BODY}\n`, BODY, /final line break is left out/],
     ["so did one on Windows", `${BODY}\r\n`, BODY, /final line break is left out/],
@@ -67,13 +67,13 @@ describe("why a signature does not fit", () => {
     expect(mismatchOf(bytes(body), sign("something else"), [SECRET]).detail).toContain("neither this body");
   });
 
-  it("finds nothing near where there is nothing", () => {
+  it("names no cause if none matches", () => {
     const { detail, remedies } = mismatchOf(bytes(BODY), sign("something else"), [SECRET, "another one"]);
     expect(detail).toContain("any of the 2 secrets");
     expect(fixOf({ remedies })).toContain("each has its own");
   });
 
-  it("never reveals the signature or the secret, whatever is given", () => {
+  it("never contains the signature or the secret, whatever the input", () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 200 }),

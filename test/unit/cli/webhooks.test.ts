@@ -16,7 +16,7 @@ const BODY = JSON.stringify({
 const env = { HOOK: SECRET, OLD: "whsec_the-one-before" };
 
 describe("webhooks", () => {
-  it("alone lists the subscriptions, as it always did", async () => {
+  it("without a subcommand lists the subscriptions", async () => {
     const { sandbox, run } = await project();
     sandbox.control.create("webhooks", { url: "https://hooks.acme.example/x", events: ["invoice.paid"] });
     const { code, stdout } = await run(["webhooks"]);
@@ -29,7 +29,7 @@ describe("webhooks", () => {
     [["webhooks", "lisen"], 'Did you mean "listen"?'],
     [["webhooks", "remove"], "`hostform help webhooks`"],
     [["webhooks", "verify", "body"], "--signature"],
-  ])("%j is refused, and lists nothing", async (args, words) => {
+  ])("%j is rejected, and lists nothing", async (args, words) => {
     const { code, stdout, stderr } = await runIn(temporaryFolder(), args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(words);
@@ -44,7 +44,7 @@ describe("webhooks verify", () => {
     return runIn(dir, line, { env, ...parts });
   };
 
-  it("says that it fits, with which secret, and what the event is", async () => {
+  it("reports a match with the secret's source and the event", async () => {
     const { code, stdout, stderr } = await run(BODY, signatureOf(BODY, SECRET).toUpperCase(), ["--secret-env", "OLD"]);
     expect(stderr).toBe("");
     expect({ code, stdout }).toEqual({
@@ -55,7 +55,7 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
     });
   });
 
-  it("finds the matching one of several secrets, and reports it to programs", async () => {
+  it("finds the matching secret of several, and reports it to programs", async () => {
     const ran = await run(BODY, signatureOf(BODY, env.OLD), ["--secret-env", "OLD", "--json"]);
     expect(ran.json()).toMatchObject({
       fits: true,
@@ -64,7 +64,7 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
     });
   });
 
-  it("takes the exact bytes, of a file and of standard input", async () => {
+  it("uses the exact bytes of a file and of standard input", async () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0x00, 0x0d, 0x0a]);
     const ran = await run(bytes, signatureOf(bytes, SECRET));
     expect(ran.code).toBe(0);
@@ -94,7 +94,7 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
     for (const hidden of [SECRET, signatureOf(body, SECRET)]) expect(ran.stderr).not.toContain(hidden);
   });
 
-  it("--json: a mismatch is an error for programs", async () => {
+  it("--json: prints a mismatch as an error", async () => {
     const ran = await run(BODY, "0".repeat(64), ["--json"]);
     expect(ran.json()).toMatchObject({
       errored: true,
@@ -122,7 +122,7 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
 });
 
 describe("signing secrets", () => {
-  /** Verifies with the secrets of these options in a folder with these files. */
+  /** Verifies a body with the secrets from these options, in a folder with these files. */
   const verify = async (args: readonly string[], files: Readonly<Record<string, string>>, secret = SECRET) => {
     const dir = temporaryFolder();
     for (const [name, text] of Object.entries({ body: BODY, ...files })) {
@@ -131,7 +131,7 @@ describe("signing secrets", () => {
     return runIn(dir, ["webhooks", "verify", "body", "--signature", signatureOf(BODY, secret), ...args], { env });
   };
 
-  it("are read from files, one a line, whatever ends the lines", async () => {
+  it("are read from files, one per line, with any line ending", async () => {
     const files = { one: `\uFEFF${env.OLD}\r\n\r\n${SECRET}\r\n` };
     expect((await verify(["--secret-file", "one"], files)).code).toBe(0);
     expect((await verify(["--secret-file", "one"], files, env.OLD)).code).toBe(0);
@@ -152,7 +152,7 @@ describe("signing secrets", () => {
     ["endless, nearly", "x".repeat(1_100_000), "too large"],
     ["in UTF-16", `${SECRET}\0`, "UTF-8"],
     ["something else", "line\n".repeat(30), "30 lines"],
-  ])("are not taken from a file that is %s", async (_, text, words) => {
+  ])("are not read from a file that is %s", async (_, text, words) => {
     const ran = await verify(["--secret-file", "one"], { one: text });
     expect(ran.code).toBe(1);
     expect(ran.stderr).toContain(words);
@@ -165,7 +165,7 @@ describe("signing secrets", () => {
     "12|abcdefghijklmnopqrstuvwxyz0123456789ABCD",
     `whsec_${"0a".repeat(20)}`,
     "agency_token_58911c_x",
-  ])("are not repeated when one is given in place of a variable's name: %s", async (secret) => {
+  ])("are not repeated if one is passed in place of a variable's name: %s", async (secret) => {
     const lines = [
       ["webhooks", "verify", "body", "--signature", "0".repeat(64), "--secret-env", secret],
       [
@@ -201,7 +201,7 @@ ${more}`;
     ["the state", "", "the state, hosting_webhook.billing"],
     ["the file of its secret_output", "    secret_output: {file: hook.secret}\n", "the file hook.secret"],
     ["the line of its secret_output", "    secret_output: {env_file: {path: .env, name: HOOK}}\n", "HOOK in .env"],
-  ])("are taken from %s", async (_, more, place) => {
+  ])("are read from %s", async (_, more, place) => {
     const { sandbox, run, write, dir } = await project(webhook(more));
     await writeFile(path.join(dir, ".env"), "OTHER='a b'\n", { mode: 0o600 });
     expect((await run(["apply", "--auto-approve"])).code).toBe(0);
@@ -213,7 +213,7 @@ ${more}`;
     expect(ran.stdout + ran.stderr).not.toContain(secret);
   });
 
-  it("are not taken from a webhook that was imported, or from what is no webhook", async () => {
+  it("are not read from an imported webhook, or from another kind", async () => {
     const { sandbox, run } = await project(webhook('    import: "201"\n'));
     sandbox.control.create("webhooks", { url: "https://hooks.acme.example/x", events: ["invoice.paid"] });
     const applied = await run(["apply", "--auto-approve"]);
@@ -228,7 +228,7 @@ ${more}`;
 });
 
 describe("sandbox trigger, deliveries and redeliver", () => {
-  /** A receiver that answers with the given statuses, one after the other; the last one stays. */
+  /** Starts a receiver that returns these statuses in order. The last status repeats. */
   async function receiver(...statuses: number[]) {
     const bodies: string[] = [];
     const server = createServer(async (request, response) => {
@@ -258,7 +258,7 @@ describe("sandbox trigger, deliveries and redeliver", () => {
     return { ...made, bodies, url, run };
   }
 
-  it("has an event sent, shows what was sent, and sends it again", async () => {
+  it("sends an event, lists its delivery, and sends it again", async () => {
     const { bodies, url, run } = await subscribed(204);
     const sent = await run("trigger", "service.suspended", "--service", "1003");
     expect(sent.stderr).toBe("");
@@ -282,7 +282,7 @@ describe("sandbox trigger, deliveries and redeliver", () => {
     expect(shown).toContain('{"event":"service.suspended"');
   });
 
-  it("says that what was refused is tried again", async () => {
+  it("reports that a rejected delivery is retried", async () => {
     const { run } = await subscribed(500);
     const sent = await run("trigger", "invoice.paid");
     expect(sent.stdout).toMatch(/pending +1 +500/);
@@ -292,7 +292,7 @@ describe("sandbox trigger, deliveries and redeliver", () => {
     ]);
   });
 
-  it("passes the sandbox's refusals on", async () => {
+  it("passes on the sandbox's rejections", async () => {
     const { run } = await subscribed(200);
     const none = await run("trigger", "service.expiring");
     expect(none.code).toBe(1);

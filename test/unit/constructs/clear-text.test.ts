@@ -1,4 +1,4 @@
-/** A secret that is given as a literal text: warned of at the construct, in both libraries, and never repeated. */
+/** Secret as a literal string: the construct warns, in both libraries, and the warning does not contain the secret. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import "../../support/fc.ts";
@@ -22,7 +22,7 @@ describe.each(libraries.names)("a secret in a stack of %s", (name) => {
       ...given,
     });
 
-  it("that is a literal text is warned of, with what to do and without the text", () => {
+  it("as a literal string causes a warning with the fix and without the string", () => {
     const service = serviceIn(stack(), "acme", { password: "canary-of-the-password" });
     const [warning, ...more] = warnings(service);
     expect(more).toEqual([]);
@@ -37,7 +37,7 @@ describe.each(libraries.names)("a secret in a stack of %s", (name) => {
     expect(String(warnings(provider))).not.toContain("canary");
   });
 
-  it("that is set later is warned of, once", () => {
+  it("that is set later causes one warning", () => {
     const service = serviceIn(stack(), "acme");
     expect(warnings(service)).toEqual([]);
     service.password = "a literal text";
@@ -45,7 +45,7 @@ describe.each(libraries.names)("a secret in a stack of %s", (name) => {
     expect(warnings(service)).toHaveLength(1);
   });
 
-  it("from a variable, an attribute or an expression is as it should be", () => {
+  it("from a variable, an attribute or an expression causes no warning", () => {
     const { TerraformVariable, Fn } = libraries.of(name).cdk;
     const scope = stack();
     const variable = new TerraformVariable(scope, "password", { type: "string", sensitive: true });
@@ -63,14 +63,14 @@ describe.each(libraries.names)("a secret in a stack of %s", (name) => {
     }
   });
 
-  it("that only looks like an expression is a literal text", () => {
+  it("that only looks like an expression counts as a literal string", () => {
     for (const [index, password] of ["$${var.password}", "$$$${x}", "a$b{c}", "%{if}"].entries()) {
       expect(warnings(serviceIn(stack(), `s${index}`, { password })), password).toHaveLength(1);
     }
     expect(warnings(serviceIn(stack(), "s", { password: "$$${var.password}" }))).toEqual([]);
   });
 
-  it("is never part of a warning, whatever it is", () => {
+  it("is never part of a warning, whatever its value", () => {
     const texts = fc.string({ minLength: 8 }).filter((text) => !text.includes("${"));
     fc.assert(
       fc.property(texts, (password) => {

@@ -12,7 +12,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     return { stack, site: made, synth: () => synthesize(library(), stack) };
   };
 
-  it("is a service that nothing destroys, under its own name", () => {
+  it("is a service that no plan destroys, under its own name", () => {
     expect(site().synth().resource).toEqual({
       hosting_service: {
         acme: {
@@ -26,7 +26,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     });
   });
 
-  it("gives an order its domain for a name, and one without a domain the path", () => {
+  it("uses the domain as the name of an order, and the path for an order without a domain", () => {
     expect(site().site.reference).toBeUndefined();
     const server = site({ domain: undefined }, "build");
     expect(server.site.reference).toBe("prod/build");
@@ -35,7 +35,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(only(site({ reference: "first" }).synth(), "hosting_service")).toMatchObject({ reference: "first" });
   });
 
-  it("releases a service when its deletion policy says how", () => {
+  it("releases a service as its deletion policy says", () => {
     const { lifecycle, deletion_policy } = only(site({ deletionPolicy: "suspend" }).synth(), "hosting_service");
     expect({ lifecycle, deletion_policy }).toEqual({ lifecycle: undefined, deletion_policy: "suspend" });
     expect(only(site({ preventDestroy: false }).synth(), "hosting_service")).not.toHaveProperty("lifecycle");
@@ -61,7 +61,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     return synth();
   }
 
-  it("is shared with those who are named, and with those who come later", () => {
+  it("shares the service with the given people, and with people who are added later", () => {
     const { site: made, synth } = site({
       grants: { "Boss@acme.example": "view", "dev@acme.example": { permission: "manage", expiresAt: "2027-01-31" } },
     });
@@ -78,7 +78,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     );
   });
 
-  it("has a website moved to it, which is forgotten when it is taken out", () => {
+  it("moves a website to the service, and forgets the move when the migration is removed", () => {
     const { synth } = site({ migration: { questions: { source: "cpanel", mailboxes: 3, dns: true } } });
     expect(only(synth(), "hosting_migration_request")).toEqual({
       domain: "www.acme.example",
@@ -98,7 +98,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     return made.node.metadata.filter(({ type }) => type.endsWith("/warn")).map(({ data }) => data);
   };
 
-  it("warns of a move to a site that is suspended in the end", () => {
+  it("warns of a migration to a site that is suspended in the end", () => {
     const suspended = site({ migration: {} });
     suspended.site.suspend();
     expect(warnings(suspended)).toEqual([expect.stringContaining("The site is suspended")]);
@@ -107,7 +107,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(warnings(back)).toEqual([]);
   });
 
-  it("warns of access data among the questions, and does not repeat it", () => {
+  it("warns of credentials among the questions, and does not repeat them", () => {
     const warned = (questions: object) => warnings(site({ migration: { questions } }));
     expect(warned({ source: "cpanel", compass: "north" })).toEqual([]);
     const [said = ""] = warned({ "ftp-Password": "hunter22" });
@@ -115,7 +115,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(said).not.toContain("hunter22");
   });
 
-  it("takes a password from a variable that nothing keeps", () => {
+  it("accepts a password from a variable that nothing stores", () => {
     const stack = newStack(library());
     const { HostedSite, Password } = library().hostform;
     const password = Password.fromVariable(stack, "shop_password", { description: "of the shop" });
@@ -140,7 +140,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(resource.hosting_service?.b).toMatchObject({ password: "${var.shop_password}", password_version: 3 });
   });
 
-  it("has a password made by the host, with a place for it", () => {
+  it("lets the host generate the password, and writes the password to a place", () => {
     const { Password } = library().hostform;
     const server = { domain: undefined, passwordVersion: 2 };
     const written = site({ ...server, password: Password.generated({ file: "/srv/build.password" }) }).synth();
@@ -153,7 +153,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(kept).not.toHaveProperty("password");
   });
 
-  it("lets values through that only Terraform knows", () => {
+  it("passes on values that only Terraform knows", () => {
     const { cdk, hostform } = library();
     const stack = newStack(library());
     const variable = (id: string, type: string) => new cdk.TerraformVariable(stack, id, { type });
@@ -177,7 +177,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(made.grants.get("boss")).toBeDefined();
   });
 
-  it("reports a number that CDKTF lost in a text", () => {
+  it("reports a number that CDKTF lost in a string", () => {
     const { cdk } = library();
     const number = cdk.Token.asNumber("${var.n}");
     const zone = cdk.Token.asString("${var.zone}");
@@ -192,7 +192,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     }
   });
 
-  it("takes a number that Terraform computes; a sum in TypeScript is lost without an error, as the page says", () => {
+  it("accepts a number that Terraform computes; a sum in TypeScript is lost without an error, as the page says", () => {
     const { cdk } = library();
     const { site: made, stack, synth } = site();
     const number = new cdk.TerraformVariable(stack, "plan", { type: "number" }).numberValue;
@@ -204,7 +204,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(plan(number + 1)).toBe("${var.plan}");
   });
 
-  it("gives what other things refer to", () => {
+  it("provides references to its attributes", () => {
     const { site: made, stack } = site();
     new (library().cdk.TerraformOutput)(stack, "of", { value: [made.id, made.domain] });
     expect(synthesize(library(), stack)).toMatchObject({
@@ -212,7 +212,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     });
   });
 
-  it("can be moved in the tree, and keeps the name of its order, without a terraform at hand", () => {
+  it("keeps the name of its order after a move in the tree, without a terraform program", () => {
     const { site: moved, stack, synth } = site({ domain: undefined, reference: "prod/build" }, "builder");
     const to = `hosting_service.${moved.service.friendlyUniqueId}`;
     stack.addOverride("moved", [{ from: "hosting_service.build", to }]);
@@ -222,7 +222,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     });
   });
 
-  it("depends on what it is given, and uses its provider, as do its own resources", () => {
+  it("passes its dependencies and its provider to its own resources", () => {
     const { HostedSite, HostingProvider, EventSubscription } = library().hostform;
     const stack = newStack(library());
     const own = new HostingProvider(stack, "own", { project: "acme", alias: "own", tokenEnv: "OWN_TOKEN" });
@@ -284,7 +284,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(said).toContain(words);
   });
 
-  it("reports all errors of a stack at once, those of the escape hatch too", () => {
+  it("reports all errors of a stack at once, including those of overrides", () => {
     const { stack } = site({ term: 5, planId: -1 });
     const other = new (library().hostform.HostedSite)(stack, "other", { ...SITE, domain: "other.example" });
     other.service.domain = "nowhere";
@@ -321,9 +321,9 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(complaint(library(), site({}, id).stack)).toMatch(words);
   });
 
-  it("can be called otherwise in Terraform", () => {
+  it("can have another name in Terraform", () => {
     const { site: made, stack, synth } = site({}, "1and1");
-    // CDKTF takes another name as long as nothing has referred to the first one.
+    // CDKTF accepts a new logical id until something refers to the first one.
     made.service.overrideLogicalId("one");
     made.grant("a@b.example", "view").overrideLogicalId("boss");
     expect(complaint(library(), stack)).toBe("");
@@ -340,7 +340,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(said).toContain(`[prod/acme] ${property}: required, without a default`);
   });
 
-  it("reports a grant that says too little", () => {
+  it("reports an incomplete grant", () => {
     const { site: made, stack } = site({ grants: { "a@b.example": null, "c@d.example": {} } });
     const said = complaint(library(), stack);
     for (const email of ["a@b.example", "c@d.example"])
@@ -350,7 +350,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     );
   });
 
-  it("takes what is null for left out, as values from a file have it", () => {
+  it("treats null as an omitted value, because files contain null", () => {
     const { site: made, synth } = site({
       domain: null,
       reference: null,
@@ -372,7 +372,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     expect(() => site({ password })).not.toThrow(/canary/);
   });
 
-  it("refuses what only looks like a Password, and one that has no place", () => {
+  it("rejects an object that only looks like a Password, and a Password without a place", () => {
     const { stack } = site({ password: { value: "hunter2-canary", place: undefined } });
     const said = complaint(library(), stack);
     expect(said).toContain("[prod/acme] password: a literal text would stand in clear text");
@@ -396,12 +396,12 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     );
   });
 
-  it("refuses a variable in place of something else of that name", () => {
+  it("rejects a variable whose name another construct uses", () => {
     const { stack } = site();
     expect(() => library().hostform.Password.fromVariable(stack, "acme")).toThrow("prod/acme is another construct");
   });
 
-  it("refuses a password that is set in clear text behind its back", () => {
+  it("rejects a password that an override sets in clear text", () => {
     const { stack, site: made } = site();
     made.service.password = "correct horse";
     const said = complaint(library(), stack);
@@ -411,7 +411,7 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
 });
 
 describe("a password under cdktn", () => {
-  it("is refused with what to do, unless the app says which Terraform it targets", () => {
+  it("is rejected with the fix, unless the app names the Terraform version that it targets", () => {
     const said = (name: "cdktf" | "cdktn") => {
       const stack = newStack(libraries.of(name), "prod", {});
       const { HostedSite, Password } = libraries.of(name).hostform;

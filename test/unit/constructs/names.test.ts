@@ -1,4 +1,4 @@
-/** Two blocks of one name in a stack: CDKTF would let the one take the place of the other without a word. */
+/** Two blocks with the same name in one stack. CDKTF would silently replace the first block with the second. */
 import { describe, expect, it } from "vitest";
 import fc from "../../support/fc.ts";
 import { bothLibraries, complaint, newStack, type Stack, synthesize } from "./support.ts";
@@ -18,7 +18,7 @@ describe.each(libraries.names)("names in a stack of %s", (name) => {
     ["a site and a service", site, service],
     ["a service and a site", service, site],
     ["two services", service, service],
-  ])("that are one name in Terraform are refused, with both paths: %s", (_, first, second) => {
+  ])("that are equal in Terraform are rejected, with both paths: %s", (_, first, second) => {
     const stack = newStack(library());
     first(stack, "a.b");
     second(stack, "ab");
@@ -27,7 +27,7 @@ describe.each(libraries.names)("names in a stack of %s", (name) => {
     );
   });
 
-  it("are refused where the second is a plain resource, or was given the name of the first", () => {
+  it("are rejected if the second is a plain resource, or was renamed to the name of the first", () => {
     const stack = newStack(library());
     service(stack, "www");
     new (library().cdk.TerraformResource)(stack, "w.ww", { terraformResourceType: "hosting_service" });
@@ -37,7 +37,7 @@ describe.each(libraries.names)("names in a stack of %s", (name) => {
     expect(said).toContain("prod/shop is hosting_service.www in Terraform, and so is prod/www");
   });
 
-  it("of data sources are refused as well: one would give the values of the other", () => {
+  it("of data sources are rejected too, because one would return the values of the other", () => {
     const { DataHostingPlan } = library().hostform;
     const stack = newStack(library());
     new DataHostingPlan(stack, "start.", { planId: 11 });
@@ -45,7 +45,7 @@ describe.each(libraries.names)("names in a stack of %s", (name) => {
     expect(complaint(library(), stack)).toContain("prod/start is data.hosting_plan.start in Terraform, and so is");
   });
 
-  it("may be the same for another type, in another stack, and once the one is called otherwise", () => {
+  it("may be equal for another type, in another stack, and after a rename", () => {
     const stack = newStack(library());
     const { DataHostingService, Webhook } = library().hostform;
     site(stack, "a.b").service.overrideLogicalId("first");
@@ -59,7 +59,7 @@ describe.each(libraries.names)("names in a stack of %s", (name) => {
     expect(Object.keys(synthesize(library(), stack).resource.hosting_service ?? {})).toEqual(["ab", "first"]);
   });
 
-  it("begin with a letter, or synthesis names those that do not", () => {
+  it("begin with a letter; synthesis adds one to the others", () => {
     const stack = newStack(library());
     service(stack, "1and1");
     site(stack, "2nd").grant("a@b.example", "view");
@@ -69,7 +69,7 @@ describe.each(libraries.names)("names in a stack of %s", (name) => {
     expect(said).not.toContain("a@b");
   });
 
-  it("are refused, or there are as many services as the program has made", () => {
+  it("are rejected, or the stack contains every service of the program", () => {
     const id = fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom("a", "b", ".", "_", "ü", " ", "1") });
     fc.assert(
       fc.property(fc.uniqueArray(id, { minLength: 1, maxLength: 4 }), fc.boolean(), (ids, raw) => {

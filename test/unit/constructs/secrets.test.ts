@@ -9,7 +9,7 @@ import { bothLibraries, type Stack } from "./support.ts";
 const libraries = bothLibraries();
 const CANARY = "canary-7f3a-hunter22";
 
-/** What a program may do with a secret that it has at hand: rightly, and wrongly. Each says whether it can be synthesized. */
+/** Uses of a secret in a program. `fine` is true if the program may synthesize the use. */
 const DEEDS: Readonly<
   Record<string, { readonly fine: boolean; do(library: Library, stack: Stack, id: string): unknown }>
 > = {
@@ -88,7 +88,7 @@ it("no secret is in the synthesized stack, nor in the message when synthesis fai
   );
 });
 
-/** A whole app, as its files on disk and what its run says. */
+/** Synthesizes an app. Returns its files on disk and its output. */
 function synthesizeWith(library: Library, deeds: readonly string[]): { written: string[]; said: string } {
   const { cdk, hostform } = library;
   const outdir = mkdtempSync(path.join(tmpdir(), "hostform-secrets-"));

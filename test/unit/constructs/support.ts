@@ -4,10 +4,10 @@ import path from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { LIBRARIES, type Library, type LibraryName, loadLibrary } from "../../support/constructs.ts";
 
-/** A resource of a synthesized stack. */
+/** Resource of a synthesized stack. */
 export type Block = Readonly<Record<string, unknown>>;
 
-/** What `cdk.tf.json` holds, as far as it is looked at. */
+/** Parts of `cdk.tf.json` that the tests read. */
 export interface Synthesized {
   readonly resource: Readonly<Record<string, Readonly<Record<string, Block>>>>;
   readonly variable?: Readonly<Record<string, Block>>;
@@ -15,7 +15,7 @@ export interface Synthesized {
 
 export type Stack = InstanceType<Library["cdk"]["TerraformStack"]>;
 
-/** Both libraries, for `describe.each`; `of` gives one once the tests run. */
+/** Loads both libraries for `describe.each`. `of` returns a library while the tests run. */
 export function bothLibraries(): { readonly names: readonly LibraryName[]; of(name: LibraryName): Library } {
   const loaded = new Map<LibraryName, Library>();
   beforeAll(async () => {
@@ -30,10 +30,10 @@ export function bothLibraries(): { readonly names: readonly LibraryName[]; of(na
   return { names: LIBRARIES, of };
 }
 
-/** Where the apps of these tests write to, if they do; else each would leave its own folder behind. */
+/** Output folder of all apps in these tests. Without it, each app would leave its own folder. */
 const outdir = mkdtempSync(path.join(tmpdir(), "hostform-constructs-"));
 
-/** A stack with nothing but the provider, of an app that targets Terraform 1.11. */
+/** Creates a stack with only the provider, in an app for Terraform 1.11. */
 export function newStack(
   { cdk, hostform }: Library,
   id = "prod",
@@ -44,19 +44,19 @@ export function newStack(
   return stack;
 }
 
-/** Synthesizes, validations included, and reads what came out. */
+/** Synthesizes a stack with its validations, and parses the result. */
 export function synthesize({ cdk }: Library, stack: Stack): Synthesized {
   return JSON.parse(cdk.Testing.synth(stack, true));
 }
 
-/** The one resource of a type. */
+/** Returns the only resource of a type. Throws an Error if the stack has none or several. */
 export function only(synthesized: Synthesized, type: string): Block {
   const [[, block] = ["", undefined], ...more] = Object.entries(synthesized.resource[type] ?? {});
   if (block === undefined || more.length > 0) throw new Error(`expected one ${type}, and there are ${more.length + 1}`);
   return block;
 }
 
-/** What synthesis says of a stack; empty when all is well. */
+/** Returns the error text of a synthesis; empty without an error. */
 export function complaint(library: Library, stack: Stack): string {
   try {
     library.cdk.Testing.synth(stack, true);

@@ -13,13 +13,13 @@ const attribute = (kind: string, name: string): z.ZodType => {
   return found as z.ZodType;
 };
 
-/** The words that a kind accepts for an attribute, as its JSON Schema has them. */
+/** Returns the words that a kind accepts for an attribute, from its JSON Schema. */
 function wordsOf(kind: string, name: string): unknown[] {
   const { enum: words = [] } = z.toJSONSchema(attribute(kind, name), { io: "input" }) as { enum?: unknown[] };
   return words;
 }
 
-describe("the words of the constructs are those of the kinds", () => {
+describe("the constructs accept the same words as the kinds", () => {
   it.each([
     ["Currency", Currency, wordsOf("hosting_service", "currency")],
     ["Currency of a client", Currency, wordsOf("hosting_client_account", "currency")],
@@ -37,7 +37,7 @@ describe("the words of the constructs are those of the kinds", () => {
   });
 });
 
-describe("what the constructs check, the kinds check alike", () => {
+describe("the constructs and the kinds accept the same values", () => {
   const label = fc.string({ unit: fc.constantFrom(..."aZ09-.ü@ '+_გ"), maxLength: 12 });
   const texts = fc.oneof(
     label,
@@ -79,7 +79,7 @@ describe("what the constructs check, the kinds check alike", () => {
   it.each([
     ["domains", checks.checkDomain, attribute("hosting_service", "domain")],
     ["e-mail addresses", checks.checkEmail, attribute("hosting_grant", "email")],
-  ])("%s in ASCII; the kinds alone know which other letters have A-labels", (_, check, type) => {
+  ])("%s in ASCII: only the kinds know the A-labels of other letters", (_, check, type) => {
     const ascii = texts.filter((text) => /^(?!.*xn--)[ -~]*$/i.test(text) && text.length < 254);
     agree(ascii, check, type);
     fc.assert(
@@ -94,7 +94,7 @@ describe("what the constructs check, the kinds check alike", () => {
     agree(numbers, checks.checkPositive, attribute("hosting_service", "plan_id"));
   });
 
-  it("addresses, but for those with a password in them, which only the constructs refuse", () => {
+  it("URLs, except URLs with a password, which only the constructs reject", () => {
     const open = urls.filter((url) => !(URL.canParse(url) && new URL(url).password !== ""));
     agree(open, checks.checkUrl, attribute("hosting_webhook", "url"));
     const [said = ""] = checks.checkUrl("url", "https://me:hunter22@hooks.example/");
@@ -108,13 +108,13 @@ describe("the name of an order", () => {
   const path = paths.map((ids) => ids.join("/")).filter((text) => !checks.isToken(text));
   const reference = attribute("hosting_service", "reference");
 
-  it("is the path where that can be a name", () => {
+  it("is the path if the path is a valid name", () => {
     expect(orderReference("production/acme/build-1")).toBe("production/acme/build-1");
     expect(orderReference("სახელი/dev@acme.example")).toBe("სახელი/dev@acme.example");
     expect(orderReference(`p/${"x".repeat(198)}`)).toHaveLength(200);
   });
 
-  it("is one that the provider accepts, and has nothing in it that Terraform would evaluate", () => {
+  it("is accepted by the provider, and contains nothing that Terraform would evaluate", () => {
     fc.assert(
       fc.property(path, (text) => {
         const name = orderReference(text);
@@ -125,7 +125,7 @@ describe("the name of an order", () => {
     );
   });
 
-  it("differs for another path, also where only characters that a name cannot hold differ, or the end of a long one", () => {
+  it("differs for another path, even if only special characters or the end of a long path differ", () => {
     const pairs = [
       ["a b", "a_b"],
       ["a b", "a%b"],
@@ -140,7 +140,7 @@ describe("the name of an order", () => {
     );
   });
 
-  it("is refused for a path that is another in each run", () => {
+  it("is rejected for a path that differs in each run", () => {
     expect(() => orderReference("production/${TfToken[TOKEN.3]}")).toThrow(/holds a token/);
   });
 });

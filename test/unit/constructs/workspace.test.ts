@@ -14,7 +14,7 @@ describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
     return { stack, workspace: made, synth: () => synthesize(library(), stack) };
   };
 
-  it("is a client account that nothing destroys", () => {
+  it("is a client account that no plan destroys", () => {
     const { synth, workspace: made } = workspace({ companyName: "Acme LLC", companyNumber: "405", vatNumber: "GE405" });
     expect(synth().resource).toEqual({
       hosting_client_account: {
@@ -34,7 +34,7 @@ describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
     expect(forgotten).not.toHaveProperty("lifecycle");
   });
 
-  it("hands its defaults to its sites, and each may say otherwise", () => {
+  it("passes its defaults to its sites, and each site may replace them", () => {
     const { workspace: made, synth } = workspace({
       sites: { planId: 11, term: 12, deletionPolicy: "suspend", grants: { "team@agency.example": "manage" } },
     });
@@ -73,12 +73,12 @@ describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
     ]);
   });
 
-  it("names the orders of its servers by the way to them", () => {
+  it("names the orders of its servers by their paths", () => {
     const { workspace: made } = workspace({ sites: { planId: 31 } });
     expect(made.site("build", {}).reference).toBe("prod/acme/build");
   });
 
-  it("hands its provider to all that is in it", () => {
+  it("passes its provider to all its resources", () => {
     const { HostingProvider, ClientWorkspace } = library().hostform;
     const stack = newStack(library());
     const provider = new HostingProvider(stack, "own", { alias: "own", project: "acme", tokenEnv: "OWN_TOKEN" });
@@ -91,11 +91,11 @@ describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
   it.each([
     ["planId", {}, "[prod/acme/www] planId: neither the site nor the workspace sets it"],
     ["currency", { currency: undefined, sites: { planId: 11 } }, "[prod/acme/www] currency: neither the site"],
-  ])("wants to know %s from one of the two", (_, props, words) => {
+  ])("requires %s in one of the two places", (_, props, words) => {
     expect(() => workspace(props).workspace.site("www", { domain: "www.acme.example" })).toThrow(words);
   });
 
-  it("reports at synthesis what is wrong with the client", () => {
+  it("reports an invalid client at synthesis", () => {
     const said = complaint(library(), workspace({ name: "", currency: "GBP", deletionPolicy: "suspend" }).stack);
     expect(said).toContain("[prod/acme] name: expected a non-empty string");
     expect(said).toContain('[prod/acme] currency: "GBP" is not known');
@@ -104,7 +104,7 @@ describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
     expect(nameless).toContain("[prod/acme] name: required, without a default");
   });
 
-  it("refuses an id that is not the name", () => {
+  it("rejects an id that differs from the name", () => {
     const said = complaint(library(), workspace({}, "3com").stack);
     expect(said).toContain('prod/3com has the name "3com" in Terraform');
   });
@@ -124,7 +124,7 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
     return { stack, subscription: made, block: () => only(synthesize(library(), stack), "hosting_webhook") };
   };
 
-  it("is a webhook of which the new one is made before the old one is deleted", () => {
+  it("is a webhook that Terraform replaces before it deletes the old one", () => {
     expect(subscription().block()).toEqual({
       url: "https://hooks.acme.example/billing",
       events: ["invoice.paid", "invoice.created"],
@@ -137,11 +137,11 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
     [{ envFile: { path: "/srv/hooks.env", name: "HOOK" } }, { env_file: { path: "/srv/hooks.env", name: "HOOK" } }],
     [{ command: ["vault-put", "hook"] }, { command: ["vault-put", "hook"] }],
     [{ file: "${path.root}/hook.secret" }, { file: "${path.root}/hook.secret" }],
-  ])("writes its secret out to %j", (secret, written) => {
+  ])("writes its secret to %j", (secret, written) => {
     expect(subscription({ secret }).block()).toMatchObject({ secret_output: written });
   });
 
-  it("takes a relative path from where the app runs, and not from the stack's folder, which is thrown away", () => {
+  it("resolves a relative path against the working folder of the app, and not against the temporary folder of the stack", () => {
     const inside = path.join(process.cwd(), "node_modules/.cache/hostform-outdir");
     const { stack } = subscription({ secret: { file: "secrets/hook" } }, inside);
     const { secret_output: place } = only(JSON.parse(library().cdk.Testing.synth(stack)), "hosting_webhook");
@@ -149,12 +149,12 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
     const folder = path.join(inside, "stacks/prod");
     expect(place).toEqual({ file: "../../../../../secrets/hook" });
     expect(path.resolve(folder, "../../../../../secrets/hook")).toBe(path.resolve("secrets/hook"));
-    // The output folder of a test is elsewhere.
+    // The output folder of the test is in another place.
     const elsewhere = subscription({ secret: { envFile: { path: "hooks.env", name: "HOOK" } } }).block();
     expect(elsewhere).toMatchObject({ secret_output: { env_file: { path: path.resolve("hooks.env"), name: "HOOK" } } });
   });
 
-  it("gives its secret to refer to only where it is kept", () => {
+  it("returns a reference to its secret only if the state stores the secret", () => {
     expect(subscription().subscription.secret).toMatch(/^\$\{TfToken/);
     const away = subscription({ secret: { file: "/srv/hook.secret" } }).subscription;
     expect(() => away.secret).toThrow("[prod/billing] the secret is not kept in the state");
@@ -170,7 +170,7 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
     ["a name that is none", { envFile: { path: "a", name: "A-B" } }, /secret\.envFile\.name: "A-B" is not the name/],
     ["no program", { command: [] }, /secret\.command: expected a list/],
     ["a program without a name", { command: [""] }, /secret\.command: expected a list/],
-  ])("refuses %s as a place for the secret, with the path", (_, secret, words) => {
+  ])("rejects %s as a place for the secret, with the path", (_, secret, words) => {
     expect(() => subscription({ secret })).toThrow(words);
     expect(() => subscription({ secret })).toThrow(/^\[prod\/billing\] /);
   });
@@ -192,7 +192,7 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
     );
   });
 
-  it("lets values through that only Terraform knows", () => {
+  it("passes on values that only Terraform knows", () => {
     const { cdk } = library();
     const events = cdk.Token.asList("${var.events}");
     const { block, stack } = subscription({ url: "${var.url}" });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { activeService, ORDER, type Running, start } from "./harness.ts";
 
-/** The endpoints of §4 with the ability that each needs, as the specification's table has them. */
+/** Endpoints of §4 with their abilities, from the table in the specification. */
 const TABLE: readonly (readonly [method: string, path: string, ability: string])[] = [
   ["GET", "/plans", "view"],
   ["GET", "/services", "view"],
@@ -30,9 +30,9 @@ const TABLE: readonly (readonly [method: string, path: string, ability: string])
 ];
 
 describe("every endpoint of the table", () => {
-  test("is there, and there are 24", () => expect(TABLE).toHaveLength(24));
+  test("exists, and the table has 24", () => expect(TABLE).toHaveLength(24));
 
-  test("answers 401 without a token, and with an unknown or malformed one", async () => {
+  test("returns 401 without a token, and with an unknown or malformed token", async () => {
     const { send, sandbox } = await start();
     for (const [method, path] of TABLE) {
       expect((await send(method, path, { token: null })).status).toBe(401);
@@ -43,7 +43,7 @@ describe("every endpoint of the table", () => {
     }
   });
 
-  test("answers 403 naming the ability, to a token that has only the others", async () => {
+  test("returns 403 with the ability's name to a token that lacks only this ability", async () => {
     const { send, sandbox } = await start();
     for (const [method, path, ability] of TABLE) {
       const others = (["view", "technical", "billing"] as const).filter((one) => one !== ability);
@@ -56,7 +56,7 @@ describe("every endpoint of the table", () => {
     }
   });
 
-  test("passes the check with the ability alone", async () => {
+  test("accepts a token with only the required ability", async () => {
     const { send, sandbox } = await start();
     for (const [method, path, ability] of TABLE) {
       const name = `only-${ability}`;
@@ -77,7 +77,7 @@ test("a token never has more access than its issuing user (§5.2)", async () => 
   expect((await send("GET", "/services")).status).toBe(200);
 });
 
-describe("another account's records are 403, unknown ones 404 (§7)", () => {
+describe("a record of another account is 403, an unknown record 404 (§7)", () => {
   async function foreign(running: Running): Promise<Record<string, number>> {
     const service = activeService(running, { account: "customer" });
     const { control } = running.sandbox;
@@ -126,7 +126,7 @@ describe("a token restricted to services (§5.4)", () => {
     return { ...running, token: value, inside, outside };
   }
 
-  test("lists its services and their invoices only", async () => {
+  test("lists only its services and their invoices", async () => {
     const { send, token, inside } = await restricted();
     const services = (await send("GET", "/services", { token })).body;
     expect(services.data.map((one: { id: number }) => one.id)).toEqual([inside]);
@@ -135,7 +135,7 @@ describe("a token restricted to services (§5.4)", () => {
     expect(invoices.map((one: { order_id: number }) => one.order_id)).toEqual([inside]);
   });
 
-  test("is refused for everything about other services, with a message that says so", async () => {
+  test("gets an error for each request about another service, with the reason", async () => {
     const { send, token, outside, sandbox } = await restricted();
     const invoice = sandbox.control.list("invoices").find((one) => one.order_id === outside)?.id;
     const request = sandbox.control.create("migration_requests", { domain: "x.example", order_id: outside });
@@ -159,7 +159,7 @@ describe("a token restricted to services (§5.4)", () => {
     expect((await send("GET", "/migration-requests", { token })).body.data).toEqual([]);
   });
 
-  test("does as it likes with its own", async () => {
+  test("may do everything with its own services", async () => {
     const { send, token, inside } = await restricted();
     expect((await send("GET", `/services/${inside}`, { token })).status).toBe(200);
     expect((await send("POST", `/services/${inside}/suspend`, { token })).status).toBe(202);
@@ -168,8 +168,8 @@ describe("a token restricted to services (§5.4)", () => {
   });
 });
 
-describe("requests that fit no endpoint", () => {
-  test("404 as JSON for an unknown path, with or without a token", async () => {
+describe("a request without an endpoint", () => {
+  test("returns 404 as JSON for an unknown path, with or without a token", async () => {
     const { send } = await start();
     for (const token of [undefined, null]) {
       const answer = await send("GET", "/nope", token === null ? { token } : {});
@@ -177,7 +177,7 @@ describe("requests that fit no endpoint", () => {
     }
   });
 
-  test("405 names the methods that there are", async () => {
+  test("returns 405 with the allowed methods", async () => {
     const { send } = await start();
     const answer = await send("PUT", "/services");
     expect(answer.status).toBe(405);

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { startSandbox } from "../../support/sandbox.ts";
 
-test("by the system's clock, what falls due is done and announced although nobody asks", async () => {
+test("the system's clock makes due events happen and sends them, without any request", async () => {
   const receiver = createServer((_request, response) => void response.end());
   receiver.listen(0, "127.0.0.1");
   await once(receiver, "listening");

@@ -7,7 +7,7 @@ import { START, start } from "./harness.ts";
 const flaky = (seed: string): BackgroundFaults => new BackgroundFaults(seed, parseProfile("flaky"));
 
 describe("weather=flaky", () => {
-  test("what a request meets follows from the seed and its number; most meet nothing, every kind of fault comes", () => {
+  test("the fault of a request follows from the seed and its number; most requests have none, and every kind of fault occurs", () => {
     const count = (seed: string): Map<string | undefined, number> => {
       const met = new Map<string | undefined, number>();
       for (let number = 1; number <= 2_000; number += 1) {
@@ -26,7 +26,7 @@ describe("weather=flaky", () => {
     expect((met.get(undefined) ?? 0) / 2_000).toBeGreaterThan(0.75);
   });
 
-  test("a repeated request succeeds at the third try at the latest", () => {
+  test("a repeated request succeeds at the third attempt at the latest", () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 400 }), (seed, requests) => {
         const background = flaky(seed);
@@ -43,7 +43,7 @@ describe("weather=flaky", () => {
     );
   });
 
-  test("the value calm injects nothing; after a clear the same faults come again", () => {
+  test("the value calm injects nothing; after a clear the same faults occur again", () => {
     const calm = new BackgroundFaults("seed", parseProfile(""));
     const injected = (faults: BackgroundFaults) =>
       Array.from({ length: 200 }, (_, at) => faults.inject(String(at), START));
@@ -55,7 +55,7 @@ describe("weather=flaky", () => {
     expect(injected(background)).toEqual(first);
   });
 
-  test("over HTTP: failures, refusals with Retry-After and cut connections, by the forms of the profile; the log says so", async () => {
+  test("over HTTP: failures, rejections with Retry-After and cut connections, in the profile's formats; the log names them", async () => {
     let slept = 0;
     const sleep = async (ms: number): Promise<void> => {
       slept += ms;
@@ -79,7 +79,7 @@ describe("weather=flaky", () => {
     expect(injected.length).toBeGreaterThanOrEqual(150 - (seen["200"] ?? 0));
   });
 
-  test("a fault that was asked for comes first", async () => {
+  test("a requested fault has priority", async () => {
     const { send, sandbox } = await start({ profile: "flaky" });
     sandbox.control.addFault({ path: "/plans", phase: "before", status: 418, times: 40 });
     for (let at = 0; at < 40; at += 1) expect((await send("GET", "/plans")).status).toBe(418);

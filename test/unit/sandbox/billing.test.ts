@@ -4,7 +4,7 @@ import { fc, runs } from "../../support/fc.ts";
 import { activeService, ORDER, START, start } from "./harness.ts";
 import { startReceiver } from "./receiver.ts";
 
-/** The events that the agency got since the last call: `event id`, in order. */
+/** Returns the events for the agency since the last call as `event id`, in order. */
 function announced(sandbox: Sandbox): string[] {
   const { control } = sandbox;
   const entries = control.list("deliveries").map(({ event, body }) => `${event} ${JSON.parse(body).data.id}`);
@@ -16,7 +16,7 @@ function listen(sandbox: Sandbox): void {
   sandbox.control.create("webhooks", { url: "http://127.0.0.1:9/", events: [...EVENTS] });
 }
 
-test("a term ends with a notice and an invoice, and goes on when that is paid", async () => {
+test("a term ends with a notice and an invoice, and the next term begins when the invoice is paid", async () => {
   const running = await start();
   const { control } = running.sandbox;
   const id = activeService(running);
@@ -36,7 +36,7 @@ test("a term ends with a notice and an invoice, and goes on when that is paid", 
   expect(announced(running.sandbox)).toEqual([`invoice.paid ${invoice?.id}`]);
 });
 
-test("an agency renews at its discount, the price stays the list price", async () => {
+test("an agency renews with its discount, and the price stays the list price", async () => {
   const running = await start({ autoPay: true });
   const id = activeService(running);
   running.sandbox.control.advanceClock({ months: 1, days: 1 });
@@ -46,7 +46,7 @@ test("an agency renews at its discount, the price stays the list price", async (
   expect(renewal?.total).toBeLessThan(price);
 });
 
-test("unpaid, it is suspended when the invoice is overdue, and terminated in the end", async () => {
+test("an unpaid service is suspended when the invoice is overdue, and terminated later", async () => {
   const running = await start();
   const { control } = running.sandbox;
   const id = activeService(running);
@@ -69,7 +69,7 @@ test("unpaid, it is suspended when the invoice is overdue, and terminated in the
   expect(announced(running.sandbox)).toEqual([]);
 });
 
-test("paid late, it is restored; suspended on request, it stays suspended", async () => {
+test("a late payment restores a service, but not a service that was suspended on request", async () => {
   const running = await start();
   const { control } = running.sandbox;
   const [late, asked] = [activeService(running), activeService(running)];
@@ -80,7 +80,7 @@ test("paid late, it is restored; suspended on request, it stays suspended", asyn
   expect(control.get("services", asked)).toMatchObject({ status: "suspended", suspended_for: "request" });
 });
 
-test("an order that is never paid is cancelled, which is no termination", async () => {
+test("an order that is never paid is cancelled, and not terminated", async () => {
   const running = await start();
   const { control } = running.sandbox;
   const { data } = (await running.send("POST", "/services", { key: "k", body: ORDER })).body;
@@ -92,7 +92,7 @@ test("an order that is never paid is cancelled, which is no termination", async 
   expect(() => control.payInvoice(data.invoice.id)).toThrow("cancelled");
 });
 
-test("drift of something else leaves the calendar alone", async () => {
+test("a changed field that is not part of billing does not change the dates", async () => {
   const running = await start();
   const { control } = running.sandbox;
   const id = activeService(running);
@@ -107,7 +107,7 @@ test("drift of something else leaves the calendar alone", async () => {
   expect(control.get("services", id)).toMatchObject({ status: "active", next_due_date: "2027-01-21" });
 });
 
-test("an order that is provisioned by hand has one term for its first invoice, and is suspended without", async () => {
+test("a manually provisioned order has one term with its first invoice, and is suspended without a payment", async () => {
   const running = await start();
   const { control } = running.sandbox;
   const order = async (key: string) => {
@@ -125,7 +125,7 @@ test("an order that is provisioned by hand has one term for its first invoice, a
   expect(control.get("services", unpaid.id)).toMatchObject({ status: "active", next_due_date: "2026-12-21" });
 });
 
-test("a service that is over is not provisioned by a late payment", async () => {
+test("a late payment does not provision a terminated service", async () => {
   const running = await start({ provisioningSeconds: 0 });
   const { control } = running.sandbox;
   const { data } = (await running.send("POST", "/services", { key: "k", body: ORDER })).body;
@@ -145,13 +145,13 @@ test.each([
   [{ created_at: "yesterday" }, "an instant"],
   [{ price: -1 }, "whole number"],
   [{ currency: "GBP" }, "one of GEL"],
-])("no service can be made to hold %j", async (fields, words) => {
+])("no service can contain %j", async (fields, words) => {
   const running = await start();
   const id = activeService(running);
   expect(() => running.sandbox.control.change("services", id, fields as object)).toThrow(words);
 });
 
-test("paid late, the next notice comes all the same, at once if its window has begun", async () => {
+test("after a late payment, the next notice follows, and at once if it is already due", async () => {
   const running = await start();
   const { control } = running.sandbox;
   const id = activeService(running);
@@ -173,7 +173,7 @@ test("with a notice longer than the term, each term has its notice", async () =>
   expect(events.filter((event) => event === "service.expiring")).toHaveLength(3);
 });
 
-test("an order that is paid late begins when it is paid; nothing is dated back", async () => {
+test("an order that is paid late begins at its payment, without an earlier date", async () => {
   const running = await start();
   const { control } = running.sandbox;
   const { data } = (await running.send("POST", "/services", { key: "k", body: ORDER })).body;
@@ -195,7 +195,7 @@ test("a due date in the past is due now, once", async () => {
   expect(control.get("services", id)).toMatchObject({ status: "active", next_due_date: "2026-12-21" });
 });
 
-test("an invoice that is made paid, and a service that is made live, are taken for what they are", async () => {
+test("an invoice that is set to paid, and a service that is set to live, have the normal effects", async () => {
   const running = await start();
   const { control } = running.sandbox;
   const order = async (key: string) =>
@@ -210,7 +210,7 @@ test("an invoice that is made paid, and a service that is made live, are taken f
   expect(announced(running.sandbox)).toContain(`service.suspended ${live.id}`);
 });
 
-test("terms that end on a 31st come back to it", async () => {
+test("terms that begin on a 31st end on the last day of shorter months", async () => {
   const running = await start({ autoPay: true, clock: { now: () => Date.parse("2027-01-31T12:00:00Z") } });
   const id = activeService(running);
   const { control } = running.sandbox;
@@ -222,7 +222,7 @@ test("terms that end on a 31st come back to it", async () => {
   expect(dues).toEqual(["2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"]);
 });
 
-test("a clock that stands still moves only when it is advanced, and goes on from there", async () => {
+test("a frozen clock moves only when it is advanced, and continues from there", async () => {
   let now = START;
   const running = await start({ clock: { now: () => now } });
   const { control } = running.sandbox;
@@ -236,7 +236,7 @@ test("a clock that stands still moves only when it is advanced, and goes on from
   expect(control.clock().now).toBe("2026-12-21T10:00:01.000Z");
 });
 
-test("a leap leaves the same records as the same time in steps", async () => {
+test("a large step of the clock leaves the same records as many small steps", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 2, maxLength: 8 }),
@@ -260,14 +260,17 @@ test("a leap leaves the same records as the same time in steps", async () => {
   );
 });
 
-test("a year of 100 services: every renewal, expiry, suspension and termination is announced once", async () => {
+test("a year of 100 services: every renewal, expiry, suspension and termination sends one event", async () => {
   const receiver = await startReceiver();
   const running = await start();
   const { control } = running.sandbox;
   control.freezeClock();
   control.create("webhooks", { url: receiver.url, events: [...EVENTS] });
   const services = control.seedServices({ count: 100 });
-  /** A third pays on the day, a third 10 days late (suspended meanwhile), a third stops paying after its third renewal. */
+  /**
+   * One third pays at once, one third pays after 10 days (suspended in between), and one third stops after its
+   * third renewal.
+   */
   const pays = (orderId: number, ageDays: number, renewal: number): boolean => {
     const habit = orderId % 3;
     return habit === 0 || (habit === 1 ? ageDays >= 10 : renewal <= 3);
@@ -285,7 +288,7 @@ test("a year of 100 services: every renewal, expiry, suspension and termination 
   }
   await control.settled();
 
-  // The expected events follow from the records, not from what was sent.
+  // The test derives the expected events from the records, independently of the deliveries.
   const expected = new Map<string, number>();
   const expectOnce = (event: EventName, id: number, times = 1) => expected.set(`${event} ${id}`, times);
   for (const { id, created_at, status } of control.list("invoices").filter((one) => one.customer_id === 1)) {

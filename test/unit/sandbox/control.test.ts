@@ -25,7 +25,7 @@ describe("over HTTP", () => {
     }
   });
 
-  test("changes and deletes anything, to make drift", async () => {
+  test("changes and deletes any record, to simulate drift", async () => {
     const running = await start();
     const id = activeService(running);
     const changed = await overHttp(running, "PATCH", `/services/${id}`, {
@@ -115,7 +115,7 @@ describe("over HTTP", () => {
     ["localhost", 200],
     ["127.0.0.1", 200],
     ["[::1]", 200],
-  ])("the API, whose default tokens every page knows, is asked as %s: %i", async (host, expected) => {
+  ])("the API, whose default tokens are public, gets a request to the host %s: %i", async (host, expected) => {
     const { sandbox } = await start();
     const authorization = `Bearer ${sandbox.tokens.agency}`;
     const status = await new Promise((resolve) => {
@@ -151,7 +151,7 @@ describe("over HTTP", () => {
 });
 
 describe("in process", () => {
-  test("a coupon that was added takes its percentage off an order", async () => {
+  test("a new coupon reduces an order by its percentage", async () => {
     const { send, sandbox } = await start();
     sandbox.control.create("coupons", { code: "HALF", percent: 50, product_types: ["shared"] });
     const body = { ...ORDER, coupon_code: "HALF" };
@@ -159,7 +159,7 @@ describe("in process", () => {
     expect(data).toMatchObject({ price: 500, invoice: { total: 250 } });
   });
 
-  test("an order that costs nothing is paid as it is made, and provisioned", async () => {
+  test("an order without a cost is paid at once, and provisioned", async () => {
     const { send, sandbox } = await start();
     sandbox.control.create("coupons", { code: "FREE", percent: 100 });
     const { data } = (await send("POST", "/services", { key: "k", body: { ...ORDER, coupon_code: "FREE" } })).body;
@@ -168,14 +168,14 @@ describe("in process", () => {
     expect(sandbox.control.get("services", data.id).status).toBe("active");
   });
 
-  test("provisioning does not restore a service that was suspended meanwhile", async () => {
+  test("provisioning does not restore a service that was suspended in the meantime", async () => {
     const { sandbox } = await start();
     sandbox.control.change("services", 1001, { status: "suspended", provisioning_status: "provisioning" });
     const service = sandbox.control.provisionService(1001);
     expect(service).toMatchObject({ status: "suspended", provisioning_status: "provisioned" });
   });
 
-  test("a token whose abilities are changed is refused from then on", async () => {
+  test("a token with changed abilities gets an error from then on", async () => {
     const { send, sandbox } = await start();
     sandbox.control.change("tokens", 1, { abilities: ["view"] });
     expect((await send("GET", "/invoices")).status).toBe(403);
@@ -183,7 +183,7 @@ describe("in process", () => {
     expect((await send("GET", "/services")).status).toBe(401);
   });
 
-  test("a field may become null only where a record can have none", async () => {
+  test("a field accepts null only if records may lack it", async () => {
     const { sandbox } = await start();
     expect(sandbox.control.change("services", 1001, { domain: null }).domain).toBeNull();
     expect(sandbox.control.change("services", 1001, { domain: "back.example" }).domain).toBe("back.example");
@@ -195,7 +195,7 @@ describe("in process", () => {
     expect(() => sandbox.control.payInvoice(99)).toThrow("There is no invoice 99.");
   });
 
-  test("hands out copies: changing them changes nothing", async () => {
+  test("returns copies: a changed copy changes no record", async () => {
     const { send, sandbox } = await start();
     const [service] = sandbox.control.list("services");
     if (service !== undefined) service.status = "fraud";
@@ -206,14 +206,14 @@ describe("in process", () => {
     expect(sandbox.control.requests()[0]?.status).toBe(200);
   });
 
-  test("paying twice changes nothing", async () => {
+  test("a second payment changes nothing", async () => {
     const { sandbox } = await start();
     const [first] = sandbox.control.list("invoices");
     sandbox.control.advanceClock({ hours: 1 });
     expect(sandbox.control.payInvoice(first?.id ?? 0)).toEqual(first);
   });
 
-  test("logs what was asked, with the token's name and never the token", async () => {
+  test("logs each request with the token's name and never the token", async () => {
     const { send, sandbox } = await start();
     await send("POST", "/services?x=1&x=2", { key: "k", body: ORDER });
     await send("POST", "/accounts", { raw: "{oops" });
@@ -240,7 +240,7 @@ describe("in process", () => {
     expect(JSON.stringify(log)).not.toContain("somebody-else");
   });
 
-  test("reset brings the seeded data back: records, clock, faults, log, rate windows", async () => {
+  test("reset restores the seeded data: records, clock, faults, log, rate windows", async () => {
     const { send, sandbox } = await start({ rateLimit: 3 });
     const before = sandbox.control.state();
     await send("POST", "/services", { key: "k", body: ORDER });
@@ -254,7 +254,7 @@ describe("in process", () => {
     expect([again.status, again.headers.get("x-ratelimit-remaining")]).toEqual([201, "2"]);
   });
 
-  test("makes 1,000 services with paid invoices in well under a second", async () => {
+  test("creates 1,000 services with paid invoices in less than a second", async () => {
     const { sandbox } = await start();
     const elapsed = cpuTimer();
     const made = sandbox.control.seedServices({ count: 1000 });

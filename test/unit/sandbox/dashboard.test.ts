@@ -16,7 +16,7 @@ describe("texts of the dashboard", () => {
     );
   });
 
-  it("writes out what nobody sees, and leaves the rest", () => {
+  it("escapes invisible characters, and keeps the others", () => {
     const seen = /^[^\p{Cc}\p{Cs}\u2028\u2029\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]*$/u;
     fc.assert(fc.property(fc.string({ unit: character }), (text) => seen.test(visible(text).replace(/[\n\t]/g, ""))));
     expect(visible("a\u202Eb\u0000c\ud800")).toBe("a⟨U+202E⟩b⟨U+0000⟩c⟨U+D800⟩");
@@ -46,7 +46,7 @@ describe("texts of the dashboard", () => {
     expect(fromNow(at, NOW)).toBe(text);
   });
 
-  it("shows instants in UTC, dates as dates, and nothing as a dash", () => {
+  it("shows times in UTC, dates as dates, and a missing value as a dash", () => {
     expect(String(when(NOW))).toContain('21 Nov 2026, <span class="nums">10:00:00</span>');
     expect(String(when("2026-01-02"))).toBe('<time datetime="2026-01-02">2 Jan 2026</time>');
     expect(String(when(null))).toContain("—");

@@ -5,7 +5,7 @@ import { EVENTS, Refusal, type SandboxOptions } from "../../../src/sandbox/index
 import { activeService, ORDER, type Running, START, start } from "./harness.ts";
 import { NEVER, type Receiver, startReceiver } from "./receiver.ts";
 
-/** A sandbox in which the agency subscribes to everything at this receiver; its secret. */
+/** Starts a sandbox in which the agency subscribes to every event at this receiver. Returns the webhook's secret. */
 async function subscribed(receiver: Receiver, options: SandboxOptions = {}): Promise<Running & { secret: string }> {
   const running = await start({ provisioningSeconds: 0, jobSeconds: 0, ...options });
   const { secret } = running.sandbox.control.create("webhooks", { url: receiver.url, events: [...EVENTS] });
@@ -17,7 +17,7 @@ async function order({ send }: Running, key = "k"): Promise<{ id: number; invoic
   return { id: data.id, invoice: data.invoice.id };
 }
 
-test("the life of a service fires each event when §6 says so, once", async () => {
+test("the life of a service sends each event of §6 once", async () => {
   const receiver = await startReceiver();
   const running = await subscribed(receiver);
   const { control } = running.sandbox;
@@ -59,7 +59,7 @@ test("a delivery is a signed POST of {event, data, timestamp}", async () => {
   expect(JSON.parse(body)).toEqual({ event: "invoice.created", data: shown, timestamp: "2026-11-21T10:00:00+00:00" });
 });
 
-test("a transfer is announced to the losing and the gaining account", async () => {
+test("a transfer sends an event to the old and to the new account", async () => {
   const [agency, customer] = [await startReceiver(), await startReceiver()];
   const running = await subscribed(agency);
   const { control } = running.sandbox;
@@ -76,7 +76,7 @@ test("a transfer is announced to the losing and the gaining account", async () =
   expect(() => control.acceptTransfer(offer.id)).toThrow(Refusal);
 });
 
-test("only the webhooks of the event's account that subscribed to it get an event", async () => {
+test("only the subscribed webhooks of the event's account get an event", async () => {
   const [wanted, other, foreign] = [await startReceiver(), await startReceiver(), await startReceiver()];
   const running = await start();
   const { control } = running.sandbox;
@@ -115,11 +115,11 @@ test.each([
   const times = delivery?.attempts.map(({ at }) => (Date.parse(at) - START) / 1000);
   expect(times).toEqual([0, 10, 110, 1110]);
   expect(delivery?.attempts.map((one) => one.error)).toEqual([error, error, error, error]);
-  // The same bytes each time: a receiver knows a repetition by them.
+  // The repeated deliveries are identical, so a receiver can recognize them.
   expect(new Set(receiver.received.map(({ body, headers }) => body + headers["x-service-signature"])).size).toBe(1);
 });
 
-test("a leap in time does all the retries that fell into it, each at its own instant", async () => {
+test("a step of the clock sends all retries within it, each at its own time", async () => {
   const receiver = await startReceiver((_request, nth) => (nth < 3 ? 503 : 200));
   const running = await subscribed(receiver);
   const { control } = running.sandbox;
@@ -167,7 +167,7 @@ test.each([
   ]);
 });
 
-test("a subscription that is gone gets nothing more", async () => {
+test("a deleted subscription gets no more events", async () => {
   const receiver = await startReceiver(() => 500);
   const running = await subscribed(receiver);
   const { control } = running.sandbox;
@@ -180,7 +180,7 @@ test("a subscription that is gone gets nothing more", async () => {
   expect(control.list("deliveries")).toMatchObject([{ status: "abandoned" }]);
 });
 
-test("a change that is refused sends no event", async () => {
+test("a rejected change sends no event", async () => {
   const receiver = await startReceiver();
   const running = await subscribed(receiver);
   const refused = await running.send("POST", "/services", { key: "k", body: { ...ORDER, plan_id: 999 } });
@@ -189,7 +189,7 @@ test("a change that is refused sends no event", async () => {
   expect(receiver.received).toEqual([]);
 });
 
-test("replay sends the same bytes, signed with the secret of now", async () => {
+test("replay sends the same bytes, signed with the current secret", async () => {
   const receiver = await startReceiver();
   const running = await subscribed(receiver);
   const { control } = running.sandbox;
@@ -210,7 +210,7 @@ test("replay sends the same bytes, signed with the secret of now", async () => {
   );
 });
 
-test("trigger sends any event without anything having happened", async () => {
+test("trigger sends any event, although nothing happened", async () => {
   const receiver = await startReceiver();
   const running = await subscribed(receiver);
   const { control } = running.sandbox;
@@ -230,7 +230,7 @@ test.each([
   ["service.suspended", { account: "agency", service_id: 1001 }, "belongs to the account customer"],
   ["service.suspended", { account: "agency" }, "Order a service first"],
   ["service.suspended", { webhook_id: 7 }, "There is no webhook 7"],
-])("trigger %s %j is refused: %s", async (event, subject, message) => {
+])("trigger %s %j is rejected: %s", async (event, subject, message) => {
   const running = await start();
   expect(() => running.sandbox.control.trigger(event, subject)).toThrow(message);
 });
@@ -245,7 +245,7 @@ test("a webhook gets no event of another account", async () => {
   expect(control.list("deliveries")).toEqual([]);
 });
 
-test("the deliveries profile sends everything twice", async () => {
+test("the deliveries profile sends every event twice", async () => {
   const receiver = await startReceiver();
   const running = await subscribed(receiver, { profile: { deliveries: "twice" } });
   running.sandbox.control.suspendService(activeService(running));
@@ -271,7 +271,7 @@ test("over HTTP: trigger, deliveries, replay, rotate", async () => {
   expect(receiver.received).toHaveLength(2);
 });
 
-test("a receiver that never answers holds up nobody else", async () => {
+test("a receiver that never responds delays no other receiver", async () => {
   const silent = await startReceiver(() => NEVER);
   const arrived = Promise.withResolvers<void>();
   const prompt = await startReceiver(() => {
@@ -286,11 +286,11 @@ test("a receiver that never answers holds up nobody else", async () => {
   await arrived.promise;
   const delivered = () => control.list("deliveries").filter(({ status }) => status === "delivered").length;
   await expect.poll(delivered).toBe(1);
-  // A few at a time, however many are due.
+  // The sandbox sends at most five deliveries to a receiver at the same time.
   expect(silent.received.length).toBeLessThanOrEqual(5);
 });
 
-test("an event that comes while a receiver is silent is sent at once", async () => {
+test("an event that occurs while a receiver is silent is sent at once", async () => {
   const silent = await startReceiver(() => NEVER);
   const running = await subscribed(silent);
   const { control } = running.sandbox;
@@ -300,7 +300,7 @@ test("an event that comes while a receiver is silent is sent at once", async () 
   await expect.poll(() => silent.received.length).toBe(2);
 });
 
-test("a delivery that leads to the control port is no wish", async () => {
+test("a delivery to the control port is rejected", async () => {
   const running = await start();
   const { control } = running.sandbox;
   activeService(running);

@@ -8,7 +8,7 @@ const agencyServices = (running: Awaited<ReturnType<typeof start>>): number =>
   running.sandbox.control.list("services").filter((one) => one.customer_id === 1).length;
 
 describe("phases", () => {
-  test("before: the answer is the fault's, and nothing is committed", async () => {
+  test("before: the response is the fault's, and nothing is committed", async () => {
     const running = await start();
     running.sandbox.control.addFault({
       method: "POST",
@@ -23,13 +23,13 @@ describe("phases", () => {
     expect((await running.send("POST", "/services", { key: "k", body: ORDER })).status).toBe(201);
   });
 
-  test("before, without more: a plain 500", async () => {
+  test("before, without options: a plain 500", async () => {
     const { send, sandbox } = await start();
     sandbox.control.addFault({ path: "/plans", phase: "before" });
     expect(await send("GET", "/plans")).toMatchObject({ status: 500, body: { message: "Server Error" } });
   });
 
-  test("before, dropped: no answer and nothing committed", async () => {
+  test("before, dropped: no response, and nothing committed", async () => {
     const running = await start();
     running.sandbox.control.addFault({ path: "/services", phase: "before", drop: true });
     await expect(running.send("POST", "/services", { key: "k", body: ORDER })).rejects.toThrow("fetch failed");
@@ -37,7 +37,7 @@ describe("phases", () => {
     expect(running.sandbox.control.requests()).toMatchObject([{ status: null, fault: 1 }]);
   });
 
-  test("after, dropped: the order is committed though its answer is lost, and the key replays it", async () => {
+  test("after, dropped: the order is committed although its response is lost, and the key replays it", async () => {
     const running = await start();
     running.sandbox.control.addFault({ path: "/services", phase: "after", drop: true });
     await expect(running.send("POST", "/services", { key: "k", body: ORDER })).rejects.toThrow("fetch failed");
@@ -46,7 +46,7 @@ describe("phases", () => {
     expect(agencyServices(running)).toBe(1);
   });
 
-  test("after, replaced: committed, answered with an HTML page", async () => {
+  test("after, replaced: the order is committed, and the response is an HTML page", async () => {
     const running = await start();
     const page = "<html>Bad Gateway</html>";
     running.sandbox.control.addFault({
@@ -85,7 +85,7 @@ describe("phases", () => {
     expect(agencyServices(running)).toBe(1);
   });
 
-  test("mid-body of an answer without a body: the connection is cut, the deed is done", async () => {
+  test("mid-body of a response without a body: the connection is cut, and the request is executed", async () => {
     const { send, sandbox } = await start({ profile: { bodies: "empty204" } });
     const { id } = sandbox.control.create("webhooks", { url: "https://x.example/", events: ["invoice.paid"] });
     sandbox.control.addFault({ method: "DELETE", path: "/webhooks/:id", phase: "mid-body" });
@@ -107,7 +107,7 @@ describe("phases", () => {
     expect(waits).toEqual([250, 250]);
   });
 
-  test("headers are added, replaced and taken away", async () => {
+  test("headers are added, replaced and removed", async () => {
     const { send, sandbox } = await start({ rateLimit: 60 });
     sandbox.control.addFault({
       path: "/plans",
@@ -123,8 +123,8 @@ describe("phases", () => {
   });
 });
 
-describe("which requests a fault strikes", () => {
-  test("from the nth match on, so many times", () => {
+describe("the requests that a fault hits", () => {
+  test("begin at the nth match, for the given number of times", () => {
     const faults = new Faults();
     faults.add({ method: "post", path: "/services/:id/suspend", nth: 2, times: 2, phase: "before" });
     const injected = [1, 2, 3, 4].map((id) => faults.inject("POST", `/api/v1/services/${id}/suspend`)?.id);
@@ -147,7 +147,7 @@ describe("which requests a fault strikes", () => {
     expect(faults.inject(method, actual) !== undefined).toBe(expected);
   });
 
-  test("several wait in line: each request is injected by one of them", () => {
+  test("get at most one fault each, if several faults match", () => {
     const faults = new Faults();
     faults.add({ path: "/plans", phase: "before", nth: 2 });
     faults.add({ path: "/plans", phase: "after" });
@@ -156,7 +156,7 @@ describe("which requests a fault strikes", () => {
     expect(injected).toEqual([2, 1, 3, undefined]);
   });
 
-  test("requests over the limit do not count: they never came as far", async () => {
+  test("do not include requests over the limit, because they are rejected earlier", async () => {
     const { send, sandbox } = await start({ rateLimit: 1 });
     sandbox.control.addFault({ path: "/plans", phase: "before", nth: 2 });
     await send("GET", "/plans");
@@ -196,7 +196,7 @@ describe("which requests a fault strikes", () => {
     expect(() => new Faults().add(fault as never)).toThrow(new RegExp(hint, "i"));
   });
 
-  test("by the name of the operation", () => {
+  test("are selected by the operation's name", () => {
     const faults = new Faults();
     faults.add({ operation: "suspendService", phase: "before", times: 2 });
     faults.add({ operation: "GET /services/*", phase: "before" });
@@ -206,8 +206,8 @@ describe("which requests a fault strikes", () => {
   });
 });
 
-describe("with a probability", () => {
-  /** Which of so many requests the fault strikes. */
+describe("a fault with a probability", () => {
+  /** Returns the numbers of the requests that the fault hits. */
   const strikes = (seed: string, fault: Partial<FaultRequest>, requests = 400): number[] => {
     const faults = new Faults({ seed });
     faults.add({ operation: "listPlans", phase: "before", ...fault });
@@ -215,16 +215,16 @@ describe("with a probability", () => {
     return all.filter(() => faults.inject("GET", "/api/v1/plans") !== undefined);
   };
 
-  test("the same seed strikes the same requests, another one others", () => {
+  test("hits the same requests with the same seed, and others with another seed", () => {
     const once = strikes("a", { probability: 0.3 });
     expect(strikes("a", { probability: 0.3 })).toEqual(once);
     expect(strikes("b", { probability: 0.3 })).not.toEqual(once);
-    // 400 draws: four standard deviations around 120.
+    // Accepts four standard deviations around the mean of 120 in 400 draws.
     expect(once.length).toBeGreaterThan(83);
     expect(once.length).toBeLessThan(157);
   });
 
-  test("0 never strikes, 1 always does, and a greater one strikes what a smaller one did", () => {
+  test("never hits with 0, always hits with 1, and with a higher probability hits all requests of a lower one", () => {
     fc.assert(
       fc.property(fc.string(), fc.double({ min: 0, max: 1, noNaN: true }), (seed, probability) => {
         expect(strikes(seed, { probability: 0 }, 20)).toEqual([]);
@@ -236,12 +236,12 @@ describe("with a probability", () => {
     );
   });
 
-  test("times is the most, nth the first that is drawn", () => {
+  test("hits at most `times` requests, and none before the nth", () => {
     expect(strikes("a", { probability: 1, times: 3, nth: 5 })).toEqual([5, 6, 7]);
     expect(strikes("a", { probability: 0.5, times: 2 })).toEqual(strikes("a", { probability: 0.5 }).slice(0, 2));
   });
 
-  test("after a reset the same requests are injected again", async () => {
+  test("hits the same requests again after a reset", async () => {
     const { send, sandbox } = await start();
     const run = async (): Promise<number[]> => {
       sandbox.control.addFault({ path: "/plans", phase: "before", probability: 0.5 });
@@ -256,9 +256,9 @@ describe("with a probability", () => {
   });
 });
 
-describe("of deliveries", () => {
+describe("a fault of deliveries", () => {
   const subscribed = async (): Promise<Awaited<ReturnType<typeof start>>> => {
-    // Nobody listens at port 9: what is not injected fails in another way.
+    // Port 9 has no listener, so a delivery without a fault fails in another way.
     const running = await start();
     running.sandbox.control.create("webhooks", {
       url: "http://127.0.0.1:9/",
@@ -267,7 +267,7 @@ describe("of deliveries", () => {
     return running;
   };
 
-  test("an attempt is answered as the fault says, and tried again at its time", async () => {
+  test("replaces the response to an attempt, and the sandbox retries at the usual time", async () => {
     const { sandbox } = await subscribed();
     const { control } = sandbox;
     control.addFault({ phase: "delivery", event: "invoice.paid", status: 503 });
@@ -289,7 +289,7 @@ describe("of deliveries", () => {
     ]);
   });
 
-  test("other events and requests are left alone", async () => {
+  test("changes no other events or requests", async () => {
     const { sandbox, send } = await subscribed();
     sandbox.control.addFault({ phase: "delivery", event: "invoice.paid" });
     sandbox.control.seedServices({ account: "agency" });
@@ -300,7 +300,7 @@ describe("of deliveries", () => {
   });
 });
 
-test("a client that goes away in the middle of its request does no harm", async () => {
+test("a client that disconnects in the middle of its request causes no error", async () => {
   const { send, sandbox } = await start();
   const { port } = new URL(sandbox.url);
   const socket = connect(Number(port), "127.0.0.1");

@@ -1,4 +1,4 @@
-/** Starts sandboxes on a clock that only the test moves, and speaks to them over HTTP. */
+/** Starts sandboxes with a clock that only the test advances, and sends HTTP requests to them. */
 import { onTestFinished } from "vitest";
 import type { Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";
 import { startSandbox } from "../../support/sandbox.ts";
@@ -9,14 +9,14 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // Bodies of every shape are looked into; a wrong guess fails the assertion that follows.
+  // Tests read bodies of many shapes. A wrong assumption fails the next assertion.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   body: any;
 }
 
 export interface Sending {
   body?: unknown;
-  /** Sent as it is instead of a JSON body. */
+  /** Raw body instead of a JSON body. */
   raw?: string;
   headers?: Record<string, string>;
   token?: string | null;
@@ -25,18 +25,18 @@ export interface Sending {
 
 export interface Running {
   sandbox: Sandbox;
-  /** Sends a request to /api/v1 with the agency's token unless another (or null for none) is given. */
+  /** Sends a request to /api/v1. Default token: the agency's. With null, the request has no token. */
   send(method: string, path: string, sending?: Sending): Promise<Answer>;
 }
 
-/** A sandbox that is closed after the test, without rate limit unless the options set one. */
+/** Starts a sandbox and closes it after the test. Default: no rate limit. */
 export async function start(options: SandboxOptions = {}): Promise<Running> {
   const running = await open(options);
   onTestFinished(() => running.sandbox.close());
   return running;
 }
 
-/** The same, for use outside of a test: the caller closes it. */
+/** Starts a sandbox outside a test. The caller closes it. */
 export async function open(options: SandboxOptions = {}): Promise<Running> {
   const sandbox = await startSandbox({ clock: { now: () => START }, rateLimit: 0, ...options });
   return { sandbox, send: (method, path, sending) => send(sandbox, method, path, sending) };
@@ -62,10 +62,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The least that orders a shared hosting service. */
+/** Smallest order of a shared hosting service. */
 export const ORDER = { plan_id: 11, currency: "USD", domain: "acme.example" };
 
-/** An active service of the agency: its id. */
+/** Creates an active service of the agency. Returns its id. */
 export function activeService({ sandbox }: Running, seed: { plan_id?: number; account?: string } = {}): number {
   const [service] = sandbox.control.seedServices(seed);
   if (service === undefined) throw new Error("Nothing was seeded.");

@@ -1,8 +1,8 @@
-/** Random histories of a sandbox, by API and control. */
+/** Random histories of a sandbox, through its API and its control. */
 import fc from "../../support/fc.ts";
 import { ORDER, type Running } from "./harness.ts";
 
-/** What a history is made of. Refusals are a part of life. */
+/** Possible steps of a history. A step may be rejected. */
 const STEPS: readonly ((running: Running, n: number) => unknown)[] = [
   ({ send }, n) => send("POST", "/services", { key: `k${n % 4}`, body: { ...ORDER, domain: `d${n}.example` } }),
   ({ send }, n) => send("POST", `/services/${1001 + (n % 5)}/suspend`),
@@ -27,20 +27,20 @@ const STEPS: readonly ((running: Running, n: number) => unknown)[] = [
   ({ sandbox }, n) => sandbox.control.create("tokens", { name: `t${n}`, abilities: ["view"] }),
 ];
 
-/** What is done, one thing after the other. */
+/** Sequence of steps, as the step's index and a number. */
 export const history = fc.array(fc.tuple(fc.nat(STEPS.length - 1), fc.nat(99)), {
   minLength: 4,
   maxLength: 40,
   size: "max",
 });
 
-/** Lives through it, and gives back what the sandbox holds in the end. */
+/** Runs a history. Returns the final snapshot of the sandbox. */
 export async function live(running: Running, steps: readonly (readonly [number, number])[]): Promise<string> {
   for (const [which, n] of steps) {
     try {
       await STEPS[which]?.(running, n);
     } catch {
-      // Paying what is not there and the like.
+      // Some steps fail, for example the payment of an invoice that does not exist.
     }
   }
   await running.sandbox.control.settled();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { excuseViolations } from "../../support/sandbox.ts";
 import { ORDER, start } from "./harness.ts";
 
-/** A wait that lasts until the test ends it. */
+/** Creates a sleep that lasts until the test ends it. */
 function gate(): { sleep: () => Promise<void>; entered: Promise<void>; open: () => void } {
   const entry = Promise.withResolvers<void>();
   const exit = Promise.withResolvers<void>();
@@ -18,7 +18,7 @@ describe("Idempotency-Key (§4, §7)", () => {
     ["missing", undefined],
     ["blank", "   "],
     ["too long", "k".repeat(256)],
-  ])("400 when it is %s, before the body is looked at", async (_, key) => {
+  ])("returns 400 if it is %s, before the body is checked", async (_, key) => {
     const { send, sandbox } = await start();
     const answer = await send("POST", "/services", { body: {}, ...(key === undefined ? {} : { key }) });
     expect(answer.status).toBe(400);
@@ -26,7 +26,7 @@ describe("Idempotency-Key (§4, §7)", () => {
     expect(sandbox.control.list("services")).toHaveLength(2);
   });
 
-  test("a repetition gets the original status and bytes, and no second service", async () => {
+  test("a repeated request gets the original status and bytes, and creates no second service", async () => {
     const { send, sandbox } = await start();
     const first = await send("POST", "/services", { key: "k", body: ORDER });
     sandbox.control.payInvoice(first.body.data.invoice.id);
@@ -36,7 +36,7 @@ describe("Idempotency-Key (§4, §7)", () => {
     expect((await send("GET", "/services")).body.meta.total).toBe(1);
   });
 
-  test("so does one with another body, valid or not: the specification does not compare", async () => {
+  test("a repeated request with another body, valid or not, gets the original response: the specification does not compare", async () => {
     const { send, sandbox } = await start();
     excuseViolations(sandbox, "the first answer is given to a body that the document does not allow");
     const first = await send("POST", "/services", { key: "k", body: ORDER });
@@ -45,7 +45,7 @@ describe("Idempotency-Key (§4, §7)", () => {
     }
   });
 
-  test("a service deleted meanwhile is still answered with: the answer is kept, not the service", async () => {
+  test("a service that was deleted in the meantime is still in the repeated response", async () => {
     const { send, sandbox } = await start();
     const first = await send("POST", "/services", { key: "k", body: ORDER });
     sandbox.control.remove("services", first.body.data.id);
@@ -54,7 +54,7 @@ describe("Idempotency-Key (§4, §7)", () => {
     expect((await send("GET", `/services/${first.body.data.id}`)).status).toBe(404);
   });
 
-  test("keys belong to the account: shared by its tokens, apart from those of others", async () => {
+  test("keys belong to the account: its tokens share them, and other accounts do not", async () => {
     const { send, sandbox } = await start();
     const abilities = ["technical" as const];
     const second = sandbox.control.create("tokens", { name: "second", abilities }).value;
@@ -65,7 +65,7 @@ describe("Idempotency-Key (§4, §7)", () => {
     expect(other.body.data.id).not.toBe(first.body.data.id);
   });
 
-  test("409 while the first request is in flight; the other keys go on; then the replay", async () => {
+  test("a second request gets 409 while the first is in progress; other keys work; then the response is replayed", async () => {
     const { sleep, entered, open } = gate();
     const { send } = await start({ processingMs: 5000, sleep });
     const first = send("POST", "/services", { key: "k", body: ORDER });
@@ -79,13 +79,13 @@ describe("Idempotency-Key (§4, §7)", () => {
     expect((await send("POST", "/services", { key: "k", body: ORDER })).text).toBe((await first).text);
   });
 
-  test("without processingMs nothing waits", async () => {
+  test("without processingMs, no request waits", async () => {
     const sleep = (): Promise<void> => Promise.reject(new Error("waited"));
     const { send } = await start({ sleep });
     expect((await send("POST", "/services", { key: "k", body: ORDER })).status).toBe(201);
   });
 
-  test("20 requests at once with one key make one service", async () => {
+  test("20 simultaneous requests with one key create one service", async () => {
     const { send, sandbox } = await start();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => send("POST", "/services", { key: "k", body: ORDER })),

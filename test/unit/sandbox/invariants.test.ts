@@ -1,4 +1,4 @@
-/** The rules that every well-behaved client keeps. */
+/** Rules that every correct client follows. */
 import { describe, expect, test } from "vitest";
 import { checkInvariants } from "../../../src/sandbox/control/invariants.ts";
 import type { RequestEntry } from "../../../src/sandbox/index.ts";
@@ -6,7 +6,7 @@ import { ORDER, START, start } from "./harness.ts";
 
 let last = 0;
 
-/** An order by the agency, answered 201, unless something else is said. */
+/** Returns the log entry of an agency's order with response 201. `said` replaces fields. */
 function entry(said: Partial<RequestEntry> = {}): RequestEntry {
   last += 1;
   return {
@@ -32,9 +32,9 @@ describe("invariants", () => {
     return [...broken, ...doubtful].map(({ rule }) => rule);
   };
 
-  test("a client that repeats an order with its key breaks none", () => {
+  test("a client that repeats an order with its key violates no rule", () => {
     expect(rules([entry({ status: null, fault: 1 }), entry({ status: 409 }), entry()])).toEqual([]);
-    // The fields of a body have no order.
+    // The order of a body's fields has no meaning.
     const { plan_id, ...rest } = ORDER;
     expect(rules([entry(), entry({ body: { ...rest, plan_id } })])).toEqual([]);
   });
@@ -48,17 +48,17 @@ describe("invariants", () => {
         requests: two.map(({ id }) => id),
       },
     ]);
-    // A refused order leaves its key to the corrected one, whatever delayed it; another account has keys of its own.
+    // A rejected order releases its key for the corrected order, even after a fault. Each account has its own keys.
     expect(rules([entry({ status: 422, body: {} }), entry()])).toEqual([]);
     expect(rules([entry({ status: 422, body: {}, fault: 1 }), entry()])).toEqual([]);
     expect(rules([entry({ status: 429, body: {}, fault: 0 }), entry()])).toEqual([]);
     expect(rules([entry(), entry({ token: "customer", account: 2, body: {} })])).toEqual([]);
-    // A failure leaves open what was done, and the tokens of one account have their keys in common.
+    // After a server error, the result is unknown. All tokens of an account share their keys.
     expect(rules([entry({ status: 503, body: {} }), entry()])).toEqual(["key_reused"]);
     expect(rules([entry(), entry({ token: "ci", body: {} })])).toEqual(["key_reused"]);
   });
 
-  test("one key that was forgotten between two orders", async () => {
+  test("one key that the host dropped between two orders", async () => {
     const { send, sandbox } = await start();
     const order = () => send("POST", "/services", { key: "k", body: ORDER });
     const ids = [(await order()).body.data.id, (await order()).body.data.id];
@@ -95,7 +95,7 @@ describe("invariants", () => {
     ]);
   });
 
-  test("an order that was placed counts as one, whatever the client got as an answer", async () => {
+  test("a placed order counts as an order, whatever response the client got", async () => {
     const { send, sandbox } = await start();
     sandbox.control.addFault({ operation: "orderService", phase: "after", status: 422 });
     expect((await send("POST", "/services", { key: "k", body: ORDER })).status).toBe(422);
@@ -103,7 +103,7 @@ describe("invariants", () => {
     expect(sandbox.control.invariants().broken).toMatchObject([{ rule: "ordered_twice", requests: [1, 2] }]);
   });
 
-  test("a service that is gone may be ordered again", async () => {
+  test("a deleted service may be ordered again", async () => {
     const { send, sandbox } = await start();
     const { body } = await send("POST", "/services", { key: "k", body: ORDER });
     sandbox.control.terminateService(body.data.id);
@@ -111,7 +111,7 @@ describe("invariants", () => {
     expect(sandbox.control.invariants()).toMatchObject({ broken: [], doubtful: [] });
   });
 
-  test("orders of one account by several tokens are looked at together, requests by token", async () => {
+  test("orders are compared by account, and requests by token", async () => {
     const { send, sandbox } = await start();
     const { control } = sandbox;
     const ci = control.create("tokens", { name: "ci", abilities: ["view", "technical"] });
@@ -120,7 +120,7 @@ describe("invariants", () => {
     expect((await order(sandbox.tokens.agency, "k1", "a.example")).status).toBe(201);
     expect((await order(ci.value, "k2", "a.example")).status).toBe(201);
     expect(control.invariants().broken.map(({ rule }) => rule)).toEqual(["ordered_twice"]);
-    // Whatever a token is called later: its requests are its own.
+    // A token with the name of another token keeps its own requests.
     control.change("tokens", ci.id, { name: "agency" });
     await send("GET", "/plans", { token: ci.value });
     expect(control.requests().at(-1)).toMatchObject({ token: `agency#${ci.id}`, account: 1 });
@@ -137,7 +137,7 @@ describe("invariants", () => {
     expect([broken, doubtful.map(({ rule }) => rule)]).toEqual([[], ["order_repeated"]]);
   });
 
-  test("a registration sent again after one that may have been done", () => {
+  test("a registration sent again after one that may have succeeded", () => {
     const registration = { path: "/api/v1/domains", idempotency_key: null, body: { domain: "a.example" } };
     expect(rules([entry({ ...registration, status: null, fault: 1 }), entry(registration)])).toEqual([
       "domain_sent_twice",
@@ -145,7 +145,7 @@ describe("invariants", () => {
     expect(rules([entry({ ...registration, status: 422 }), entry(registration)])).toEqual([]);
   });
 
-  test("more than the limit in any sixty seconds, by whatever window the sandbox counts", () => {
+  test("more than the limit in any sixty seconds, whatever window the sandbox uses", () => {
     const at = (ms: number): RequestEntry =>
       entry({ method: "GET", path: "/api/v1/plans", body: null, status: 200, at: new Date(START + ms).toISOString() });
     const burst = [...Array.from({ length: 60 }, () => at(59_000)), ...Array.from({ length: 2 }, () => at(61_000))];
@@ -159,7 +159,7 @@ describe("invariants", () => {
     expect(rules([...burst.slice(0, 60), { ...at(61_000), status: 429 }, at(119_000)])).toEqual([]);
   });
 
-  test("are looked up in the log, over HTTP too", async () => {
+  test("are checked against the log, over HTTP too", async () => {
     const { send, sandbox } = await start();
     for (const key of ["k", "l"]) await send("POST", "/services", { key, body: ORDER });
     const { broken, checked } = sandbox.control.invariants();

@@ -33,12 +33,12 @@ describe("pagination (§4)", () => {
     expect(Object.keys(answer.body.errors)).toEqual([query.slice(1, query.indexOf("="))]);
   });
 
-  test("plans come 50 to a page", async () => {
+  test("plans are listed 50 a page", async () => {
     const { send } = await start();
     expect((await send("GET", "/plans")).body.meta.per_page).toBe(50);
   });
 
-  test("every list pages: services, invoices, grants, webhooks, accounts, migration requests", async () => {
+  test("every list has pages: services, invoices, grants, webhooks, accounts, migration requests", async () => {
     const running = await start();
     const { control } = running.sandbox;
     const id = activeService(running);
@@ -62,7 +62,7 @@ describe("pagination (§4)", () => {
     }
   });
 
-  test("1,000 services: each once, newest first, in ten pages", async () => {
+  test("1,000 services are each listed once, newest first, in ten pages", async () => {
     const { send, sandbox } = await start();
     sandbox.control.seedServices({ count: 1000 });
     const ids: number[] = [];
@@ -77,7 +77,7 @@ describe("pagination (§4)", () => {
 });
 
 describe("plans", () => {
-  test("are the orderable ones: active, of an active product", async () => {
+  test("are listed if they are active and their product is active", async () => {
     const { send } = await start();
     const { data } = (await send("GET", "/plans")).body;
     const ids = data.map((plan: { plan_id: number }) => plan.plan_id);
@@ -87,7 +87,7 @@ describe("plans", () => {
     );
   });
 
-  test("carry the Manage discount for an agency only (§2)", async () => {
+  test("have the Manage discount only for an agency (§2)", async () => {
     const { send, sandbox } = await start();
     const plan = async (token: string): Promise<unknown> => {
       const { data } = (await send("GET", "/plans", { token })).body;

@@ -18,7 +18,7 @@ describe("discounts", () => {
     [777, [], 777],
   ])("%i less %j %% is %i", (from, percents, to) => expect(discounted(from, ...percents)).toBe(to));
 
-  test("stay between nothing and the list price, are whole, and do not depend on their order", () => {
+  test("stay between zero and the list price, are whole, and do not depend on their order", () => {
     fc.assert(
       fc.property(amount, percent, percent, percent, (price, a, b, c) => {
         const total = discounted(price, a, b, c);
@@ -30,7 +30,7 @@ describe("discounts", () => {
     );
   });
 
-  test("a monthly order without coupon is billed what the plan list says", () => {
+  test("a monthly order without a coupon costs the price in the list of hosting plans", () => {
     fc.assert(
       fc.property(amount, percent, (price, manage) => {
         expect(amountBilled(price, 1, manage, 0)).toBe(discounted(price, manage));

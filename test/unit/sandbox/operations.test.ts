@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { OPERATIONS, patternOf } from "../../../src/sandbox/operations.ts";
 import { ENDPOINTS } from "../../../src/sandbox/routes/index.ts";
 
-test("every endpoint has one name, and no name is without an endpoint", () => {
+test("every endpoint has one name, and every name has an endpoint", () => {
   const endpoints = ENDPOINTS.map(({ method, path: below }) => `${method} ${below}`);
   expect(Object.values(OPERATIONS).toSorted()).toEqual(endpoints.toSorted());
 });
 
-test("the names are those of schemas/openapi.yaml", () => {
+test("the names equal those in schemas/openapi.yaml", () => {
   const file = path.resolve(import.meta.dirname, "../../../schemas/openapi.yaml");
   const documented: Record<string, string> = {};
   let [where, method] = ["", ""];
@@ -23,7 +23,7 @@ test("the names are those of schemas/openapi.yaml", () => {
   expect(OPERATIONS).toEqual(documented);
 });
 
-test("a pattern is made from a name, or from a method and a path", () => {
+test("a pattern accepts a name, or a method with a path", () => {
   expect(patternOf("orderService")).toEqual({ method: "POST", path: "/services" });
   expect(patternOf("GET /services/:id/*")).toEqual({ method: "GET", path: "/services/:id/*" });
 });

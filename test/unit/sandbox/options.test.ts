@@ -31,7 +31,7 @@ test.each<[string, object]>([
   await expect(starting).rejects.toThrow(sentence);
 });
 
-test("what is undefined is not given", async () => {
+test("an undefined option equals an omitted option", async () => {
   const nothing = { seed: undefined, rateLimit: undefined, profile: undefined, clock: undefined, deliverTo: undefined };
   const { sandbox } = await start(nothing as unknown as SandboxOptions);
   expect(sandbox.control.state().profile.envelope).toBe("laravel");

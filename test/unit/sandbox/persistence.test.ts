@@ -15,14 +15,14 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("a data file", () => {
-  test("is its owner's alone, with what lies beside it: tokens and secrets are in it", async () => {
+  test("belongs to its owner only, with its side files, because it contains tokens and secrets", async () => {
     await start({ data });
     const modes = readdirSync(folder).map((name) => [name, (statSync(join(folder, name)).mode & 0o777).toString(8)]);
     expect(modes).toEqual(readdirSync(folder).map((name) => [name, "600"]));
     expect(modes).not.toEqual([]);
   });
 
-  test("goes on where the last sandbox stopped: records, keys, queue, clock, tokens, secrets", async () => {
+  test("lets the next sandbox continue: records, keys, queue, clock, tokens, secrets", async () => {
     const first = await start({ data, seed: "one" });
     const ordered = await first.send("POST", "/services", { key: "k", body: ORDER });
     const hook = { body: { url: "https://x.example/", events: ["invoice.paid"] } };
@@ -38,7 +38,7 @@ describe("a data file", () => {
     expect((await second.send("POST", "/services", { key: "k", body: ORDER })).text).toBe(ordered.text);
     second.sandbox.control.advanceClock({ seconds: 1 });
     expect(second.sandbox.control.get("services", ordered.body.data.id).status).toBe("active");
-    // Secrets go on as if there had been no restart: they follow from the seed in the file.
+    // The seed in the file determines the secrets, so a restart does not change the next secrets.
     const uninterrupted = await start({ seed: "one" });
     expect((await uninterrupted.send("POST", "/webhooks", hook)).body.data.secret).toBe(secret);
     const expected = (await uninterrupted.send("POST", "/webhooks", hook)).body.data.secret;
@@ -47,7 +47,7 @@ describe("a data file", () => {
     expect(next.body.data.id).toBe(ordered.body.data.id + 1);
   });
 
-  test("deletions and resets are kept too", async () => {
+  test("stores deletions and resets too", async () => {
     const first = await start({ data });
     first.sandbox.control.remove("services", 1001);
     await first.sandbox.close();
@@ -59,10 +59,10 @@ describe("a data file", () => {
     expect(third.sandbox.control.list("services").map((one) => one.id)).toEqual([1001, 1002]);
   });
 
-  test("holds an order before its answer leaves: a process that dies right after has lost nothing", async () => {
+  test("contains an order before its response is sent, so a crash loses nothing", async () => {
     const first = await start({ data });
     const ordered = await first.send("POST", "/services", { key: "k", body: ORDER });
-    // What is on disk at this moment, with the first sandbox still holding the file open, is what a kill would leave.
+    // The first sandbox still holds the file open, so the current files equal those after a kill.
     const left = join(folder, "left.db");
     for (const suffix of ["", "-wal"]) if (existsSync(data + suffix)) copyFileSync(data + suffix, left + suffix);
     const second = await start({ data: left });
@@ -70,7 +70,7 @@ describe("a data file", () => {
     expect(second.sandbox.control.list("services")).toEqual(first.sandbox.control.list("services"));
   });
 
-  test("a refused request leaves no trace in it", async () => {
+  test("contains no trace of a rejected request", async () => {
     const first = await start({ data });
     const before = first.sandbox.control.state();
     expect((await first.send("POST", "/services", { key: "k", body: { ...ORDER, term: 2 } })).status).toBe(422);
@@ -113,7 +113,7 @@ describe("a data file", () => {
     },
     { why: "its folder is missing", prepare: async () => ({ data: join(data, "x", "y.db") }), hint: "ENOENT" },
   ];
-  test.each(unusable)("is refused with a sentence when $why", async ({ prepare, hint }) => {
+  test.each(unusable)("is rejected with a sentence if $why", async ({ prepare, hint }) => {
     const options = await prepare();
     const failure = await start(options).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(SandboxOptionError);
@@ -138,11 +138,11 @@ describe("the seed", () => {
     return { texts, tokens: sandbox.tokens, state: sandbox.control.state() };
   }
 
-  test("the same one gives the same data, tokens and secrets", async () => {
+  test("gives the same data, tokens and secrets if it is the same", async () => {
     expect(await play("a")).toEqual(await play("a"));
   });
 
-  test("another one gives other tokens and secrets", async () => {
+  test("gives other tokens and secrets if it is another", async () => {
     const [a, b] = [JSON.stringify(await play("a")), JSON.stringify(await play("b"))];
     for (const pattern of [/sandbox-agency-token-\w+/, /whsec_\w+/, /sign-on\/\w+/]) {
       expect(a.match(pattern)?.[0]).toEqual(expect.any(String));
@@ -150,7 +150,7 @@ describe("the seed", () => {
     }
   });
 
-  test("plants an agency without services and a customer with two, both paid and due in the future", async () => {
+  test("creates an agency without services and a customer with two, both paid and due in the future", async () => {
     const { send, sandbox } = await start();
     expect((await send("GET", "/services")).body.data).toEqual([]);
     const { data } = (await send("GET", "/services", { token: sandbox.tokens.customer })).body;
@@ -162,7 +162,7 @@ describe("the seed", () => {
 });
 
 describe("startSandbox", () => {
-  test("needs no options: memory, the system's clock, 60 requests a minute", async () => {
+  test("needs no options: it uses memory, the system's clock, 60 requests a minute", async () => {
     const before = Date.now();
     const sandbox = await startSandbox();
     const { now } = sandbox.control.state();
@@ -183,13 +183,13 @@ describe("startSandbox", () => {
     await expect(start(options)).rejects.toThrow(hint);
   });
 
-  test("says when a port is in use", async () => {
+  test("reports a port that is in use", async () => {
     const { sandbox } = await start();
     const port = Number(new URL(sandbox.url).port);
     await expect(start({ port })).rejects.toThrow(`port ${port}: it is in use`);
   });
 
-  test("frees both ports on close", async () => {
+  test("releases both ports on close", async () => {
     const { sandbox } = await start();
     await sandbox.close();
     const [port, controlPort] = [sandbox.url, sandbox.controlUrl].map((url) => Number(new URL(url).port));

@@ -4,7 +4,7 @@ import { openPost } from "../../../src/sandbox/events/post.ts";
 import type { DeliverTo } from "../../../src/sandbox/index.ts";
 import { startReceiver } from "./receiver.ts";
 
-/** A name server whose answers change from one question to the next. */
+/** Creates a name server that returns the next address for each query. */
 function names(...answers: string[]): LookupFunction {
   return (_host, options, callback) => {
     const address = answers.shift() ?? "192.0.2.1";
@@ -22,14 +22,14 @@ async function send(url: string, allowed: DeliverTo, lookup: LookupFunction) {
   }
 }
 
-test("the address counts to which the connection is made, not what the name says", async () => {
+test("the sandbox checks the address of the connection, and not the name", async () => {
   const receiver = await startReceiver();
   const url = receiver.url.replace("127.0.0.1", "hooks.example");
   expect(await send(url, "loopback", names("127.0.0.1"))).toEqual({ status: 204, error: null, blocked: false });
   expect(await send(url, "loopback", names("192.0.2.7"))).toMatchObject({ status: null, blocked: true });
 });
 
-test("a name that is rebound between two deliveries is caught at the second", async () => {
+test("the sandbox rejects a name that resolves to another address at the second delivery", async () => {
   const receiver = await startReceiver();
   const url = receiver.url.replace("127.0.0.1", "rebound.example");
   const lookup = names("127.0.0.1", "10.0.0.1");
@@ -41,7 +41,7 @@ test("a name that is rebound between two deliveries is caught at the second", as
   });
 });
 
-test("a name among whose addresses one is foreign is refused altogether", async () => {
+test("the sandbox rejects a name if one of its addresses is foreign", async () => {
   const both: LookupFunction = (_host, _options, callback) =>
     callback(null, [
       { address: "127.0.0.1", family: 4 },

@@ -8,7 +8,7 @@ const section = page.slice(page.indexOf("\n## Profiles\n"));
 const code = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
 const rows = section.split("\n").filter((line) => /^\| `/.test(line));
 
-test("docs/sandbox.md has every switch with its values, in their order, and every set", () => {
+test("docs/sandbox.md contains every switch with its values, in order, and every set", () => {
   const cells = rows.map((row) => row.split(" | "));
   const switches = cells.filter(({ length }) => length === 3);
   const documented = switches.map(([name = "", values = ""]) => [code(name)[0], code(values)]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Profile } from "../../../src/sandbox/index.ts";
 import { ORDER, start } from "./harness.ts";
 
-test("a fault with a body of its own keeps that body, whatever error_bodies says", async () => {
+test("a fault with its own body keeps this body, whatever error_bodies is", async () => {
   const { send, sandbox } = await start({ profile: { error_bodies: "html" } });
   sandbox.control.addFault({ path: "/plans", phase: "before", status: 500, body: { error: "down" } });
   expect(await send("GET", "/plans")).toMatchObject({ status: 500, body: { error: "down" } });
@@ -17,7 +17,7 @@ describe("Idempotency-Key", () => {
     ["a day", { profile: day }, 86_400],
     ["ten minutes", { profile: { key_retention: "ten_minutes" } as const }, 600],
     ["as the option says, whatever the profile", { profile: day, idempotencyRetentionSeconds: 30 }, 30],
-  ])("is remembered for %s", async (_, options, seconds) => {
+  ])("is stored for %s", async (_, options, seconds) => {
     const { send, sandbox } = await start(options);
     const order = async (): Promise<number> =>
       (await send("POST", "/services", { key: "k", body: ORDER })).body.data.id;

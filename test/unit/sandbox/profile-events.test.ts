@@ -3,7 +3,7 @@ import { PROFILE_SWITCHES, type Profile, parseProfile } from "../../../src/sandb
 import { backoffSeconds } from "../../../src/sandbox/profile/profile.ts";
 import { activeService, type Running, start } from "./harness.ts";
 
-/** A sandbox with a subscription to everything, at a port where nobody listens, and one active service. */
+/** Starts a sandbox with an active service, and with a webhook for every event at a port without a listener. */
 async function subscribed(profile: Partial<Profile>): Promise<Running & { id: number }> {
   const running = await start({ profile });
   const id = activeService(running);
@@ -20,7 +20,7 @@ test.each([
   ["fields", (service: object) => service],
   ["nested", (service: object) => ({ service })],
   ["id", ({ id }: { id?: unknown }) => ({ service_id: id })],
-] as const)("event_data=%s of a service, in the notation of the API", async (event_data, data) => {
+] as const)("event_data=%s of a service, in the format of the API", async (event_data, data) => {
   const running = await subscribed({ event_data, ids: "string", status: "capitalised" });
   running.sandbox.control.suspendService(running.id);
   const service = (await running.send("GET", `/services/${running.id}`)).body.data;
@@ -43,26 +43,29 @@ test.each([
   expect(bodies(running)).toEqual([expect.objectContaining({ event: "invoice.paid", data: data(paid) })]);
 });
 
-test.each(PROFILE_SWITCHES.backoff)("backoff=%s: three retries at growing intervals, then no more", async (backoff) => {
-  const waits = backoffSeconds(parseProfile(`backoff=${backoff}`));
-  expect(waits).toHaveLength(3);
-  expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
-  expect(new Set(waits).size).toBe(3);
+test.each(PROFILE_SWITCHES.backoff)(
+  "backoff=%s: three retries at growing intervals, then no retry",
+  async (backoff) => {
+    const waits = backoffSeconds(parseProfile(`backoff=${backoff}`));
+    expect(waits).toHaveLength(3);
+    expect(waits.toSorted((a, b) => a - b)).toEqual(waits);
+    expect(new Set(waits).size).toBe(3);
 
-  const { sandbox, id } = await subscribed({ backoff });
-  const { control } = sandbox;
-  control.suspendService(id);
-  await control.settled();
-  const attempts = () => control.list("deliveries").map((one) => [one.status, one.attempts.length]);
-  for (const [at, seconds] of waits.entries()) {
-    control.advanceClock({ seconds: seconds - 0.5 });
+    const { sandbox, id } = await subscribed({ backoff });
+    const { control } = sandbox;
+    control.suspendService(id);
     await control.settled();
-    expect(attempts()).toEqual([["pending", at + 1]]);
-    control.advanceClock({ seconds: 0.5 });
-    await control.settled();
-  }
-  expect(attempts()).toEqual([["abandoned", 4]]);
-});
+    const attempts = () => control.list("deliveries").map((one) => [one.status, one.attempts.length]);
+    for (const [at, seconds] of waits.entries()) {
+      control.advanceClock({ seconds: seconds - 0.5 });
+      await control.settled();
+      expect(attempts()).toEqual([["pending", at + 1]]);
+      control.advanceClock({ seconds: 0.5 });
+      await control.settled();
+    }
+    expect(attempts()).toEqual([["abandoned", 4]]);
+  },
+);
 
 test.each([
   ["once", 1],

@@ -3,7 +3,7 @@ import { PROFILE_SWITCHES } from "../../../src/sandbox/index.ts";
 import { fc, runs } from "../../support/fc.ts";
 import { pairwise } from "../../support/pairwise.ts";
 
-/** Every pair of values of two parameters that no row has. */
+/** Returns each pair of values of two parameters that no row contains. */
 function missing(parameters: Record<string, readonly string[]>, rows: readonly Record<string, string>[]): string[] {
   const names = Object.keys(parameters);
   const has = new Set(rows.flatMap((row) => names.flatMap((a) => names.map((b) => `${a}=${row[a]} ${b}=${row[b]}`))));
@@ -21,7 +21,7 @@ const table = fc
     Object.fromEntries(sizes.map((size, at) => [`p${at}`, Array.from({ length: size }, (_, value) => `v${value}`)])),
   );
 
-test("every pair of values stands in some row, and every row holds values of its parameters alone", () => {
+test("every pair of values is in a row, and every row contains only values of its parameters", () => {
   fc.assert(
     fc.property(table, (parameters) => {
       const rows = pairwise(parameters);
@@ -35,9 +35,9 @@ test("every pair of values stands in some row, and every row holds values of its
   );
 });
 
-test("all switches of the profile need few rows", () => {
+test("all switches of the profile need less than 60 rows", () => {
   const rows = pairwise(PROFILE_SWITCHES);
   expect(missing(PROFILE_SWITCHES, rows)).toEqual([]);
-  // At least 35, as the two longest have seven and five values.
+  // The minimum is 35, because the two longest parameters have seven and five values.
   expect(rows.length).toBeLessThan(60);
 });

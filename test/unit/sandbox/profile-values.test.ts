@@ -1,9 +1,9 @@
-/** Each value of each switch, as the differences that it makes in one round of requests. */
+/** Differences that each value of each switch causes in one round of requests. */
 import { expect, test } from "vitest";
 import { PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "../../../src/sandbox/index.ts";
 import { type Answer, activeService, ORDER, open, type Sending } from "./harness.ts";
 
-/** Observed values by their places. Of a list: the number of items and the first one. */
+/** Observed values by their position. A list is observed as its length and its first item. */
 type Observed = Map<string, string>;
 
 function observe(seen: Observed, place: string, value: unknown): void {
@@ -17,7 +17,7 @@ function observe(seen: Observed, place: string, value: unknown): void {
 
 const HEADERS = ["content-type", "retry-after", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
 
-/** One round of requests to a sandbox with this profile. */
+/** Sends one round of requests to a sandbox with this profile. */
 async function round(profile: Partial<Profile>): Promise<Observed> {
   const running = await open({ profile, rateLimit: 60, deliverTo: "nowhere" });
   const { sandbox } = running;
@@ -122,7 +122,7 @@ async function round(profile: Partial<Profile>): Promise<Observed> {
 }
 
 const usual = await round({});
-/** Switches whose values differ by time and chance: they have tests of their own. */
+/** Switches whose values differ in time or at random. Other tests cover them. */
 const OTHERS: readonly string[] = ["backoff", "rate", "retry_after", "weather"] satisfies ProfileSwitch[];
 const switches = Object.entries(PROFILE_SWITCHES).filter(([name]) => !OTHERS.includes(name));
 
@@ -131,12 +131,12 @@ test.each(switches)("%s", async (name, values) => {
   for (const value of values.slice(1)) {
     lines.push(`${name}=${value}`);
     const seen = await round({ [name]: value });
-    /** Each difference of a field once, with the answers that have it. */
+    /** Each difference of a field, with the responses that contain it. */
     const differences = new Map<string, { text: string; answers: string[] }>();
     for (const place of new Set([...usual.keys(), ...seen.keys()])) {
       const before = usual.get(place) ?? "nothing";
       const after = seen.get(place) ?? "nothing";
-      // A field that moved is the same difference whatever it holds.
+      // A field that exists only in one response is the same difference for every value.
       const values = before === "nothing" || after === "nothing" ? before === "nothing" : [before, after];
       const [answer = "", ...path] = place.split(/(?=\.)/);
       const known = differences.get(`${path.join("")} ${values}`);

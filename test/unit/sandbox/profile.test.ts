@@ -12,7 +12,7 @@ import {
 import { activeService, ORDER, type Running, start } from "./harness.ts";
 
 describe("parseProfile", () => {
-  test("fills in the defaults, the first value of each switch", () => {
+  test("fills in the defaults, which are the first values of each switch", () => {
     const defaults = Object.fromEntries(Object.entries(PROFILE_SWITCHES).map(([name, values]) => [name, values[0]]));
     expect(parseProfile("")).toEqual(defaults);
     expect(parseProfile(" envelope=items_pagination , status=capitalised,")).toEqual({
@@ -41,18 +41,18 @@ describe("parseProfile", () => {
     ["contrary minimal", "Put commas between the parts of a profile: contrary,minimal."],
     ["status = words ids=string", "Put commas between the parts of a profile: status=words,ids=string."],
     ["ids=", 'no value ""'],
-  ])("refuses %j and says what there is", (text, hint) => {
+  ])("rejects %j and lists the valid values", (text, hint) => {
     expect(() => parseProfile(text)).toThrow(SandboxOptionError);
     expect(() => parseProfile(text)).toThrow(hint);
   });
 
-  test("so does a sandbox that is started with an unknown value", async () => {
+  test("a sandbox rejects an unknown value too", async () => {
     await expect(start({ profile: { money: "gold" } as unknown as Partial<Profile> })).rejects.toThrow("minor, major");
     await expect(start({ profile: "money=gold" })).rejects.toThrow("minor, major");
   });
 
   const sets = Object.keys(PROFILE_SETS) as ProfileSet[];
-  test.each(sets)("%s is what it says, and what stands beside it goes before it", (name) => {
+  test.each(sets)("%s contains the documented values, and explicit values have priority", (name) => {
     const differing: Partial<Profile> = PROFILE_SETS[name];
     expect(parseProfile(name)).toEqual({ ...parseProfile(""), ...differing });
     for (const text of [`${name},ids=integer,envelope=flat`, `ids=integer, envelope=flat, ${name}`]) {
@@ -61,7 +61,7 @@ describe("parseProfile", () => {
     expect(parseProfile(profileText(parseProfile(name)))).toEqual(parseProfile(name));
   });
 
-  test("laravel is the defaults; contrary differs in everything but the background faults and lists without lag; strict gives no hints", () => {
+  test("laravel equals the defaults; contrary differs in every switch but weather and list_lag; strict gives no hints", () => {
     expect(profileText(parseProfile("laravel"))).toBe("");
     const [usual, contrary] = [parseProfile(""), parseProfile("contrary")];
     const same = Object.keys(usual).filter((name) => usual[name as ProfileSwitch] === contrary[name as ProfileSwitch]);
@@ -74,14 +74,14 @@ describe("parseProfile", () => {
     expect(profileText(parseProfile("flaky"))).toBe("weather=flaky");
   });
 
-  test("a sandbox takes the text as well", async () => {
+  test("a sandbox accepts the text form", async () => {
     const { sandbox, send } = await start({ profile: "minimal,envelope=items_pagination" });
     expect(sandbox.control.state().profile).toEqual(parseProfile("minimal,envelope=items_pagination"));
     expect(Object.keys((await send("GET", "/services")).body)).toEqual(["items", "pagination"]);
   });
 });
 
-/** A sandbox with that profile, three services and the agency's first one. */
+/** Starts a sandbox with this profile and three services. Returns the id of the agency's first service. */
 async function running(profile: Partial<Profile>): Promise<Running & { id: number }> {
   const started = await start({ profile });
   const id = activeService(started);
@@ -122,7 +122,7 @@ test.each([
   expect((await send("GET", asked(first - 1))).status).toBe(422);
 });
 
-test("ids=string: every id is a text, and texts are taken back", async () => {
+test("ids=string: every id is a string, and paths accept the strings", async () => {
   const { send, id } = await running({ ids: "string" });
   const plan = (await send("GET", "/plans")).body.data.at(-1);
   expect(plan.plan_id).toBe("11");
@@ -136,7 +136,7 @@ test("ids=string: every id is a text, and texts are taken back", async () => {
   expect(grant.body.data.id).toBe("301");
 });
 
-test("order=scattered: neither way, across pages, and the same when others come and go", async () => {
+test("order=scattered: no order by age, across pages, and stable when other objects are created or deleted", async () => {
   const { send, sandbox } = await start({ profile: { order: "scattered" } });
   const ids = sandbox.control.seedServices({ count: 30 }).map(({ id }) => id);
   const listed = async (): Promise<number[]> => {
@@ -151,7 +151,7 @@ test("order=scattered: neither way, across pages, and the same when others come 
   expect((await listed()).filter((id) => ids.includes(id))).toEqual(before);
 });
 
-test("record_ids=uuid: those of records without specified ids, which lead back to the record in paths", async () => {
+test("record_ids=uuid: records without specified ids have UUIDs, which paths accept", async () => {
   const { send, id } = await running({ record_ids: "uuid", ids: "string" });
   const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/;
   const made = async (path: string, body: object): Promise<string> => (await send("POST", path, { body })).body.data.id;
@@ -176,7 +176,7 @@ test("record_ids=uuid: those of records without specified ids, which lead back t
   expect((await send("DELETE", `/services/${id}/grants/${grant}`)).status).toBe(200);
 });
 
-test("record_ids=opaque: with characters that paths, queries and templates read otherwise; they lead back as well", async () => {
+test("record_ids=opaque: ids contain special characters of paths, queries and templates, and paths accept them", async () => {
   const { send, id } = await running({ record_ids: "opaque" });
   const body = { email: "a@x.example", permission: "view" };
   const grant = (await send("POST", `/services/${id}/grants`, { body })).body.data.id;

@@ -1,4 +1,4 @@
-/** The ways of counting the minute (§8), without a server: what each allows, and that its headers are true. */
+/** Rules for counting the minute (§8), without a server: the requests that each rule accepts, and correct headers. */
 import { describe, expect, test } from "vitest";
 import { RateWindows } from "../../../src/sandbox/http/rate.ts";
 import { PROFILE_SWITCHES } from "../../../src/sandbox/index.ts";
@@ -6,7 +6,7 @@ import { fc, runs } from "../../support/fc.ts";
 
 const MINUTE = 60_000;
 
-/** Gaps between requests, in ms: bursts, and pauses up to more than a minute. */
+/** Gaps between requests, in milliseconds: bursts, and pauses of up to 70 seconds. */
 const gaps = fc.array(
   fc.oneof(fc.constant(0), fc.integer({ max: 2_000, min: 1 }), fc.integer({ min: 2_000, max: 70_000 })),
   {
@@ -37,15 +37,15 @@ function sent(rate: "fixed" | "sliding" | "bucket", limit: number, pauses: reado
   });
 }
 
-/** How many of the accepted requests left within a minute that begins with this one. */
+/** Returns the number of accepted requests in the minute that begins at `from`. */
 const within = (taken: readonly Taken[], from: number): number =>
   taken.filter(({ at, exceeded }) => !exceeded && at >= from && at < from + MINUTE).length;
 
-/** The most that any minute may have, wherever it begins. */
+/** Maximum number of accepted requests in any minute, as a multiple of the limit. */
 const MOST = { fixed: 2, sliding: 1, bucket: 2 } as const;
 
 describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
-  test("accepts no more than its rule, and refuses nobody who keeps to the limit in every minute", () => {
+  test("accepts no more requests than its rule, and rejects no client that keeps the limit in every minute", () => {
     fc.assert(
       fc.property(limits, gaps, (limit, pauses) => {
         const taken = sent(rate, limit, pauses);
@@ -60,7 +60,7 @@ describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
     );
   });
 
-  test("its headers are true: so many more are accepted at once, and one more at the time it names", () => {
+  test("has correct headers: the named number of requests is accepted at once, and one more at the named time", () => {
     fc.assert(
       fc.property(limits, gaps, (limit, pauses) => {
         const last = sent(rate, limit, pauses).at(-1);
@@ -77,7 +77,7 @@ describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
     );
   });
 
-  test("starts again when the clock is set back, or everything is cleared", () => {
+  test("starts again if the clock is set back, or all windows are cleared", () => {
     const windows = new RateWindows(1, rate);
     expect([windows.take(1, MINUTE)?.exceeded, windows.take(1, MINUTE)?.exceeded]).toEqual([false, true]);
     expect(windows.take(1, 0)?.exceeded).toBe(false);
@@ -89,15 +89,15 @@ describe.each(PROFILE_SWITCHES.rate)("rate=%s", (rate) => {
 describe("sixty a minute", () => {
   const minute = (rate: "fixed" | "sliding" | "bucket", late: number): number => {
     const windows = new RateWindows(60, rate);
-    // Two bursts of sixty, as late in a minute and as early in the next as can be.
+    // Two bursts of sixty requests: one as late as possible in a minute, one as early as possible in the next minute.
     const times = [0, ...Array.from({ length: 59 }, () => late), ...Array.from({ length: 60 }, () => MINUTE)];
     return times.filter((at) => windows.take(1, at)?.exceeded === false).length;
   };
-  test("a fixed window takes two bursts around its end, a sliding one does not, a bucket what it has refilled", () => {
+  test("a fixed window accepts two bursts around its end, a sliding window does not, a bucket accepts its refill", () => {
     expect(minute("fixed", 59_999)).toBe(120);
     expect(minute("sliding", 59_999)).toBe(61);
     expect(minute("bucket", 59_999)).toBe(61);
-    // Full again at half time, 59 taken, and 30 refilled.
+    // At 30 s the bucket is full again. After 59 requests it has one left, and it refills 30 by the next minute.
     expect(minute("bucket", 30_000)).toBe(1 + 59 + 31);
   });
 });

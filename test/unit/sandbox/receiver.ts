@@ -1,4 +1,4 @@
-/** A receiver of events on the loopback interface, closed after the test. */
+/** Receiver of events on the loopback interface. It closes after the test. */
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -13,16 +13,16 @@ export interface Received {
 
 export interface Receiver {
   readonly url: string;
-  /** What came, in order. */
+  /** Received requests, in order. */
   readonly received: Received[];
-  /** The names of the events that came, in order. */
+  /** Returns the names of the received events, in order. */
   events(): string[];
 }
 
-/** A status that leaves the sender waiting. */
+/** Special status: the receiver sends no response and keeps the connection open. */
 export const NEVER = -1;
 
-/** Answers every request with what `answer` says: a status, or a status with headers. Default 204. */
+/** Starts a receiver. `answer` returns a status, or a status with headers. Default: 204. */
 export async function startReceiver(
   answer: (request: Received, nth: number) => number | [status: number, headers: Record<string, string>] = () => 204,
 ): Promise<Receiver> {
@@ -33,7 +33,7 @@ export async function startReceiver(
     received.push(one);
     const said = answer(one, received.length);
     const [status, more] = typeof said === "number" ? [said, {}] : said;
-    // 0: no answer at all.
+    // Status 0 closes the connection without a response.
     if (status === 0) return void response.destroy();
     if (status === NEVER) return;
     response.writeHead(status, more).end();

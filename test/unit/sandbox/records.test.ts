@@ -26,7 +26,7 @@ describe("grants", () => {
     expect((await send("DELETE", `${path}/301`)).status).toBe(404);
   });
 
-  test("never expire without expires_at, or with null", async () => {
+  test("never expire without expires_at, or if it is null", async () => {
     const { send, path } = await shared();
     const without = await send("POST", path, { body: { email: "a@x.example", permission: "view" } });
     const withNull = await send("POST", path, { body: { email: "b@x.example", permission: "view", expires_at: null } });
@@ -56,7 +56,7 @@ describe("grants", () => {
     expect(Object.keys(answer.body.errors)).toEqual([field]);
   });
 
-  test("422 for a second grant of the same address on a service, in any casing; another service is free", async () => {
+  test("422 for a second grant of the same e-mail address on a service, in any letter case, but not on another service", async () => {
     const running = await shared();
     const body = { email: "dev@acme.example", permission: "view" };
     await running.send("POST", running.path, { body });
@@ -67,7 +67,7 @@ describe("grants", () => {
     expect(other.status).toBe(201);
   });
 
-  test("one that has expired stays listed until a new one takes its place", async () => {
+  test("an expired grant stays in the list until a new grant replaces it", async () => {
     const { send, path, sandbox } = await shared();
     const body = { email: "dev@acme.example", permission: "view", expires_at: "2026-11-22T00:00:00Z" };
     await send("POST", path, { body });
@@ -93,7 +93,7 @@ describe("grants", () => {
 describe("webhooks", () => {
   const body = { url: "https://hooks.example/in", events: ["invoice.paid", "service.suspended"] };
 
-  test("show their secret at registration and never again (§2)", async () => {
+  test("contain their secret at registration and never again (§2)", async () => {
     const { send } = await start();
     const made = await send("POST", "/webhooks", { body });
     expect(made.status).toBe(201);
@@ -106,7 +106,7 @@ describe("webhooks", () => {
     expect((await send("GET", "/webhooks")).body.data).toEqual([]);
   });
 
-  test("have secrets of their own, and the same URL may be subscribed twice", async () => {
+  test("have different secrets, and two may have the same URL", async () => {
     const { send } = await start();
     const one = await send("POST", "/webhooks", { body });
     const two = await send("POST", "/webhooks", { body });
@@ -129,7 +129,7 @@ describe("webhooks", () => {
     expect(Object.keys(answer.body.errors)).toEqual(fields);
   });
 
-  test("an event given twice counts once", async () => {
+  test("an event that is named twice counts once", async () => {
     const { send } = await start();
     const answer = await send("POST", "/webhooks", { body: { ...body, events: ["invoice.paid", "invoice.paid"] } });
     expect(answer.body.data.events).toEqual(["invoice.paid"]);
@@ -137,7 +137,7 @@ describe("webhooks", () => {
 });
 
 describe("client accounts (Manage track)", () => {
-  test("are created with a name alone, and listed", async () => {
+  test("need only a name at creation, and are listed", async () => {
     const { send } = await start();
     const made = await send("POST", "/accounts", { body: { name: "Client Ltd", currency: "EUR" } });
     expect(made.status).toBe(201);
@@ -161,7 +161,7 @@ describe("client accounts (Manage track)", () => {
     expect(Object.keys(answer.body.errors)).toEqual(["name", "currency"]);
   });
 
-  test("403 for an account off the Manage track", async () => {
+  test("403 for an account outside the Manage track", async () => {
     const { send, sandbox } = await start();
     for (const method of ["GET", "POST"]) {
       const answer = await send(method, "/accounts", { token: sandbox.tokens.customer });
@@ -170,7 +170,7 @@ describe("client accounts (Manage track)", () => {
     }
   });
 
-  test("403 for creating below the Growth tier; above it is fine", async () => {
+  test("403 for a create below the Growth tier, and success from the Growth tier on", async () => {
     const { send, sandbox } = await start();
     sandbox.control.change("customers", 1, { tier: "starter" });
     const answer = await send("POST", "/accounts", { body: { name: "Client" } });
@@ -183,7 +183,7 @@ describe("client accounts (Manage track)", () => {
 });
 
 describe("migration requests", () => {
-  test("keep whatever questions were answered, and echo them", async () => {
+  test("store and return any answers to questions", async () => {
     const running = await start();
     const order_id = activeService(running);
     const body = { domain: "Acme.example", order_id, source: "cpanel", mailboxes: 12, scope: { databases: true } };
@@ -204,7 +204,7 @@ describe("migration requests", () => {
     expect((await running.send("GET", "/migration-requests")).body.data).toEqual([request]);
   });
 
-  test("cannot set what the server sets", async () => {
+  test("cannot set fields that the server sets", async () => {
     const { send } = await start();
     const body = { domain: "x.example", id: 9, status: "done", created_at: "x", customer_id: 2 };
     const { data } = (await send("POST", "/migration-requests", { body })).body;
@@ -218,7 +218,7 @@ describe("migration requests", () => {
     expect(data.created_at).not.toBe("x");
   });
 
-  test("422 for no domain, an order of nobody or of another account, an unknown source", async () => {
+  test("422 for a missing domain, an unknown or foreign order, an unknown source", async () => {
     const running = await start();
     const foreign = activeService(running, { account: "customer" });
     for (const [body, fields] of [
@@ -278,7 +278,7 @@ describe("domains", () => {
     expect(many.body.data.map((one: { available: boolean }) => one.available)).toEqual([true, false]);
   });
 
-  test("check: 422 for none, and for what is no domain name", async () => {
+  test("check: 422 without a name, and for an invalid domain name", async () => {
     const { send } = await start();
     expect(Object.keys((await send("GET", "/domains/check")).body.errors)).toEqual(["domain"]);
     expect(Object.keys((await send("GET", "/domains/check?domain=x")).body.errors)).toEqual(["domain"]);
@@ -306,7 +306,7 @@ describe("domains", () => {
     registrant_contact: contact,
   };
 
-  test("registration answers 201 with the order and its invoice; the name is taken from then on", async () => {
+  test("registration returns 201 with the order and its invoice; the name is taken from then on", async () => {
     const { send, sandbox } = await start();
     const { status, body } = await send("POST", "/domains", { body: order });
     expect(status).toBe(201);
@@ -328,7 +328,7 @@ describe("domains", () => {
     expect((await send("GET", "/services")).body.data).toEqual([]);
   });
 
-  test("a registration that was cancelled frees the name", async () => {
+  test("a cancelled registration releases the name", async () => {
     const { send, sandbox } = await start();
     const { data } = (await send("POST", "/domains", { body: order })).body;
     sandbox.control.change("domains", data.id, { status: "cancelled" });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { activeService, ORDER, start } from "./harness.ts";
 
 describe("ordering a service (§4 POST /services)", () => {
-  test("answers 201 with the service and its invoice, which is raised at once", async () => {
+  test("returns 201 with the service and its invoice, which is created at once", async () => {
     const { send } = await start();
     const { status, body } = await send("POST", "/services", { key: "k", body: ORDER });
     expect(status).toBe(201);
@@ -128,7 +128,7 @@ describe("ordering a service (§4 POST /services)", () => {
     },
   ];
   test.each(priced)(
-    "the price is the list price, the total nets $why",
+    "the price is the list price, the total includes $why",
     async ({ body, token, price, total, cycle }) => {
       const { send, sandbox } = await start();
       const { data } = (await send("POST", "/services", { key: "k", body, token: sandbox.tokens[token] })).body;
@@ -136,7 +136,7 @@ describe("ordering a service (§4 POST /services)", () => {
     },
   );
 
-  test("provisions once the invoice is paid (§3.1), not before", async () => {
+  test("provisions the service after the invoice is paid (§3.1), not before", async () => {
     const { send, sandbox } = await start({ provisioningSeconds: 30 });
     const { data } = (await send("POST", "/services", { key: "k", body: ORDER })).body;
     const seen = async (): Promise<unknown> => {
@@ -155,13 +155,13 @@ describe("ordering a service (§4 POST /services)", () => {
     expect(invoice).toMatchObject({ status: "paid", paid_at: "2026-11-24T10:00:00+00:00" });
   });
 
-  test("autoPay pays as the invoice is raised", async () => {
+  test("autoPay pays the invoice at once", async () => {
     const { send } = await start({ autoPay: true, provisioningSeconds: 0 });
     const { data } = (await send("POST", "/services", { key: "k", body: ORDER })).body;
     expect(data).toMatchObject({ status: "active", provisioning_status: "provisioned", invoice: { status: "paid" } });
   });
 
-  test("two orders for one domain are two services: nothing but the key protects from that", async () => {
+  test("two orders for one domain create two services: only the key protects against this", async () => {
     const { send } = await start();
     const first = await send("POST", "/services", { key: "a", body: ORDER });
     const second = await send("POST", "/services", { key: "b", body: ORDER });
@@ -171,7 +171,7 @@ describe("ordering a service (§4 POST /services)", () => {
 });
 
 describe("suspend and unsuspend (§3.2)", () => {
-  test("are queued: 202 at once, done when the job has run", async () => {
+  test("are queued: 202 at once, executed when the job runs", async () => {
     const running = await start({ jobSeconds: 5 });
     const id = activeService(running);
     const status = async (): Promise<string> => (await running.send("GET", `/services/${id}`)).body.data.status;
@@ -186,7 +186,7 @@ describe("suspend and unsuspend (§3.2)", () => {
     expect(await status()).toBe("active");
   });
 
-  test("asking for what is, or is already coming, queues nothing more", async () => {
+  test("a request for the current or pending status queues no job", async () => {
     const running = await start();
     const id = activeService(running);
     expect((await running.send("POST", `/services/${id}/unsuspend`)).status).toBe(202);
@@ -219,7 +219,7 @@ describe("suspend and unsuspend (§3.2)", () => {
     },
   );
 
-  test("a service terminated while the job waits stays terminated", async () => {
+  test("a service that is terminated while the job waits stays terminated", async () => {
     const running = await start();
     const id = activeService(running);
     await running.send("POST", `/services/${id}/suspend`);
@@ -251,7 +251,7 @@ describe("the control-panel password (§4, §8)", () => {
     else expect(answer.text).not.toContain('password":');
   });
 
-  test("a generated password is another one each time and is not kept", async () => {
+  test("a generated password differs each time and is not stored", async () => {
     const running = await start();
     const id = activeService(running, { plan_id: 31 });
     const one = (await running.send("POST", `/services/${id}/password`)).body.data.password;
@@ -260,7 +260,7 @@ describe("the control-panel password (§4, §8)", () => {
     expect(JSON.stringify(running.sandbox.control.state())).not.toContain(two);
   });
 
-  test("422 before there is a panel: password and sign-on of an unpaid service", async () => {
+  test("422 before the service has a control panel: password and sign-on of an unpaid service", async () => {
     const { send } = await start();
     const { data } = (await send("POST", "/services", { key: "k", body: ORDER })).body;
     expect((await send("POST", `/services/${data.id}/password`, { body: { password: "12345678" } })).status).toBe(422);
@@ -269,7 +269,7 @@ describe("the control-panel password (§4, §8)", () => {
 });
 
 describe("single sign-on (§4 panel-sso)", () => {
-  test("gives a new URL each time, which works once", async () => {
+  test("returns a new URL each time, which works once", async () => {
     const running = await start();
     const id = activeService(running);
     const first = (await running.send("GET", `/services/${id}/panel-sso`)).body.data.url;

@@ -12,7 +12,7 @@ import { history, live } from "./history.ts";
 const quiet: SandboxOptions = { deliverTo: "nowhere", rateLimit: 20 };
 
 describe("a snapshot", () => {
-  test("is restored to the byte, elsewhere and at another time, and life goes on from there as it would have", async () => {
+  test("is restored byte by byte, in another place and at another time, and the simulation continues identically", async () => {
     await fc.assert(
       fc.asyncProperty(
         history,
@@ -38,7 +38,7 @@ describe("a snapshot", () => {
     );
   });
 
-  test("has its fields in order, a line for each record, and ends with a line end", async () => {
+  test("has its fields in order, one line for each record, and a final line break", async () => {
     const { sandbox } = await start();
     const snapshot = sandbox.control.snapshot();
     expect(snapshot.split("\n").slice(0, 3)).toEqual([
@@ -54,7 +54,7 @@ describe("a snapshot", () => {
     }
   });
 
-  test("line ends of another system do no harm", async () => {
+  test("accepts the line ends of another system", async () => {
     const { sandbox } = await start();
     const snapshot = sandbox.control.snapshot();
     sandbox.control.payInvoice(5001);
@@ -62,7 +62,7 @@ describe("a snapshot", () => {
     expect(sandbox.control.snapshot()).toBe(snapshot);
   });
 
-  test("comes and goes over HTTP, however large", async () => {
+  test("is sent over HTTP in both directions, whatever its size", async () => {
     const { sandbox } = await start();
     sandbox.control.seedServices({ count: 3000 });
     const address = `${sandbox.controlUrl}/snapshot`;
@@ -74,7 +74,7 @@ describe("a snapshot", () => {
     expect((await fetch(address, { method: "PUT", body: "{}" })).status).toBe(422);
   });
 
-  test("leaves the log of requests behind, and keeps the profile that it is restored into", async () => {
+  test("excludes the log of requests, and keeps the profile of the restoring sandbox", async () => {
     const { sandbox, send } = await start({ profile: { status: "upper_snake" } });
     const other = await start();
     await send("GET", "/plans");
@@ -85,7 +85,7 @@ describe("a snapshot", () => {
   });
 });
 
-describe("what is no snapshot is refused, and nothing changes", () => {
+describe("an invalid snapshot is rejected, and nothing changes", () => {
   const cases: [string, (snapshot: string) => string, string][] = [
     ["no JSON", () => "snapshot", "not the snapshot of a sandbox"],
     ["a list", () => "[]", "not the snapshot of a sandbox"],
@@ -109,8 +109,8 @@ describe("what is no snapshot is refused, and nothing changes", () => {
   });
 });
 
-describe("as an option", () => {
-  test("a sandbox starts from it, with its seed and time", async () => {
+describe("a snapshot as an option", () => {
+  test("sets the records, the seed and the time of a sandbox", async () => {
     const first = await start({ seed: "s" });
     first.sandbox.control.advanceClock({ days: 40 });
     const snapshot = first.sandbox.control.snapshot();
@@ -123,12 +123,12 @@ describe("as an option", () => {
   test.each([
     [{ seed: "other" }, 'made from the seed "hostform", not "other"'],
     [{ clock: "2026-11-21T10:00:00Z" }, "at its own time"],
-  ])("%j does not go with it", async (options, hint) => {
+  ])("excludes %j", async (options, hint) => {
     const { sandbox } = await start();
     await expect(start({ snapshot: sandbox.control.snapshot(), ...options })).rejects.toThrow(hint);
   });
 
-  test("a broken one and a data file that holds data are refused", async () => {
+  test("is rejected if it is invalid or the data file contains data", async () => {
     await expect(start({ snapshot: "{}" })).rejects.toThrow("not the snapshot of a sandbox");
     const folder = mkdtempSync(quickFolder("snapshot"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -149,7 +149,7 @@ describe("deliveries", () => {
     for (const server of servers) server.close();
   });
 
-  /** A receiver that answers when the test says so. */
+  /** Starts a receiver that responds when the test calls `answer`. */
   async function receiver(): Promise<{ url: string; came: Promise<void>; answer: () => void; received: string[] }> {
     const received: string[] = [];
     const arrival = Promise.withResolvers<void>();
@@ -170,7 +170,7 @@ describe("deliveries", () => {
 
   const statuses = (control: Control): string[] => control.list("deliveries").map(({ status }) => status);
 
-  test("what waits for its retry waits on; what is under way is forgotten and sent again", async () => {
+  test("a waiting retry keeps its time; a delivery in progress is sent again", async () => {
     const { sandbox } = await start();
     const { control } = sandbox;
     const there = await receiver();
@@ -188,7 +188,7 @@ describe("deliveries", () => {
     expect(control.list("deliveries")[0]?.attempts).toHaveLength(1);
   });
 
-  test("an answer that comes after a reset is not taken for that of a delivery of today", async () => {
+  test("a response that arrives after a reset is not used for a delivery after the reset", async () => {
     const { sandbox } = await start();
     const { control } = sandbox;
     const there = await receiver();
@@ -200,7 +200,7 @@ describe("deliveries", () => {
     subscribe(there.url);
     await there.came;
     control.reset();
-    // The same id and the same instant, to where nobody listens.
+    // Same id and same time, at a port without a listener.
     subscribe("http://127.0.0.1:9/");
     there.answer();
     await control.settled();

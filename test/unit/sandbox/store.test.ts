@@ -39,7 +39,7 @@ const contents = (store: Store): unknown => [
   store.table("counters").all(),
 ];
 
-/** A persistence in memory, which can be made to fail. */
+/** Creates a persistence in memory that can fail. */
 function memory(): Persistence & { rows: Map<string, RowChange>; failing: boolean } {
   const rows = new Map<string, RowChange>();
   const kept = {
@@ -60,7 +60,7 @@ function memory(): Persistence & { rows: Map<string, RowChange>; failing: boolea
 }
 
 describe("a transaction", () => {
-  test("that throws leaves everything as it was, whatever it did", () => {
+  test("that throws restores all records", () => {
     fc.assert(
       fc.property(steps, steps, (before, during) => {
         const store = new Store();
@@ -77,7 +77,7 @@ describe("a transaction", () => {
     );
   });
 
-  test("that cannot be written is undone, too", () => {
+  test("that cannot be written is undone", () => {
     const persistence = memory();
     const store = new Store(persistence);
     store.transaction(() => run(store, [{ act: "put", id: 1, percent: 1 }]));
@@ -87,7 +87,7 @@ describe("a transaction", () => {
     expect(contents(store)).toEqual(expected);
   });
 
-  test("is what a new store loads, whatever was done", () => {
+  test("is complete when a new store loads its records", () => {
     fc.assert(
       fc.property(fc.array(steps), (transactions) => {
         const persistence = memory();
@@ -98,7 +98,7 @@ describe("a transaction", () => {
     );
   });
 
-  test("is the only place for changes, and does not nest", () => {
+  test("is required for every change, and does not nest", () => {
     const store = new Store();
     expect(() => store.table("coupons").put(coupon(1))).toThrow("inside a transaction");
     expect(() => store.transaction(() => store.transaction(() => undefined))).toThrow("do not nest");

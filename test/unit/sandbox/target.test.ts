@@ -14,7 +14,7 @@ test.each([
     ["2001:db8::1", "2001:db8::2"],
   ],
   [["192.0.2.7"], ["192.0.2.7"]],
-])("%j is where deliveries may go", (given, expected) => {
+])("%j is a valid target of deliveries", (given, expected) => {
   expect(deliverToOf(given as string[])).toEqual(expected);
 });
 
@@ -30,12 +30,12 @@ test.each([
   [["me@hooks.example"], "a host such as"],
   [["hooks.example", "anywhere"], "list hosts only"],
   ["hooks.example", "a list of hosts"],
-])("%j is refused, as it would allow nothing", (given, hint) => {
+])("%j is rejected, because it would allow no target", (given, hint) => {
   expect(() => deliverToOf(given as string[])).toThrow(SandboxOptionError);
   expect(() => deliverToOf(given as string[])).toThrow(hint);
 });
 
-test("a host is found again in whatever form it was given", () => {
+test("a host is recognized in every notation", () => {
   const allowed = deliverToOf(["BÜCHER.example", "[2001:DB8::1]"]);
   for (const url of ["http://bücher.example/", "http://[2001:db8:0:0::1]/x"]) {
     const { hostname } = new URL(url);

@@ -27,7 +27,7 @@ import "../../support/fc.ts";
 const root = path.resolve(import.meta.dirname, "../../..");
 const schema = readFileSync(path.join(root, "schemas/provider.json"), "utf8");
 
-/** Only those who generate have the generators. `npm run test:long generators` installs them. */
+/** Only maintainers of the bindings install the generators. `npm run test:long generators` installs them. */
 const installed = existsSync(path.join(root, "scripts/bindings/node_modules"));
 const generators = installed || process.env.HOSTFORM_LONG !== undefined;
 beforeAll(() => {
@@ -35,7 +35,7 @@ beforeAll(() => {
     execFileSync("npm", ["ci"], { cwd: path.join(root, "scripts/bindings"), stdio: "ignore" });
 }, 300_000);
 
-describe.runIf(generators).each(LIBRARIES)("the bindings for %s, as their generator makes them,", (library) => {
+describe.runIf(generators).each(LIBRARIES)("the bindings for %s, fresh from their generator,", (library) => {
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), "bindings-test-"));
@@ -43,7 +43,7 @@ describe.runIf(generators).each(LIBRARIES)("the bindings for %s, as their genera
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("are made of the schema alone, without terraform and without a trace in the user's home", async () => {
+  it("come from the schema alone, without terraform and without a file in the user's home", async () => {
     vi.stubEnv("HOME", path.join(folder, "home"));
     vi.stubEnv("TMPDIR", path.join(folder, "tmp"));
     vi.stubEnv("PATH", "");
@@ -61,12 +61,12 @@ describe.runIf(generators).each(LIBRARIES)("the bindings for %s, as their genera
   });
 });
 
-it.runIf(generators)("a generator that fails is reported with its words", async () => {
+it.runIf(generators)("a failed generator is reported with its output", async () => {
   await expect(bindings("cdktf", "{")).rejects.toThrow(/The bindings for cdktf cannot be made: [\s\S]*JSON/);
 });
 
 describe.each(LIBRARIES)("the bindings for %s", (library) => {
-  it("have no way to set what only the API sets", async () => {
+  it("cannot set attributes that only the API sets", async () => {
     const files = await bindingsOf(library, root);
     const folder = (name: string) => name.replaceAll("_", "-");
     const classes = [
@@ -86,7 +86,7 @@ describe.each(LIBRARIES)("the bindings for %s", (library) => {
 });
 
 describe("the bindings for cdktn", () => {
-  it("follow from those for cdktf, whatever the two differ in", () => {
+  it("equal the bindings for cdktf, except for the names of the two libraries", () => {
     const line = fc.constantFrom("", "a", "b", "import * as cdktf from 'cdktf';", "-- c", "+ d", "@@ -1 +1 @@", "\\ e");
     const text = fc.array(line, { minLength: 1 }).map((lines) => lines.join("\n"));
     const set = fc.uniqueArray(fc.tuple(fc.constantFrom("index.ts", "lib/a.ts", "lib/b.ts"), text), {
@@ -102,7 +102,7 @@ describe("the bindings for cdktn", () => {
     );
   });
 
-  it("are refused where what is kept was edited by hand", () => {
+  it("are rejected if the stored files were edited by hand", () => {
     const cdktf = new Map([["index.ts", "one\ntwo\nthree\n"]]);
     const patch = patchBetween(cdktf, new Map([["index.ts", "one\nnot two\nthree\n"]]));
     expect(() => derived(new Map([["index.ts", "one\n2\nthree\n"]]), patch)).toThrow(
@@ -111,7 +111,7 @@ describe("the bindings for cdktn", () => {
   });
 });
 
-describe("what the generators made is not current", () => {
+describe("the output of the generators is outdated", () => {
   let copy = "";
   beforeEach(() => {
     copy = mkdtempSync(path.join(tmpdir(), "bindings-made-"));
@@ -132,13 +132,16 @@ describe("what the generators made is not current", () => {
     ["a binding for cdktn, by hand", "bindings/cdktn.patch", ["bindings"]],
     ["a message, by hand", "src/fronts/terraform/wire/tfplugin6.gen.ts", ["plugin messages"]],
     ["the sandbox's description", "schemas/openapi.yaml", []],
-  ])("when this changed: %s", async (_, file, expected) => {
+  ])("if this changed: %s", async (_, file, expected) => {
     if (file !== undefined) appendFileSync(path.join(copy, file), " ");
     expect(await outdated(copy)).toEqual(expected);
   });
 });
 
-/** What the generators make of a resource `hosting_box` with one attribute, shortened to what is looked at. */
+/**
+ * Returns the generated code of a resource `hosting_box` with one attribute, shortened to the parts that the tests
+ * read.
+ */
 const written = (attribute: string, property: string) => `
 export interface BoxConfig extends cdktf.TerraformMetaArguments {
   /**
@@ -187,10 +190,10 @@ const shapes = (attribute: string, of: Attribute): ReadonlyMap<string, Shape> =>
   ]);
 };
 
-describe("what the generators leave out", () => {
+describe("the texts that hostform adds to the generated bindings", () => {
   const word: Attribute = { type: "string", description: "A word.", optional: true };
 
-  it("is the description of a class and of what is read from it", () => {
+  it("describe each class and its read-only attributes", () => {
     const text = annotate(written("my_word", "myWord"), "cdktf", shapes("my_word", word));
     expect(text).toContain(
       "/**\n* Represents a {@link https://example/box hosting_box}\n*\n* A box.\n*\n* It holds * / things.\n*/\nexport class Box",
@@ -200,7 +203,7 @@ describe("what the generators leave out", () => {
     expect(text).not.toContain("Sensitive");
   });
 
-  it("is that something is secret, and a warning at both places where it is given", () => {
+  it("mark a secret, and warn at both places that set the secret", () => {
     const text = annotate(written("my_key", "myKey"), "cdktn", shapes("my_key", { ...word, sensitive: true }));
     expect(text).toContain("  * Sensitive.\n  *\n  * Docs at");
     expect(text).toContain("  * A word.\n  *\n  * Sensitive.\n  */\n  public get myKey() {");
@@ -210,7 +213,7 @@ describe("what the generators leave out", () => {
     expect(text).toContain('    this._myKey = value;\n    warnOfClearText(cdktn, this, "myKey", value);\n');
   });
 
-  it("is that a name is taken: each constructor of what has one says that it is there", () => {
+  it("check for a duplicate name in each constructor of a named block", () => {
     const text = annotate(written("a", "a"), "cdktn", shapes("a", word));
     expect(text).toContain(
       "      forEach: config.forEach\n    });\n    watchNames(cdktn, this);\n    this._a = config.a;",
@@ -219,7 +222,7 @@ describe("what the generators leave out", () => {
     expect(annotate(provider, "cdktf", shapes("a", word))).not.toContain("watchNames");
   });
 
-  it("keeps what a generator says of a getter itself", () => {
+  it("keep a generator's own comment on a getter", () => {
     const own = "  /**\n  * @deprecated Write-only: it reads as null.\n  */\n  public get a() {";
     const text = written("a", "a").replace("  public get a() {", own);
     expect(annotate(text, "cdktn", shapes("a", { ...word, sensitive: true, writeOnly: true }))).toContain(
@@ -233,12 +236,12 @@ describe("what the generators leave out", () => {
     ["the setter", "this._a = value;", "this.store(value);", "Box.a: its setter is found 0 times"],
     ["the base", "super(scope, id, {", "super(scope, id, conf, {", "Box: its constructor is found 0 times"],
     ["the constructor", "this._a = config.a;", "this.init(config);", "Box.a: its place in the constructor is found 0"],
-  ])("is never lost when a generator writes in another way: %s", (_, before, after, complaint) => {
+  ])("cause an error if a generator changes its format: %s", (_, before, after, complaint) => {
     const text = written("a", "a").replace(before, after);
     expect(() => annotate(text, "cdktf", shapes("a", { ...word, sensitive: true }))).toThrow(complaint);
   });
 
-  it("cannot be a warning about a secret within an object, where there is no construct", () => {
+  it("cannot warn about a secret within an object, which has no construct", () => {
     const key: Attribute = { ...word, sensitive: true };
     const box: Schema = {
       version: 0,
@@ -249,7 +252,7 @@ describe("what the generators leave out", () => {
   });
 });
 
-it("the index has what is made by hand, and the namespaces", () => {
+it("the index exports the hand-written constructs and the namespaces", () => {
   const text = [
     "export interface BoxConfig {}",
     "export interface BoxLid {}",

@@ -9,7 +9,7 @@ import { kinds } from "../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../src/core/lifecycle/index.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
-it("the registry imports the kind of each file, and refuses a file that exports no kind", async () => {
+it("the registry imports the kind of each file, and rejects a file that exports no kind", async () => {
   const folder = temporaryFolder();
   const kind = 'export const mailBox = { type: "hosting_mail_box", naturalKey: 0, attributes: 0 };\n';
   await writeFile(path.join(folder, "mail-box.ts"), kind);
@@ -18,12 +18,12 @@ it("the registry imports the kind of each file, and refuses a file that exports 
   await expect(registry(folder)).rejects.toThrow("src/core/kinds/stray.ts exports 0 kinds");
 });
 
-it("a page for Terraform is refused without its example", () => {
+it("the generator rejects a page for Terraform without its example", () => {
   const all = documented(path.resolve(import.meta.dirname, "../../.."));
   expect(() => registryPages({ ...all, example: () => undefined })).toThrow("examples/");
 });
 
-it("the editor's schema and the pages describe every attribute that can be declared", () => {
+it("the editor's schema and the pages describe every declarable attribute", () => {
   const schema = JSON.parse(jsonSchema(kinds));
   const pages = new Map(kindPages(kinds));
   for (const kind of kinds.values()) {
@@ -39,6 +39,6 @@ it("the editor's schema and the pages describe every attribute that can be decla
       else expect(property.description, `${kind.type}.${name}`).toBe(meta.description);
     }
   }
-  // A template or the defaults may give what is required.
+  // A template or the defaults may contain the required attributes.
   expect(schema.properties.services.additionalProperties.required).toBeUndefined();
 });

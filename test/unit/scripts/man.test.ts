@@ -7,7 +7,7 @@ import { MANDOC } from "../../support/programs.ts";
 const pages = manPages("1.2.3");
 
 describe("manual pages", () => {
-  it("are there for the program and each command, with arguments, options, choices and examples", () => {
+  it("exist for the program and each command, with arguments, options, choices and examples", () => {
     expect([...pages.keys()]).toEqual(
       expect.arrayContaining(["hostform.1", "hostform-plan.1", "hostform-state-list.1", "hostform-webhooks-verify.1"]),
     );

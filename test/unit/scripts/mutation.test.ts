@@ -8,7 +8,7 @@ import { judge } from "../../../scripts/mutation/report.ts";
 
 const all = () => true;
 const keysOf = (text: string) => instrument(text, "a.ts", 1, all).mutants.map(({ key }) => key);
-/** What is changed, without the name of what it stands in. */
+/** Returns the change of each mutant, without the name of its function. */
 const changes = (text: string) =>
   keysOf(/^(?:import|function)/.test(text) ? text : `function f() { ${text} }`).map((key) => key.replace(/^\S* /, ""));
 
@@ -60,14 +60,14 @@ describe("the mutants of", () => {
     ["types, keys, imports: nothing", 'import type { A } from "./a.ts"; let b: 1 | "two" = { 3: c, "four": c };', []],
   ])("%s", (_, text, expected) => expect(changes(text)).toEqual(expected));
 
-  it("what a module does when it is loaded are none: it is done before any can be switched on", () => {
+  it("exclude code that runs when a module is loaded, because that code runs before a mutant is selected", () => {
     expect(keysOf("let a = 1; for (let b = 0; b < 2; b++) a += b; const c = 3;")).toEqual([
       "c number: 3 => 4",
       "c number: 3 => 2",
     ]);
   });
 
-  it("a function have its name and no line, so that they are found again", () => {
+  it("have the name of their function and no line number, so that they stay identifiable", () => {
     const text = "class A { m() { if (a) throw b; if (a) throw b; } }";
     expect(keysOf(text).filter((key) => key.includes("throw"))).toEqual([
       "m throw-drop: throw b; => ;",
@@ -78,7 +78,7 @@ describe("the mutants of", () => {
 });
 
 describe("the instrumented text", () => {
-  /** Runs the text with one mutant on, or none. */
+  /** Runs the text with the mutant of `operator`, or with no mutant. */
   const run = (text: string, operator?: string): unknown => {
     const { text: built, mutants } = instrument(text, "a.ts", 1, all);
     const on = mutants.find((mutant) => mutant.operator === operator)?.id ?? 0;
@@ -127,12 +127,12 @@ describe("the instrumented text", () => {
     ],
   ])("%s", (_, operator, text, expected) => expect(run(text, operator)).toEqual(expected));
 
-  it("is the text itself where no mutant is chosen", () => {
+  it("behaves like the original if no mutant is selected", () => {
     const text = "const a = 5;\nexport function f() {\n  return a ? [a] : [];\n}\n";
     expect(instrument(text, "a.ts", 1, () => false).text).toBe(text);
   });
 
-  it("ends a loop that a mutant made endless: each turn asks", () => {
+  it("ends a loop that a mutant made endless, because each iteration checks for it", () => {
     expect(instrument("const f = () => { while (a) b(); };", "a.ts", 1, all).text).toContain(
       "globalThis.mutation.tick()",
     );
@@ -166,7 +166,7 @@ describe("the verdict", () => {
     ["and may be all of the rest", 8, { "f number: 9": "why", "f number: 10": "why" }, true],
   ])("%s", (_, killed, explained, passed) => expect(of(killed, explained).passed).toBe(passed));
 
-  it("names survivors with their place, and explanations that are not needed or fit nothing", () => {
+  it("names survivors with their positions, and unneeded explanations", () => {
     expect(of(9, { "f number: 1": "killed", "f number: 77": "gone" }).lines).toEqual([
       "explained, but killed: a.ts: f number: 1",
       "a.ts:10 number",
@@ -177,7 +177,7 @@ describe("the verdict", () => {
     ]);
   });
 
-  it("has the figures of each area and of all", () => {
+  it("contains the figures of each area and the total", () => {
     const row = { mutants: 10, killed: 8, types: 0, explained: 1, survived: 1, percent: "88.9%" };
     const { figures } = of(8, { "f number: 9": "why" });
     expect(figures).toEqual([
@@ -187,7 +187,7 @@ describe("the verdict", () => {
   });
 });
 
-it("explained.yaml names files that are changed by the test, and no others", () => {
+it("explained.yaml names only files that the test mutates", () => {
   const root = path.resolve(import.meta.dirname, "../../..");
   const explained = parse(readFileSync(path.join(root, "scripts/mutation/explained.yaml"), "utf8"));
   expect([...filesOf(root, []).values()].flat()).toEqual(expect.arrayContaining(Object.keys(explained)));

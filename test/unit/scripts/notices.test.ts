@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** A package with these files, in a folder of modules. */
+/** Installs a package with these files in a modules folder. */
 async function install(name: string, files: Readonly<Record<string, string>>, at = "node_modules"): Promise<void> {
   const folder = path.join(root, at, name);
   await mkdir(folder, { recursive: true });
@@ -20,11 +20,11 @@ async function install(name: string, files: Readonly<Record<string, string>>, at
   for (const [file, text] of Object.entries(described)) await writeFile(path.join(folder, file), text);
 }
 
-/** The notices of a bundle made from these files. */
+/** Returns the notices of a bundle of these files. */
 const notices = async (...inputs: string[]) => noticesOf(await packagesOf(inputs, root), "Licences:");
 
 describe("the notices of bundled packages", () => {
-  it("have each package once, with all texts of its licence and what stands in its bundled files alone", async () => {
+  it("contain each package once, with all texts of its licence and the notices in its bundled files", async () => {
     await install("b", { LICENSE: "The licence of b.\r\n", "NOTICE.txt": "Made by b.", "README.md": "Read." });
     await install("@a/one", {
       "LICENSE-MIT": "The licence of one.",
@@ -42,7 +42,7 @@ describe("the notices of bundled packages", () => {
     expect(await notices(...inputs.toReversed()), "in whatever order").toBe(text);
   });
 
-  it("has one package that lies in two places once", async () => {
+  it("contain a package in two folders once", async () => {
     for (const at of ["node_modules", "node_modules/b/node_modules"]) {
       await install("c", { LICENSE: "The licence of c.", "i.js": "" }, at);
     }
@@ -50,7 +50,7 @@ describe("the notices of bundled packages", () => {
     expect(text.split("The licence of c.")).toHaveLength(2);
   });
 
-  it("are refused for a package without any licence", async () => {
+  it("are rejected for a package without a licence", async () => {
     await install("bare", { "i.js": "" });
     await expect(notices("node_modules/bare/i.js")).rejects.toThrow(/bare .*scripts\/build\/licenses/);
   });
@@ -72,7 +72,7 @@ describe("the bill of materials", () => {
     return JSON.parse(billOfMaterials(packages, product, { packages: lock }));
   };
 
-  it("names each package by its address, with the digest that the lock file has, as a part of the product", async () => {
+  it("names each package by its URL, with the digest of the lock file, as a part of the product", async () => {
     const { components, dependencies, metadata } = await bill({ "node_modules/@s/p": { version: "1.2.3", integrity } });
     expect(components).toEqual([
       {
@@ -110,7 +110,7 @@ describe("the files of a bundle", () => {
   }
   const contents = "export const published = 2; // replaced";
 
-  it("are the packages as they are published", async () => {
+  it("come from the published packages", async () => {
     expect(await filesWith()).toEqual(["node_modules/whole/index.js", "<stdin>"]);
   });
 
@@ -123,12 +123,14 @@ describe("the files of a bundle", () => {
       },
     ],
     ["a file of a package is rewritten", ({ onLoad }) => onLoad({ filter: /whole/ }, () => ({ contents }))],
-  ])("are refused when %s", async (_, setup) => {
+  ])("are rejected if %s", async (_, setup) => {
     await expect(filesWith({ name: "test", setup })).rejects.toThrow(/other contents than these files: .*whole/);
   });
 });
 
-it("the provider is built with those of all that it embeds, the same each time", { timeout: 30_000 }, async () => {
+it("the provider is built with the notices of all embedded packages, with the same bytes each time", {
+  timeout: 30_000,
+}, async () => {
   const notices = async (name: string) => {
     await mkdir(path.join(root, name));
     await buildProvider(path.join(root, name, "provider.mjs"));

@@ -17,7 +17,7 @@ import { UNZIP } from "../../support/programs.ts";
 const about = JSON.parse(readFileSync(path.resolve(import.meta.dirname, "../../../package.json"), "utf8"));
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** Stands for the executable: it says its version. */
+/** Replaces the executable. It prints its version. */
 const program = tarball([
   { name: "hostform", content: bytes("#!/bin/sh\necho hostform 1.2.3\n"), mode: 0o755 },
   { name: "LICENSE", content: bytes("MIT\n"), mode: 0o644 },
@@ -39,7 +39,7 @@ describe("the publisher", () => {
     hostform: { downloads: "https://a.example/releases" },
   };
 
-  it("is asked for by the fields of package.json that are not filled in", () => {
+  it("is named by fields of package.json, and missing fields are listed", () => {
     expect(missingFields(filled)).toEqual([]);
     expect(missingFields({ ...filled, bugs: about.bugs, author: undefined })).toEqual(["author", "bugs"]);
     expect(missingFields({})).toEqual(["author", "homepage", "bugs", "repository", "hostform.downloads"]);
@@ -52,7 +52,7 @@ describe("the files of a release", () => {
     { name: "terraform-provider", content: bytes("#!/bin/sh\n"), mode: 0o755 },
   ];
 
-  it("are the same bytes each time, in any order and time zone", () => {
+  it("have the same bytes each time, in any order and time zone", () => {
     const first = zip(files);
     vi.stubEnv("TZ", "Pacific/Kiritimati");
     expect(Buffer.compare(zip(files.toReversed()), first)).toBe(0);
@@ -75,7 +75,7 @@ describe("the files of a release", () => {
 });
 
 describe("the command", () => {
-  it("makes everything, or for a trial some platforms", () => {
+  it("builds every platform, or selected platforms for a trial", () => {
     expect(asked([])).toMatchObject({ dryRun: false, platforms: PLATFORMS });
     expect(asked(["--dry-run", "--platform", "linux_amd64", "out"])).toEqual({
       folder: path.resolve("out"),
@@ -90,7 +90,7 @@ describe("the command", () => {
 });
 
 describe.skipIf(process.platform === "win32")("the archive", () => {
-  it("unpacks with its modes, and has no times or owners", () => {
+  it("unpacks with its modes, and contains no times or owners", () => {
     const folder = temporaryFolder();
     writeFileSync(path.join(folder, "a.tar.gz"), program);
     execFileSync("tar", ["-xzf", "a.tar.gz"], { cwd: folder });
@@ -103,15 +103,15 @@ describe.skipIf(process.platform === "win32")("the archive", () => {
 });
 
 describe.skipIf(process.platform === "win32")("the install script", () => {
-  /** Runs it in a shell with an empty home, where the download is `content`. */
+  /** Runs the install script in a shell with an empty home. `content` is the downloaded file. */
   function install(content: Uint8Array | undefined, shell = "sh") {
     const home = temporaryFolder();
     const tools = path.join(home, "tools");
     mkdirSync(tools);
-    // The network: the last argument is the address, -o names the file.
+    // Replaces curl: the last argument is the URL, and -o names the file.
     const fetched = content === undefined ? "exit 22" : `cp "${path.join(home, "content")}" "$3"`;
     writeFileSync(path.join(tools, "curl"), `#!/bin/sh\necho "$4" >> "${home}/asked"\n${fetched}\n`);
-    // Any machine of a release.
+    // Replaces uname with a platform of the release.
     writeFileSync(path.join(tools, "uname"), '#!/bin/sh\n[ "$1" = -s ] && echo Linux || echo aarch64\n');
     for (const name of ["curl", "uname"]) chmodSync(path.join(tools, name), 0o755);
     if (content !== undefined) writeFileSync(path.join(home, "content"), content);
@@ -120,7 +120,7 @@ describe.skipIf(process.platform === "win32")("the install script", () => {
     return { ...ran, home, left: readdirSync(home).filter((name) => !/^(?:tools|asked|content)$/.test(name)) };
   }
 
-  it.each(["sh", "bash"])("puts what has the digest into the home, in %s", (shell) => {
+  it.each(["sh", "bash"])("installs a download with the right digest into the home folder, in %s", (shell) => {
     const { status, stdout, stderr, home } = install(program, shell);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     const bin = path.join(home, ".local/bin");
@@ -131,19 +131,19 @@ describe.skipIf(process.platform === "win32")("the install script", () => {
     expect(readFileSync(path.join(home, "asked"), "utf8")).toBe(`https://downloads.example/v1.2.3/${name}\n`);
   });
 
-  it("installs nothing that has another digest, and leaves nothing behind", () => {
+  it("installs nothing with a wrong digest, and removes its files", () => {
     const { status, stderr, left } = install(bytes("another"));
     expect({ status, left }).toEqual({ status: 1, left: [] });
     expect(stderr).toMatch(/not installed: https:.* has the SHA-256 [0-9a-f]{64}, not [0-9a-f]{64}/);
   });
 
-  it("says what cannot be fetched", () => {
+  it("names the file that it cannot download", () => {
     const { status, stderr, left } = install(undefined);
     expect({ status, left }).toEqual({ status: 1, left: [] });
     expect(stderr).toContain("linux_arm64.tar.gz cannot be fetched.");
   });
 
-  it("runs nothing when its own download broke off", () => {
+  it("runs nothing if its own download was incomplete", () => {
     const whole = installScript(published);
     const { status, stdout } = spawnSync("sh", ["-s"], {
       input: whole.slice(0, whole.indexOf("\nmain\n")),
@@ -153,7 +153,7 @@ describe.skipIf(process.platform === "win32")("the install script", () => {
   });
 });
 
-/** Stands for a container engine: the variables that are passed on, the volume as working folder, and no other variable. */
+/** Replaces a container engine. It passes on only the given variables, and uses the volume as working folder. */
 const DOCKER = `#!/bin/sh
 set -eu
 [ "$1" != build ] || exit 0
@@ -174,7 +174,7 @@ exec env -i "HOME=$IMAGE_HOME" $passed $PROGRAM "$@"
 `;
 
 describe("the package managers", () => {
-  it("get address and digest of each archive", () => {
+  it("receive the URL and the digest of each archive", () => {
     const brew = formula(published);
     for (const platform of PLATFORMS.filter((name) => name !== "windows_amd64"))
       expect(brew).toContain(
@@ -191,7 +191,7 @@ describe("the package managers", () => {
     );
   });
 
-  it("get an image that is nobody's root, and whose home is not the project", () => {
+  it("receive an image that does not run as root, and whose home is outside the project", () => {
     expect(dockerfile(published)).toMatch(/^USER 65532:65532$/m);
     expect(dockerfile(published)).toMatch(/^VOLUME \/work$/m);
     expect(dockerfile(published)).toMatch(/^WORKDIR \/work$/m);
@@ -199,7 +199,7 @@ describe("the package managers", () => {
     expect(isInside("/work", home) || isInside(home, "/work")).toBe(false);
   });
 
-  it("get an image whose first line plans a project: it passes address and token on", async () => {
+  it("receive an image whose first example plans a project and passes on the URL and the token", async () => {
     const [bin, work, home, host] = [temporaryFolder(), temporaryFolder(), temporaryFolder(), await startCanary()];
     const hook = "webhooks: {hook: {url: https://hooks.example/x, events: [invoice.paid]}}";
     writeFileSync(path.join(work, "hosting.yaml"), `project: p\n${hook}\n`);

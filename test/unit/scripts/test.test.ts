@@ -9,7 +9,7 @@ const without = (program: Program): Program => ({ ...program, path: undefined })
 const present = (program: Program): Program => ({ ...program, path: "/usr/bin/it" });
 
 describe("a test that needs a program", () => {
-  it("runs where its programs are, in CI and elsewhere", () => {
+  it("runs if its programs are installed, in CI and elsewhere", () => {
     for (const CI of ["true", undefined])
       expect(verdictOn([present(TERRAFORM), present(POSTGRES)], { CI })).toEqual({ do: "run" });
   });
@@ -20,12 +20,12 @@ describe("a test that needs a program", () => {
     expect(verdict).toMatchObject({ message: expect.stringContaining(program.debian ?? "") });
   });
 
-  it("is skipped without Terraform, in CI too, and elsewhere without any program", () => {
+  it("is skipped without Terraform, even in CI, and elsewhere without any program", () => {
     expect(verdictOn([without(TERRAFORM)], { CI: "true" })).toMatchObject({ do: "skip", program: "Terraform" });
     expect(verdictOn([without(CHROMIUM)], {})).toMatchObject({ do: "skip", program: "Chromium" });
   });
 
-  it("fails in CI when Terraform and another program are missing: the other one can be installed", () => {
+  it("fails in CI if Terraform and another program are missing, because CI can install the other one", () => {
     expect(verdictOn([without(TERRAFORM), without(POSTGRES)], { CI: "true" }).do).toBe("fail");
   });
 });
@@ -37,7 +37,7 @@ describe("the end of a run", () => {
   });
   const report = (...testResults: Report["testResults"]): Report => ({ testResults });
 
-  it("counts the skipped tests of each missing program in one line, which says how to get the program", () => {
+  it("counts the skipped tests of each missing program in one line with the command that installs it", () => {
     const some = report(
       file("a", 1, ["passed"], ["skipped", "Terraform"], ["skipped"]),
       file("b", 1, ["skipped", "Terraform"], ["skipped", "Chromium"]),
@@ -57,7 +57,9 @@ describe("the end of a run", () => {
     expect([lines.at(0), lines.at(-1)]).toEqual(["   16.5 s  test/11.test.ts", "    3.0 s  test/2.test.ts"]);
   });
 
-  it("in CI has that line for Terraform, and a failure for a program that CI can install", { timeout: 60_000 }, () => {
+  it("in CI contains that line for Terraform, and a failure for a program that CI can install", {
+    timeout: 60_000,
+  }, () => {
     const files = ["test/unit/core/record/terraform.test.ts", "test/unit/scripts/man.test.ts"];
     const env = { ...process.env, PATH: "/nowhere", CI: "true" };
     const ended = spawnSync(process.execPath, ["scripts/test.ts", ...files], { env, encoding: "utf8" });

@@ -1,4 +1,4 @@
-/** What tests of receivers share: deliveries as a sender makes them, and servers that are closed after the test. */
+/** Shared parts of receiver tests: deliveries of a sender, and servers that close after the test. */
 import { createServer, type RequestListener } from "node:http";
 import { connect } from "node:net";
 import { vi } from "vitest";
@@ -8,12 +8,12 @@ import { listening } from "../../support/listening.ts";
 export const SECRET = "whsec-0c9f-hunter22";
 export const NEW_SECRET = "whsec-77aa-hunter23";
 
-/** The body of an event that has not been sent before in this test. */
+/** Returns the body of an event. Default: a paid invoice. */
 export function bodyOf(event = "invoice.paid", data: object = { id: 5003, order_id: 1003 }): string {
   return JSON.stringify({ event, data, timestamp: "2026-11-22T10:00:00+00:00" });
 }
 
-/** A delivery as a request; signed with the secret unless a signature is given. */
+/** Returns a delivery as a request, signed with the secret unless a signature is given. */
 export function delivery(
   body: string | Uint8Array = bodyOf(),
   { secret = SECRET, signature = signatureOf(body, secret) } = {},
@@ -22,7 +22,7 @@ export function delivery(
   return { method: "POST", headers, body: typeof body === "string" ? body : new Uint8Array(body) };
 }
 
-/** What a program does that receives: it notes everything. */
+/** Creates options that record every event, rejection and error. */
 export function recorder() {
   const events: WebhookEvent[] = [];
   const refused: string[] = [];
@@ -40,14 +40,14 @@ export function recorder() {
   };
 }
 
-/** A server on a free port of this machine. @returns its URL. */
+/** Starts a server on a free loopback port. Returns its URL. */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   const origin = await listening(server);
   return `${origin}/hooks`;
 }
 
-/** Sends bytes as they are. @returns what came back until the other side closed, or `until` has been seen. */
+/** Sends raw bytes. Returns the response up to the end of the connection or up to `until`. */
 export function sendRaw(
   url: string,
   text: string,

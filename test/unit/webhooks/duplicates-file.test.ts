@@ -8,7 +8,7 @@ import { bodyOf, delivery, recorder, serve } from "./deliveries.ts";
 const [A, B, C] = ["a", "b", "c"].map((digit) => digit.repeat(64)) as [string, string, string];
 const place = async () => path.join(temporaryFolder(), "deliveries");
 
-/** A process that handles these, after another. @returns what it knows of each */
+/** Simulates a process that handles these identities in sequence. Returns the claim of each identity. */
 async function run(options: FileMemoryOptions, ...identities: readonly string[]): Promise<unknown[]> {
   const memory = await fileMemoryOf(options);
   const claims: unknown[] = [];
@@ -19,8 +19,8 @@ async function run(options: FileMemoryOptions, ...identities: readonly string[])
   return claims;
 }
 
-describe("a memory in a file", () => {
-  it("knows after a restart what was handled, and nothing of what failed or was under way", async () => {
+describe("a file of handled deliveries", () => {
+  it("contains handled deliveries after a restart, and no failed or unfinished ones", async () => {
     const file = await place();
     const memory = await fileMemoryOf({ file });
     for (const identity of [A, B, C]) expect(await memory.claim(identity)).toBe("new");
@@ -31,7 +31,7 @@ describe("a memory in a file", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
-  it("forgets after its time, across restarts", async () => {
+  it("drops a delivery after its retention, across restarts", async () => {
     const file = await place();
     let now = 1_000;
     const options = { file, seconds: 60, clock: { now: () => now } };
@@ -42,7 +42,7 @@ describe("a memory in a file", () => {
     expect(await run(options, A)).toEqual(["new"]);
   });
 
-  it("keeps the latest, and the file small", async () => {
+  it("keeps the latest deliveries and stays small", async () => {
     const file = await place();
     const many = Array.from({ length: 50 }, (_, i) => i.toString(16).padStart(64, "0"));
     await run({ file, capacity: 3 }, ...many);
@@ -51,7 +51,7 @@ describe("a memory in a file", () => {
     expect(await readdir(path.dirname(file))).toEqual(["deliveries"]);
   });
 
-  it("goes on after a line that a crash has cut off, and when the file was taken away", async () => {
+  it("is used after a crash cut a line, and after the file was deleted", async () => {
     const file = await place();
     await run({ file }, A, B);
     const text = await readFile(file, "utf8");
@@ -78,7 +78,7 @@ describe("a memory in a file", () => {
       (file) => rm(path.dirname(file), { recursive: true }),
       /there is no such file or folder/,
     ],
-  ])("is refused where there is %s, which stays as it is", async (why, make, message) => {
+  ])("is rejected if there is %s, which stays unchanged", async (why, make, message) => {
     const file = await place();
     await make(file);
     const before = await readFile(file).catch(() => undefined);
@@ -88,7 +88,7 @@ describe("a memory in a file", () => {
     if (why.endsWith("not there")) await mkdir(path.dirname(file));
   });
 
-  it("has a receiver handle each delivery once, whatever restarts in between", async () => {
+  it("makes a receiver handle each delivery once, across restarts", async () => {
     const file = await place();
     const { options, events } = recorder();
     const body = bodyOf();

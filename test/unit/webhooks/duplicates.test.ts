@@ -3,7 +3,7 @@ import { memoryOf } from "../../../src/webhooks/index.ts";
 import { fc } from "../../support/fc.ts";
 
 describe("the memory of duplicates", () => {
-  it("takes a delivery once, and again only after a failure", () => {
+  it("accepts a delivery once, and again only after a failure", () => {
     const memory = memoryOf();
     expect(memory.claim("a")).toBe("new");
     expect(memory.claim("a")).toBe("busy");
@@ -14,7 +14,7 @@ describe("the memory of duplicates", () => {
     expect(memory.claim("b")).toBe("new");
   });
 
-  it("forgets after its time, counted from the handling", () => {
+  it("drops a delivery after its retention, counted from the end of its handling", () => {
     let now = 1_000;
     const memory = memoryOf({ seconds: 60, clock: { now: () => now } });
     memory.claim("a");
@@ -26,7 +26,7 @@ describe("the memory of duplicates", () => {
     expect(memory.claim("a")).toBe("new");
   });
 
-  it("drops the one that was seen longest ago when it is full, and nothing that is under way", () => {
+  it("drops the oldest delivery when it is full, and no delivery in progress", () => {
     const memory = memoryOf({ capacity: 2 });
     memory.claim("under way");
     for (const identity of ["a", "b"]) {
@@ -43,7 +43,7 @@ describe("the memory of duplicates", () => {
   });
 
   it.each([{ capacity: 0 }, { capacity: Number.NaN }, { seconds: 0 }, { seconds: -1 }])(
-    "does not begin with %j",
+    "is rejected with the options %j",
     (options) => {
       expect(() => memoryOf(options)).toThrow(TypeError);
     },

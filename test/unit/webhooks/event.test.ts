@@ -7,7 +7,7 @@ const TIMESTAMP = "2026-11-22T10:00:00+00:00";
 const bodyOf = (more: object) =>
   JSON.stringify({ event: "invoice.paid", data: { id: 5003 }, timestamp: TIMESTAMP, ...more });
 
-/** The error that a body causes. */
+/** Returns the error for a body. */
 function refusalOf(rawBody: string | Uint8Array): WebhookError {
   try {
     parseEvent(rawBody);
@@ -24,12 +24,12 @@ describe("an event", () => {
     expect(parsed).toEqual({ known: true, event, data: { id: 5003 }, timestamp: TIMESTAMP, at: new Date(TIMESTAMP) });
   });
 
-  it("of a later version is kept as it is", () => {
+  it("of a later version is returned unchanged", () => {
     const parsed = parseEvent(bodyOf({ event: "domain.renewed" }));
     expect(parsed).toMatchObject({ known: false, event: "domain.renewed", data: { id: 5003 } });
   });
 
-  it("is read from a text or its bytes, with or without a byte order mark", () => {
+  it("is read from a string or its bytes, with or without a byte order mark", () => {
     const text = bodyOf({ data: { name: "Tbilisi — თბილისი" } });
     const bytes = new TextEncoder().encode(text);
     expect(parseEvent(bytes)).toEqual(parseEvent(text));
@@ -42,7 +42,7 @@ describe("an event", () => {
     expect(parseEvent(bodyOf({ data: [] })).data).toEqual({});
   });
 
-  it("cannot change what objects are", () => {
+  it("cannot change the prototype of objects", () => {
     const { data } = parseEvent(bodyOf({ data: 0 }).replace('"data":0', '"data":{"__proto__":{"polluted":1}}'));
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
     expect(Object.keys(data)).toEqual(["__proto__"]);
@@ -71,7 +71,7 @@ describe("an event", () => {
   });
 });
 
-describe("what is no event", () => {
+describe("an invalid event", () => {
   it.each([
     ["nothing", "", "webhooks.not_json", /not JSON/],
     ["half of one", bodyOf({}).slice(0, -1), "webhooks.not_json", /not JSON/],
@@ -98,7 +98,7 @@ describe("what is no event", () => {
     expect(refusalOf(Uint8Array.of(0x22, 0xff, 0x22)).code).toBe("webhooks.not_json");
   });
 
-  it("is refused without a word of it, whatever it is", () => {
+  it("is rejected with an error that does not repeat any part of it", () => {
     const odd = fc.oneof(fc.string({ unit: character }), fc.json(), fc.uint8Array());
     fc.assert(
       fc.property(odd, (body) => {
@@ -109,7 +109,7 @@ describe("what is no event", () => {
     expect(`${secretive.stack}${JSON.stringify(secretive)}`).not.toContain("hunter22");
   });
 
-  it("nested as deep as you like", () => {
+  it("is rejected however deeply it is nested", () => {
     const deep = "[".repeat(200_000);
     expect(refusalOf(deep).code).toBe("webhooks.not_json");
     expect(

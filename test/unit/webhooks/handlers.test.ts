@@ -1,4 +1,4 @@
-/** What every handler has to do, done by each of them on a real server: node:http, Express 5, Hono, and fetch alone. */
+/** Requirements for every handler, tested on real servers: node:http, Express 5, Hono, and fetch alone. */
 import { inspect } from "node:util";
 import { getRequestListener } from "@hono/node-server";
 import express from "express";
@@ -52,7 +52,7 @@ const SERVERS: readonly (readonly [string, (options: ReceiverOptions) => Promise
 ];
 
 describe.each(SERVERS)("%s", (_, start) => {
-  it("takes an event up to `maxAge` from its time, and refuses what is older, younger or of no time", async () => {
+  it("accepts an event up to `maxAge` from its time, and rejects older events, younger events and events without a time", async () => {
     const { options, events, refused } = recorder();
     const at = Date.parse("2026-11-22T10:00:00Z");
     let now = at;
@@ -68,7 +68,7 @@ describe.each(SERVERS)("%s", (_, start) => {
     expect(refused).toEqual(["webhooks.too_old", "webhooks.too_old", "webhooks.too_old"]);
   });
 
-  it("hands over what is genuine, with its exact bytes", async () => {
+  it("passes on genuine events with their exact bytes", async () => {
     const { options, events, refused, errors } = recorder();
     const send = await start(options);
     const body = bodyOf("service.suspended", { id: 1003, name: "Tbilisi — თბილისი" });
@@ -84,7 +84,7 @@ describe.each(SERVERS)("%s", (_, start) => {
     expect([refused, errors]).toEqual([[], []]);
   });
 
-  it("refuses what is not, and says why in a sentence", async () => {
+  it("rejects other requests, and gives the reason in a sentence", async () => {
     const { options, events, refused, errors } = recorder();
     const send = await start(options);
     const body = bodyOf();
@@ -95,7 +95,7 @@ describe.each(SERVERS)("%s", (_, start) => {
       [delivery(body, { signature: "sha256=abc" }), 401, "webhooks.no_signature"],
       [delivery(body, { secret: "another" }), 401, "webhooks.bad_signature"],
       [altered, 401, "webhooks.bad_signature"],
-      // Nothing is reported about a body that nobody has signed.
+      // With a wrong signature, the handler reports no error about the body.
       [delivery("not json", { secret: "another" }), 401, "webhooks.bad_signature"],
       [delivery("not json"), 400, "webhooks.not_json"],
       [delivery('{"event":"invoice.paid"}'), 400, "webhooks.not_an_event"],
@@ -116,7 +116,7 @@ describe.each(SERVERS)("%s", (_, start) => {
     expect([events, errors]).toEqual([[], []]);
   });
 
-  it("refuses what is too large, and takes what is just not", async () => {
+  it("rejects a body over the limit, and accepts a body just below the limit", async () => {
     const { options, events, refused } = recorder();
     const send = await start({ ...options, maxBytes: 2_000 });
     const padded = (size: number) =>
@@ -127,7 +127,7 @@ describe.each(SERVERS)("%s", (_, start) => {
     expect([events.length, refused]).toEqual([1, ["webhooks.too_large", "webhooks.too_large"]]);
   });
 
-  it("handles a delivery once, and again after a failure alone", async () => {
+  it("handles a delivery once, and again only after a failure", async () => {
     const { options, errors } = recorder();
     const send = await start(options);
     const failure = new Error("the database is down");
@@ -143,7 +143,7 @@ describe.each(SERVERS)("%s", (_, start) => {
     expect(options.onEvent).toHaveBeenCalledTimes(2);
   });
 
-  it("puts off a second attempt while the first is under way", async () => {
+  it("postpones a second attempt while the first is in progress", async () => {
     const { options, refused } = recorder();
     const send = await start(options);
     const { promise: handled, resolve: finish } = Promise.withResolvers<void>();
@@ -162,7 +162,7 @@ describe.each(SERVERS)("%s", (_, start) => {
     expect(options.onEvent).toHaveBeenCalledTimes(1);
   });
 
-  it("asks for the secrets at each delivery: a rotation needs no restart", async () => {
+  it("reads the secrets at each delivery, so a rotation needs no restart", async () => {
     const { options, errors } = recorder();
     let secrets: readonly string[] = [SECRET];
     const send = await start({ ...options, secrets: async () => secrets });
@@ -185,7 +185,7 @@ describe.each(SERVERS)("%s", (_, start) => {
     );
   });
 
-  it("answers all the same when a log or a memory fails", async () => {
+  it("responds even if a log or a memory fails", async () => {
     const { options, errors, events } = recorder();
     const down = new Error("no memory");
     const failing = {
@@ -207,7 +207,7 @@ describe.each(SERVERS)("%s", (_, start) => {
     expect(events.length).toBe(1);
   });
 
-  it("lets nothing that the program or the memory says pass for its own answer", async () => {
+  it("never returns a response from the program's or the memory's own errors", async () => {
     const { options, errors, events } = recorder();
     const send = await start(options);
     const thrown = new WebhookError("webhooks.bad_signature", "of another delivery");
@@ -221,7 +221,7 @@ describe.each(SERVERS)("%s", (_, start) => {
     expect([errors[1], events]).toEqual([expect.objectContaining({ message: expect.stringMatching(/"busy"/) }), []]);
   });
 
-  it("does without a memory if it must, and shares one that it is given", async () => {
+  it("works without a memory, and shares a given memory", async () => {
     const { options, events } = recorder();
     const send = await start({ ...options, duplicates: false });
     await send(delivery());

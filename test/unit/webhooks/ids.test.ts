@@ -43,12 +43,12 @@ describe("a service event", () => {
     }
   });
 
-  it("never has the id of a transfer taken for a service's", () => {
+  it("never takes the id of a transfer for the id of a service", () => {
     expect(idsOf("service.transfer_accepted", { transfer: { id: 3 } }).service).toBeUndefined();
     expect(idsOf("service.transfer_accepted", { ...SERVICE, transfer: { id: 3 } }).service).toBe("1003");
   });
 
-  it("may name the invoice as well", () => {
+  it("may name the invoice too", () => {
     expect(idsOf("service.suspended", { ...SERVICE, invoice: INVOICE })).toEqual({
       service: "1003",
       invoice: "5003",
@@ -75,7 +75,7 @@ describe("an invoice event", () => {
     }
   });
 
-  it("never has the invoice's id taken for a service's", () => {
+  it("never takes the id of the invoice for the id of a service", () => {
     expect(idsOf("invoice.paid", { id: 5003 })).toEqual({ service: undefined, invoice: "5003", order: undefined });
     expect(idsOf("invoice.paid", { invoice: { id: 5003 } })).toEqual({
       service: undefined,
@@ -86,13 +86,13 @@ describe("an invoice event", () => {
 });
 
 describe("any event", () => {
-  it("names nothing where two ids differ", () => {
+  it("names no object if two ids differ", () => {
     expect(idsOf("service.suspended", { service_id: 1003, service: { id: 1004 } }).service).toBeUndefined();
     expect(idsOf("invoice.paid", { invoice: INVOICE, invoice_id: 9 }).invoice).toBeUndefined();
     expect(idsOf("service.suspended", { service_id: 1003, service: { id: "1003" } }).service).toBe("1003");
   });
 
-  it("names an id digit by digit, however large it is, wherever the event holds it", () => {
+  it("names an id with all its digits, whatever its size and position", () => {
     const places = ['{"id":ID}', '{"service_id":ID}', '{"service":{"id":ID}}', '{"data":{"id":ID}}'];
     fc.assert(
       fc.property(fc.bigInt(0n, 10n ** 40n), fc.constantFrom(...places), (id, place) => {
@@ -115,7 +115,7 @@ describe("any event", () => {
     },
   );
 
-  it("that is not known shows what it names, but not by a mere id", () => {
+  it("of an unknown type names its objects, but not by an id without a type", () => {
     expect(idsOf("domain.renewed", { id: 9, order_id: 1010 })).toEqual({
       service: "1010",
       invoice: undefined,
@@ -125,7 +125,7 @@ describe("any event", () => {
     expect(idsOf("domain.renewed", { id: 9 }).service).toBeUndefined();
   });
 
-  it("never throws, and gives texts that can stand in a path", () => {
+  it("never throws, and returns strings that are valid in a path", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...EVENTS),

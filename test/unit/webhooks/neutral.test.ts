@@ -1,4 +1,4 @@
-/** `hostform/webhooks/fetch` where there is no Node: bundled as it is published, run with nothing but the globals of the web. */
+/** `hostform/webhooks/fetch` outside Node: the published bundle runs with only the globals of the web. */
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import path from "node:path";
@@ -11,7 +11,7 @@ import { bodyOf, delivery, SECRET } from "./deliveries.ts";
 
 type Library = typeof import("../../../src/webhooks/fetch.ts");
 
-/** What a worker has, as far as the library uses it. No process, no Buffer, no require. */
+/** Globals of a worker that the library uses. There is no process, Buffer or require. */
 const { crypto, Headers, Request, Response, TextDecoder, TextEncoder } = globalThis;
 const WEB = { crypto, Headers, Request, Response, TextDecoder, TextEncoder };
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The published module, as a worker's bundler would take it up. */
+/** Bundles the published module as a worker's bundler does, and loads it. */
 async function inWorker(): Promise<Library> {
   const file = path.join(folder, "fetch.js");
   const options = { bundle: true, write: false, format: "iife", globalName: "library", platform: "neutral" } as const;
@@ -31,7 +31,7 @@ async function inWorker(): Promise<Library> {
   return runInContext(`${outputFiles[0]?.text}; library`, context) as Library;
 }
 
-it("imports nothing of Node, and nothing else", () => {
+it("the published module imports no module of Node or of another package", () => {
   const published = readdirSync(folder).filter((name) => name !== "index.js");
   expect(published).toEqual(["fetch.js", expect.stringMatching(/^shared-\w+\.js$/)]);
   for (const name of published) {
@@ -42,7 +42,7 @@ it("imports nothing of Node, and nothing else", () => {
   }
 });
 
-it("receives with the globals of the web alone", async () => {
+it("the published module receives deliveries with only the globals of the web", async () => {
   const { fetchHandler, serviceIdOf, verifySignatureAsync } = await inWorker();
   const services: unknown[] = [];
   const refused: string[] = [];

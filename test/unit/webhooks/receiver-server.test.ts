@@ -12,7 +12,7 @@ async function receiving(limits?: ReceiverLimits) {
   return { events, server, port: Number(new URL(origin).port), url: `${origin}/hooks` };
 }
 
-/** Begins a request and goes no further. */
+/** Begins a request and sends nothing more. */
 function begin(port: number, text: string): { readonly socket: Socket; readonly closed: Promise<string> } {
   const socket = connect(port, "127.0.0.1", () => socket.write(text));
   onTestFinished(() => void socket.destroy());
@@ -26,12 +26,12 @@ function begin(port: number, text: string): { readonly socket: Socket; readonly 
 
 const HEADERS = "POST /hooks HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
 
-describe("a receiver that anybody can reach", () => {
+describe("a receiver on a public address", () => {
   it.each([
     ["nothing", ""],
     ["half a header", "POST /hooks HTTP/1.1\r\nHost:"],
     ["half a body", `${HEADERS}{`],
-  ])("takes deliveries while 300 connections have sent %s", async (_, text) => {
+  ])("accepts deliveries while 300 connections have sent %s", async (_, text) => {
     const { url, port, events, server } = await receiving();
     const connected = new Promise<void>((resolve) => {
       let count = 0;
@@ -50,7 +50,7 @@ describe("a receiver that anybody can reach", () => {
     expect(await begin(port, "POST /hooks HTTP/1.1\r\n").closed).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  it("gives 10 seconds for headers, 30 for a request, and looks every second", async () => {
+  it("allows 10 seconds for headers and 30 for a request, and checks every second", async () => {
     const { server } = await receiving();
     expect(server).toMatchObject({
       headersTimeout: 10_000,
@@ -60,7 +60,7 @@ describe("a receiver that anybody can reach", () => {
     });
   });
 
-  it("does not cut off a delivery that is being handled, however many begin a request", async () => {
+  it("does not interrupt a delivery that is being handled, however many requests begin", async () => {
     const handling = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const { options } = recorder();

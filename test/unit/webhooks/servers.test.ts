@@ -1,4 +1,4 @@
-/** What is peculiar to one kind of server: where its failures go, and how it can lose the exact bytes. */
+/** Differences between servers: the place for their errors, and their ways to lose the exact bytes. */
 import { inspect } from "node:util";
 import express, { type ErrorRequestHandler } from "express";
 import { Hono } from "hono";
@@ -17,7 +17,7 @@ describe("nodeHandler", () => {
     warnings.length = 0;
   });
 
-  it("warns the process of a failure without an onError handler", async () => {
+  it("emits a process warning for a failure without an onError handler", async () => {
     process.on("warning", note);
     const url = await serve(nodeHandler({ secrets: SECRET, onEvent: () => Promise.reject(new Error("disk full")) }));
     const printed = vi.spyOn(process.stderr, "write").mockReturnValue(true);
@@ -28,7 +28,7 @@ describe("nodeHandler", () => {
     expect(inspect(warnings)).not.toContain(SECRET);
   });
 
-  it("refuses two signatures, even when one is good", async () => {
+  it("rejects two signatures, even if one is valid", async () => {
     const { options, refused, events } = recorder();
     const url = await serve(nodeHandler(options));
     const body = bodyOf();
@@ -39,7 +39,7 @@ describe("nodeHandler", () => {
     expect([refused, events]).toEqual([["webhooks.no_signature", "webhooks.no_signature"], []]);
   });
 
-  it("takes a body in many pieces, and nothing of one that is cut off", async () => {
+  it("accepts a body in many pieces, and ignores an incomplete body", async () => {
     const { options, refused, events } = recorder();
     const listener = nodeHandler(options);
     const done = Promise.withResolvers<void>();
@@ -56,16 +56,16 @@ describe("nodeHandler", () => {
     expect(events).toHaveLength(1);
   });
 
-  it("does not go on reading what has no end", async () => {
+  it("stops reading a body without an end", async () => {
     const { options, refused } = recorder();
     const url = await serve(nodeHandler({ ...options, maxBytes: 1_000 }));
-    // Read to here, and no further; all of it, so that the answer is not lost to a reset.
+    // The handler reads exactly this many bytes. The test sends no more, because unread bytes would reset the connection.
     const most = "x".repeat(1_000 + 1024 * 1024 + 1);
     expect(await sendRaw(url, head(10 ** 12) + most)).toMatch(/^HTTP\/1.1 413 [\s\S]*connection: close/i);
     expect(refused).toEqual(["webhooks.too_large"]);
   });
 
-  it("says when somebody has read the body before", async () => {
+  it("reports that other code read the body first", async () => {
     const { options, errors, events } = recorder();
     const handler = nodeHandler(options);
     const url = await serve(async (request, response) => {
@@ -87,7 +87,7 @@ describe("expressHandler", () => {
     ["express.text()", express.text({ type: "application/json" })],
   ] as const;
 
-  it.each(parsers)("does not verify what %s made of the body", async (_, parser) => {
+  it.each(parsers)("does not verify a body that %s parsed", async (_, parser) => {
     const { options, errors, events } = recorder();
     const url = await serve(express().use(parser).post("/hooks", expressHandler(options)) as never);
     const answer = await fetch(url, delivery());
@@ -101,7 +101,7 @@ describe("expressHandler", () => {
     expect(events).toEqual([]);
   });
 
-  it("calls the application's own error handler, where there is no onError", async () => {
+  it("calls the application's own error handler if there is no onError", async () => {
     const { options, events } = recorder();
     const seen: unknown[] = [];
     const onError: ErrorRequestHandler = (error, _request, response, _next) => {
@@ -115,7 +115,7 @@ describe("expressHandler", () => {
     expect([inspect(seen[0], { showHidden: true }), events]).toEqual([expect.not.stringContaining(SECRET), []]);
   });
 
-  it("takes the exact bytes from rawBody, and a request that the parser passed by", async () => {
+  it("accepts the exact bytes in rawBody, and a request that the parser skipped", async () => {
     const { options, events } = recorder();
     const keep = express.json({
       verify: (request, _response, bytes) => {
@@ -127,7 +127,7 @@ describe("expressHandler", () => {
     const plain = delivery(bodyOf("invoice.created"));
     const untyped = { ...plain, headers: { ...plain.headers, "content-type": "application/octet-stream" } };
     expect((await fetch(url, untyped)).status).toBe(204);
-    // As Express 4 leaves it.
+    // Express 4 leaves an empty body like this.
     const empty: express.RequestHandler = (request, _response, next) => {
       request.body = {};
       next();
@@ -139,7 +139,7 @@ describe("expressHandler", () => {
 });
 
 describe("fetchHandler", () => {
-  it("throws a failure without an onError handler, for the framework", async () => {
+  it("throws a failure without an onError handler to the framework", async () => {
     const failure = new Error("disk full");
     const handler = fetchHandler({ secrets: SECRET, onEvent: () => Promise.reject(failure) });
     const seen: unknown[] = [];
@@ -153,7 +153,7 @@ describe("fetchHandler", () => {
     expect(seen).toEqual([failure]);
   });
 
-  it("says when somebody has read the body before", async () => {
+  it("reports that other code read the body first", async () => {
     const { options, errors, events } = recorder();
     const handler = fetchHandler(options);
     const app = new Hono().post("/hooks", async (context) => {
@@ -165,7 +165,7 @@ describe("fetchHandler", () => {
     expect(events).toEqual([]);
   });
 
-  it("refuses two signatures, and a body that breaks off", async () => {
+  it("rejects two signatures, and an incomplete body", async () => {
     const { options, refused, events } = recorder();
     const handler = fetchHandler(options);
     const { headers, body } = delivery();

@@ -16,7 +16,7 @@ const SECRET = "whsec-0c9f-hunter22";
 const BODY = '{"event":"invoice.paid","data":{"id":5003},"timestamp":"2026-11-22T10:00:00+00:00"}';
 const GOOD = signatureOf(BODY, SECRET);
 
-/** Both ways to verify, which must never differ. */
+/** Verifies with both functions, and expects the same result. */
 async function verify(...args: Parameters<typeof verifySignature>): Promise<boolean> {
   const sync = verifySignature(...args);
   expect(await verifySignatureAsync(...args)).toBe(sync);
@@ -24,7 +24,7 @@ async function verify(...args: Parameters<typeof verifySignature>): Promise<bool
 }
 
 describe("the signature of a delivery (§6)", () => {
-  // RFC 4231, test cases 1 and 2: what every implementation of HMAC-SHA256 is held to.
+  // Test cases 1 and 2 of RFC 4231, the reference for HMAC-SHA256.
   it.each([
     ["Hi There", "\x0b".repeat(20), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"],
     ["what do ya want for nothing?", "Jefe", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"],
@@ -33,7 +33,7 @@ describe("the signature of a delivery (§6)", () => {
     expect(await verify(body, expected, secret)).toBe(true);
   });
 
-  it("is the same for a text and for its bytes in UTF-8", async () => {
+  it("is equal for a string and its UTF-8 bytes", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme" }), fc.string({ minLength: 1 }), async (body, text) => {
         const secret = `.${text}.`;
@@ -48,8 +48,8 @@ describe("the signature of a delivery (§6)", () => {
   });
 });
 
-describe("what does not fit", () => {
-  it("is a body with any bit flipped", () => {
+describe("an invalid signature", () => {
+  it("results from a body with any flipped bit", () => {
     const bytes = new TextEncoder().encode(BODY);
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const altered = Uint8Array.from(bytes, (byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
@@ -57,14 +57,14 @@ describe("what does not fit", () => {
     }
   });
 
-  it("is a signature with any bit flipped", () => {
+  it("results from any flipped bit of the signature", () => {
     for (let bit = 0; bit < 256; bit++) {
       const given = Buffer.from(GOOD, "hex").map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
       expect(verifySignature(BODY, Buffer.from(given).toString("hex"), SECRET), `bit ${bit}`).toBe(false);
     }
   });
 
-  it("is a header with any character replaced by any other, that is not the same digit in the other case", () => {
+  it("results from any replaced character of the header, except the same digit in the other case", () => {
     for (let at = 0; at < 64; at += 7) {
       for (let code = 0; code < 256; code++) {
         const character = String.fromCharCode(code);
@@ -100,21 +100,21 @@ describe("what does not fit", () => {
     expect(await verify(BODY, header, ["other", SECRET])).toBe(false);
   });
 
-  it("is any of 10,000 forged or altered signatures", () => {
+  it("results from each of 10,000 forged or altered signatures", () => {
     const hex = fc.string({ unit: fc.constantFrom(..."0123456789abcdefABCDEF"), minLength: 64, maxLength: 64 });
     const forged = fc.oneof(
       { weight: 3, arbitrary: hex.map((header) => ({ header, body: BODY })) },
-      // The right way, with another secret.
+      // Correct signature with another secret.
       fc.string({ minLength: 1 }).map((secret) => ({ header: signatureOf(BODY, `${secret}.`), body: BODY })),
-      // The signature of one body under another.
+      // Signature of another body.
       fc.string().map((body) => ({ header: GOOD, body })),
-      // Some digits exchanged.
+      // Signature with two exchanged digits.
       fc.tuple(fc.nat(63), fc.nat(63)).map(([a, b]) => {
         const digits = [...GOOD];
         [digits[a], digits[b]] = [digits[b] ?? "", digits[a] ?? ""];
         return { header: digits.join(""), body: BODY };
       }),
-      // Cut, doubled, or anything at all.
+      // Cut, doubled or random signature.
       fc.nat(63).map((length) => ({ header: GOOD.slice(0, length), body: BODY })),
       fc.string({ unit: character, maxLength: 80 }).map((header) => ({ header, body: BODY })),
     );
@@ -137,7 +137,7 @@ describe("what does not fit", () => {
 describe("the comparison", () => {
   const lengths = () => compared.mock.calls.map(([a, b]) => [a.byteLength, b.byteLength]);
 
-  it("is made in constant time, with every secret, whichever of them fits", () => {
+  it("takes constant time, and compares with every secret, whichever matches", () => {
     for (const secrets of [
       [SECRET, "b", "c"],
       ["a", SECRET, "c"],
@@ -155,7 +155,7 @@ describe("the comparison", () => {
     }
   });
 
-  it("is not made at all of what is no signature: its length is no secret", () => {
+  it("is skipped for a header that is no signature, because its length is no secret", () => {
     for (const header of [GOOD.slice(2), `${GOOD}00`, "", undefined, [GOOD, GOOD]]) {
       expect(verifySignature(BODY, header, SECRET)).toBe(false);
     }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { api, failureOf, setUp, useNock } from "./support.ts";
 
-/** §5: the first 403 that names a missing ability ends all requests that need it. */
+/** §5: the first 403 that names a missing ability rejects every later request that needs this ability. */
 useNock();
 
 const LACKS = { message: 'This token does not have the "technical" ability.' };
 const list = { data: [], meta: { total: 0 } };
 
 describe("a token without an ability", () => {
-  it("sends one request that needs it, however many are asked for at once", async () => {
+  it("sends one request that needs the ability, however many are requested at once", async () => {
     api().get(/./).reply(403, LACKS);
     const { client, events } = setUp();
     const ids = Array.from({ length: 20 }, (_, id) => String(id));
@@ -19,7 +19,7 @@ describe("a token without an ability", () => {
     expect(new Set(others.map((other) => JSON.stringify(other)))).toEqual(new Set(['{"status":403,"reached":"no"}']));
   });
 
-  it("changes nothing either, and says that the request was not sent", async () => {
+  it("changes nothing, and reports the request as not sent", async () => {
     api().get("/webhooks?page=1&per_page=100").reply(403, LACKS);
     const { client, events } = setUp();
     await failureOf(client.webhooks.list().all());
@@ -29,7 +29,7 @@ describe("a token without an ability", () => {
     expect(events).toHaveLength(1);
   });
 
-  it("goes on with what needs another ability", async () => {
+  it("continues with requests that need another ability", async () => {
     api().get("/webhooks?page=1&per_page=100").reply(403, LACKS);
     api().get("/services?page=1&per_page=100").reply(200, list);
     api().get("/accounts?page=1&per_page=100").reply(200, list);
@@ -39,7 +39,7 @@ describe("a token without an ability", () => {
     expect(await client.accounts.list().all()).toEqual([]);
   });
 
-  it("asks again after a minute: somebody may have given it the ability", async () => {
+  it("requests again after a minute, because the token may have the ability by then", async () => {
     api().get("/webhooks?page=1&per_page=100").reply(403, LACKS);
     api().get("/webhooks?page=1&per_page=100").reply(200, list);
     const { client, clock } = setUp();
@@ -49,7 +49,7 @@ describe("a token without an ability", () => {
   });
 });
 
-it("a 403 about a restriction advises on the restriction, and not on an ability that the token may have", async () => {
+it("a 403 response about a restriction mentions the restriction, and no ability", async () => {
   const message = "This token is restricted to certain services, so a new order is outside its restriction.";
   api().get("/services/7/grants?page=1&per_page=100").reply(403, { message });
   const { client } = setUp();
@@ -63,7 +63,7 @@ it.each([
   ["another account", "This service belongs to another account than this token."],
   ["a restriction", "Service 7 is outside this token's restriction to technical services."],
   ["no ability by name", "Forbidden"],
-])("a 403 about %s ends no other request", async (_, message) => {
+])("a 403 response about %s ends no other request", async (_, message) => {
   api().get("/services/7/grants?page=1&per_page=100").reply(403, { message });
   api().get("/services/8/grants?page=1&per_page=100").reply(200, list);
   const { client } = setUp();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { api, failureOf, invoice, setUp, useNock } from "./support.ts";
 
-/** Answers in which the first thing with an id is not what was ordered: its id must not be taken for the order's. */
+/** Order responses whose first object with an id is not the ordered service. The client must not use that id. */
 useNock();
 
 const answers = (path: string, body: unknown) => api().post(path).reply(201, JSON.stringify(body));
@@ -12,14 +12,14 @@ describe("the id of an order", () => {
     ["an invoice in its place", { data: { ...bill, id: 5003, order_id: 1003 } }],
     ["an unwrapped invoice", { ...bill, id: 5003, order_id: 1003 }],
     ["an envelope of the request", { id: "req-1", service_id: 1003, invoice: { ...bill, id: 5003 } }],
-  ])("is not that of %s", async (_why, body) => {
+  ])("is not the id of %s", async (_why, body) => {
     answers("/services", body);
     const { client } = setUp();
     const { service } = await client.services.create({ plan_id: 11 }, { idempotencyKey: "k" });
     expect(service.id).toBe("1003");
   });
 
-  it("of a domain is not that of its invoice either, which is kept as the invoice", async () => {
+  it("of a domain is not the id of its invoice, which is stored as the invoice", async () => {
     answers("/domains", { data: { ...bill, id: 5003, order_id: 1003 } });
     const { client } = setUp();
     expect(await client.domains.register({})).toMatchObject({ id: "1003", invoice: { id: "5003" } });
@@ -28,7 +28,7 @@ describe("the id of an order", () => {
   it.each([
     ["an invoice that names no order", { data: { ...bill, id: 5003 } }],
     ["a message", { data: { message: "ordered" } }],
-  ])("is not guessed from %s: the order stays pending", async (_why, body) => {
+  ])("is not guessed from %s, so the order stays pending", async (_why, body) => {
     answers("/services", body);
     const { client } = setUp();
     const error = await failureOf(client.services.create({ plan_id: 11 }, { idempotencyKey: "k" }));
@@ -37,7 +37,7 @@ describe("the id of an order", () => {
   });
 });
 
-describe("a refusal about the key of an order", () => {
+describe("a rejection about the key of an order", () => {
   const said = "Idempotency-Key was used with a different body";
   const OWN = { message: said };
   const KNOWN = /knows the Idempotency-Key/;
@@ -50,7 +50,7 @@ describe("a refusal about the key of an order", () => {
     ["in a shape that is not the API's own", "/services", 422, { error: said }, false],
     ["that names no key", "/services", 422, { message: "The body does not match the plan" }, false],
     ["that says nothing of another request", "/services", 422, { message: "Idempotency-Key is too long" }, false],
-  ])("is known by what it says: %s", async (_, create, status, body, expected) => {
+  ])("is recognized by its message: %s", async (_, create, status, body, expected) => {
     const { client } = setUp({ maxAttempts: 1 });
     api().post(create).reply(status, JSON.stringify(body));
     const send =
@@ -63,7 +63,7 @@ describe("a refusal about the key of an order", () => {
 });
 
 describe("a signing secret", () => {
-  it("is kept when the answer names no id: the API shows it only this once", async () => {
+  it("is kept if the response contains no id, because the API returns the secret only once", async () => {
     answers("/webhooks", { data: { url: "https://a.example", events: ["invoice.paid"], secret: "whsec_once" } });
     const { client } = setUp();
     expect(await client.webhooks.create({})).toMatchObject({ id: null, secret: "whsec_once" });

@@ -1,4 +1,4 @@
-/** One-time secrets in answers of every shape: the API shows each once, so one that is not found is lost. */
+/** One-time secrets in responses of every form. The API returns each secret once, so an unread secret is lost. */
 import { describe, expect, it } from "vitest";
 import { readAnswer } from "../../../../src/core/api/answers.ts";
 
@@ -35,7 +35,7 @@ describe("the signing secret of a webhook", () => {
     { data: { ...hook, signing_token: SECRET } },
     { data: { ...hook, key: SECRET } },
     { data: { ...hook, object: "webhook", token: SECRET } },
-  ])("is found in %j", (answer) => {
+  ])("is read from %j", (answer) => {
     expect(readAnswer("createWebhook", answer)).toMatchObject({ secret: SECRET });
   });
 
@@ -52,14 +52,14 @@ describe("the signing secret of a webhook", () => {
     { data: { ...hook, key: "an-identifier-of-it", token: "an-identifier-of-it-too" } },
     { data: { ...hook, has_secret: "yes", secret_hint: "whsec_01", signing_algorithm: "sha256" } },
     { data: { ...hook, secret_expires_at: "2026-11-21", secret_url: "https://x.example/" } },
-  ])("is not made up from %j", (answer) => {
+  ])("is not guessed from %j", (answer) => {
     const read = readAnswer("createWebhook", answer);
     expect(read).toMatchObject({ id: "201", secret: null });
     expect(read?.names).toContain("data.id, data.url");
     expect(read?.names).not.toContain("whsec");
   });
 
-  it("is looked for without end in nothing", () => {
+  it("is searched in bounded depth", () => {
     let deep: unknown = { secret: SECRET };
     for (let i = 0; i < 50; i++) deep = { more: deep };
     expect(readAnswer("createWebhook", { data: hook, deep })).toMatchObject({ secret: null });
@@ -96,11 +96,11 @@ describe("a generated password", () => {
     },
     { message: `The new password is ${PASSWORD}` },
     { message: `Password reset.`, note: `password has been set to "${PASSWORD}".`.slice(0, -1) },
-  ])("is found in %j", (answer) => {
+  ])("is read from %j", (answer) => {
     expect(readAnswer("resetPassword", answer)).toEqual({ password: PASSWORD });
   });
 
-  it.each(["a***b-Z9", "..x..Q", "secret-9", "x*x*x*Y"])("may be any text, such as %s", (password) => {
+  it.each(["a***b-Z9", "..x..Q", "secret-9", "x*x*x*Y"])("may be any string, for example %s", (password) => {
     expect(readAnswer("resetPassword", { data: { password } })).toEqual({ password });
     expect(readAnswer("resetPassword", { data: { password: "********" } })).toMatchObject({ password: null });
   });
@@ -113,11 +113,11 @@ describe("a generated password", () => {
     [{ data: { one: "aB3-xyz1", two: "aB3-xyz2" } }, "data.one, data.two"],
     [{ secret: "aB3-xyz1", value: "aB3-xyz2" }, "secret, value"],
     [{ password: "********", hint: "aB3-xyz1" }, "password, hint"],
-    // Nobody knows whether the stop is a part of it.
+    // The full stop may or may not be part of the secret.
     [{ message: "The new password is aB3-xyz." }, "message"],
     [{ message: "Your password is: https://vps.example/once/aB3" }, "message"],
     [{}, "none"],
-  ])("is not made up from %j, whose names are kept", (answer, names) => {
+  ])("is not guessed from %j, whose names are reported", (answer, names) => {
     expect(readAnswer("resetPassword", answer)).toEqual({ password: null, names });
   });
 

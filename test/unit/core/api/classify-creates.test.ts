@@ -1,6 +1,7 @@
 /**
- * An answer other than 2xx to a create: only a refusal in the API's own shape (§7) shows that nothing was created. All statuses,
- * all shapes, all creates; and the clock of the host, which is read from answers.
+ * Error responses to create requests, for each status, form and create. Only a rejection in the API's own error
+ * format (§7) proves that nothing was created.
+ * The last tests check the host's clock, which the client reads from responses.
  */
 import { describe, expect, it } from "vitest";
 import { refusal } from "../../../../src/core/api/classify.ts";
@@ -16,7 +17,7 @@ const CREATES: readonly EndpointName[] = [
   ...(["createGrant", "createAccount", "createMigrationRequest"] as const),
 ];
 
-/** The failure of a request with this answer. */
+/** Returns the failure that the client derives from this response. */
 function refused(endpoint: EndpointName, status: number, text: string, headers: ApiReply["headers"] = {}) {
   const { method, path } = endpoints[endpoint];
   const request = { endpoint, method, path, headers: {}, secrets: [], attempt: 1, waitedMs: 0, left: 0 } as ApiRequest;
@@ -46,19 +47,22 @@ const STATUSES = [
   ...[421, 422, 423, 424, 425, 426, 428, 429, 431, 451, 499, 500, 502, 503, 504, 520, 599],
 ];
 
-/** Returns true if the answer shows that nothing was created. */
+/** Returns true if the response proves that nothing was created. */
 function isKnown(status: number, shape: Shape): boolean {
   if (shape.startsWith("own")) return PRECLUDING.includes(status) || status === 429;
   return shape === "fields alone" && status === 422;
 }
 
-describe.each(CREATES)("a refused %s", (endpoint) => {
-  it.each(Object.keys(shapes) as Shape[])("with %s: the status shows whether nothing was created", (shape) => {
-    for (const status of STATUSES) {
-      const isOpen = refused(endpoint, status, shapes[shape]).reached === "maybe";
-      expect(isOpen, `${status}`).toBe(!isKnown(status, shape));
-    }
-  });
+describe.each(CREATES)("a rejected %s", (endpoint) => {
+  it.each(Object.keys(shapes) as Shape[])(
+    "with %s: the status decides whether the create is proved absent",
+    (shape) => {
+      for (const status of STATUSES) {
+        const isOpen = refused(endpoint, status, shapes[shape]).reached === "maybe";
+        expect(isOpen, `${status}`).toBe(!isKnown(status, shape));
+      }
+    },
+  );
 
   it.each([
     ["", { "retry-after": "3" }, true],
@@ -70,28 +74,34 @@ describe.each(CREATES)("a refused %s", (endpoint) => {
     ["<i>no</i>", { "retry-after": "3", "content-type": "text/html" }, false],
     ["", {}, false],
   ])(
-    "by the rate limit (429, %j, %j): nothing was created where the headers name the budget",
+    "by the rate limit (429, %j, %j): nothing was created if the headers contain the budget",
     (body, headers, known) => {
       const { reached, transient } = refused(endpoint, 429, body, headers);
       expect(reached).toBe(known ? "no" : "maybe");
-      // An order may be repeated under its key.
+      // The client may repeat an order with the same key.
       expect(transient).toBe(known || endpoint === "createService");
     },
   );
 
-  it("by a proxy on the way: nothing was created (407)", () => {
+  it("by a proxy: nothing was created (407)", () => {
     expect(refused(endpoint, 407, HTML).reached).toBe("no");
   });
 });
 
-it.each(["suspendService", "deleteWebhook"] as const)("%s creates nothing, so any refusal is believed", (endpoint) => {
-  expect(refused(endpoint, 403, "")).toMatchObject({ status: 403, reached: "answered" });
-  expect(refused(endpoint, 429, "")).toMatchObject({ reached: "no", transient: true });
-});
+it.each(["suspendService", "deleteWebhook"] as const)(
+  "%s creates nothing, so any error response counts as a rejection",
+  (endpoint) => {
+    expect(refused(endpoint, 403, "")).toMatchObject({ status: 403, reached: "answered" });
+    expect(refused(endpoint, 429, "")).toMatchObject({ reached: "no", transient: true });
+  },
+);
 
-describe("the time at the host", () => {
+describe("the host's clock", () => {
   const HOUR = 3_600_000;
-  /** The difference, in ms, after an answer that took `took` ms and said that it is `ahead` ms later than when it was sent. */
+  /**
+   * Returns the clock offset in ms after a response that took `took` ms. The host's clock is `ahead` ms ahead when
+   * the request is sent.
+   */
   async function offsetAfter(ahead: number | string, { took = 0, status = 200, more = {} } = {}): Promise<number> {
     const { client, clock } = setUp({ maxAttempts: 1 });
     const date = typeof ahead === "string" ? ahead : new Date(clock.now() + ahead).toUTCString();
@@ -109,11 +119,11 @@ describe("the time at the host", () => {
     ["an hour ahead", HOUR, HOUR],
     ["three hours behind", -3 * HOUR, -3 * HOUR + 1_000],
     ["the same", 0, 0],
-  ])("is what its answer says: %s", async (_, ahead, expected) => {
+  ])("is read from the response: %s", async (_, ahead, expected) => {
     expect(await offsetAfter(ahead)).toBe(expected);
   });
 
-  it("is the local time as far as that can be: the header has seconds, and answers take time", async () => {
+  it("equals the local clock within the header's precision of a second and the response time", async () => {
     expect(await offsetAfter(-900)).toBe(0);
     expect(await offsetAfter(4_000, { took: 5_000 })).toBe(0);
     expect(await offsetAfter(6_000, { took: 5_000 })).toBe(1_000);
@@ -125,11 +135,11 @@ describe("the time at the host", () => {
     ["lies more than a year away", "Thu, 01 Jan 1970 00:00:00 GMT", {}],
     ["is that of a cache", HOUR, { more: { age: "30" } }],
     ["is that of a failure, which a proxy may have made", HOUR, { status: 502 }],
-  ])("is the local time where the header %s", async (_, date, more) => {
+  ])("equals the local clock if the header %s", async (_, date, more) => {
     expect(await offsetAfter(date, more)).toBe(0);
   });
 
-  it("is what the latest answer says", async () => {
+  it("is read from the latest response", async () => {
     const { client, clock } = setUp();
     for (const ahead of [HOUR, 2 * HOUR, 0]) {
       api()

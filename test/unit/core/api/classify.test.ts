@@ -1,4 +1,4 @@
-// Every answer other than 2xx, in full: what is said of it, how far the request got, and whether it may be sent again.
+// Complete results for every error response: the message, how far the request got, and whether the client may repeat it.
 import { describe, expect, it } from "vitest";
 import { refusal } from "../../../../src/core/api/classify.ts";
 import { type EndpointName, endpoints } from "../../../../src/core/api/endpoints.ts";
@@ -10,7 +10,7 @@ const PAGE = "<!DOCTYPE html><html><head><title>Oh no</title></head></html>";
 const OWN = '{"message":"No."}';
 const FIELDS = '{"message":"Invalid","errors":{"domain":["Invalid","is taken"],"years":["Invalid"]}}';
 
-/** One of each way in which a request may be repeated, and of each that reads. */
+/** One request for each retry rule, and for each kind of read. */
 const REQUESTS: readonly EndpointName[] = [
   "listServices",
   "getService",
@@ -73,7 +73,7 @@ const ANSWERS: readonly Answer[] = [
   [599, ""],
 ];
 
-/** How far the request got and what is said of it, without what is the same for all: `reached`, `transient` and so on. */
+/** Returns the fields of the failure that differ between responses: `reached`, `transient` and the message. */
 function read(endpoint: EndpointName, [status, text, headers = {}, cut]: Answer): string {
   const { method, path } = endpoints[endpoint];
   const request = { endpoint, method, path, headers: {}, secrets: [], attempt: 1, waitedMs: 0, left: 0 } as ApiRequest;
@@ -95,9 +95,10 @@ function read(endpoint: EndpointName, [status, text, headers = {}, cut]: Answer)
   return lines.map((line) => `  ${(line ?? "-").replaceAll(`${method} /api/v1${path}`, "REQUEST")}`).join("\n");
 }
 
-describe("an answer other than 2xx", () => {
-  // The golden file is what others rely on: `npm test -- -u test/unit/core/api/classify.test.ts`, then read the diff.
-  it("is in full what it was", async () => {
+describe("an error response", () => {
+  // After an intended change, run `npm test -- -u test/unit/core/api/classify.test.ts` and review the diff of the
+  // golden file.
+  it("is classified as in the golden file", async () => {
     const text = ANSWERS.map((answer) => {
       const [status, body, headers, cut] = answer;
       const title = [status, JSON.stringify(body), headers && JSON.stringify(headers), cut].filter(Boolean).join(" ");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { api, failureOf, invoice, service, setUp, TOKEN, textOf, useNock } from "./support.ts";
 
-/** A 2xx whose body says that it failed (§7 has errors by status only) is no list, no record and no success. */
+/** A 2xx response whose body reports an error is not a list, a record or a success. §7 reports errors by status only. */
 useNock();
 
 const ERRORS: [body: object, words: string][] = [
@@ -22,7 +22,7 @@ const ERRORS: [body: object, words: string][] = [
 ];
 
 describe.each(ERRORS)("%j with status 200", (body, words) => {
-  it("is neither a list nor a record, and the error contains the server's message", async () => {
+  it("is no list and no record, and the error contains the server's message", async () => {
     api().get("/webhooks?page=1&per_page=100").reply(200, body);
     api().get("/services/7").reply(200, body);
     const { client } = setUp();
@@ -33,7 +33,7 @@ describe.each(ERRORS)("%j with status 200", (body, words) => {
     }
   });
 
-  it("leaves open whether a change was made, whatever its answer is needed for", async () => {
+  it("leaves the result of a change unknown, whatever its response is used for", async () => {
     api().post(/./).times(5).reply(200, body);
     api().delete("/webhooks/3").reply(200, body);
     const { client } = setUp();
@@ -53,7 +53,7 @@ describe.each(ERRORS)("%j with status 200", (body, words) => {
   });
 });
 
-it("the service that a failed change is about does not make it a success", async () => {
+it("a service in the body of a failed change does not make the change a success", async () => {
   api().post(/./).times(2).reply(200, { success: false, message: "Is terminated", data: service() });
   const { client } = setUp();
   for (const call of [
@@ -64,7 +64,7 @@ it("the service that a failed change is about does not make it a success", async
   }
 });
 
-describe("what says nothing of the request", () => {
+describe("a message without a statement about the request", () => {
   const { id, ...rest } = service();
   const bodies: [why: string, body: object][] = [
     ["signs that are empty", { error: null, errors: [], exception: "", code: 0, status: "success", data: service() }],
@@ -83,14 +83,14 @@ describe("what says nothing of the request", () => {
     expect(made.service).toMatchObject({ id: "7", domain: "acme.example" });
   });
 
-  it("a list with content beside such words is one", async () => {
+  it("does not hide a list beside it", async () => {
     api()
       .get("/invoices?page=1&per_page=100")
       .reply(200, { errors: ["one mail was not sent"], data: [invoice()], total: 1 });
     expect(await setUp().client.invoices.list().all()).toHaveLength(1);
   });
 
-  it("unless it reports a failure: it may be half a list", async () => {
+  it("hides a list if it reports a failure, because the list may be incomplete", async () => {
     api()
       .get("/services?page=1&per_page=100")
       .reply(200, { success: false, data: [service()] });
@@ -98,20 +98,20 @@ describe("what says nothing of the request", () => {
     expect(error.diagnostics[0]?.code).toBe("api.malformed");
   });
 
-  it("the id of what was ordered is kept even then: a pending create without it is harder to settle", async () => {
+  it("does not hide the id of an order, because a pending create without an id is harder to resolve", async () => {
     api().post("/services").reply(200, { success: false, data: service() });
     const { service: made } = await setUp().client.services.create({}, { idempotencyKey: "k" });
     expect(made.id).toBe("7");
   });
 
-  it("a finding about a name is no failure of the check", async () => {
+  it("about a name is no failure of the domain check", async () => {
     api().get("/domains/check?domains%5B%5D=a.example").reply(200, { domain: "a.example", status: "error" });
     expect(await setUp().client.domains.check(["a.example"])).toMatchObject([{ available: null }]);
   });
 });
 
-describe("the words", () => {
-  it("hold no token and no secret of the request", async () => {
+describe("the message in an error body", () => {
+  it("contains no token and no secret of the request", async () => {
     const error = `Bad token ${TOKEN} or pass phrase given-by-me`;
     api().post("/services/7/password").reply(200, { error });
     const failure = await failureOf(setUp().client.services.resetPassword("7", { password: "given-by-me" }));
@@ -119,7 +119,7 @@ describe("the words", () => {
     expect(textOf(failure)).not.toContain(TOKEN);
   });
 
-  it("that mean later are respected: a GET and an order with its key are sent again", async () => {
+  it("that asks for a later attempt makes the client retry a GET, or an order with its key", async () => {
     const later = { success: false, message: "Too many requests" };
     api().get("/services/7").reply(200, later).get("/services/7").reply(200, { data: service() });
     api().post("/services").reply(200, later).post("/services").reply(201, { data: service() });

@@ -5,11 +5,11 @@ import fc from "../../../support/fc.ts";
 const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 
 describe("parseJson", () => {
-  it("reads what JSON.parse reads", () => {
+  it("reads the same values as JSON.parse", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         const text = JSON.stringify(value);
-        fc.pre(!/\d{16}/.test(text)); // of those the digits are kept
+        fc.pre(!/\d{16}/.test(text)); // parseJson keeps the digits of these numbers
         expect(parseJson(text)).toEqual({ value: JSON.parse(text) });
       }),
     );

@@ -9,7 +9,7 @@ useNock();
 
 const page = (title: string) => `<!DOCTYPE html><html><head><title>${title}</title></head><body>…</body></html>`;
 
-describe("a success that is none gives a clear sentence", () => {
+describe("a 2xx response that is no success has a clear message", () => {
   it.each<[status: number, body: string, code: string, says: readonly string[]]>([
     [200, "", "api.malformed", ["an empty response", "GET /api/v1/services/{id}"]],
     [200, '{"data":{"id":', "api.malformed", ["not JSON, incomplete JSON"]],
@@ -33,7 +33,7 @@ describe("a success that is none gives a clear sentence", () => {
   );
 });
 
-describe("an account that the caller names", () => {
+describe("the account of a request in an error", () => {
   const account = "Provider staging: api.example, token from STAGING_TOKEN.";
   it.each([
     [401, true],
@@ -41,7 +41,7 @@ describe("an account that the caller names", () => {
     [500, true],
     [404, false],
     [422, false],
-  ])("is named by a %i: %s", async (status, isNamed) => {
+  ])("is named for a %i: %s", async (status, isNamed) => {
     api().get("/services/7").reply(status, { message: "No." });
     const error = await failureOf(setUp({ account, maxAttempts: 1 }).client.services.get("7"));
     expect(error.status).toBe(status);
@@ -49,7 +49,7 @@ describe("an account that the caller names", () => {
   });
 });
 
-describe("the token is in no message", () => {
+describe("a token in an error", () => {
   const echoes: [why: string, body: string, headers: Record<string, string>][] = [
     ["in the message", JSON.stringify({ message: `Token ${TOKEN} is revoked` }), {}],
     ["its part after the bar", JSON.stringify({ message: `No token ${TOKEN.split("|")[1]}` }), {}],
@@ -83,25 +83,25 @@ describe("the token is in no message", () => {
     }
   }
 
-  it.each(["a-", "token", 'secret="', "bearer "])("a server that says %j for long takes no time", (word) => {
-    // Without a bound on what is looked through, 200 kB took minutes.
+  it.each(["a-", "token", 'secret="', "bearer "])("is searched in linear time in a repeated %j", (word) => {
+    // Without a limit on the searched text, redacting 200 kB took minutes.
     const text = createRedact(TOKEN)(`${word.repeat(200_000 / word.length)}${TOKEN}`);
     expect(text.length).toBeLessThan(500);
     expect(text).not.toContain(TOKEN);
   });
 
-  it("nor is it in what a client shows of itself", () => {
+  it("is not in the printed form of a client", () => {
     const { client } = setUp();
     expect(JSON.stringify(client) + String(client)).not.toContain("canary");
   });
 
-  it("nor in the refusal of a bad token", () => {
+  it("is not in the rejection of an invalid token", () => {
     const make = () => new HostingClient({ baseUrl: "https://a.example", token: "canary token\n", env: {} });
     expect(make).toThrow(/contains invalid characters/);
   });
 });
 
-describe("whether a request can have reached the server", () => {
+describe("the estimate whether a request reached the server", () => {
   const error = (code: string, more: object = {}, message = "x") =>
     Object.assign(new Error(message), { code, ...more });
   const table: [why: string, error: unknown, reached: "no" | "maybe", transient: boolean][] = [

@@ -1,4 +1,4 @@
-// The time in which a request may leave after its record: asked of both clocks, when the request is written to a socket.
+// Maximum time between a request's record and its first byte, measured on both clocks when the client writes to the socket.
 import { describe, expect, it } from "vitest";
 import type { Fence, Mutation } from "../../../../src/core/api/index.ts";
 import { MemoryLedger } from "../../../../src/core/api/index.ts";
@@ -21,9 +21,9 @@ const LIMITED = (seconds: number) => ({
 
 interface Case {
   readonly mutation?: Mutation;
-  /** What happens between the record and the place in the request limit. */
+  /** Called between the record and the reservation in the rate limit. */
   readonly beforeLimit?: (clock: TwoClocks) => void;
-  /** What happens while the request waits for a connection. */
+  /** Called while the request waits for a connection. */
   readonly whileConnecting?: (clock: TwoClocks, nth: number) => void;
   readonly onLeave?: (clock: TwoClocks) => void;
   readonly answers?: readonly HostAnswer[];
@@ -55,8 +55,8 @@ async function send({ mutation = HOOK, beforeLimit, whileConnecting, onLeave, an
   return { written, records, failure, code: failure?.diagnostics[0]?.code, events, clock };
 }
 
-describe("a request that is recorded", () => {
-  it("leaves within five seconds", async () => {
+describe("a request with a record", () => {
+  it("is sent within five seconds", async () => {
     const sent = await send({ whileConnecting: (clock) => clock.stop(4_999) });
     expect([sent.written, sent.failure]).toEqual([[4_999], undefined]);
   });
@@ -74,7 +74,7 @@ describe("a request that is recorded", () => {
         clock.step(-2 * HOUR);
       },
     ],
-  ])("does not leave if %s, whenever that was", async (_, happens) => {
+  ])("is not sent if %s, at any moment", async (_, happens) => {
     for (const when of ["beforeLimit", "onLeave", "whileConnecting"] as const) {
       const { written, code, failure, records, events } = await send({ [when]: happens });
       expect([written, code, failure?.reached, records], when).toEqual([[], "api.late", "no", 1]);
@@ -82,7 +82,7 @@ describe("a request that is recorded", () => {
     }
   });
 
-  it("does not leave once the lock of the state is known to be lost", async () => {
+  it("is not sent after the lock of the state is lost", async () => {
     let isLost = false;
     const lose = () => {
       isLost = true;
@@ -91,14 +91,14 @@ describe("a request that is recorded", () => {
     expect([written, code]).toEqual([[], "api.late"]);
   });
 
-  it("is not repeated after a 429 that asks for a longer pause, and its failure names the 429", async () => {
+  it("is not repeated after a 429 that requests a longer pause, and its error names the 429", async () => {
     const { written, code, failure, clock } = await send({ answers: [LIMITED(20), MADE] });
     expect([written.length, code, failure?.reached]).toEqual([1, "api.late", "no"]);
     expect(failure?.cause).toMatchObject({ status: 429, diagnostics: [{ code: "api.rate_limited" }] });
     expect(clock.passed, "it does not wait for a place that it cannot use").toBeLessThan(5_000);
   });
 
-  it("without a fence leaves whenever it may, as the requests of programs that use the client alone", async () => {
+  it("is sent at any time without a fence, as in programs that use only the client", async () => {
     const clock = new TwoClocks();
     const host = hostOf(
       () => clock.stop(HOUR),
@@ -109,18 +109,18 @@ describe("a request that is recorded", () => {
   });
 });
 
-describe("a repetition after a lost answer", () => {
+describe("a retry after a lost response", () => {
   it.each([
     ["an order within the time of its key", ORDER, ORDERED],
     ["a DELETE", DELETION, { status: 204 }],
-  ] as const)("of %s is recorded again if it comes late", async (_, mutation, answer) => {
-    // The first attempt leaves at once, and its connection is lost; a new one takes four seconds.
+  ] as const)("of %s is recorded again if it is late", async (_, mutation, answer) => {
+    // The client sends the first attempt at once and loses its connection. The second connection takes four seconds.
     const whileConnecting = (clock: TwoClocks, nth: number) => clock.stop(nth === 1 ? 4_600 : 0);
     const { written, records, failure } = await send({ mutation, whileConnecting, answers: ["lost", answer] });
     expect([written, records, failure]).toEqual([[4_600, 5_100], 2, undefined]);
   });
 
-  it("that is late at the socket is recorded and tried again", async () => {
+  it("that is late at the socket is recorded and sent again", async () => {
     const whileConnecting = (clock: TwoClocks, nth: number) => clock.stop(nth === 2 ? 6_000 : 0);
     const { written, records, failure } = await send({
       mutation: DELETION,
@@ -130,7 +130,7 @@ describe("a repetition after a lost answer", () => {
     expect([written.length, records, failure]).toEqual([2, 2, undefined]);
   });
 
-  it("of an order does not leave after the time of its key, although the wall clock was set back meanwhile", async () => {
+  it("of an order is not sent after the retention of its key, even if the wall clock was set back", async () => {
     const whileConnecting = (clock: TwoClocks, nth: number) => {
       if (nth !== 2) return;
       clock.stop(2 * HOUR);
@@ -140,13 +140,13 @@ describe("a repetition after a lost answer", () => {
     expect([written, failure?.reached]).toEqual([[0], "maybe"]);
   });
 
-  it("that never leaves in time is reported with the failure before it: the first may have been carried out", async () => {
+  it("that is always late is reported with the earlier failure, because the first attempt may have succeeded", async () => {
     const whileConnecting = (clock: TwoClocks, nth: number) => clock.stop(nth === 1 ? 0 : 6_000);
     const { written, code, failure } = await send({ mutation: DELETION, whileConnecting, answers: ["lost"] });
     expect([written.length, code, failure?.reached]).toEqual([1, "api.unreachable", "maybe"]);
   });
 
-  it("does not leave if its record fails", async () => {
+  it("is not sent if its record fails", async () => {
     const clock = new TwoClocks();
     let written = 0;
     const host = hostOf(
@@ -171,7 +171,7 @@ describe("a repetition after a lost answer", () => {
   });
 });
 
-it("a request after whose time nothing may leave is not written, if its connection opens later", async () => {
+it("a request is not written if its connection opens after its time limit", async () => {
   const clock = new TwoClocks();
   let written = 0;
   const host = hostOf(

@@ -1,4 +1,5 @@
-// The limiter against a ledger that only writes down: what exactly it books, and what it passes on of each answer.
+// Limiter with a ledger that only records: the exact reservations, and the values that the limiter reads from each
+// response.
 import { describe, expect, it, vi } from "vitest";
 import type { ApiReply, ApiRequest } from "../../../../src/core/api/exchange.ts";
 import { Limiter, LONGEST_WAIT_MS, limit, PauseTooLong } from "../../../../src/core/api/limiter.ts";
@@ -7,7 +8,7 @@ import { FakeClock } from "./support.ts";
 
 const START = new FakeClock().now();
 
-/** A limiter whose ledger answers with these waits, one after the other, and then lets everything through. */
+/** Returns a limiter whose ledger returns these waits in order, then no wait. */
 function limiterOf(waits: readonly number[] = [], random = () => 0, requestsPerMinute = 60) {
   const queue = [...waits];
   const refusals: Refusal[] = [];
@@ -35,15 +36,15 @@ function limiterOf(waits: readonly number[] = [], random = () => 0, requestsPerM
 
 const answer = (status: number, headers: Record<string, string> = {}) => ({ status, headers });
 
-describe("a turn", () => {
-  it("comes at once where the ledger grants it, with the number that is left", async () => {
+describe("a reservation", () => {
+  it("succeeds at once if the ledger grants it, and returns the remaining requests", async () => {
     const { limiter, onWait, booked } = limiterOf();
     expect(await limiter.acquire()).toMatchObject({ booking: { waitedMs: 0, left: 7 } });
     expect(booked).toEqual([[0, 60]]);
     expect(onWait).not.toHaveBeenCalled();
   });
 
-  it("is asked for again after each wait, says each, and sums them up", async () => {
+  it("is requested again after each wait, reports each wait, and adds them up", async () => {
     const { limiter, onWait, clock } = limiterOf([100, 50, 0]);
     expect(await limiter.acquire()).toMatchObject({ booking: { waitedMs: 150, left: 7 } });
     expect(onWait.mock.calls).toEqual([
@@ -53,7 +54,7 @@ describe("a turn", () => {
     expect(clock.waits).toEqual([100, 50]);
   });
 
-  it("is waited for two minutes, and not longer", async () => {
+  it("waits two minutes at most", async () => {
     expect(await limiterOf([LONGEST_WAIT_MS]).limiter.acquire()).toMatchObject({ booking: { waitedMs: 120_000 } });
     const { limiter, clock } = limiterOf([LONGEST_WAIT_MS + 1]);
     const error = await limiter.acquire().catch((reason: unknown) => reason);
@@ -62,26 +63,26 @@ describe("a turn", () => {
     expect(clock.waits).toEqual([]);
   });
 
-  it("is waited for as long as the caller says, all waits together", async () => {
+  it("waits as long as the caller allows, all waits together", async () => {
     const { limiter, clock } = limiterOf([3_000, 3_000]);
     expect(await limiter.acquire(undefined, undefined, 5_000)).toBeUndefined();
     expect(clock.waits).toEqual([3_000]);
   });
 
-  it("that fails does not keep the next from theirs", async () => {
+  it("that fails does not delay the next one", async () => {
     const { limiter } = limiterOf([LONGEST_WAIT_MS + 1, 0]);
     const [first, second] = await Promise.allSettled([limiter.acquire(), limiter.acquire()]);
     expect([first?.status, second?.status]).toEqual(["rejected", "fulfilled"]);
   });
 
-  it("is not taken by a caller that gave up before, and books nothing", async () => {
+  it("is not requested for a caller that was cancelled before, and books nothing", async () => {
     const { limiter, booked } = limiterOf();
     await expect(limiter.acquire(AbortSignal.abort(new Error("stop")))).rejects.toThrow("stop");
     expect(booked).toEqual([]);
     expect(await limiter.acquire(new AbortController().signal)).toMatchObject({ booking: { left: 7 } });
   });
 
-  it("is given up in the queue at once, not only when it would have come", async () => {
+  it("is cancelled in the queue at once", async () => {
     const { limiter, booked } = limiterOf([60_000]);
     const gate = new AbortController();
     const order: string[] = [];
@@ -93,7 +94,7 @@ describe("a turn", () => {
     expect(booked.map(([at]) => at)).toEqual([0, 60_000]);
   });
 
-  it("leaves nothing on the signal when it has come: one signal serves a whole run", async () => {
+  it("leaves no listener on the signal, because one signal serves a whole run", async () => {
     const { limiter } = limiterOf();
     const { signal } = new AbortController();
     const [add, remove] = [vi.spyOn(signal, "addEventListener"), vi.spyOn(signal, "removeEventListener")];
@@ -105,13 +106,13 @@ describe("a turn", () => {
   });
 });
 
-describe("a place that is to be free soon", () => {
+describe("a reservation in advance", () => {
   it("is booked if the wait is short enough", async () => {
     const { limiter } = limiterOf([5_000]);
     expect(await limiter.acquire(undefined, undefined, 5_000)).toMatchObject({ booking: { waitedMs: 5_000 } });
   });
 
-  it("is not waited for otherwise, nor behind one that waits for longer", async () => {
+  it("does not wait otherwise, and does not wait behind a longer wait", async () => {
     const { limiter, clock, onWait } = limiterOf([5_001, 60_000]);
     expect(await limiter.acquire(undefined, undefined, 5_000)).toBeUndefined();
     expect([clock.waits, onWait.mock.calls]).toEqual([[], []]);
@@ -140,26 +141,29 @@ describe("a place that is to be free soon", () => {
   });
 });
 
-describe("a refusal", () => {
+describe("a 429 response", () => {
   it.each<[string, Record<string, string>, number | undefined]>([
     ["that asks for nothing", {}, undefined],
     ["that asks for a pause", { "retry-after": "9" }, 9_000],
     ["that only says when the window starts again", { "x-ratelimit-reset": "12" }, 12_000],
     ["that says both", { "retry-after": "9", "x-ratelimit-reset": "12" }, 9_000],
-  ])("%s is passed on, with a margin so that not all come back at once", async (_, headers, askedMs) => {
-    for (const [random, marginMs] of [
-      [0, 250],
-      [0.5, 500],
-      [1, 750],
-    ] as const) {
-      const { limiter, clock, refusals, acceptances } = limiterOf([], () => random);
-      await limiter.learn(answer(429, headers), clock.now() - 100);
-      expect(refusals).toEqual([{ now: START, sentAt: START - 100, limit: 60, askedMs, marginMs, isCounted: false }]);
-      expect(acceptances).toEqual([]);
-    }
-  });
+  ])(
+    "%s reaches the ledger with a random margin, so that clients do not return together",
+    async (_, headers, askedMs) => {
+      for (const [random, marginMs] of [
+        [0, 250],
+        [0.5, 500],
+        [1, 750],
+      ] as const) {
+        const { limiter, clock, refusals, acceptances } = limiterOf([], () => random);
+        await limiter.learn(answer(429, headers), clock.now() - 100);
+        expect(refusals).toEqual([{ now: START, sentAt: START - 100, limit: 60, askedMs, marginMs, isCounted: false }]);
+        expect(acceptances).toEqual([]);
+      }
+    },
+  );
 
-  it("says nothing new about the limit of a host that says how many requests remain", async () => {
+  it("does not change the limit of a host that reports the remaining requests", async () => {
     const { limiter, clock, refusals } = limiterOf();
     await limiter.learn(answer(200, { "x-ratelimit-remaining": "3" }), clock.now());
     await limiter.learn(answer(429), clock.now());
@@ -167,15 +171,18 @@ describe("a refusal", () => {
   });
 });
 
-describe("how many requests are under way", () => {
-  /** How many leave at once of so many that are asked for, when none is answered. */
+describe("the number of pending requests", () => {
+  /**
+   * Returns the number of requests that the limiter sends immediately if `wanted` requests wait and no response
+   * arrives.
+   */
   async function atOnce(headers: Record<string, string>, wanted = 40): Promise<number> {
     const { limiter, clock, booked } = limiterOf();
     await limiter.acquire();
     await limiter.learn(answer(200, headers), clock.now());
     limiter.answered();
     for (let i = 0; i < wanted; i++) void limiter.acquire();
-    // Everything that needs no time is over after one turn of the event loop; the clock's own sleeps come later.
+    // These microtasks complete all work that needs no time. The clock's sleeps end later.
     for (let i = 0; i < 500; i++) await Promise.resolve();
     return booked.filter(([at]) => at === 0).length - 1;
   }
@@ -186,7 +193,7 @@ describe("how many requests are under way", () => {
     ["three when little remains: the ledger keeps the rest back", { "x-ratelimit-remaining": "1" }, 3],
   ])("%s", async (_, headers, expected) => expect(await atOnce(headers)).toBe(expected));
 
-  it("grows as far apart as the limit allows, and at once when one is answered", async () => {
+  it("grows at the pace of the limit, and at once after a response", async () => {
     const { limiter, clock, booked } = limiterOf();
     for (let i = 0; i < 3; i++) await limiter.acquire();
     await limiter.acquire();
@@ -198,7 +205,7 @@ describe("how many requests are under way", () => {
     expect(booked.map(([at]) => at)).toEqual([0, 0, 0, 1_000, 1_000]);
   });
 
-  it("does not keep one who gives up", async () => {
+  it("does not include a cancelled request", async () => {
     const { limiter } = limiterOf();
     for (let i = 0; i < 3; i++) await limiter.acquire();
     const gate = new AbortController();
@@ -208,7 +215,7 @@ describe("how many requests are under way", () => {
   });
 });
 
-describe("what an answer says of the budget", () => {
+describe("the budget in a response", () => {
   it.each<[string, Record<string, string>, Acceptance["budget"]]>([
     ["nothing", {}, undefined],
     [
@@ -227,14 +234,14 @@ describe("what an answer says of the budget", () => {
       { "x-ratelimit-limit": "10", "x-ratelimit-remaining": "3" },
       { remaining: 3, until: START + 60_000 },
     ],
-  ])("is believed: %s", async (_, headers, budget) => {
+  ])("is accepted: %s", async (_, headers, budget) => {
     const { limiter, clock, acceptances } = limiterOf();
     await limiter.learn(answer(200, headers), clock.now());
     const limit = Number(headers["x-ratelimit-limit"] ?? 60);
     expect(acceptances).toEqual([{ now: START, sentAt: START, limit, ...(budget && { budget }) }]);
   });
 
-  it("lowers what is booked from then on, and never raises it above the own limit", async () => {
+  it("lowers later reservations, and never raises them above the own limit", async () => {
     const { limiter, clock, booked } = limiterOf([], () => 0, 30);
     for (const limit of ["10", "1000"]) {
       await limiter.learn(answer(200, { "x-ratelimit-limit": limit }), clock.now());
@@ -243,14 +250,14 @@ describe("what an answer says of the budget", () => {
     expect(booked.map(([, limit]) => limit)).toEqual([10, 30]);
   });
 
-  it("is only what it says: a refusal books nothing as left", async () => {
+  it("is read exactly: a 429 response books no remaining requests", async () => {
     const { limiter, clock, acceptances } = limiterOf();
     await limiter.learn(answer(429, { "x-ratelimit-remaining": "0" }), clock.now());
     expect(acceptances).toEqual([]);
   });
 });
 
-describe("a request that passes the limit", () => {
+describe("a request through the limiter", () => {
   const request: ApiRequest = {
     endpoint: "createService",
     method: "POST",
@@ -279,7 +286,7 @@ describe("a request that passes the limit", () => {
     );
   };
 
-  it("says how long it waited and what is left, and is answered as the server answered", async () => {
+  it("reports its wait and the remaining requests, and returns the server's response", async () => {
     const { limiter, clock } = limiterOf([250]);
     const reply = { status: 422, headers: {}, text: "{}" };
     const { found, sent } = await pass(limiter, clock, {}, reply);
@@ -287,13 +294,13 @@ describe("a request that passes the limit", () => {
     expect(sent).toEqual([{ ...request, waitedMs: 250, left: 7 }]);
   });
 
-  it("teaches the limiter what the answer says", async () => {
+  it("passes the response's headers to the limiter", async () => {
     const { limiter, clock, refusals } = limiterOf();
     await pass(limiter, clock, {}, { status: 429, headers: { "retry-after": "9" }, text: "" });
     expect(refusals).toMatchObject([{ askedMs: 9_000 }]);
   });
 
-  it("loses no answer to a failure of the book-keeping", async () => {
+  it("loses no response if the ledger fails", async () => {
     const { limiter, clock } = limiterOf();
     limiter.learn = async () => {
       throw new Error("disk full");
@@ -311,14 +318,14 @@ describe("a request that passes the limit", () => {
     if (!leaves) expect(error).toMatchObject({ reached: "no", diagnostics: [{ code: "api.too_late" }] });
   });
 
-  it.each(["signal", "stop"] as const)("is cancelled by its %s while it waits: it never left", async (by) => {
+  it.each(["signal", "stop"] as const)("is cancelled by its %s while it waits, and counts as not sent", async (by) => {
     const { limiter, clock } = limiterOf();
     const { sent, error } = await pass(limiter, clock, { [by]: AbortSignal.abort(new Error("stop")) });
     expect(sent).toEqual([]);
     expect(error).toMatchObject({ reached: "no", diagnostics: [{ code: "api.cancelled" }] });
   });
 
-  it("says when it leaves: after the wait, and not where it does not", async () => {
+  it("reports its start after the wait, and no start if it is not sent", async () => {
     const { limiter, clock } = limiterOf([250]);
     const left: number[] = [];
     const onLeave = () => void left.push(clock.now() - START);
@@ -329,7 +336,7 @@ describe("a request that passes the limit", () => {
   });
 
   it.each([180_001, 181_000])(
-    "is not sent when the pause is too long, and says how long, in whole seconds (%i ms)",
+    "is not sent if the pause is too long, and reports the pause in whole seconds (%i ms)",
     async (ms) => {
       const { limiter, clock } = limiterOf([ms]);
       const { sent, error } = await pass(limiter, clock, {});
@@ -342,7 +349,7 @@ describe("a request that passes the limit", () => {
     },
   );
 
-  it("passes on what is no matter of the limit", async () => {
+  it("passes on other errors", async () => {
     const { limiter, clock } = limiterOf();
     const broken = new Error("the ledger is gone");
     limiter.acquire = () => Promise.reject(broken);

@@ -1,4 +1,4 @@
-// The client at hosts that count the minute in ways of their own (§8 does not say which), in simulated time.
+// The client with hosts that count the minute in different ways (§8 leaves the way open), in simulated time.
 import { describe, expect, it } from "vitest";
 import { COUNTERS, type Hints, type Load, sendAll } from "../../../support/limited-hosts.ts";
 
@@ -6,23 +6,26 @@ const COUNTER_NAMES = Object.keys(COUNTERS) as (keyof typeof COUNTERS)[];
 const HINTS: readonly Hints[] = ["none", "retry-after", "x-ratelimit", "ietf"];
 const CASES = COUNTER_NAMES.flatMap((counter) => HINTS.map((hints) => ({ counter, hints })));
 
-/** The first request is sent as the host's minute begins: a client cannot know that a second one begins sooner. */
+/**
+ * Sends the first request when the host's minute begins, because a client cannot know that the next minute begins
+ * sooner.
+ */
 const send = (load: Omit<Load, "requests"> & { requests?: number }) => sendAll({ startMs: 0, requests: 300, ...load });
 
 describe.each(CASES)("a host with a $counter, hints: $hints", ({ counter, hints }) => {
-  it("of 60 a minute gets 300 requests in a tenth more than the least time, and refuses three at most", async () => {
+  it("with 60 a minute completes 300 requests within 110 % of the least time, and rejects three at most", async () => {
     const { wallMs, boundMs, refused } = await send({ counter, hints, perMinute: 60 });
     expect(refused).toBeLessThanOrEqual(3);
     expect(wallMs / boundMs).toBeLessThanOrEqual(1.1);
   });
 
-  it("of 30 a minute refuses one request in twenty at most", async () => {
+  it("with 30 a minute rejects one request in twenty at most", async () => {
     const { refused, sent } = await send({ counter, hints, perMinute: 30 });
     expect(refused / sent).toBeLessThanOrEqual(0.05);
   });
 });
 
-describe.each(HINTS)("four processes that know nothing of each other, hints: %s", (hints) => {
+describe.each(HINTS)("four processes that do not know each other, hints: %s", (hints) => {
   it.each(["fixed window", "token bucket"] as const)(
     "of a host with a %s one request in twenty at most is refused",
     async (counter) => {
@@ -33,7 +36,7 @@ describe.each(HINTS)("four processes that know nothing of each other, hints: %s"
 });
 
 it.each(HINTS)(
-  "two machines with half of the budget each are refused nothing, and use all of it, hints: %s",
+  "two machines with half of the budget each get no rejection, and use the whole budget, hints: %s",
   async (hints) => {
     const half = { processes: 2, client: { budgetShare: 0.5 } };
     const { wallMs, boundMs, refused } = await send({ counter: "sliding log", hints, perMinute: 60, ...half });
@@ -42,7 +45,7 @@ it.each(HINTS)(
   },
 );
 
-it.each(COUNTER_NAMES)("answers that take five seconds do not slow down the rest: %s", async (counter) => {
+it.each(COUNTER_NAMES)("responses that take five seconds do not slow down other requests: %s", async (counter) => {
   const { wallMs } = await send({ counter, hints: "none", perMinute: 60, latencyMs: 5_000 });
   expect(wallMs).toBeLessThanOrEqual(300_000 * 1.1);
 });

@@ -7,7 +7,7 @@ import { FakeClock } from "./support.ts";
 
 const answer = (status: number, headers: Record<string, string> = {}) => ({ status, headers });
 
-/** The most events in any 60 s, half-open. */
+/** Returns the maximum number of events in any half-open period of 60 s. */
 function busiestMinute(times: readonly number[]): number {
   const sorted = [...times].sort((a, b) => a - b);
   return Math.max(...sorted.map((from) => sorted.filter((time) => time >= from && time < from + 60_000).length));
@@ -22,7 +22,7 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
     const arrivals = fc.array(fc.integer({ min: 0, max: 4_000 }), { minLength: 1, maxLength: 120 });
     const latencies = fc.infiniteStream(fc.integer({ min: 0, max: 999 }));
 
-    it("never has more requests arrive in any 60 s than allowed, and lets all of them through in order", async () => {
+    it("never sends more requests in any 60 s than allowed, and sends all of them in order", async () => {
       await fc.assert(
         fc.asyncProperty(arrivals, fc.integer({ min: 1, max: 60 }), latencies, async (gaps, limit, latency) => {
           const { limiter, clock } = limiterOf(limit);
@@ -43,7 +43,7 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
       );
     });
 
-    it("holds for two limiters that share a ledger, as two processes with one token do", async () => {
+    it("is kept by two limiters that share a ledger, as two processes with one token do", async () => {
       const clock = new FakeClock();
       const token = newToken();
       const sent: number[] = [];
@@ -58,7 +58,7 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
       expect(busiestMinute(sent)).toBe(10);
     });
 
-    it("does not slow down what is within the budget", async () => {
+    it("does not slow down requests within the budget", async () => {
       const { limiter, clock } = limiterOf(60);
       for (let i = 59; i >= 0; i--) {
         expect(await limiter.acquire()).toMatchObject({ booking: { waitedMs: 0, left: i } });
@@ -69,7 +69,7 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
   });
 
   describe("rate headers", () => {
-    it("that name a limit lower it to the own share of that", async () => {
+    it("that contain a lower limit reduce it to the own share of that limit", async () => {
       const ledger = newToken()("a");
       const clock = new FakeClock();
       const limiter = new Limiter({ clock, random: () => 0, ledger, requestsPerMinute: 60, budgetShare: 0.25 });
@@ -82,7 +82,7 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
   });
 });
 
-describe("the limit as an answer reports it: no header is specified (§8), so values that make no sense are ignored", () => {
+describe("the limit in a response's headers: §8 specifies no header, so implausible values are ignored", () => {
   const NOW = Date.UTC(2026, 10, 21, 10, 0, 0);
   const AT_NOW = "Sat, 21 Nov 2026 10:00:00 GMT";
   const reset = (value: string | number) => ({ "x-ratelimit-reset": String(value) });
@@ -128,7 +128,7 @@ describe("the limit as an answer reports it: no header is specified (§8), so va
     expect(rateHints(headers, NOW)).toEqual(hints);
   });
 
-  it("never asks for a pause of more than a window if the host's clock is unknown, whatever the date", () => {
+  it("never requests a pause of more than a window if the host's clock is unknown, whatever the date", () => {
     const dates = fc.date({ noInvalidDate: true }).map((date) => date.toUTCString());
     const nonsense = fc.oneof(fc.string(), fc.constantFrom("-5", "-3600", "soon", "99999999999", "1e9", "Infinity"));
     const near = fc.integer({ min: -86_400, max: 86_400 }).map((s) => new Date(NOW + s * 1000).toUTCString());

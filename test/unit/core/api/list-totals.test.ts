@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ApiError, Diagnostic } from "../../../../src/core/model/index.ts";
 import { api, failureOf, service, setUp, useNock } from "./support.ts";
 
-/** Totals in headers, and lists that prove nothing. */
+/** Totals in headers, and lists that do not prove their completeness. */
 useNock();
 
 describe.each(["Content-Range", "X-Total-Count", "X-Total"])("a total in %s", (header) => {
@@ -16,13 +16,13 @@ describe.each(["Content-Range", "X-Total-Count", "X-Total"])("a total in %s", (h
   };
 
   it.each([[[]], [[service()]], [{ data: [] }]])(
-    "above the rows of %j refuses the list as incomplete",
+    "above the number of rows in %j makes the list incomplete",
     async (body) => {
       expect(await failureOf(answered(body, 31))).toMatchObject({ diagnostics: [{ code: "api.pagination" }] });
     },
   );
 
-  it("that equals the rows agrees with the list", async () => {
+  it("that equals the number of rows agrees with the list", async () => {
     expect(await answered([service()], 1)).toHaveLength(1);
   });
 
@@ -30,14 +30,14 @@ describe.each(["Content-Range", "X-Total-Count", "X-Total"])("a total in %s", (h
     expect(await answered({}, 0)).toEqual([]);
   });
 
-  it("counts less than the total in the body", async () => {
+  it("has a lower priority than the total in the body", async () => {
     expect(await answered({ data: [service()], meta: { total: 1, current_page: 1, last_page: 1 } }, 31)).toHaveLength(
       1,
     );
   });
 });
 
-it.each(["*", "items 0-24/*", "bytes 0-0/x", ""])("a header without a total, %j, states nothing", async (value) => {
+it.each(["*", "items 0-24/*", "bytes 0-0/x", ""])("a header without a total, %j, is ignored", async (value) => {
   api()
     .persist()
     .get(/services/)
@@ -45,7 +45,7 @@ it.each(["*", "items 0-24/*", "bytes 0-0/x", ""])("a header without a total, %j,
   expect(await setUp().client.services.list().all()).toEqual([]);
 });
 
-describe("a list from which nothing is concluded", () => {
+describe("a list for display only", () => {
   const setUpWarned = () => {
     const warnings: Diagnostic[] = [];
     const { client } = setUp({ onWarning: (warning: Diagnostic) => warnings.push(warning) });
@@ -54,7 +54,7 @@ describe("a list from which nothing is concluded", () => {
     return { client, warnings, failures, onNoList };
   };
 
-  it("is empty if the answer is no list, and each such list has one warning", async () => {
+  it("is empty if the response is no list, with one warning for each such list", async () => {
     api().persist().get(/./).reply(200, {});
     const { client, warnings, failures, onNoList } = setUpWarned();
     for (const list of [client.webhooks, client.webhooks, client.accounts])
@@ -73,7 +73,7 @@ describe("a list from which nothing is concluded", () => {
     });
   });
 
-  it("fails if a page before the answer had rows", async () => {
+  it("fails if an earlier page had rows", async () => {
     const rows = Array.from({ length: 100 }, (_, at) => service({ id: at + 1 }));
     api().get("/services?page=1&per_page=100").reply(200, rows);
     api().persist().get(/./).reply(200, {});

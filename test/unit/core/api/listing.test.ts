@@ -11,7 +11,7 @@ useNock();
 const ORIGIN = "https://elsewhere.example";
 const records = (count: number, from = 1) => Array.from({ length: count }, (_, i) => ({ id: from + i }));
 
-/** A page as a server answers it: its rows, its number, the number of the first page, the size in force. */
+/** Page of a server's response: its items, its number, the number of the first page, the page size, the item count. */
 interface Cut {
   readonly rows: readonly object[];
   readonly page: number;
@@ -20,7 +20,7 @@ interface Cut {
   readonly count: number;
 }
 
-/** Every statement that a server can make about a page; all of them are true. */
+/** Every true statement that a server can add to a page. */
 const statements = ({ rows, page, first, size, count }: Cut) => {
   const pages = Math.max(1, Math.ceil(count / size));
   const last = first + pages - 1;
@@ -42,7 +42,7 @@ const statements = ({ rows, page, first, size, count }: Cut) => {
 
 type Said = ReturnType<typeof statements>;
 
-/** The envelopes of the first gap, and more of them. */
+/** Forms of the list envelope, which the specification leaves open. */
 const envelopes: readonly ((rows: readonly unknown[], said: Said) => unknown)[] = [
   (data, { current_page, last_page, total, per_page, from, next, prev, firstUrl }) => ({
     data,
@@ -71,7 +71,7 @@ interface Host {
   readonly first: 0 | 1;
   readonly size: number;
   readonly pastEnd: "empty" | "404" | "422" | "repeats";
-  /** Page 0 of a host that counts from 1. */
+  /** Response to page 0 if the host counts from 1. */
   readonly zero: "422" | "500" | "first" | "empty";
   readonly empty: "[]" | "null" | "{}" | "nothing" | "links";
   readonly wrap: (rows: readonly unknown[], said: Said) => unknown;
@@ -86,7 +86,7 @@ const refused = (status: number) =>
     serverMessage: "There is no such page.",
   });
 
-/** What a host answers for a page of `all`. */
+/** Returns the host's response to a page of `all`. */
 function answer({ first, size, pastEnd, zero, empty, wrap }: Host, all: readonly object[], asked: number): unknown {
   if (asked < first && zero !== "first" && zero !== "empty") throw refused(Number(zero));
   const last = first + Math.max(1, Math.ceil(all.length / size)) - 1;
@@ -104,7 +104,7 @@ function answer({ first, size, pastEnd, zero, empty, wrap }: Host, all: readonly
   );
 }
 
-/** A listing of services over a function, with the pages it asked for. */
+/** Returns a listing of services that reads with `fetchPage`, and the numbers of the requested pages. */
 function listingOf(
   fetchPage: (page: number) => unknown,
   maxPages = 50,
@@ -125,7 +125,7 @@ function listingOf(
   return { listing, asked };
 }
 
-/** A host that counts from 1 and has these pages. */
+/** Returns a host that counts from 1 and has these pages. */
 const pageOf = (pages: readonly unknown[]) => (page: number) => {
   if (pages[page - 1] === undefined) throw refused(page === 0 ? 422 : 404);
   return pages[page - 1];
@@ -136,7 +136,7 @@ const sorted = (ids: unknown) => (Array.isArray(ids) ? ids.toSorted((a, b) => a 
 const idsOf = async (listing: { all(): Promise<{ id: string }[]> }) =>
   (await listing.all()).map(({ id }) => Number(id));
 
-describe("every envelope, wherever pages are counted from and whatever comes after the last", () => {
+describe("every list envelope, for every first page number and every response after the last page", () => {
   const names = [
     ...(["current_page", "last_page", "total_pages", "total", "per_page"] as const),
     ...(["from", "next", "prev", "has_more"] as const),
@@ -161,7 +161,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
   it.each([
     [false, 0.06],
     [true, 0.2],
-  ])("gives all rows, or a refusal, never fewer (whole: %s)", async (whole, most) => {
+  ])("returns all rows or fails, and never fewer rows (whole: %s)", async (whole, most) => {
     let refusals = 0;
     let lists = 0;
     await fc.assert(
@@ -181,7 +181,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
             },
             ...(readAnother && { readAnother }),
           });
-        // The lists of one host, one after the other: what the first one teaches must hold for the next.
+        // The client reads several lists of one host. Knowledge from the first list must be true for the next list.
         for (const count of sizes) {
           const all = records(count);
           const asked: number[] = [];
@@ -203,7 +203,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
     expect(refusals / lists).toBeLessThan(most);
   });
 
-  it("asks for 100 records a page and counts the page up itself, whatever address the server offers", async () => {
+  it("requests 100 records a page and counts the page number itself, whatever URL the server returns", async () => {
     const next = `${ORIGIN}/steal`;
     api()
       .get("/services?page=1&per_page=100")
@@ -215,7 +215,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
     expect(all.map(({ id }) => id)).toEqual(["1", "2", "3"]);
   });
 
-  it("fetches a page only when it is needed, and again for each iteration", async () => {
+  it("reads a page only when the page is needed, and again for each iteration", async () => {
     const { listing, asked } = listingOf((page) => ({ data: records(2, page * 2), has_more: true }));
     for await (const { id } of listing) if (id === "4") break;
     expect(asked).toEqual([1, 2]);
@@ -311,7 +311,7 @@ describe("page 0", () => {
     expect(asked).toEqual(expected);
   });
 
-  it("is asked for by one of several listings at a time; the others know by then", async () => {
+  it("is requested by one of several concurrent listings, and the others use its result", async () => {
     const lists = new HostLists();
     const listings = [1, 2, 3, 4].map(() =>
       listingOf(
@@ -328,7 +328,7 @@ describe("page 0", () => {
     expect(listings.flatMap(({ asked }) => asked).filter((page) => page === 0)).toHaveLength(1);
   });
 
-  it("a failure unrelated to pages is no answer to it", async () => {
+  it("is not answered by a failure that is unrelated to pages", async () => {
     const { listing } = listingOf((page) => {
       if (page === 0) throw refused(403);
       return { data: [] };
@@ -336,7 +336,7 @@ describe("page 0", () => {
     expect(await failureOf(listing.all())).toMatchObject({ status: 403 });
   });
 
-  it("a page of a proxy in place of a page after the last one is believed only while the first page is there", async () => {
+  it("a proxy's page after the last page ends the list only while the first page still exists", async () => {
     const html = (status: number) =>
       new FailedAttempt("listServices", { code: "api.malformed", summary: "A page", reached: "answered", status });
     const host = (down: boolean) => {
@@ -353,7 +353,7 @@ describe("page 0", () => {
   });
 });
 
-describe("items stand wherever the envelope has them", () => {
+describe("items at any position in the envelope", () => {
   const rows = records(2);
   it.each<[unknown]>([
     [{ rows, page: 1, total: 2 }],
@@ -390,9 +390,9 @@ describe("items stand wherever the envelope has them", () => {
   });
 });
 
-describe("rows that move while they are read", () => {
-  it("are read once more where a total says that some are missing", async () => {
-    // The first row goes away after page 1 was read: the third takes the place of the second, which nobody saw.
+describe("rows that move between pages", () => {
+  it("make the client read the list again if a total shows that rows are missing", async () => {
+    // The host deletes item 1 after page 1. Item 3 then moves to page 1, so no page that was read contains item 3.
     const before = [
       { data: records(2), total: 4, links: { prev: null } },
       { data: records(1, 4), total: 3 },
@@ -406,12 +406,12 @@ describe("rows that move while they are read", () => {
       if (page === 0) throw refused(422);
       return left.shift();
     });
-    // What was seen and is gone meanwhile is found out when it is asked for.
+    // A GET detects that a listed item no longer exists.
     expect(await idsOf(listing)).toEqual([1, 2, 4]);
     expect(asked).toEqual([1, 2]);
   });
 
-  it("and refused when they stay away", async () => {
+  it("make the list fail if the rows stay missing", async () => {
     const { listing } = listingOf((page) => {
       if (page === 0) throw refused(422);
       return { data: page === 1 ? records(2) : records(1, 2), total: 5, has_more: page === 1 };
@@ -421,13 +421,16 @@ describe("rows that move while they are read", () => {
   });
 });
 
-/** Two pages were promised; when the second is asked for, one object has gone and all are on the first. */
+/**
+ * The first page announces two pages. Before page 2 is read, the host deletes one object, so page 1 contains all
+ * the rest.
+ */
 const SHRUNK = [
   { data: records(2), meta: { last_page: 2, total: 3, per_page: 2 } },
   { data: [], meta: { last_page: 1, total: 2, per_page: 2 } },
 ];
 
-describe("signs of the end", () => {
+describe("signs for the end of a list", () => {
   const table: { why: string; pages: unknown[]; asks: number }[] = [
     { why: "an empty page ends it where the server says nothing", pages: [{ data: [] }], asks: 1 },
     { why: "an empty page ends it where objects went away meanwhile", asks: 2, pages: SHRUNK },
@@ -489,7 +492,7 @@ describe("signs of the end", () => {
     });
   }
 
-  it("a record that moved to the next page while paging comes once", async () => {
+  it("a record that moves to the next page during the read is returned once", async () => {
     const pages = [
       { data: records(3), has_more: true },
       { data: records(3, 3), has_more: false },
@@ -499,14 +502,14 @@ describe("signs of the end", () => {
   });
 });
 
-describe("refuses to guess", () => {
-  it("a page that repeats is an error: the server ignores the page number", async () => {
+describe("a list with contradictions", () => {
+  it("fails if a page repeats, because the server ignores the page number", async () => {
     const { listing, asked } = listingOf(() => ({ data: records(100) }));
     expect(await failureOf(listing.all())).toMatchObject({ diagnostics: [{ code: "api.pagination" }] });
     expect(asked).toEqual([1, 2, 2, 0]);
   });
 
-  it("a listing that does not end is cut off with an error", async () => {
+  it("is cut off with an error if it does not end", async () => {
     const { listing, asked } = listingOf((page) => ({ data: records(1, page), has_more: true }), 5);
     expect(await failureOf(listing.all())).toMatchObject({ diagnostics: [{ code: "api.pagination" }] });
     expect(asked.length).toBe(5);
@@ -522,14 +525,14 @@ describe("refuses to guess", () => {
     { total: 1 },
   ];
   for (const promise of promises) {
-    it(`an empty page beside ${JSON.stringify(promise)} is half a listing, not an empty one`, async () => {
+    it(`is incomplete if an empty page is beside ${JSON.stringify(promise)}`, async () => {
       const error = await failureOf(listingOf(() => ({ data: [], ...promise })).listing.all());
       expect(error).toMatchObject({ reached: "answered", diagnostics: [{ code: "api.pagination" }] });
       expect(error.diagnostics[0]?.detail).toContain("Page 1 is empty");
     });
   }
 
-  it("nor is a later page that is empty too early its end", async () => {
+  it("is incomplete if a later page is empty too early", async () => {
     const { listing } = listingOf((page) => ({ data: page === 1 ? records(2) : [], total: 3 }));
     const error = await failureOf(listing.all());
     expect(error.diagnostics[0]).toMatchObject({ code: "api.pagination" });
@@ -556,7 +559,7 @@ describe("refuses to guess", () => {
     [{ data: [{ id: { nested: 1 } }] }, 'an object with "id"'],
   ];
   for (const [shape, came] of shapes) {
-    it(`${JSON.stringify(shape)} is not an empty list: the error names what came`, async () => {
+    it(`is no empty list as ${JSON.stringify(shape)}, and the error names the content`, async () => {
       const error = await failureOf(listingOf(() => shape).listing.all());
       expect(error).toMatchObject({ endpoint: "GET /api/v1/services", diagnostics: [{ code: "api.malformed" }] });
       expect(error.diagnostics[0]?.detail).toContain(came);
@@ -569,7 +572,7 @@ describe("pages after the first", () => {
     data: records(number > last ? 0 : size, (number - 1) * size + 1),
     meta: { current_page: number, last_page: last, per_page: size },
   });
-  /** The numbers that were asked for before the one before them was answered. */
+  /** Returns the page numbers that the listing requested before the previous page arrived. */
   const askedAhead = async (said: (number: number) => unknown, how: "all" | "one by one" = "all") => {
     const [asked, ahead]: [number[], number[]] = [[], []];
     let open = 0;
@@ -590,31 +593,31 @@ describe("pages after the first", () => {
     return { asked, ahead, rows: rows.length };
   };
 
-  it("are fetched side by side, nine at most, each once", async () => {
+  it("are read concurrently, nine at most, each once", async () => {
     const { asked, ahead, rows } = await askedAhead((number) => page(number, 12));
     expect(asked).toEqual(Array.from({ length: 12 }, (_, at) => at + 1));
     expect(ahead.slice(0, 8)).toEqual([3, 4, 5, 6, 7, 8, 9, 10]);
     expect(rows).toBe(24);
   });
 
-  it("are fetched one by one for who may stop", async () => {
+  it("are read one by one for a caller that may stop", async () => {
     const { ahead, rows } = await askedAhead((number) => page(number, 12), "one by one");
     expect(ahead).toEqual([]);
     expect(rows).toBe(24);
   });
 
-  it("are fetched one by one where the first says nothing of them", async () => {
+  it("are read one by one if the first page announces no others", async () => {
     const { ahead, rows } = await askedAhead((number) => ({ data: page(number, 5).data }));
     expect(ahead).toEqual([]);
     expect(rows).toBe(10);
   });
 
-  it("are read to the end where the first promises fewer than there are", async () => {
+  it("are read to the end if the first page announces too few", async () => {
     const { rows } = await askedAhead((number) => page(number, number === 1 ? 3 : 6));
     expect(rows).toBe(12);
   });
 
-  it("cost nine requests at most where the first promises what is not there, and the list is refused when it is so again", async () => {
+  it("cost nine requests at most if the first page announces missing pages, and the list fails the second time", async () => {
     const asked: number[] = [];
     const lists = new HostLists();
     lists.first = 1;

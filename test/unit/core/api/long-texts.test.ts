@@ -1,4 +1,4 @@
-// A text of the API's may be as long as an answer is (megabytes), and hold anything: reading it must not take the square of that.
+// A text of the API can be as long as the response (megabytes). Reading it must not take quadratic time.
 import { expect, it } from "vitest";
 import { readAnswer } from "../../../../src/core/api/answers.ts";
 import { refusal } from "../../../../src/core/api/classify.ts";
@@ -20,7 +20,7 @@ it.each<[string, string, (text: string) => unknown]>([
   ["an address of e-mail, in parts", "a.", (text) => readRecord(decoders.grant, { id: 1, user: `a@${text}@` })],
   ["a word about an Idempotency-Key", "only ", (text) => refused(JSON.stringify({ message: `idempotency ${text}` }))],
   ["the title of a page", "<title", (text) => refused(`<html>${text}`)],
-])("%s is sought in one pass: a lot of %j", (_, piece, read) => {
+])("%s searches a long text in one pass: a repeated %j", (_, piece, read) => {
   expect(() => read(piece.repeat(Math.ceil(300_000 / piece.length)))).not.toThrow();
 });
 
@@ -39,7 +39,7 @@ it.each<[string, (count: number) => unknown]>([
         data: [],
       }),
   ],
-])("a lot of %s takes no more than one pass, and little of it is shown", (_, read) => {
+])("a repeated %s takes one pass at most, and a short part is shown", (_, read) => {
   const shown = read(60_000);
   expect(shown instanceof ApiError ? JSON.stringify(shown.diagnostics).length : 0).toBeLessThan(10_000);
 });

@@ -1,4 +1,4 @@
-/** The store of a token at its address: its place, its rights, and what happens if the folder is unusable. */
+/** Store of a token at its URL: path, permissions, and the warning if the folder is unusable. */
 import {
   chmodSync,
   chownSync,
@@ -21,17 +21,17 @@ import { temporaryFolder } from "../../../support/folder.ts";
 import { ORIGIN, TOKEN } from "./support.ts";
 
 const START = Date.UTC(2026, 10, 21, 10);
-/** Number of a user that owns nothing. */
+/** Id of a user without files. */
 const NOBODY = 65_534;
 
 const ledgerFor = (options: StoreOptions) => openStore(options).requests;
 
-describe("when the folder is unusable, requests are counted in this process, with one warning:", () => {
-  it.skipIf(process.platform === "win32")("the folder cannot be written in", async () => {
+describe("with an unusable folder, requests are counted in this process, with one warning:", () => {
+  it.skipIf(process.platform === "win32")("the folder is not writable", async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o500);
     if (process.getuid?.() === 0) {
-      // The super-user may write anywhere.
+      // The superuser can write to every folder.
       chownSync(folder, NOBODY, NOBODY);
       process.seteuid?.(NOBODY);
       onTestFinished(() => process.seteuid?.(0));
@@ -73,7 +73,7 @@ describe("when the folder is unusable, requests are counted in this process, wit
   });
 });
 
-describe.skipIf(process.platform === "win32")("a state folder that is not this user's alone", () => {
+describe.skipIf(process.platform === "win32")("a state folder that other users can access", () => {
   const NOTE = { list: "l", name: "n", value: "whsec_of-a-webhook" };
   const inHome = (home: string) => {
     const store = openStore({ baseUrl: ORIGIN, token: TOKEN, env: { HOSTFORM_STATE_HOME: home } });
@@ -101,7 +101,7 @@ describe.skipIf(process.platform === "win32")("a state folder that is not this u
       "another user owns it",
       (home) => [mkdirSync(home, 0o700), chownSync(home, NOBODY, NOBODY)],
     ],
-  ])("because %s is an error that says what to do, and nothing is written", async (why, reason, prepare) => {
+  ])("is an error with a fix if %s, and nothing is written", async (why, reason, prepare) => {
     if (why.startsWith("another user") && process.getuid?.() !== 0) return;
     const [home, away] = [path.join(temporaryFolder(), "home"), temporaryFolder()];
     prepare(home, away);
@@ -111,7 +111,7 @@ describe.skipIf(process.platform === "win32")("a state folder that is not this u
     expect(readdirSync(away)).toEqual([]);
   });
 
-  it("holds no store that is a link: no secret is written into another file", async () => {
+  it("contains no store that is a link, so no secret is written to another file", async () => {
     const [home, away] = [path.join(temporaryFolder(), "home"), temporaryFolder()];
     await inHome(home).note([NOTE]);
     const [name = ""] = readdirSync(home).filter((one) => one.endsWith(".store"));
@@ -130,7 +130,7 @@ describe.skipIf(process.platform === "win32")("a state folder that is not this u
     }
   });
 
-  it("or a store that others may read, holds no store", async () => {
+  it("contains no store that others may read", async () => {
     const home = path.join(temporaryFolder(), "home");
     await inHome(home).note([NOTE]);
     for (const name of readdirSync(home).filter((one) => one.endsWith(".store")))
@@ -148,7 +148,7 @@ describe("the ledger of an account", () => {
   };
   const files = (folder: string) => readdirSync(folder).filter((name) => name.endsWith(".store"));
 
-  it("is one file for all spellings of its address and all tokens, and another for another origin", async () => {
+  it("is one file for all notations of its URL and all tokens, and another file for another origin", async () => {
     const { folder, ledger } = inFolder();
     await ledger.reserve(START, 60);
     for (const baseUrl of [`${ORIGIN}/`, `${ORIGIN}/api/v1`, `${ORIGIN.toUpperCase()}/api/v1/`])
@@ -161,7 +161,7 @@ describe("the ledger of an account", () => {
     expect(files(folder)).toHaveLength(2);
   });
 
-  it("has a name and a content that reveal nothing of the token, and is for its owner alone", async () => {
+  it("has a name and content that reveal no part of the token, and only its owner can read it", async () => {
     const { folder, ledger } = inFolder();
     await ledger.reserve(START, 60);
     const [file = ""] = files(folder);
@@ -177,7 +177,7 @@ describe("the ledger of an account", () => {
     ["it is wanted by the earlier name", ORIGIN, { HOSTFORM_LEDGER: "memory" }],
     ["it is wanted for a server on this machine", "http://127.0.0.1:4711", { HOSTFORM_LEDGER: "memory" }],
     ["the server is on this machine and no home is known", "http://127.0.0.1:4711", { HOME: "", LOCALAPPDATA: "" }],
-  ])("is in memory when %s, and nothing is written", async (_, baseUrl, env) => {
+  ])("is in memory if %s, and nothing is written", async (_, baseUrl, env) => {
     const folder = temporaryFolder();
     const store = openStore({ baseUrl, token: TOKEN, env: { HOME: folder, LOCALAPPDATA: folder, ...env } });
     expect(store).toBeInstanceOf(MemoryStore);
@@ -186,12 +186,12 @@ describe("the ledger of an account", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("is refused if HOSTFORM_STORE names no store", () => {
+  it("is rejected if HOSTFORM_STORE is not a valid store", () => {
     const open = () => openStore({ baseUrl: ORIGIN, token: TOKEN, env: { HOSTFORM_STORE: "banana" } });
     expect(open).toThrow("HOSTFORM_STORE names no store");
   });
 
-  it("is shared for a server on this machine in a folder of its own, and nobody is warned when that cannot be used", async () => {
+  it("is in a folder of its own for a server on this machine, without a warning if the folder is unusable", async () => {
     const home = temporaryFolder();
     const warnings: Diagnostic[] = [];
     const shared = (env: Record<string, string>) => {
@@ -208,7 +208,7 @@ describe("the ledger of an account", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("removes files that nobody has used for 90 days, and leaves all others", async () => {
+  it("removes files that were unused for 90 days, and keeps all others", async () => {
     const folder = temporaryFolder();
     mkdirSync(folder, { recursive: true });
     const days = Date.now() / 1000 - 91 * 86_400;
@@ -243,8 +243,8 @@ describe("the ledger of an account", () => {
   });
 });
 
-describe("a turn of an account", () => {
-  it("that another process has is reported with its process, project and time", async () => {
+describe("the create lock of an account", () => {
+  it("that another process holds is reported with the process, project and time", async () => {
     const clock = testClock();
     const warnings: Diagnostic[] = [];
     const env = { HOSTFORM_STATE_HOME: temporaryFolder() };

@@ -39,18 +39,18 @@ describe("NO_PROXY", () => {
     expect(proxyOf(baseUrl, { NO_PROXY: list }) !== undefined).toBe(expected);
   });
 
-  it("in lower case outranks the one in upper case", () => {
+  it("in lower case has priority over upper case", () => {
     const more = { NO_PROXY: "other.example", no_proxy: "api.example" };
     expect(proxyOf("https://api.example", more)).toBeUndefined();
   });
 
-  it("holds any text without a failure", () => {
+  it("accepts any text", () => {
     fc.assert(fc.property(fc.string(), (list) => void proxyOf("https://api.example", { NO_PROXY: list })));
   });
 });
 
 describe("HTTPS_PROXY and HTTP_PROXY", () => {
-  it("are for one scheme each, lower case first", () => {
+  it("apply to one scheme each, and lower case has priority", () => {
     expect(proxyOf("https://api.example")?.host).toBe("proxy.example");
     expect(proxyOf("http://api.example")?.host).toBe("plain.example");
     expect(proxyOf("https://api.example", { https_proxy: "http://lower.example" })?.host).toBe("lower.example");

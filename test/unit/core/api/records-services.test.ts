@@ -2,9 +2,11 @@ import { describe, expect, it } from "vitest";
 import { api, failureOf, invoice, service, setUp, useNock } from "./support.ts";
 
 /**
- * What the specification leaves open about services, orders and plans: each plausible filling gives the same record. The
- * other gaps stand in gaps-records.test.ts; the list envelope in listing.test.ts, error bodies in errors.test.ts, 429 in
- * limiter.test.ts, 409 in retry.test.ts. Words (status, billing cycle, product type) are handed out as they came.
+ * Services, orders and plans in every plausible form that the specification leaves open: each form gives the same
+ * record.
+ * Other tests: list envelopes in listing.test.ts, error bodies in errors.test.ts, 429 in limiter.test.ts, 409 in
+ * retry.test.ts.
+ * The client returns words (status, billing cycle, product type) unchanged.
  */
 useNock();
 
@@ -46,8 +48,8 @@ describe("422 bodies", () => {
   }
 });
 
-describe("status words, cycles and types are handed out as they came", () => {
-  it("new and missing fields are tolerated (§9.2)", async () => {
+describe("status words, cycles and types are returned unchanged", () => {
+  it("new and missing fields are accepted (§9.2)", async () => {
     get("/services/7", { data: { id: 7, brand_new: { deep: [1] } }, meta: {} });
     expect(await setUp().client.services.get("7")).toMatchObject({
       id: "7",
@@ -58,7 +60,7 @@ describe("status words, cycles and types are handed out as they came", () => {
   });
 });
 
-describe("the creation response", () => {
+describe("the response to a create", () => {
   const shapes: [why: string, body: unknown, status: number][] = [
     ["invoice inside data", { data: { ...service(), invoice: invoice() } }, 201],
     ["invoice beside data", { data: service(), invoice: invoice() }, 201],
@@ -91,7 +93,7 @@ describe("the creation response", () => {
     });
   }
 
-  it("without an invoice there is none", async () => {
+  it("without an invoice, the invoice is null", async () => {
     post("/services", { data: service() });
     expect((await setUp().client.services.create({}, { idempotencyKey: "k" })).invoice).toBeNull();
   });
@@ -103,7 +105,7 @@ describe("the creation response", () => {
     [],
     { data: { id: null } },
   ]) {
-    it(`${JSON.stringify(body)} names no service: not understood, and the order may have been made`, async () => {
+    it(`${JSON.stringify(body)} contains no service: the response is invalid, and the order may exist`, async () => {
       post("/services", body);
       const error = await failureOf(setUp().client.services.create({}, { idempotencyKey: "k" }));
       expect(error).toMatchObject({ reached: "maybe", status: undefined, diagnostics: [{ code: "api.accepted" }] });
@@ -155,7 +157,7 @@ describe("plans", () => {
   }
 });
 
-describe("suspend, unsuspend and removals: the status says it all", () => {
+describe("suspend, unsuspend and removals: the status alone decides", () => {
   const bodies: [status: number, body: string][] = [
     [202, '{"message":"Queued"}'],
     [200, JSON.stringify({ data: service() })],
@@ -178,7 +180,7 @@ describe("suspend, unsuspend and removals: the status says it all", () => {
     });
   }
 
-  it("but a page of a proxy is no such answer", async () => {
+  it("a page of a proxy is no such response", async () => {
     api().delete("/webhooks/3").times(1).reply(200, "<!DOCTYPE html><title>Sign in to Wi-Fi</title>");
     const error = await failureOf(setUp().client.webhooks.delete("3"));
     expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.malformed" }] });

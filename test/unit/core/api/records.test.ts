@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { api, failureOf, invoice, setUp, useNock } from "./support.ts";
 
-/** What the specification leaves open about all records but services: each plausible filling gives the same record. */
+/**
+ * All records except services in every plausible form that the specification leaves open: each form gives the same
+ * record.
+ */
 useNock();
 
 const get = (path: string, body: unknown, status = 200) => api().get(path).reply(status, JSON.stringify(body));
@@ -31,7 +34,7 @@ describe("grants", () => {
   }
 });
 
-describe("who a grant is for, under a name that nobody has thought of", () => {
+describe("the recipient of a grant, under an unknown field name", () => {
   const email = "dev@acme.example";
   it.each<[object, string | null]>([
     [{ grantee: email }, email],
@@ -49,11 +52,11 @@ describe("who a grant is for, under a name that nobody has thought of", () => {
   });
 });
 
-describe("a plan that the list has once for each of its prices", () => {
+describe("a hosting plan that the list contains once for each of its prices", () => {
   const rows = ["USD", "GEL", "EUR"].flatMap((currency, i) =>
     [11, 12].map((plan_id) => ({ plan_id, name: `Plan ${plan_id}`, currency, price: 100 * (i + 1) })),
   );
-  it("is all of its rows, and the list is whole", async () => {
+  it("has all prices of its rows, and the list is complete", async () => {
     get("/plans?page=1&per_page=100", { data: rows, meta: { current_page: 1, last_page: 1, total: rows.length } });
     const plans = await setUp().client.plans.list().all();
     expect(plans.map(({ plan_id, currency, price }) => ({ plan_id, currency, price }))).toEqual(
@@ -115,7 +118,7 @@ describe("webhooks", () => {
   });
 });
 
-describe("creations that may answer nothing usable", () => {
+describe("creates whose response may be unusable", () => {
   for (const [status, body] of [
     [204, ""],
     [201, ""],
@@ -169,7 +172,7 @@ describe("the domain check", () => {
   }
 
   for (const status of [400, 404, 405, 422]) {
-    it(`asks singly when many at once are refused with ${status}, with GETs only`, async () => {
+    it(`requests names one by one if a request for many is rejected with ${status}, with GET requests only`, async () => {
       get("/domains/check?domains%5B%5D=a.example&domains%5B%5D=b.example", { message: "no" }, status);
       get("/domains/check?domain=a.example", { data: { available: true } });
       get("/domains/check?domain=b.example", { domain: "b.example", available: false });
@@ -178,7 +181,7 @@ describe("the domain check", () => {
     });
   }
 
-  it("an answer that is not understood is null, and so is a name that is missing", async () => {
+  it("is null for an invalid response, and for a missing name", async () => {
     get("/domains/check?domains%5B%5D=a.example&domains%5B%5D=b.example", {
       data: [{ domain: "a.example", status: "premium" }],
     });
@@ -186,12 +189,12 @@ describe("the domain check", () => {
     expect(found.map(({ available }) => available)).toEqual([null, null]);
   });
 
-  it("other failures are not taken for the wrong form", async () => {
+  it("fails for other errors, which are no sign of a wrong form", async () => {
     get("/domains/check?domains%5B%5D=a.example", {}, 403);
     expect(await failureOf(setUp().client.domains.check(["a.example"]))).toMatchObject({ status: 403 });
   });
 
-  it("by POST, for those who ask for it", async () => {
+  it("uses POST if requested", async () => {
     api()
       .post("/domains/check", { domains: ["a.example"] })
       .reply(200, { data: { "a.example": true } });
@@ -217,7 +220,7 @@ describe("domain registration", () => {
     });
   }
 
-  it("an empty answer is null", async () => {
+  it("an empty response is null", async () => {
     post("/domains", "", 202);
     expect(await setUp().client.domains.register(contact)).toBeNull();
   });
@@ -248,7 +251,7 @@ describe("instants", () => {
   });
 });
 
-describe("items that are wrapped, each on its own", () => {
+describe("items that are each wrapped", () => {
   it.each<(one: object) => object>([
     (one: object) => ({ data: one }),
     (one: object) => ({ webhook: one }),
@@ -262,7 +265,7 @@ describe("items that are wrapped, each on its own", () => {
   });
 });
 
-describe("records by their structure, under whatever names", () => {
+describe("records by their structure, whatever their field names", () => {
   const plain = { id: 4, email: "dev@acme.example", permission: "view", expires_at: null };
   it.each<[object, object]>([
     [{ grantId: 4, userEmail: "dev@acme.example", accessLevel: "view" }, {}],
@@ -302,7 +305,7 @@ describe("records by their structure, under whatever names", () => {
     },
   );
 
-  it("a plan whose prices are a list, and whose fields go by other names", async () => {
+  it("a plan with a list of prices and other field names", async () => {
     const prices = [{ currency: "usd", amount: 900 }, { currency: "GEL", amount: "2400" }, { currency: "EUR" }];
     const plan = { plan_id: 5, title: "S", product: { type: "vps" }, prices, interval: "monthly" };
     get("/plans?page=1&per_page=100", { data: [plan], total: 1 });
@@ -324,7 +327,7 @@ describe("records by their structure, under whatever names", () => {
   });
 });
 
-describe("the domain of a migration request, under its own name or another", () => {
+describe("the domain of a migration request, under any field name", () => {
   it.each<[object, string | null]>([
     [{ domain: "www.acme.example" }, "www.acme.example"],
     [{ domain: { name: "www.acme.example" } }, "www.acme.example"],
@@ -358,7 +361,7 @@ describe("client accounts and migration requests: ids are opaque", () => {
     ]);
   });
 
-  it("an integer beyond what JavaScript can count keeps its digits", async () => {
+  it("an integer beyond JavaScript's precision keeps its digits", async () => {
     api().get("/migration-requests/9007199254740993").reply(200, '{"data":{"id":9007199254740993,"order_id":7}}');
     const found = await setUp().client.migrationRequests.get("9007199254740993");
     expect(found).toMatchObject({ id: "9007199254740993", order_id: "7" });

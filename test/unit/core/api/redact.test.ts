@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createRedact, tokenForms } from "../../../../src/core/api/token.ts";
 
-describe("what of the server's text becomes part of an error", () => {
+describe("the server's text in an error", () => {
   const redact = createRedact("7|canary-token-Zq81xYp4");
 
   it.each<[string, string, string]>([
@@ -18,7 +18,7 @@ describe("what of the server's text becomes part of an error", () => {
     ["white space and controls, to one space", "a\n\t b\u0000\u007fc ", "a b c"],
   ])("is without %s", (_, text, expected) => expect(redact(text)).toBe(expected));
 
-  it("is without the secrets of this request, as they are and as JSON writes them", () => {
+  it("contains no secret of this request, neither raw nor as JSON", () => {
     expect(redact('a se"cret b', ['se"cret'])).toBe("a [redacted] b");
     expect(redact('a se\\"cret b', ['se"cret'])).toBe("a [redacted] b");
     expect(redact("a b", [""]), "an empty one is none").toBe("a b");
@@ -31,7 +31,7 @@ describe("what of the server's text becomes part of an error", () => {
     expect(redact("x".repeat(length))).toBe(expected);
   });
 
-  it("knows a token in all its forms; a part of less than eight characters is no token", () => {
+  it("contains a token in no form; a part of less than eight characters is no token", () => {
     expect(tokenForms('12345678|a"b')).toEqual(['12345678|a"b', "12345678%7Ca%22b", '12345678|a\\"b', "12345678"]);
     expect(tokenForms("1234567|7654321")).toEqual(["1234567|7654321", "1234567%7C7654321", "1234567|7654321"]);
     expect(createRedact('to"ken')('a to\\"ken b')).toBe("a [redacted] b");

@@ -1,4 +1,4 @@
-// The retry policy alone: how often, how long in between, and what is said in the end.
+// Retry policy alone: number of attempts, waits, and the final result.
 import { describe, expect, it } from "vitest";
 import type { EndpointName } from "../../../../src/core/api/endpoints.ts";
 import type { ApiAnswer, ApiRequest } from "../../../../src/core/api/exchange.ts";
@@ -31,7 +31,7 @@ const request = (kind: string, over: Partial<ApiRequest> = {}): ApiRequest => ({
   ...over,
 });
 
-/** Calls with one outcome after the other; the last one is repeated. */
+/** Runs calls with these outcomes in order. The last outcome repeats. */
 async function run(
   kind: string,
   outcomes: readonly (Details | ApiAnswer)[],
@@ -56,7 +56,7 @@ async function run(
 const refused: Details = { status: 429, code: "api.rate_limited", reached: "no" };
 const inFlight: Details = { status: 409, code: "api.conflict", reached: "answered" };
 
-describe("how often, and how long in between", () => {
+describe("the number of attempts and the waits between them", () => {
   it.each<[string, string, readonly (Details | ApiAnswer)[], Partial<RetryOptions>, waits: readonly number[]]>([
     ["failures double the wait, up to the last attempt", "safe", [{}], {}, [500, 1000, 2000]],
     ["up to 20 seconds", "safe", [{}], { maxAttempts: 9 }, [500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]],
@@ -114,11 +114,11 @@ describe("how often, and how long in between", () => {
     expect(found.attempts, "counted from 1").toEqual(Array.from({ length: waits.length + 1 }, (_, at) => at + 1));
   });
 
-  it("gives the answer as it came", async () => {
+  it("returns the response unchanged", async () => {
     expect((await run("safe", [{}, OK])).answer).toBe(OK);
   });
 
-  it("passes everything else of the request on", async () => {
+  it("passes on all other options of the request", async () => {
     const seen: ApiRequest[] = [];
     const sent = request("keyed", { body: "{}", headers: { a: "b" }, path: "/services" });
     await retry({ clock: new FakeClock(), random: () => 1, maxAttempts: 1 }, async (one) => {
@@ -128,7 +128,7 @@ describe("how often, and how long in between", () => {
     expect(seen).toMatchObject([{ ...sent, attempt: 1 }]);
   });
 
-  it("does not touch what is no failure of a request", async () => {
+  it("passes on an error that is no failure of a request", async () => {
     const broken = new Error("a mistake of ours");
     const handler = retry({ clock: new FakeClock(), random: () => 1, maxAttempts: 4 }, async () => {
       throw broken;
@@ -137,7 +137,7 @@ describe("how often, and how long in between", () => {
   });
 });
 
-describe("an order is repeated only while its key is certainly remembered", () => {
+describe("an order is repeated only while the host certainly stores its key", () => {
   const lost: Details = { reached: "maybe" };
   const many = { maxAttempts: 9 };
   it.each<[string, string, readonly Details[], Parameters<typeof run>[2], readonly number[]]>([
@@ -182,7 +182,7 @@ describe("an order is repeated only while its key is certainly remembered", () =
     expect(found.error).toBeDefined();
   });
 
-  it("counted from when it left, not from when it began to wait for that", async () => {
+  it("counted from the time of sending, and not from the start of the wait", async () => {
     const clock = new FakeClock();
     let attempts = 0;
     const handler = retry({ clock, random: () => 1, maxAttempts: 4 }, async ({ endpoint, onLeave }) => {
@@ -195,7 +195,7 @@ describe("an order is repeated only while its key is certainly remembered", () =
     expect(attempts, "4.8 s in line, and again 0.5 s after it left; by then it is too late").toBe(2);
   });
 
-  it("passes the time until which the request may leave", async () => {
+  it("passes on the time until which the request may be sent", async () => {
     const clock = new FakeClock();
     const until: (number | undefined)[] = [];
     const handler = retry({ clock, random: () => 1, maxAttempts: 3 }, async ({ endpoint, notAfter }) => {
@@ -206,7 +206,7 @@ describe("an order is repeated only while its key is certainly remembered", () =
     expect(until).toEqual([undefined, START + 3999, START + 3999]);
   });
 
-  it("counted from the first attempt that may have been carried out: one that never left costs no time", async () => {
+  it("counted from the first attempt that may have succeeded; an unsent attempt does not count", async () => {
     const clock = new FakeClock();
     const calls: { at: number; until: number | undefined }[] = [];
     const handler = retry({ clock, random: () => 1, maxAttempts: 3 }, async ({ endpoint, notAfter }) => {
@@ -218,7 +218,7 @@ describe("an order is repeated only while its key is certainly remembered", () =
   });
 });
 
-describe("what waited too long for its turn", () => {
+describe("a request that waited too long for the rate limit", () => {
   const late: Details = { code: "api.too_late", reached: "no", transient: false, summary: "not sent any more" };
   it.each<[string, string, readonly Details[], summary: RegExp, reached: string]>([
     ["is not sent", "keyed", [late], /not sent any more/, "no"],
@@ -240,7 +240,7 @@ describe("what waited too long for its turn", () => {
   });
 });
 
-describe("what is said in the end", () => {
+describe("the final result of a request", () => {
   it.each<[string, string, readonly Details[], string]>([
     ["a single failure as it was", "safe", [{ reached: "answered", transient: false }], "answered"],
     ["one that never left as that", "keyed", [{ reached: "no" }, { reached: "no" }], "no"],
@@ -279,7 +279,7 @@ describe("what is said in the end", () => {
   });
 });
 
-describe("a DELETE that an earlier attempt may have done", () => {
+describe("a DELETE that an earlier attempt may have executed", () => {
   const missing: Details = { code: "api.not_found", status: 404, reached: "answered", transient: false };
 
   it.each<[string, string, readonly Details[], boolean]>([

@@ -44,7 +44,7 @@ const failures: Record<string, (intercepted: nock.Interceptor) => nock.Scope> = 
   "throttling page with status 200": (i) => i.reply(200, "<html><title>Too many requests</title></html>"),
 };
 
-describe("what is repeated after a failure", () => {
+describe("the retry after a failure", () => {
   const every: Class[] = ["safe", "keyed", "idempotent", "once"];
   const repeatable: Class[] = ["safe", "keyed", "idempotent"];
   const table: { failure: string; repeats: Class[]; why: string }[] = [
@@ -78,10 +78,10 @@ describe("what is repeated after a failure", () => {
 });
 
 describe("bounds", () => {
-  it("sends an order no more that had to wait too long for its turn after one whose outcome is open", async () => {
+  it("sends an order with an unknown outcome no more after too long a wait for the rate limit", async () => {
     let turns = 0;
     const ledger = {
-      // The second turn comes in a minute.
+      // The second reservation waits for a minute.
       reserve: async () => ({ waitMs: turns++ === 1 ? 60_000 : 0, left: 1 }),
       refuse: async () => {},
       accept: async () => {},
@@ -97,10 +97,10 @@ describe("bounds", () => {
   });
 });
 
-describe("an answer that came", () => {
+describe("a received response", () => {
   const ordered = () => calls.keyed.endpoint().reply(201, calls.keyed.success);
 
-  it("is not lost to an observer that fails", async () => {
+  it("is not lost if an observer fails", async () => {
     ordered();
     const fail = () => {
       throw new Error("observer");
@@ -109,7 +109,7 @@ describe("an answer that came", () => {
     expect((await client.services.create(order, { idempotencyKey: "key-1" })).service.id).toBe("7");
   });
 
-  it("is not lost to a ledger that fails", async () => {
+  it("is not lost if the ledger fails", async () => {
     calls.keyed.endpoint().reply(201, calls.keyed.success, { "x-ratelimit-remaining": "1" });
     const ledger = {
       reserve: async () => ({ waitMs: 0, left: 1 }),
@@ -121,8 +121,8 @@ describe("an answer that came", () => {
   });
 });
 
-describe("an order whose key is in flight (409, §7)", () => {
-  it("waits and repeats with the same key and bytes until the first is done", async () => {
+describe("an order whose key is in progress (409, §7)", () => {
+  it("waits and repeats with the same key and bytes until the first request has completed", async () => {
     const bodies: string[] = [];
     const note = (body: unknown) => bodies.push(JSON.stringify(body)) > 0;
     const other = Object.fromEntries(Object.entries(order).reverse());
@@ -141,7 +141,7 @@ describe("an order whose key is in flight (409, §7)", () => {
     expect(new Set(bodies).size).toBe(1);
     expect(JSON.parse(String(bodies[0]))).toEqual(order);
     expect(clock.waits).toEqual([1000, 2000]);
-    // The bytes are a function of the content, in whatever order it was put together.
+    // The key order of the content does not change the bytes of the body.
     api()
       .post("/services", note)
       .reply(201, { data: { ...service(), invoice: { id: 1 } } });
@@ -152,22 +152,22 @@ describe("an order whose key is in flight (409, §7)", () => {
   it.each([
     "Another request with the same Idempotency-Key is in progress.",
     "A request is outstanding for this Idempotency-Key",
-  ])("is in flight: %s", async (message) => {
+  ])("is recognized by the message: %s", async (message) => {
     calls.keyed.endpoint().times(8).reply(409, { message });
     const options = { idempotencyKey: "key-1", repeatWithinMs: 3_600_000 };
     const error = await failureOf(setUp().client.services.create(order, options));
     expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.conflict" }] });
   });
 
-  it("is a plain refusal where no key was sent", async () => {
+  it("is a normal rejection if no key was sent", async () => {
     calls.once.endpoint().reply(409, { message: "already suspended" });
     const error = await failureOf(setUp().client.services.suspend("7"));
     expect(error).toMatchObject({ status: 409, reached: "answered", diagnostics: [{ code: "api.rejected" }] });
   });
 });
 
-describe("after an attempt that may have been carried out", () => {
-  it("a DELETE that meets the page of a proxy is not: 404 is its word, not the API's", async () => {
+describe("after an attempt that may have succeeded", () => {
+  it("a proxy's 404 page does not confirm a DELETE", async () => {
     calls.idempotent.endpoint().reply(502);
     calls.idempotent.endpoint().reply(404, "<!DOCTYPE html><title>404</title>", { "content-type": "text/html" });
     const error = await failureOf(setUp().client.webhooks.delete("3"));
@@ -175,8 +175,8 @@ describe("after an attempt that may have been carried out", () => {
   });
 });
 
-describe("cancelling", () => {
-  it("does not lose an answer that came: it may be that of an order", async () => {
+describe("a cancelled request", () => {
+  it("does not lose a received response, which may belong to an order", async () => {
     calls.keyed.endpoint().reply(201, calls.keyed.success);
     const gate = new AbortController();
     const { client } = setUp({ onRequest: () => gate.abort() });

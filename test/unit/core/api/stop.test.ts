@@ -8,8 +8,7 @@ import { fc } from "../../../support/fc.ts";
 import { listening } from "../../../support/listening.ts";
 import { failureOf, service, setUp } from "./support.ts";
 
-/** Ctrl-C as the client sees it: nothing that was not written to a socket leaves, what was is awaited for 30 s. Loopback only. */
-/** A clock that only `advance` moves. */
+/** Clock that only `advance` moves. */
 class ManualClock implements Clock {
   #now = Date.UTC(2026, 10, 21, 10);
   #waiters: { readonly at: number; readonly resolve: () => void }[] = [];
@@ -36,7 +35,7 @@ class ManualClock implements Clock {
   }
 }
 
-/** A server that keeps every request until the test answers it. */
+/** Starts a server that holds every request until the test responds. */
 async function holdingServer() {
   const held: ServerResponse[] = [];
   let seen = 0;
@@ -52,7 +51,7 @@ async function holdingServer() {
     url,
     port: Number(new URL(url).port),
     seen: () => seen,
-    /** Resolves when so many requests have come in all. */
+    /** Resolves when the server has received `count` requests in total. */
     async got(count: number): Promise<void> {
       while (seen < count)
         await new Promise<void>((resolve) => {
@@ -68,7 +67,10 @@ async function holdingServer() {
   };
 }
 
-/** A first request learns that many more remain: without that the client has three under way at most. */
+/**
+ * Sends a first request whose response announces 60 remaining requests. Without this response, the client sends at
+ * most three at once.
+ */
 async function learnBudget(server: Awaited<ReturnType<typeof holdingServer>>, client: HostingClient): Promise<void> {
   const first = client.services.get("1");
   await server.got(1);
@@ -83,7 +85,7 @@ const turns = async (count = 20) => {
 const reachedOf = (error: ApiError) => [error.diagnostics[0]?.code, error.reached];
 
 describe("stop", () => {
-  it("ends the making of a connection: what it was made for is not written to it", async () => {
+  it("ends the opening of a connection, and its request is not written", async () => {
     const server = await holdingServer();
     const [clock, stop] = [new ManualClock(), new AbortController()];
     const asked = Promise.withResolvers<void>();
@@ -107,7 +109,7 @@ describe("stop", () => {
     expect(server.seen()).toBe(0);
   });
 
-  it("awaits what is in flight for 30 seconds, whatever time a request may take otherwise", async () => {
+  it("waits 30 seconds for requests in progress, whatever their time limit", async () => {
     const server = await holdingServer();
     const [clock, stop] = [new ManualClock(), new AbortController()];
     const { client } = setUp({ baseUrl: server.url, clock, stop: stop.signal });
@@ -125,7 +127,7 @@ describe("stop", () => {
     expect(reachedOf(await call)).toEqual(["api.timeout", "maybe"]);
   });
 
-  it("at any moment: the server gets nothing more than what was written by then", async () => {
+  it("at any moment sends nothing more than the bytes written until then", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -149,7 +151,7 @@ describe("stop", () => {
           server.answer();
           await turns(turnsBefore);
           stop.abort();
-          // What was written arrives, and is answered.
+          // The server receives each written request and responds.
           await turns(60);
           server.answer();
           const reached = await Promise.all(ends);

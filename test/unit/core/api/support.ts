@@ -4,18 +4,18 @@ import { type ClientOptions, HostingClient, type RequestEvent } from "../../../.
 import { ApiError, type Clock } from "../../../../src/core/model/index.ts";
 import { fixOf } from "../../../support/remedies.ts";
 
-// Loading nock takes over the network of the process, even for files that came before and do not want it.
+// Loading nock intercepts the network of the whole process, and other test files need the real network.
 nock.restore();
 
 export const ORIGIN = "https://api.hosting.example";
 export const TOKEN = "7|canary-token-Zq81xYp4";
 
 /**
- * A clock that advances as soon as everyone waits, so that no test does. A wait of TIME_LIMIT (the
- * time limit of a request) ends only by `advance`.
+ * Clock that advances as soon as every caller waits, so tests take no real time. A wait of TIME_LIMIT (the time
+ * limit of a request) ends only by `advance`.
  */
 export class FakeClock implements Clock {
-  /** Every other wait that was asked for, in ms. */
+  /** All waits except waits of TIME_LIMIT, in ms. */
   readonly waits: number[] = [];
   #now = Date.UTC(2026, 10, 21, 10, 0, 0);
   #waiters: { at: number; patient: boolean; resolve: () => void }[] = [];
@@ -44,7 +44,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Moves the clock on by `ms`. */
+  /** Advances the clock by `ms`. */
   advance(ms: number): void {
     this.#moveTo(this.#now + ms);
   }
@@ -61,7 +61,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** The time limit of a request in these tests: the one wait that ends only by `advance`. */
+/** Time limit of a request in these tests, in ms. This wait ends only by `advance`. */
 export const TIME_LIMIT = 199_999;
 
 export interface Setup {
@@ -70,7 +70,10 @@ export interface Setup {
   readonly events: RequestEvent[];
 }
 
-/** A client with a fake clock, the longest backoff (random = 1) and no proxies; closed after the test. */
+/**
+ * Creates a client with a fake clock, the longest backoff (random = 1) and no proxies. Closes the client after the
+ * test.
+ */
 export function setUp(options: Partial<ClientOptions> = {}): Setup {
   const clock = new FakeClock();
   const events: RequestEvent[] = [];
@@ -88,10 +91,10 @@ export function setUp(options: Partial<ClientOptions> = {}): Setup {
   return { client, clock, events };
 }
 
-/** The API as nock sees it. */
+/** Scope of nock for the API's base URL. */
 export const api = () => nock(`${ORIGIN}/api/v1`);
 
-/** The ApiError that a call ends in; fails the test when it does not. */
+/** Returns the ApiError of a call. Fails the test if the call succeeds. */
 export async function failureOf(call: Promise<unknown>): Promise<ApiError> {
   const error = await call.then(
     (value) => expect.fail(`resolved with ${JSON.stringify(value)}`),
@@ -101,14 +104,17 @@ export async function failureOf(call: Promise<unknown>): Promise<ApiError> {
   return error;
 }
 
-/** Everything an error says, in one text. */
+/** Returns every text of an error, joined by line breaks. */
 export function textOf(error: ApiError): string {
   const fields = Object.entries(error.fieldErrors).flat(2);
   const parts = error.diagnostics.flatMap((one) => [one.summary, one.detail, fixOf(one)]);
   return [error.message, error.serverMessage, error.endpoint, ...parts, ...fields].filter(Boolean).join("\n");
 }
 
-/** Uses nock for the tests of a file: no real network, every interceptor used, no request unmatched. */
+/**
+ * Uses nock for all tests of a file: blocks the real network, and fails on an unused interceptor or an unmatched
+ * request.
+ */
 export function useNock(): void {
   const unmatched: string[] = [];
   const note = (request: { method?: string; path?: string }) => unmatched.push(`${request.method} ${request.path}`);

@@ -22,13 +22,13 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 const read = (source: TokenSource, env = {}) => readToken(source, { ...reading, env });
 
 describe("a token", () => {
-  it("is read without the space around it, from a variable or a file", async () => {
+  it("is read without surrounding white space, from a variable or a file", async () => {
     const found = { token: TOKEN, readableByOthers: false };
     expect(await read({ env: "BETA" }, { BETA: ` ${TOKEN}\r\n` })).toEqual(found);
     expect(await read({ file: path.join(dir, "token") })).toEqual(found);
   });
 
-  it.skipIf(process.platform === "win32")("is reported as readable when others may read its file", async () => {
+  it.skipIf(process.platform === "win32")("is reported as readable if others may read its file", async () => {
     expect(await read({ file: path.join(dir, "open") })).toEqual({ token: TOKEN, readableByOthers: true });
   });
 

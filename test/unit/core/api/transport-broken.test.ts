@@ -5,11 +5,11 @@ import type { HostingClient } from "../../../../src/core/api/index.ts";
 import { listening } from "../../../support/listening.ts";
 import { failureOf, service, setUp, TIME_LIMIT, TOKEN, textOf } from "./support.ts";
 
-/** What only a real connection shows: cut bodies, resets, sizes, time limits, proxies. Loopback only. */
+/** Transport errors that need a real connection: cut bodies, resets, sizes, time limits, proxies. Uses loopback only. */
 
 type Script = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server that treats the first request as the first script says, and so on; the last one stays. */
+/** Starts a server that runs one script for each request, in order. The last script repeats. */
 async function serve(...scripts: Script[]): Promise<{ url: string; server: Server; seen: IncomingMessage[] }> {
   const seen: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -40,7 +40,7 @@ const halfway: Script = (_, response) => {
 
 const order = { plan_id: 1, currency: "USD" };
 
-describe("broken answers", () => {
+describe("incomplete responses", () => {
   const table: [why: string, script: Script][] = [
     ["shorter than its Content-Length", cutByLength],
     ["cut between chunks", cutInChunks],
@@ -64,7 +64,7 @@ describe("broken answers", () => {
       ]);
     });
 
-    it(`${why}: a grant is not created again; it may have been`, async () => {
+    it(`${why}: a grant is not created again, because it may exist`, async () => {
       const { url, seen } = await serve(script);
       const error = await failureOf(setUp({ baseUrl: url }).client.grants.create("7", { email: "a@b.example" }));
       expect(error).toMatchObject({ reached: "maybe" });
@@ -73,7 +73,7 @@ describe("broken answers", () => {
     });
   }
 
-  it("a refusal with a cut body may be that of a proxy: it does not say that nothing was made", async () => {
+  it("a rejection with a cut body may be a proxy's, so it does not prove that nothing was created", async () => {
     const { url } = await serve((_, response) => {
       response.writeHead(403);
       response.write('{"mess', () => response.destroy());
@@ -82,13 +82,13 @@ describe("broken answers", () => {
     expect(error).toMatchObject({ status: 403, reached: "maybe" });
   });
 
-  it("a suspension whose status came is queued, even if its body was cut", async () => {
+  it("a suspension whose status arrived is queued, even if its body was cut", async () => {
     const { url } = await serve(cutInChunks);
     await expect(setUp({ baseUrl: url }).client.services.suspend("7")).resolves.toBeNull();
   });
 });
 
-describe("time limits run on the injected clock", () => {
+describe("a time limit on the injected clock", () => {
   for (const [why, script] of [
     ["no answer", silent],
     ["half an answer", halfway],
@@ -106,7 +106,7 @@ describe("time limits run on the injected clock", () => {
     });
   }
 
-  it("an order without an answer is api.timeout and may have been carried out", async () => {
+  it("an order without a response is api.timeout and may have been executed", async () => {
     let advance = () => {};
     const { url } = await serve((_request, _response) => setImmediate(() => advance()));
     const { client, clock } = setUp({ baseUrl: url, maxAttempts: 1 });
@@ -125,7 +125,7 @@ describe("time limits run on the injected clock", () => {
       "api.unreachable",
       /lost before the response arrived.*process was paused/,
     ],
-  ] as const)("a request under way with %s is explained as such", async (_, isPaused, code, words) => {
+  ] as const)("a pending request with %s has this explanation", async (_, isPaused, code, words) => {
     let wake = (_: IncomingMessage) => {};
     const { url } = await serve((request) => setImmediate(() => wake(request)));
     const { client, clock } = setUp({ baseUrl: url, maxAttempts: 1 });
@@ -140,7 +140,7 @@ describe("time limits run on the injected clock", () => {
     expect(`${summary} ${detail}`).toMatch(words);
   });
 
-  it("a request under way can be cancelled", async () => {
+  it("a pending request can be cancelled", async () => {
     const gate = new AbortController();
     const { url } = await serve(() => gate.abort());
     const error = await failureOf(setUp({ baseUrl: url }).client.services.suspend("7", { signal: gate.signal }));
@@ -148,7 +148,7 @@ describe("time limits run on the injected clock", () => {
   });
 });
 
-describe("size", () => {
+describe("the size of a response", () => {
   const declared: Script = (_, response) =>
     response.writeHead(200, { "content-length": 5_000_000 }).end("x".repeat(5_000_000));
   const undeclared: Script = (_, response) => {
@@ -159,7 +159,7 @@ describe("size", () => {
     ["declared by Content-Length", declared],
     ["found while reading", undeclared],
   ] as const) {
-    it(`too large an answer, ${why}, is refused and not asked for again`, async () => {
+    it(`of too many bytes, ${why}, is rejected, and the request is not repeated`, async () => {
       const { url, seen } = await serve(script);
       const error = await failureOf(setUp({ baseUrl: url, maxResponseBytes: 1_000 }).client.services.get("7"));
       expect(error).toMatchObject({ status: 200, diagnostics: [{ code: "api.too_large" }] });
@@ -167,7 +167,7 @@ describe("size", () => {
     });
   }
 
-  it("an answer of just the accepted size passes", async () => {
+  it("of exactly the limit is accepted", async () => {
     const { url } = await serve(whole);
     expect((await setUp({ baseUrl: url, maxResponseBytes: body.length }).client.services.get("7")).id).toBe("7");
   });
@@ -189,7 +189,7 @@ describe("headers (§4, §5.1)", () => {
 });
 
 describe("connections", () => {
-  it("a refused connection was certainly not sent", async () => {
+  it("a refused connection proves that the request was not sent", async () => {
     const { url, server } = await serve(whole);
     await new Promise<void>((resolve) => server.close(() => resolve()));
     const error = await failureOf(setUp({ baseUrl: url }).client.services.suspend("7"));
@@ -198,7 +198,7 @@ describe("connections", () => {
     expect(textOf(error)).toContain("attempt 4");
   });
 
-  it("a dispatcher that was given is used, and left open", async () => {
+  it("a given dispatcher is used, and stays open", async () => {
     const { url } = await serve(whole);
     const dispatcher = new Agent();
     const { client } = setUp({ baseUrl: url, dispatcher });
@@ -209,8 +209,8 @@ describe("connections", () => {
   });
 });
 
-describe("an answer whose JSON is complete, and whose body was cut", () => {
-  /** No final chunk; a Content-Length beyond the body. */
+describe("a response with complete JSON and a cut body", () => {
+  /** Ways to cut a body: without the final chunk, or with a Content-Length that exceeds the body. */
   const cuts: [why: string, cut: (text: string, status?: number) => Script][] = [
     [
       "without a last chunk",
@@ -264,13 +264,13 @@ describe("an answer whose JSON is complete, and whose body was cut", () => {
     ],
   ];
   for (const [why, cut] of cuts) {
-    it.each(changes)(`${why}: %s is read, and nothing is sent again`, async (_, call, answer, read) => {
+    it.each(changes)(`${why}: %s is read, and no request is repeated`, async (_, call, answer, read) => {
       const { url, seen } = await serve(cut(JSON.stringify(answer)));
       expect(await call(setUp({ baseUrl: url }).client)).toMatchObject(read as object);
       expect(seen.length).toBe(1);
     });
 
-    it(`${why}: nothing is made of an empty object, which may be the beginning of another answer`, async () => {
+    it(`${why}: an empty object is not used, because it may be the beginning of another response`, async () => {
       for (const text of ["{}", "[]", "null", '""', "7"]) {
         const { url } = await serve(cut(text));
         const error = await failureOf(setUp({ baseUrl: url }).client.webhooks.create({}));
@@ -287,7 +287,7 @@ describe("an answer whose JSON is complete, and whose body was cut", () => {
     });
 
     it.each([400, 404, 410, 416, 422])(
-      `${why}: a refusal with status %i shows neither the end of a list nor that an object is gone`,
+      `${why}: a rejection with status %i proves neither the end of a list nor the end of an object`,
       async (status) => {
         const refused = cut('{"message":"Not found."}', status);
         const first = JSON.stringify({ data: Array.from({ length: 25 }, (_, id) => service({ id: id + 1 })) });
@@ -300,7 +300,7 @@ describe("an answer whose JSON is complete, and whose body was cut", () => {
       },
     );
 
-    it(`${why}: a 404 to a deletion does not show that the object is gone`, async () => {
+    it(`${why}: a 404 to a deletion does not prove that the object was deleted`, async () => {
       const { url, seen } = await serve(cut('{"message":"Not found."}', 404), whole);
       await setUp({ baseUrl: url }).client.webhooks.delete("3");
       expect(seen.length).toBe(2);

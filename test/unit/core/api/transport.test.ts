@@ -44,7 +44,7 @@ describe("the base URL", () => {
     });
   }
 
-  it("is where all requests go", async () => {
+  it("receives all requests", async () => {
     api().get("/services/7").reply(200, { data: service() });
     await setUp({ baseUrl: "https://api.hosting.example/api/v1/" }).client.services.get("7");
   });
@@ -77,7 +77,7 @@ describe("ids in the path", () => {
     },
   );
 
-  it("never leave their segment, whatever is accepted", () => {
+  it("never leave their path segment, whatever is accepted", () => {
     fc.assert(
       fc.property(fc.string(), (id) => {
         let path: string;
@@ -96,7 +96,7 @@ describe("ids in the path", () => {
   });
 });
 
-describe("what is refused before anything is sent", () => {
+describe("a request that is rejected before it is sent", () => {
   it("an order without a usable Idempotency-Key (§4: required)", async () => {
     const { client } = setUp();
     for (const idempotencyKey of [undefined, "", "two words", "line\nbreak", "ключ", "x".repeat(256)]) {
@@ -112,7 +112,7 @@ describe("what is refused before anything is sent", () => {
     expect(client.requests).toBe(0);
   });
 
-  it("an Idempotency-Key where none is known", async () => {
+  it("an Idempotency-Key for an endpoint without keys", async () => {
     const call = setUp().client.request({
       endpoint: "createGrant",
       params: { id: "7" },
@@ -147,9 +147,9 @@ describe("options", () => {
     it(`${JSON.stringify(options)} is refused by name`, () => expect(() => setUp(options)).toThrow(new RegExp(name)));
   }
 
-  it("an empty token is refused", () => expect(() => setUp({ token: " " })).toThrow("The API token is empty"));
+  it("an empty token is rejected", () => expect(() => setUp({ token: " " })).toThrow("The API token is empty"));
 
-  it("requestsPerMinute slows requests down, and each request is reported with what is left", async () => {
+  it("requestsPerMinute limits requests, and each request is reported with the remaining requests", async () => {
     api().get("/services/7").times(3).reply(200, { data: service() });
     const { client, events } = setUp({ requestsPerMinute: 2 });
     for (let i = 0; i < 3; i++) await client.services.get("7");
@@ -163,12 +163,12 @@ describe("options", () => {
 });
 
 describe("the table of endpoints", () => {
-  it("has the 24 of §4, each once", () => {
+  it("contains the 24 endpoints of §4, each once", () => {
     const lines = Object.values(endpoints).map(({ method, path }) => `${method} ${path}`);
     expect(new Set(lines).size).toBe(24);
   });
 
-  it("marks every GET as safe, every DELETE as idempotent, and only orders of services as keyed", () => {
+  it("marks every GET as safe, every DELETE as idempotent, and only service orders as keyed", () => {
     for (const [name, { method, repeat }] of Object.entries(endpoints)) {
       if (method === "GET") expect([name, repeat]).toEqual([name, "safe"]);
       if (method === "DELETE") expect([name, repeat]).toEqual([name, "idempotent"]);

@@ -1,4 +1,4 @@
-// A list that something may be created from: rows come and go while it is read, and none that stays is missed.
+// Complete lists, which a create relies on: a list that changes between its pages still contains every lasting item.
 import { describe, expect, it } from "vitest";
 import { FailedAttempt } from "../../../../src/core/api/failed-attempt.ts";
 import { HostLists } from "../../../../src/core/api/host-lists.ts";
@@ -8,7 +8,7 @@ import { ApiError, fail } from "../../../../src/core/model/index.ts";
 import fc, { runs } from "../../../support/fc.ts";
 import { failureOf } from "./support.ts";
 
-/** Change of the list before a page is read: a row is inserted or deleted at a place, a fraction of its length. */
+/** Change of the list before a page is read: a row is inserted or deleted at `at`, a fraction of the list's length. */
 interface Event {
   readonly does: "insert" | "delete";
   readonly at: number;
@@ -17,7 +17,7 @@ interface Event {
 interface Host {
   /** Maximum number of rows of a page. */
   readonly cap: number;
-  /** The host has pages of its own size, and does not read `per_page`. */
+  /** True if the host uses its own page size and ignores `per_page`. */
   readonly ignores: boolean;
   readonly says: "everything" | "total" | "more" | "nothing";
   readonly first: 0 | 1;
@@ -25,7 +25,7 @@ interface Host {
 
 const PLAIN: Host = { cap: 100, ignores: false, says: "everything", first: 1 };
 
-/** A list on a host. `events` happen one group before each request. */
+/** Creates a list on a host. The host applies one group of `events` before each request. */
 function setUp(host: Partial<Host>, rows: readonly number[], events: readonly (readonly Event[])[] = []) {
   const { cap, ignores, says, first } = { ...PLAIN, ...host };
   const list = [...rows];
@@ -76,14 +76,14 @@ function setUp(host: Partial<Host>, rows: readonly number[], events: readonly (r
 
 const ids = (count: number) => Array.from({ length: count }, (_, at) => count - at);
 
-describe("a list that must be whole", () => {
+describe("a complete list", () => {
   const event = fc.record({
     does: fc.constantFrom("insert" as const, "delete" as const),
     at: fc.double({ min: 0, max: 0.999, noNaN: true }),
   });
   const order = fc.constantFrom("ascending", "descending", "unsorted");
 
-  it("has every row that was there all the time, whatever came and went while it was read", async () => {
+  it("contains every row that existed the whole time, whatever was created and deleted during the read", async () => {
     const seen = { whole: 0, refused: 0, moved: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -107,7 +107,7 @@ describe("a list that must be whole", () => {
           try {
             const { ids: found, reading } = await host.read(lists, asksForMore ? cap + 5 : cap);
             expect(reading?.isWhole).toBe(true);
-            // Two equal readings of pages are no proof: what both missed would have to move twice.
+            // Two equal readings of pages do not prove completeness, because an item can move twice and stay unread.
             if (lists.hasWindows === true || host.asked.length === 1) {
               expect([...host.stayed].filter((id) => !found.has(id))).toEqual([]);
               seen.whole += 1;
@@ -129,13 +129,13 @@ describe("a list that must be whole", () => {
   });
 });
 
-describe("a list that is only shown, and changes while it is read", () => {
+describe("a list for display that changes during the read", () => {
   const event = fc.record({
     does: fc.constantFrom("insert" as const, "delete" as const, "delete" as const),
     at: fc.double({ min: 0, max: 0.999, noNaN: true }),
   });
 
-  it("is read again; only one that changes each time is refused, and no message asks to report it to the host", async () => {
+  it("is read again; it fails only if it changes each time, and no message asks for a report to the host", async () => {
     const seen = { again: 0, refused: 0 };
     await fc.assert(
       fc.asyncProperty(
@@ -167,7 +167,7 @@ describe("a list that is only shown, and changes while it is read", () => {
   it.each([
     ["is refused, because its rows are gone", [[2, 1], "404", [1, 1]]],
     ["is empty, and says that there is more", [[2, 1], "empty", [1, 1]]],
-  ] as const)("is read again when the page after the first %s", async (_, answers) => {
+  ] as const)("is read again if the page after the first %s", async (_, answers) => {
     const asked: number[] = [];
     const listing = createListing({
       endpoint: "listServices",
@@ -189,7 +189,7 @@ describe("a list that is only shown, and changes while it is read", () => {
   });
 });
 
-describe("the seen case: a row leaves page 1, another is appended before page 2, and the total stays", () => {
+describe("a known case: a row leaves page 1, another row is appended before page 2, and the total stays the same", () => {
   const events = [[], [{ does: "delete", at: 0.1 } as const, { does: "insert", at: 0.9999 } as const]];
   it.each([
     ["has overlapping windows", {}],
@@ -205,7 +205,7 @@ describe("the seen case: a row leaves page 1, another is appended before page 2,
   });
 });
 
-describe("what a whole list costs", () => {
+describe("the cost of a complete list", () => {
   it.each([
     [0, 1],
     [100, 1],
@@ -221,7 +221,7 @@ describe("what a whole list costs", () => {
     expect(asked).toHaveLength(requests);
   });
 
-  it("two readings, of a host that chooses the page size, and one request to learn that", async () => {
+  it("two reads if the host chooses the page size, and one request that detects it", async () => {
     const { asked, read } = setUp({ ignores: true, cap: 25 }, ids(60));
     const lists = new HostLists();
     await read(lists);
@@ -232,8 +232,8 @@ describe("what a whole list costs", () => {
   });
 });
 
-describe("a host that states nothing of its pages", () => {
-  /** Services, then 40 lists of grants, as they are read with one client. */
+describe("a host without page information", () => {
+  /** Returns the request count of reading services, then 40 lists of grants, with one client. */
   const cost = async (cap: number, services: number, grants: number) => {
     const lists = new HostLists();
     lists.first = 1;
@@ -268,8 +268,8 @@ describe("a host that states nothing of its pages", () => {
   });
 });
 
-describe("a host that ignores the number of the page", () => {
-  /** Reads the list, whole or as a listing for people. */
+describe("a host that ignores the page number", () => {
+  /** Returns a function that reads the list. With `whole`, the list must be complete; otherwise the list is for display. */
   function reading(
     answer: (page: number, perPage: number) => readonly number[],
     whole: boolean,
@@ -292,24 +292,21 @@ describe("a host that ignores the number of the page", () => {
     [50, true],
     [100, true],
     [100, false],
-  ])("and returns the first %i rows is refused (whole: %s)", async (rows, whole) => {
+  ])("and returns the first %i rows fails (whole: %s)", async (rows, whole) => {
     const error = await failureOf(reading(() => ids(rows), whole).all());
     expect(error).toMatchObject({ diagnostics: [{ code: "api.pagination" }] });
   });
 
-  it.each([true, false])(
-    "and repeats its last page is read; one request shows the difference (whole: %s)",
-    async (whole) => {
-      const all = ids(30);
-      // The page after the last one is the last one again.
-      const { asked, all: read } = reading((page, size) => {
-        const pages = Math.ceil(all.length / size);
-        const begin = (Math.min(page, pages) - 1) * size;
-        return all.slice(begin, begin + size);
-      }, whole);
-      expect((await read()).map(({ id }) => Number(id))).toEqual(all);
-      // A list that must be whole is read in windows, which show it as well.
-      expect(asked.filter((one) => one === "2/1")).toHaveLength(whole ? 0 : 1);
-    },
-  );
+  it.each([true, false])("and repeats its last page is read, with one more request (whole: %s)", async (whole) => {
+    const all = ids(30);
+    // The host returns the last page for every page number beyond it.
+    const { asked, all: read } = reading((page, size) => {
+      const pages = Math.ceil(all.length / size);
+      const begin = (Math.min(page, pages) - 1) * size;
+      return all.slice(begin, begin + size);
+    }, whole);
+    expect((await read()).map(({ id }) => Number(id))).toEqual(all);
+    // A complete list is read in overlapping windows, which also detect the end of the list.
+    expect(asked.filter((one) => one === "2/1")).toHaveLength(whole ? 0 : 1);
+  });
 });

@@ -1,4 +1,4 @@
-// A host that serves one change at a time: its changes leave one after another once it has said so.
+// Host that accepts one change at a time: after its first such rejection, the client sends changes one after another.
 import { describe, expect, it } from "vitest";
 import { WriteQueue } from "../../../../src/core/api/write-queue.ts";
 import fc from "../../../support/fc.ts";
@@ -7,7 +7,7 @@ import { api, FakeClock, failureOf, service, setUp, useNock } from "./support.ts
 useNock();
 
 describe("the queue of changes", () => {
-  it("lets changes leave side by side until the host is busy, and then one after another, in their order", async () => {
+  it("sends changes concurrently until the host is busy, and then one after another, in order", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 5 }), fc.integer({ min: 1, max: 8 }), async (before, after) => {
         const queue = new WriteQueue(new FakeClock());
@@ -34,7 +34,7 @@ describe("the queue of changes", () => {
     );
   });
 
-  it("gives a turn up after its time, or when it is stopped, and passes it on", async () => {
+  it("ends the wait for a change after its time limit or at a stop, and continues with the next change", async () => {
     const queue = new WriteQueue(new FakeClock());
     await queue.begin();
     queue.serialize();
@@ -54,7 +54,7 @@ describe("the queue of changes", () => {
 
 const BUSY = { message: "Another request is in progress." };
 
-describe("a refusal because of another change", () => {
+describe("a rejection because of another change", () => {
   it.each([
     [423, BUSY, {}, true],
     [423, { message: "Locked" }, {}, true],
@@ -71,11 +71,11 @@ describe("a refusal because of another change", () => {
     api().post("/webhooks").reply(status, body, headers);
     const error = await failureOf(setUp().client.webhooks.create({}));
     expect(error.isBusy).toBe(isBusy);
-    // Nothing but the API's own refusal says that it was not carried out.
+    // Only the API's own rejection proves that the host did not execute the change.
     if (isBusy) expect(error.reached).toBe("maybe");
   });
 
-  it("makes the changes of the client follow one another, and leaves its reads alone", async () => {
+  it("makes the client send its changes one after another, and its reads as before", async () => {
     const { client } = setUp();
     api().post("/services/7/suspend").reply(423, BUSY);
     await failureOf(client.services.suspend("7"));
@@ -94,7 +94,7 @@ describe("a refusal because of another change", () => {
     expect(most).toBe(1);
   });
 
-  it("of a read is repeated like any failure, and says nothing of changes", async () => {
+  it("of a read is repeated like any failure, and does not affect changes", async () => {
     api().get("/services/7").reply(503, BUSY).get("/services/7").reply(200, { data: service() });
     expect((await setUp().client.services.get("7")).id).toBe("7");
   });

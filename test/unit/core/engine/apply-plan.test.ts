@@ -17,7 +17,7 @@ import { declared, desiredOf, failure, fakeAccount, fakeWriter, kindOf, stateOf 
 const hook = (name: string, dependsOn: readonly string[] = []) =>
   declared(`hosting_webhook.${name}`, { url: `https://${name}.example`, events: ["invoice.paid"] }, { dependsOn });
 
-/** Applies the creation of some webhooks; `answer` may throw. */
+/** Applies the creation of these webhooks. `answer` returns each response, or throws. */
 async function run(
   resources: readonly DesiredResource[],
   answer: (name: string, mutation: Mutation) => unknown = () => undefined,
@@ -87,7 +87,7 @@ async function run(
 }
 
 describe("an apply", () => {
-  it("that is stopped says of each change whether anything of it left", async () => {
+  it("that is stopped reports for each change whether a request was sent", async () => {
     const stop = new AbortController();
     const cancelled = (reached: "no" | "maybe") =>
       new ApiError({ code: "api.cancelled", summary: "was cancelled", endpoint: "POST /api/v1/webhooks", reached });
@@ -112,7 +112,7 @@ describe("an apply", () => {
     expect([...records.keys()].sort()).toEqual(["hosting_webhook.answered", "hosting_webhook.open"]);
   });
 
-  it("whose recording is given up ends with what is known then", async () => {
+  it("whose recording is cancelled ends with the known results", async () => {
     const [stop, abandon] = [new AbortController(), new AbortController()];
     const put = () => {
       stop.abort();
@@ -128,7 +128,7 @@ describe("an apply", () => {
     expect(result.outcomes.map(({ result: end }) => end)).toEqual(["not-started", "not-started"]);
   });
 
-  it("makes each after what it depends on, whatever the order of the declaration", async () => {
+  it("executes each change after its dependencies, whatever the order of the declaration", async () => {
     const { order, outcomes } = await run([
       hook("c", ["hosting_webhook.b"]),
       hook("b", ["hosting_webhook.a"]),
@@ -138,7 +138,7 @@ describe("an apply", () => {
     expect(outcomes).toEqual({ a: "done", b: "done", c: "done" });
   });
 
-  it("passes on what is known only by then", async () => {
+  it("passes on values that are known only during the apply", async () => {
     const second = declared("hosting_webhook.b", {
       url: "https://b-${hosting_webhook.a.id}.example",
       events: ["invoice.paid"],
@@ -148,13 +148,13 @@ describe("an apply", () => {
     expect(records.get("hosting_webhook.b")?.attributes).toMatchObject({ url: "https://b-201.example", id: "202" });
   });
 
-  it("does independent ones side by side, as many as it may", async () => {
+  it("executes independent changes concurrently, up to the limit", async () => {
     const many = Array.from({ length: 12 }, (_, at) => hook(`h${at}`));
     expect((await run(many, undefined, { concurrency: 4 })).most).toBe(4);
     expect((await run(many, undefined, { concurrency: 1 })).most).toBe(1);
   });
 
-  it("skips what depends on a failure, at any distance, and goes on with the rest", async () => {
+  it("skips changes that depend on a failure, at any distance, and continues with the rest", async () => {
     const resources = [hook("a"), hook("b", ["hosting_webhook.a"]), hook("c", ["hosting_webhook.b"]), hook("d")];
     const { outcomes, order, result, records } = await run(resources, (name) => {
       if (name === "a") throw failure("answered", 422);
@@ -166,7 +166,7 @@ describe("an apply", () => {
     expect(skipped).toMatchObject({ code: "apply.skipped", detail: expect.stringContaining("hosting_webhook.a") });
   });
 
-  it("that is stopped finishes what is under way and begins nothing more", async () => {
+  it("that is stopped completes changes in progress and starts no other change", async () => {
     const stop = new AbortController();
     const many = Array.from({ length: 6 }, (_, at) => hook(`h${at}`));
     const { outcomes, result, records } = await run(many, () => stop.abort(), { concurrency: 2, stop: stop.signal });
@@ -176,7 +176,7 @@ describe("an apply", () => {
     expect(result.interrupted).toBe(true);
   });
 
-  it("fails the one whose result cannot be recorded, and those that depend on it", async () => {
+  it("fails a change whose result cannot be recorded, and the changes that depend on it", async () => {
     const { outcomes } = await run([hook("a"), hook("b", ["hosting_webhook.a"]), hook("c")], undefined, {
       failPut: (address) => address.endsWith(".a"),
     });
@@ -196,7 +196,7 @@ describe("an apply", () => {
     expect(result.requests).toBe(2);
   });
 
-  it("lets a defect of ours through as such, but not before what is under way was recorded", async () => {
+  it("rethrows a defect of hostform, after changes in progress are recorded", async () => {
     const recorded: string[] = [];
     const failPut = (address: string) => {
       recorded.push(address);
@@ -210,7 +210,7 @@ describe("an apply", () => {
       { failPut },
     );
     await expect(broken).rejects.toThrow("a defect");
-    // That each was begun, and what came of the one; the third is not begun any more.
+    // The state records the start of a and b, and the result of b. The apply does not start the third create.
     expect(recorded).toEqual(["hosting_webhook.a", "hosting_webhook.b", "hosting_webhook.b"]);
   });
 });

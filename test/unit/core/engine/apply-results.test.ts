@@ -1,4 +1,4 @@
-// What an apply records besides its changes, and what it reports of each of them.
+// Records of an apply besides its changes, and the report of each change.
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
 import { type ApplyOptions, apply } from "../../../../src/core/engine/index.ts";
@@ -100,7 +100,7 @@ async function run(changes: readonly Change[], options: RunOptions = {}) {
   return { result, puts, events, removed };
 }
 
-describe("what does not change", () => {
+describe("a resource without a change", () => {
   const attempt = { since: new Date(START).toISOString(), operation: "deleteWebhook" } as NonNullable<
     PrivateMark["attempt"]
   >;
@@ -149,7 +149,7 @@ describe("what does not change", () => {
     expect(result.outcomes).toEqual([]);
   });
 
-  it("is left to its change when it changes", async () => {
+  it("is not recorded separately if its change runs", async () => {
     const one = kept({
       actions: ["delete"],
       removal: "delete",
@@ -162,7 +162,7 @@ describe("what does not change", () => {
   });
 });
 
-describe("what is reported", () => {
+describe("the report of an apply", () => {
   const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
   const A = "hosting_service.a";
   const order = change(A, { actions: ["create"], after: complete(kindOf("hosting_service"), ORDER), config: ORDER });
@@ -172,7 +172,7 @@ describe("what is reported", () => {
   });
   const bill = { id: "31", raw: {}, status: "unpaid", total: 500, currency: "USD", paid_at: null };
 
-  it("is not completed where the answer held no secret, though the object is made and recorded", async () => {
+  it("marks a create as incomplete if the response lacked the secret, although the object is created and recorded", async () => {
     const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
     const address = "hosting_webhook.a";
     const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
@@ -185,7 +185,7 @@ describe("what is reported", () => {
     expect(isFulfilled(result)).toBe(false);
   });
 
-  it("is not known of a create that was lost, though its second sending was refused", async () => {
+  it("marks a create with a lost response as unknown, even if the API rejected its retry", async () => {
     const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
     const address = "hosting_webhook.a";
     const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
@@ -202,7 +202,7 @@ describe("what is reported", () => {
     expect(result.pending).toEqual([address]);
   });
 
-  it("has its one-time secret where it is to go, and not in what is recorded", async () => {
+  it("writes the one-time secret to its output, and not to the state", async () => {
     const config = { url: "https://hooks.acme.example", events: ["invoice.paid"], secret_output: { file: "hook" } };
     const address = "hosting_webhook.a";
     const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
@@ -220,7 +220,7 @@ describe("what is reported", () => {
     expect(puts.at(-1)?.attributes.secret).toBeNull();
   });
 
-  it("is each change with its id, its seconds, its invoice and what it waits for", async () => {
+  it("contains for each change its id, duration, invoice and wait", async () => {
     const { result, events } = await run([order], { config: { [A]: ORDER }, answer: () => made("pending", bill) });
     expect(result).toMatchObject({ requests: 1, seconds: 2, interrupted: false, pending: [], diagnostics: [] });
     const outcome = { address: A, result: "done", diagnostics: [], awaiting: "payment", invoice: { id: "31" } };
@@ -232,19 +232,19 @@ describe("what is reported", () => {
     expect(events[0], "no id yet").not.toHaveProperty("id");
   });
 
-  it("has neither invoice nor wait where there is none", async () => {
+  it("contains neither an invoice nor a wait if there is none", async () => {
     const { result } = await run([order], { config: { [A]: ORDER }, answer: () => made("active") });
     expect(result.outcomes).toStrictEqual([{ address: A, result: "done", diagnostics: [] }]);
   });
 
-  it("names the object of a removal at its start, and none at its end", async () => {
+  it("names the object of a removal at its start, and no object at its end", async () => {
     const one = change("hosting_webhook.a", { actions: ["delete"], removal: "delete", before: hook(), config: null });
     const { events } = await run([one], { state: [recorded("hosting_webhook.a", hook())] });
     expect(events).toMatchObject([{ type: "start", id: "201" }, { type: "complete" }]);
     expect(events[1]).not.toHaveProperty("id");
   });
 
-  it("is what the change warned of, and what it could not understand", async () => {
+  it("contains the warnings of a change and its unknown words", async () => {
     const wanted = { ...ORDER, suspended: true };
     const one = { ...order, after: complete(kindOf("hosting_service"), wanted), config: wanted };
     const { result } = await run([one], {
@@ -254,11 +254,11 @@ describe("what is reported", () => {
     expect(result.outcomes).toMatchObject([{ result: "done", diagnostics: [{ code: "plan.unknown_status" }] }]);
   });
 
-  it.each([[0, true]])("says whether jobs are waited for (%i ms)", async (waitMs, noWait) => {
+  it.each([[0, true]])("contains whether the run waits for jobs (%i ms)", async (waitMs, noWait) => {
     expect((await run([], { waitMs })).result).toMatchObject({ noWait, seconds: 0, requests: 0 });
   });
 
-  it("is at the attribute that the API refuses, there too", async () => {
+  it("names the attribute that the API rejects", async () => {
     const range = { file: "hosting.yaml", line: 5, column: 3, endLine: 5, endColumn: 9 };
     const located = declared(A, ORDER, { locate: (path) => (path[0] === "domain" ? range : undefined) });
     const fieldErrors = { domain: ["It is taken."] };
@@ -278,7 +278,7 @@ describe("what is reported", () => {
     expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [refusal] }]);
   });
 
-  it("is at the entry of a free map that the API refuses by its bare name", async () => {
+  it("names the entry of a free map that the API rejects by its name alone", async () => {
     const address = "hosting_migration_request.m";
     const config = { domain: "www.acme.example", questions: { source_host: "old.example" } };
     const kind = { ...kindOf("hosting_migration_request"), async *list() {} };
@@ -300,7 +300,7 @@ describe("what is reported", () => {
     expect(result.outcomes).toMatchObject([{ diagnostics: [{ attribute: ["questions", "source_host"] }] }]);
   });
 
-  it("is what was waited for, and the word in which it ended when that is not understood", async () => {
+  it("contains the end of a wait, and an unknown status word", async () => {
     const wanted = { ...ORDER, suspended: true };
     const one = { ...order, after: complete(kindOf("hosting_service"), wanted), config: wanted };
     const odd = remote({ ...liveService, status: "SUSPENDED_BY_OWNER" }, "unknown");
@@ -320,7 +320,7 @@ describe("what is reported", () => {
     expect(isFulfilled(result)).toBe(false);
   });
 
-  it("is a mistake of ours for what has no kind, and the first of several", async () => {
+  it("rethrows a defect for a resource without a kind, and the first of several defects", async () => {
     await expect(run([change("other.a", { actions: ["create"], config: null })])).rejects.toThrow(
       "no kind for other.a",
     );
@@ -332,7 +332,7 @@ describe("what is reported", () => {
   });
 });
 
-describe("what cannot be recorded", () => {
+describe("a result that cannot be recorded", () => {
   const A = "hosting_webhook.a";
   const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
   const deposed = hook({ id: "200" });
@@ -386,7 +386,7 @@ describe("what cannot be recorded", () => {
   });
 });
 
-describe("a run that is stopped", () => {
+describe("a stopped run", () => {
   const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example", suspended: true };
   const A = "hosting_service.a";
   const order = change(A, { actions: ["create"], after: complete(service, ORDER), config: ORDER });
@@ -403,7 +403,7 @@ describe("a run that is stopped", () => {
     throw error;
   };
 
-  /** The first request is answered by `first`, each later one by `rest`; the stop comes with the request `at`. */
+  /** Applies with a stop at the request number `at`. `first` returns the first response, and `rest` each later response. */
   const stopped = async (at: number, first: () => unknown, rest: () => unknown, abandon = false) => {
     const [stop, gone] = [new AbortController(), new AbortController()];
     let nth = 0;
@@ -448,14 +448,14 @@ describe("a run that is stopped", () => {
     expect({ two, interrupted }).toEqual({ two: "not-started", interrupted: true });
   });
 
-  it("and abandoned does not wait for what has left, and says that it is not known", async () => {
+  it("that is cancelled does not wait for sent requests, and reports their results as unknown", async () => {
     const { one, two } = await stopped(1, made, made, true);
     expect(one).toEqual({ address: A, result: "failed", unknown: true, diagnostics: [] });
     expect(two).toBe("not-started");
   });
 });
 
-describe("what is only early", () => {
+describe("a change that came too early", () => {
   const G = "hosting_grant.g";
   const B = "hosting_webhook.b";
   const config = { service_id: "1001", email: "dev@acme.example", permission: "view" };
@@ -476,7 +476,7 @@ describe("what is only early", () => {
     });
   };
 
-  it("waits, and so does what refers to it; neither has failed", async () => {
+  it("waits together with the resources that refer to it, and neither fails", async () => {
     const { result, events } = await early("pending", "pending");
     expect(result.outcomes).toMatchObject([
       { address: G, result: "waiting", diagnostics: [{ severity: "warning", code: "apply.waiting" }] },
@@ -486,7 +486,7 @@ describe("what is only early", () => {
   });
 });
 
-describe("what a change refers to", () => {
+describe("a reference in a change", () => {
   const config = { url: "https://${hosting_service.s.id}.example", events: ["invoice.paid"] };
   const one = change("hosting_webhook.a", { actions: ["create"], after: hook({ id: null }), config });
   const urlOf = async (state: ResourceState[], changes: readonly Change[] = []) => {
@@ -501,7 +501,7 @@ describe("what a change refers to", () => {
   };
   const s = (id: string) => recorded("hosting_service.s", { ...liveService, id });
 
-  it("is checked once it is known: what is no valid value is not sent", async () => {
+  it("is checked once its value is known, and an invalid value is not sent", async () => {
     const url = "${hosting_service.s.domain}";
     const waiting = {
       ...one,
@@ -519,7 +519,7 @@ describe("what a change refers to", () => {
     expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [{ attribute: ["url"] }] }]);
   });
 
-  it("has the value that is recorded, or that was observed since", async () => {
+  it("has the recorded value, or the value observed since", async () => {
     expect(await urlOf([s("1001")])).toEqual(["https://1001.example"]);
     const observed = change("hosting_service.s", { before: s("1002").attributes });
     expect(await urlOf([s("1001")], [observed])).toEqual(["https://1002.example"]);
@@ -545,7 +545,7 @@ describe("data sources and outputs", () => {
     evaluate: (_: string, { env }: EvalScope) => env("KEY") ?? "k",
     originOf: () => ({ from: ["env.KEY"] }),
   } as unknown as DesiredData;
-  /** The value of an object's attribute, and whether its attributes of these names are secret. */
+  /** Returns an output that is the attribute of a resource. */
   const output = (name: string, address: string, attribute: string) =>
     ({
       name,
@@ -596,7 +596,7 @@ describe("data sources and outputs", () => {
     return { result, read, written, urls };
   };
 
-  it("are read before what refers to them is sent; outputs have the values of the end, and show no secret", async () => {
+  it("are read before requests that refer to them; outputs have the final values, and show no secret", async () => {
     const { result, read, written, urls } = await both();
     expect([read, urls, written]).toEqual([[DATA], ["https://read.example"], [{ url: "https://read.example" }]]);
     expect(result.diagnostics).toMatchObject([
@@ -605,7 +605,7 @@ describe("data sources and outputs", () => {
     ]);
   });
 
-  it("are not recorded where something is abandoned: its end is not known", async () => {
+  it("are not recorded if a change is cancelled, because its end is unknown", async () => {
     const gone = new AbortController();
     const { written, result } = await both({
       abandon: gone.signal,
@@ -618,7 +618,7 @@ describe("data sources and outputs", () => {
   });
 });
 
-it("what is recorded beside the targets counts for what is one's own", async () => {
+it("resources in the state that are not targets count as owned", async () => {
   const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
   const one = change("hosting_webhook.b", { actions: ["create"], after: hook({ id: null }), config });
   const recordedElsewhere = stateOf(recorded("hosting_webhook.a", hook()));

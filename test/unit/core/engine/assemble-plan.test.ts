@@ -59,7 +59,7 @@ function optionsOf(
   };
 }
 
-/** Freezes everything that a plan is made from, so that a plan that changes its input throws. */
+/** Freezes all input of a plan, so that any change of the input throws. */
 function frozen<T>(value: T): T {
   if (value instanceof Map || value instanceof Set) for (const item of value.values()) frozen(item);
   if (typeof value === "object" && value !== null && !Object.isFrozen(value) && !(value instanceof Map)) {
@@ -150,7 +150,7 @@ const situations: readonly {
   },
 ];
 
-describe("the plan of many", () => {
+describe("the plan of several resources", () => {
   it.each(situations)("$what", ({ options, expected, says = [] }) => {
     const { changes, diagnostics, conditions = [] } = plan(options);
     expect(changes.map(({ address, actions }) => `${address} ${actions.join(",")}`)).toEqual(expected);
@@ -159,13 +159,13 @@ describe("the plan of many", () => {
     ).toEqual(says);
   });
 
-  it.each(situations)("is pure and plain JSON: $what", ({ options }) => {
+  it.each(situations)("is plain JSON and independent of earlier calls: $what", ({ options }) => {
     const first = plan({ ...frozen({ ...options, kinds: undefined }), kinds });
     expect(plan(options)).toEqual(first);
     expect(JSON.parse(JSON.stringify(first))).toEqual(first);
   });
 
-  it("names what a reference depends on that is known only after apply", () => {
+  it("names the dependency of a reference that is known only after the apply", () => {
     const { changes } = plan(situations[0]?.options ?? optionsOf(desiredOf(), stateOf(), new Map()));
     const change = changes.find(({ address }) => address === GRANT);
     expect(change).toMatchObject({
@@ -176,7 +176,7 @@ describe("the plan of many", () => {
     expect(change?.config).toMatchObject({ service_id: "${hosting_service.www.id}" });
   });
 
-  it("says of what it plans which no list has shown yet, whatever becomes of it", () => {
+  it("names each planned object that no list shows yet, whatever its change", () => {
     const unlisted = "2026-11-21T09:59:30.000Z";
     const lagging = new Map(live).set(GRANT, present(complete(kindOf("hosting_grant"), liveGrant), unlisted));
     for (const desired of [desiredOf(service, grant), desiredOf(service)])
@@ -186,7 +186,7 @@ describe("the plan of many", () => {
       ]);
   });
 
-  it("shows drift, declared or not, and none where there is none", () => {
+  it("shows drift of declared and undeclared attributes, and none without a difference", () => {
     const changed = new Map([...live, [WWW, present({ ...liveWww, status: "odd", next_due_date: "2027-01-01" })]]);
     const { drift, changes } = plan(optionsOf(desiredOf(service, grant), known, changed));
     expect(drift).toEqual([
@@ -204,7 +204,7 @@ describe("the plan of many", () => {
   });
 });
 
-describe("a server without a domain that was renamed while no list shows it yet", () => {
+describe("a renamed server without a domain while no list shows the server yet", () => {
   const OLD = "hosting_service.old";
   const NEW = "hosting_service.new";
   const server = { plan_id: 31, currency: "USD", deletion_policy: "forget" };
@@ -221,7 +221,7 @@ describe("a server without a domain that was renamed while no list shows it yet"
     return { made, codes: diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code) };
   };
 
-  it("is not ordered a second time", () => {
+  it("is not ordered again", () => {
     expect(codes(present(liveServer, at), server)).toMatchObject({ made: "no-op", codes: ["plan.lookalike"] });
   });
 
@@ -229,7 +229,7 @@ describe("a server without a domain that was renamed while no list shows it yet"
     ["it is gone", GONE, server],
     ["the other one is of another plan", present(liveServer, at), { ...server, plan_id: 32 }],
     ["the other one has a domain", present(liveServer, at), { ...server, domain: "new.acme.example" }],
-  ])("is no reason against another one where %s", (_, old, config) => {
+  ])("does not prevent another order if %s", (_, old, config) => {
     expect(codes(old, config)).toEqual({ made: "create", codes: [] });
   });
 });

@@ -21,7 +21,7 @@ const refersTo = (...addresses: readonly string[]): { references: readonly Place
   })),
 });
 
-/** A data source; `data.…` addresses are not among the templates of YAML, so what it refers to is given. */
+/** Creates a data source. YAML templates contain no `data.…` addresses, so the test passes the references. */
 const source = (address: string, config: JsonObject = {}, over: Partial<DesiredData> = {}): DesiredData => ({
   address,
   type: address.split(".")[1] ?? "",
@@ -38,7 +38,7 @@ const scope = (values: Readonly<Record<string, Value>> = {}): EvalScope => ({
   env: () => undefined,
 });
 
-/** Reads by handing back what was asked, with the address, and counts. */
+/** Creates a reader that returns its config with the address, and counts its calls. */
 function reader() {
   const asked: string[] = [];
   const read = async ({ address }: DesiredData, config: JsonObject) => {
@@ -52,7 +52,7 @@ const PLAN = "data.hosting_plan.start";
 const GRANTS = "data.hosting_grants.acme";
 
 describe("data sources", () => {
-  it("are read once, however many refer to them, and not at all when nothing does", async () => {
+  it("are read once for all references, and not at all without a reference", async () => {
     const { asked, read } = reader();
     const data = new DataSources([source(PLAN, { name: "Start" }), source("data.hosting_plan.other")], read);
     await data.ensure([refersTo(PLAN), refersTo(PLAN)], scope());
@@ -62,7 +62,7 @@ describe("data sources", () => {
     expect(data.value("data.hosting_plan.other", scope())).toBe(UNKNOWN);
   });
 
-  it("are read after those that they refer to", async () => {
+  it("are read after the data sources that they refer to", async () => {
     const { asked, read } = reader();
     const second = source(GRANTS, { service_id: "fixed" }, refersTo(PLAN));
     const data = new DataSources([second, source(PLAN)], read);
@@ -70,7 +70,7 @@ describe("data sources", () => {
     expect(asked).toEqual([PLAN, GRANTS]);
   });
 
-  it("are all read where a reference names no key", async () => {
+  it("are all read if a reference names no key", async () => {
     const { asked, read } = reader();
     const keys = ['data.hosting_grants.all["a"]', 'data.hosting_grants.all["b"]'];
     const data = new DataSources(
@@ -81,7 +81,7 @@ describe("data sources", () => {
     expect(asked).toEqual(keys);
   });
 
-  it("wait while what they are asked with is not known, and are read once it is", async () => {
+  it("wait while their arguments are unknown, and are read once the arguments are known", async () => {
     const { asked, read } = reader();
     const data = new DataSources([source(GRANTS, { service_id: "${hosting_service.acme.id}" })], read);
     await data.ensure([refersTo(GRANTS)], scope({ "hosting_service.acme": UNKNOWN }));
@@ -90,11 +90,11 @@ describe("data sources", () => {
     await data.ensure([refersTo(GRANTS)], known);
     expect(asked).toEqual([GRANTS]);
     expect(data.value(GRANTS, known)).toMatchObject({ service_id: "1001" });
-    // Its answer does not answer another question.
+    // The result of one config is not reused for another config.
     expect(data.value(GRANTS, scope({ "hosting_service.acme": { id: "1002" } }))).toBe(UNKNOWN);
   });
 
-  it("are not known while something that they depend on is going to change", async () => {
+  it("are unknown while a dependency of theirs has a planned change", async () => {
     const { read } = reader();
     const data = new DataSources([source(GRANTS, {}, { dependsOn: ["hosting_grant.dev"] })], read);
     await data.ensure([refersTo(GRANTS)], scope());
@@ -106,7 +106,7 @@ describe("data sources", () => {
     expect([...readingsBefore({ changes }, readings, sources).keys()]).toEqual([PLAN]);
   });
 
-  it("say at which attribute an expression fails", async () => {
+  it("name the attribute whose expression fails", async () => {
     const { read } = reader();
     const data = new DataSources([source(GRANTS, { service_id: "${hosting_service.acme.nope}" })], read);
     const reading = data.ensure([refersTo(GRANTS)], scope({ "hosting_service.acme": { id: "1001" } }));
@@ -114,7 +114,7 @@ describe("data sources", () => {
     await expect(reading).rejects.toMatchObject({ diagnostics: [{ address: GRANTS, attribute: ["service_id"] }] });
   });
 
-  it("pass on what they depend on to whatever refers to them", () => {
+  it("pass on their dependencies to resources that refer to them", () => {
     const first = source(PLAN, {}, { ...refersTo("hosting_service.acme"), dependsOn: ["hosting_webhook.w"] });
     const second = source(GRANTS, {}, refersTo(PLAN));
     const data = new DataSources([first, second]);
@@ -123,7 +123,7 @@ describe("data sources", () => {
     expect(dependenciesOf(resource, index)).toEqual(["hosting_service.acme", "hosting_webhook.w"]);
   });
 
-  it("that refer to each other come to an end", () => {
+  it("that refer to each other end with an error", () => {
     const data = new DataSources([source(PLAN, {}, refersTo(GRANTS)), source(GRANTS, {}, refersTo(PLAN))]);
     expect(data.dependencies().get(PLAN)).toEqual([]);
   });

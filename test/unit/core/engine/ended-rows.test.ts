@@ -1,4 +1,4 @@
-// Rows that have ended and that the host still lists: every kind with a list, each form of an end, each place of a resource.
+// Ended objects in a list, for each kind with a list, each form of an end, and each use of the object.
 import { describe, expect, it } from "vitest";
 import { readRecord } from "../../../../src/core/api/decoder.ts";
 import { decoders, type RecordName } from "../../../../src/core/api/records.ts";
@@ -26,11 +26,11 @@ interface Subject {
   readonly record: RecordName;
   readonly operation: string;
   readonly config: JsonObject;
-  /** The row that the host lists while the object is alive. */
+  /** List item while the object is live. */
   readonly row: JsonObject;
-  /** As it is imported. */
+  /** Id for the import. */
   readonly importId?: string;
-  /** The ends that this kind does not have: another create would cost money, or do the work twice. */
+  /** Names of ENDS that do not end an object of this kind, because a wrong end would order or run something twice. */
   readonly lacks?: readonly string[];
 }
 
@@ -108,7 +108,7 @@ const alive = Object.entries(SUBJECTS).flatMap(([type, subject]) => [
   ...(subject.lacks ?? []).map((end) => ({ type, subject, end, row: { ...subject.row, ...ENDS[end] } })),
 ]);
 
-/** A reader of one account whose lists hold these rows. */
+/** Creates a reader of one account whose lists contain these rows. */
 function accountOf(record: RecordName, rows: readonly JsonObject[]) {
   const asked: string[] = [];
   const records = rows.map((row) => {
@@ -141,7 +141,7 @@ function accountOf(record: RecordName, rows: readonly JsonObject[]) {
 
 interface Place {
   readonly resource?: Partial<DesiredResource> | undefined;
-  /** Default: that of the subject. */
+  /** Default: the subject's config. */
   readonly config?: JsonObject;
   readonly prior?: JsonObject;
   readonly mark?: PrivateMark;
@@ -172,10 +172,10 @@ async function planOf({ type, subject, row }: (typeof every)[number], place: Pla
 const isPaid = (type: string) => type === "hosting_service";
 const codesOf = ({ diagnostics }: Plan) => diagnostics.map(({ severity, code }) => `${severity} ${code}`);
 
-describe.each(every)("a $type that has ended by $end", (one) => {
+describe.each(every)("a $type that ended by $end", (one) => {
   const { type } = one;
 
-  it("is gone where it is declared and recorded, and the plan says why", async () => {
+  it("counts as deleted if it is declared and in the state, and the plan gives the reason", async () => {
     const made = await planOf(one, { resource: {}, prior: { id: "7" } });
     const [change] = made.changes;
     const why = /^(?:\w+ )*7 (?:\(www\.acme\.example\) )?(?:was \w+ on 20\d\d-\d\d-\d\d|is "\w+"|is listed with )/;
@@ -190,13 +190,13 @@ describe.each(every)("a $type that has ended by $end", (one) => {
     }
   });
 
-  it("is in the way of no create", async () => {
+  it("does not prevent a create", async () => {
     const made = await planOf(one, { resource: {} });
     expect(codesOf(made)).toEqual([]);
     expect(made.changes.map(({ actions }) => actions)).toEqual([["create"]]);
   });
 
-  it("is not what a pending create made; an order is not repeated automatically", async () => {
+  it("is not the result of a pending create; an order is not repeated automatically", async () => {
     const pending = {
       since: new Date(START - DAY * 1.9).toISOString(),
       operation: one.subject.operation,
@@ -220,19 +220,19 @@ describe.each(every)("a $type that has ended by $end", (one) => {
     expect(codesOf(made)).toEqual([]);
   });
 
-  it("cannot be imported, and the message says that it has ended", async () => {
+  it("cannot be imported, and the error says that it has ended", async () => {
     const made = await planOf(one, { resource: { importId: one.subject.importId ?? "7" } });
     expect(codesOf(made)).toEqual(["error plan.gone"]);
     expect(made.diagnostics[0]?.summary).toMatch(/: it (?:was \w+ on|is )/);
   });
 });
 
-describe("a webhook that the host has switched off", () => {
+describe("a webhook that the host disabled", () => {
   const { hosting_webhook: subject } = SUBJECTS;
   if (subject === undefined) throw new Error("no webhook");
   const off = { type: "hosting_webhook", subject, end: "", row: { ...subject.row, is_active: false } };
 
-  it("stays as it is, and a condition names it and says what to do", async () => {
+  it("stays unchanged, and a condition names it and the fix", async () => {
     const made = await planOf(off, { resource: {}, prior: { id: "7" } });
     expect([made.changes[0]?.actions, codesOf(made)]).toEqual([["no-op"], []]);
     expect(made.conditions).toEqual([
@@ -247,13 +247,13 @@ describe("a webhook that the host has switched off", () => {
     ]);
   });
 
-  it("is in the way of a second one, and its condition is shown where it is imported", async () => {
+  it("prevents a second webhook, and its condition is shown at its import", async () => {
     expect(codesOf(await planOf(off, { resource: {} }))).toEqual(["error plan.exists"]);
     const imported = await planOf(off, { resource: { importId: "7" } });
     expect(imported.conditions?.map(({ condition }) => condition)).toEqual(["off"]);
   });
 
-  it("has no condition where the plan recreates it", async () => {
+  it("has no condition if the plan recreates it", async () => {
     const made = await planOf(off, {
       resource: {},
       config: { ...subject.config, url: "https://hooks.acme.example/2" },
@@ -264,7 +264,7 @@ describe("a webhook that the host has switched off", () => {
 });
 
 describe.each(alive)("a $type with $end", (one) => {
-  it("is alive where it is recorded, in the way of a second one, and can be imported", async () => {
+  it("is live in the state, prevents a second create, and can be imported", async () => {
     const policy: JsonObject =
       one.subject.record === "webhook" || one.subject.record === "grant" ? {} : { deletion_policy: "prevent" };
     const kept = await planOf(one, { resource: {}, prior: { id: "7", ...policy } });

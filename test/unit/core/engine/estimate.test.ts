@@ -27,7 +27,7 @@ const suspension = () => update({ type: "hosting_service", before: { suspended: 
 const changed = () => update();
 const many = (count: number, make: (at: number) => Change) => Array.from({ length: count }, (_, at) => make(at));
 
-/** An account of which everything was just read, and where nothing was sent and answers come at once. */
+/** Account that was just read completely, sent no requests, and responds at once. */
 function account(over: Partial<AccountCosts> = {}, budget: Partial<RequestBudget> = {}): AccountCosts {
   const services = "hosting_service undefined";
   return {
@@ -55,11 +55,11 @@ const estimate = (changes: readonly Change[], costs = account(), options: object
   estimateRequests(changes, { kinds, readRequests: 3, costs: new Map([["default", costs]]), ...options });
 
 describe("the requests of an apply", () => {
-  it("are those of all changes, and those of the plan stand beside them", () => {
+  it("include those of all changes; the requests of the plan are counted separately", () => {
     expect(estimate(many(5, changed))).toEqual({ read: 3, apply: 5, seconds: 0 });
   });
 
-  it("are none when there is nothing to do, and take no time", () => {
+  it("are zero for a plan without changes, and take no time", () => {
     expect(estimate([])).toEqual({ read: 3, apply: 0, seconds: 0 });
     expect(estimate([update({ requests: 0 })])).toMatchObject({ apply: 0, seconds: 0 });
   });
@@ -73,7 +73,7 @@ describe("the requests of an apply", () => {
     expect(estimate([order(0)], account(costs), options).apply).toBe(apply);
   });
 
-  it("before a grant are those for the grants of its service, once, where somebody was asked; a new service has none", () => {
+  it("before a grant include the list of grants of its service once if a user was asked; a new service needs none", () => {
     const changes = [grant("7"), grant("7"), grant("8"), grant(undefined)];
     expect(estimate(changes).apply).toBe(4);
     const lists = new Map([["hosting_grant 7", 2]]);
@@ -85,12 +85,12 @@ describe("the requests of an apply", () => {
     [5, 10, {}, 5 + 5],
     [300, 3, {}, 300 + 3],
     [5, 10, { waits: false }, 5],
-  ])("count the looks at %i queued jobs in a list of %i pages (%o)", (jobs, pages, options, apply) => {
+  ])("include the checks of %i queued jobs in a list of %i pages (%o)", (jobs, pages, options, apply) => {
     const lists = new Map([["hosting_service undefined", pages]]);
     expect(estimate(many(jobs, suspension), account({ lists }), options).apply).toBe(apply);
   });
 
-  it("are those of all accounts", () => {
+  it("include those of all accounts", () => {
     const costs = new Map(["default", "other"].map((name) => [name, account()]));
     const changes = [...many(70, changed), ...many(10, () => update({ provider: "other" }))];
     expect(estimateRequests(changes, { kinds, readRequests: 0, costs })).toEqual({ read: 0, apply: 80, seconds: 60 });
@@ -115,13 +115,13 @@ describe("the time of an apply", () => {
     expect(estimate(many(count, changed), account({}, budget)).seconds).toBe(seconds);
   });
 
-  it("is longer where orders go one after the other", () => {
+  it("is longer if orders are sent one after another", () => {
     const [costs, orders] = [account({}, { latencyMs: 500 }), many(20, order)];
     expect(estimate(orders, costs).seconds).toBe(1);
     expect(estimate(orders, costs, { limits: { maxSpend: { USD: 1 } } }).seconds).toBe(10);
   });
 
-  it("is what the request budget gives, whatever happened before", () => {
+  it("depends on the request budget, whatever happened before", () => {
     const event = fc.record({
       afterMs: fc.integer({ min: 0, max: 20_000 }),
       what: fc.constantFrom("sent", "sent", "sent", "refused", "taken"),

@@ -100,7 +100,7 @@ describe("blockers", () => {
     expect(Object.fromEntries(blockersOf([first, second]))).toEqual(expected);
   });
 
-  it("of a resource name are all its instances", () => {
+  it("of a resource name include all its instances", () => {
     const blockers = blockersOf([
       change(GRANT, ["create"]),
       change(OTHER, ["create"]),
@@ -109,17 +109,17 @@ describe("blockers", () => {
     expect(blockers.get(MOVE)).toEqual([GRANT, OTHER]);
   });
 
-  it("are never a change itself, of whose resource it is an instance", () => {
+  it("never include a change itself if the change is an instance of the named resource", () => {
     const blockers = blockersOf([change(GRANT, ["create"], ["hosting_grant.www"]), change(OTHER, ["create"])]);
     expect(blockers.get(GRANT)).toEqual([OTHER]);
   });
 });
 
-describe("what is ready", () => {
+describe("the ready changes", () => {
   const grant = (at: number) => `hosting_grant.s${at}["a@acme.example"]`;
   const service = (at: number) => `hosting_service.s${at}`;
   const each = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at));
-  /** Grants before the services that block them, as a plan has them. */
+  /** Returns a queue in the order of a plan, which lists each grant before the service that blocks it. */
   const queueOf = (count: number) =>
     new ReadyQueue([
       ...each(count, (at) => change(grant(at), ["create"], [service(at)])),
@@ -127,7 +127,7 @@ describe("what is ready", () => {
     ]);
   const any = () => true;
 
-  it("comes in the order of the plan, a blocked change as soon as all that block it have ended", () => {
+  it("come in the order of the plan; a blocked change becomes ready when all its blockers have ended", () => {
     const queue = queueOf(3);
     expect(each(3, () => queue.take(any)?.address)).toEqual([service(0), service(1), service(2)]);
     queue.ended(service(2));
@@ -136,13 +136,13 @@ describe("what is ready", () => {
     expect([...queue.waiting.keys()]).toEqual([grant(1)]);
   });
 
-  it("leaves out what may not begin now, and offers it again", () => {
+  it("exclude changes that may not start yet, and include them later", () => {
     const queue = queueOf(2);
     expect(queue.take(({ address }) => address !== service(0))?.address).toBe(service(1));
     expect(queue.take(any)?.address).toBe(service(0));
   });
 
-  it("is asked about once for each change, however many are blocked", () => {
+  it("are checked once for each change, however many are blocked", () => {
     const asked = (count: number) => {
       const queue = queueOf(count);
       let questions = 0;
@@ -198,7 +198,7 @@ describe("targets", () => {
     expect(chosen(...targets)).toEqual(expected);
   });
 
-  it("that do not exist are refused, with the nearest that does", () => {
+  it("that do not exist are rejected with the nearest existing name", () => {
     expect(() => chosen("hosting_service.tow")).toThrow(/hosting_service\.tow is declared or in the state/);
   });
 });

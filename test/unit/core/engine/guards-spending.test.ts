@@ -9,7 +9,7 @@ import { fc } from "../../../support/fc.ts";
 import { saying } from "../../../support/remedies.ts";
 import { declared, desiredOf, failure, fakeWriter, stateOf } from "../../../support/subjects.ts";
 
-/** What the server makes of an order: its invoice, or how the request fails. `lost` may have been carried out or not. */
+/** Server's result for an order: its invoice, or the failure. The server may have executed a `lost` order. */
 type Fate =
   | { readonly total: number | null; readonly currency?: string | null }
   | "refused"
@@ -17,11 +17,11 @@ type Fate =
 
 interface Ordered {
   readonly name: string;
-  /** The listed price; null for a domain, which has none. */
+  /** Listed price; null for a domain, which has no listed price. */
   readonly most: number | null;
   readonly fate: Fate;
   readonly currency?: string;
-  /** The list names no currency for the price. */
+  /** True if the list contains no currency for the price. */
   readonly unnamed?: boolean;
 }
 
@@ -38,7 +38,7 @@ const resource = ({ name, most, currency = "USD" }: Ordered, at: number): Desire
     ? declared(`hosting_domain.${name}`, { domain: `${name}.example`, ...registration, currency })
     : declared(`hosting_service.${name}`, { plan_id: at + 1, currency, domain: `${name}.example` });
 
-/** What an answer may leave out. */
+/** Fields of a plan record that the API may omit. */
 const blank = {
   raw: {},
   plan: null,
@@ -62,14 +62,14 @@ const empty: Pick<Reader, "services"> = {
 interface RunOptions {
   readonly limits?: Limits;
   readonly concurrency?: number;
-  /** The list of plans as it is when the apply reads it again. */
+  /** List of plans when the apply reads it again. */
   readonly later?: readonly PlanRecord[];
   readonly moneyScale?: number;
-  /** Which of the requests under way is answered next. */
+  /** Returns the index of the pending request that is answered next. */
   readonly next?: (open: number) => number;
 }
 
-/** Plans without any limit and applies with them: what gets past the check of the plan must still be stopped here. */
+/** Plans without limits, then applies with limits. The apply must stop orders that the plan did not check. */
 async function run(orders: readonly Ordered[], options: RunOptions = {}) {
   const { limits = {}, concurrency = 10, moneyScale, next = () => 0 } = options;
   const list = catalogued(orders);
@@ -129,7 +129,7 @@ async function run(orders: readonly Ordered[], options: RunOptions = {}) {
     return endpoint === "registerDomain" ? { ...record, invoice } : { service: record, invoice };
   });
   const account = new Account(reader, { statusWords: {} });
-  // The plan was made from the list as it was then; somebody has approved it since.
+  // The plan used the earlier list. The apply reads the list again.
   await account.plans();
   account.refresh();
   const result = await apply({
@@ -163,7 +163,7 @@ const service = (name: string, most: number, total: number | null = most): Order
 const domain = (name: string, total: number | null): Ordered => ({ name, most: null, fate: { total } });
 const USD = (amount: number, more: Limits = {}): Limits => ({ maxSpend: { USD: amount }, ...more });
 
-describe("while a plan is applied", () => {
+describe("the spending limits of an apply", () => {
   it.each<[string, readonly Ordered[], Limits, Record<string, string>, concurrency?: number]>([
     [
       "what every order may cost must fit before it leaves",
@@ -367,7 +367,7 @@ describe("while a plan is applied", () => {
     expect((await run(orders, { limits, concurrency })).outcomes).toEqual(expected);
   });
 
-  it("what is not ordered says why, with the numbers, their unit and the flags", async () => {
+  it("an order that is skipped names the reason, with the numbers, their unit and the flags", async () => {
     const orders = [domain("a", 450), service("b", 500)];
     const { said, sent } = await run(orders, { limits: USD(800, { allowUnknownPrices: true }), moneyScale: 2 });
     expect(sent).toBe(1);
@@ -384,7 +384,7 @@ describe("while a plan is applied", () => {
     ]);
   });
 
-  it("what an exceeded limit stops names the limit", async () => {
+  it("a change that stops at an exceeded limit names the limit", async () => {
     const { said, reported } = await run([service("a", 100, 900), service("b", 0)], { limits: USD(500) });
     expect(said).toEqual([
       {
@@ -399,7 +399,7 @@ describe("while a plan is applied", () => {
     expect(reported).toMatchObject([{ severity: "error", code: "guard.spend" }]);
   });
 
-  it("invoices that name no currency are reported as the most that they can be", async () => {
+  it("an invoice without a currency is reported as the largest possible amount", async () => {
     const unnamed = (name: string, most: number, total: number) => ({
       ...service(name, most),
       fate: { total, currency: null },
@@ -420,7 +420,7 @@ describe("while a plan is applied", () => {
     ]);
   });
 
-  it("a bound that rose says by which invoice", async () => {
+  it("a bound that rose names the invoice that raised it", async () => {
     const { said } = await run([service("a", 450, 1500), service("b", 300)], { limits: USD(1800) });
     expect(said).toMatchObject([
       {
@@ -451,7 +451,7 @@ describe("while a plan is applied", () => {
     expect((await run(orders, {})).reported).toEqual([]);
   });
 
-  it("one order too many is reported", async () => {
+  it("an order beyond max_orders is reported", async () => {
     const { said } = await run([service("a", 1), service("b", 1)], { limits: { maxOrders: 1 } });
     expect(said).toMatchObject([
       {
@@ -462,14 +462,14 @@ describe("while a plan is applied", () => {
     ]);
   });
 
-  it("orders go side by side, and in turn only under a limit on spending", async () => {
+  it("orders run concurrently, and in sequence only under a limit on spending", async () => {
     const known = [service("a", 1), service("b", 1), service("c", 1)];
     expect((await run(known, { limits: USD(3) })).most).toBe(1);
     expect((await run(known, { limits: { maxOrders: 3 } })).most).toBe(3);
     const mixed = [...known, domain("z", 1)];
     expect((await run(mixed, {})).most).toBe(4);
     expect((await run(mixed, { limits: USD(9, { allowUnknownPrices: true }) })).most).toBe(1);
-    // Also where theirs has none: an invoice can be in another currency than was ordered.
+    // Orders in USD also wait under a limit in EUR, because an invoice can have another currency than its order.
     expect((await run(mixed, { limits: { maxSpend: { EUR: 9 } } })).most).toBe(1);
   });
 });
@@ -485,7 +485,7 @@ describe("the price of an order", () => {
     expect((await run([domain("d", 1)])).read).toBe(0);
   });
 
-  it("that has changed by then, even to a lower one, is reported, and nothing is ordered for it", async () => {
+  it("is reported if it has changed, even to a lower price, and the order is not sent", async () => {
     const { said, outcomes, sent } = await run(orders, { later: changed });
     expect(outcomes).toEqual({ a: "done", b: "failed" });
     expect(sent).toBe(1);
@@ -502,7 +502,7 @@ describe("the price of an order", () => {
     ]);
   });
 
-  it("of a plan that is no longer offered is reported", async () => {
+  it("is reported if the hosting plan is no longer offered", async () => {
     const { said } = await run(orders, { later: catalogued([service("a", 500)]) });
     expect(said).toMatchObject([{ code: "apply.price", detail: expect.stringContaining("Now: no price.") }]);
   });
@@ -510,7 +510,7 @@ describe("the price of an order", () => {
 
 const amount = fc.integer({ min: 0, max: 60 });
 
-/** Mostly answered; at times refused, or lost on the way, whether or not it was carried out. */
+/** Draws an order's result: usually an invoice, sometimes a rejection or a lost response. */
 const fateOf = (total: number) =>
   fc.oneof(
     { weight: 4, arbitrary: fc.constant<Fate>({ total }) },
@@ -518,12 +518,12 @@ const fateOf = (total: number) =>
     { weight: 1, arbitrary: fc.constantFrom<Fate>({ lost: true, total }, { lost: true, total: 0 }) },
   );
 
-/** An order whose bound holds: it is billed at most that. */
+/** Order whose invoice is at most its bound. */
 const bounded = fc
   .record({ most: amount, percent: fc.integer({ min: 50, max: 100 }) })
   .chain(({ most, percent }) => fateOf(Math.floor((most * percent) / 100)).map((fate) => ({ most, fate })));
 
-/** An order whose invoice can be above its bound, as with tax. */
+/** Order whose invoice can exceed its bound, for example because of tax. */
 const taxed = fc
   .record({ most: amount, total: fc.integer({ min: 0, max: 200 }) })
   .map(({ most, total }) => ({ most, fate: { total } }));
@@ -541,7 +541,7 @@ const course = {
 
 const pick = (picks: Iterator<number>) => () => Number(picks.next().value);
 
-describe("whatever is ordered, and in whatever order the answers come", { timeout: 60_000 }, () => {
+describe("random orders whose responses arrive in any order", { timeout: 60_000 }, () => {
   it("the invoices stay within max_spend when no bound is exceeded", async () => {
     const property = fc.asyncProperty(
       fc.record({ ...course, orders: fc.array(bounded, { minLength: 1, maxLength: 8 }) }),
@@ -550,7 +550,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
         const next = pick(picks);
         const { billed, outcomes } = await run(all, { limits: USD(limit), concurrency, next });
         expect(billed).toBeLessThanOrEqual(limit);
-        // And nothing is held back that fits in any case.
+        // If all orders fit within the limit, the apply holds back no order.
         if (all.reduce((sum, { most }) => sum + (most ?? 0), 0) > limit) return;
         for (const { name, fate } of all)
           if (typeof fate === "object" && !("lost" in fate)) expect(outcomes[name]).toBe("done");
@@ -559,7 +559,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
     await fc.assert(property, { numRuns: 150 });
   });
 
-  it("they exceed it at most by the amount of one invoice above its bound, and that is reported", async () => {
+  it("the invoices exceed it at most by the excess of one invoice over its bound, and the excess is reported", async () => {
     const property = fc.asyncProperty(
       fc.record({ ...course, orders: fc.array(taxed, { minLength: 1, maxLength: 8 }) }),
       async ({ orders, limit, concurrency, picks }) => {
@@ -573,7 +573,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
     await fc.assert(property, { numRuns: 150 });
   });
 
-  it("they exceed it by one order at most when unknown prices are allowed", async () => {
+  it("the invoices exceed it by one order at most if unknown prices are allowed", async () => {
     const property = fc.asyncProperty(
       fc.record({ ...course, orders: fc.array(fc.oneof(bounded, unbounded), { minLength: 1, maxLength: 8 }) }),
       async ({ orders, limit, concurrency, picks }) => {
@@ -590,7 +590,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
     await fc.assert(property, { numRuns: 150 });
   });
 
-  it("they exceed no limit by more than one order does, whatever currencies prices and invoices name or leave out", async () => {
+  it("the invoices exceed no limit by more than one order, whatever currencies prices and invoices contain", async () => {
     const currencies = ["USD", "EUR", "GEL"];
     const property = fc.asyncProperty(
       fc.record({

@@ -69,7 +69,7 @@ describe("max_orders", () => {
     expect(said(check(changes, { maxOrders }))).toEqual(expected.map((summary) => `guard.orders: ${summary}`));
   });
 
-  it("names the orders, the flag, and the place of the limit", () => {
+  it("names the orders, the flag, and the position of the limit", () => {
     const range = { file: "hosting.yaml", line: 3, column: 15, endLine: 3, endColumn: 16 };
     const [found] = check([order("a"), order("b")], { maxOrders: 1, ranges: { maxOrders: range } });
     expect(found).toEqual({
@@ -125,7 +125,7 @@ describe("max_spend", () => {
     expect(summaries).toEqual(expected);
   });
 
-  it("lets unknown amounts through where that is allowed, and still counts the others", () => {
+  it("permits unknown amounts with the flag, and still counts the others", () => {
     const changes = [order("a"), domain("d")];
     expect(check(changes, { maxSpend: { USD: 450 }, allowUnknownPrices: true })).toEqual([]);
     expect(said(check(changes, { maxSpend: { USD: 449 }, allowUnknownPrices: true }))).toEqual([
@@ -133,7 +133,7 @@ describe("max_spend", () => {
     ]);
   });
 
-  it("says all of one limit in one message: numbers, unit, and both flags", () => {
+  it("prints one message for each limit: numbers, unit, and both flags", () => {
     const [found, ...more] = check([order("a"), order("b"), domain("d")], { maxSpend: { USD: 500 } });
     expect(more).toEqual([]);
     expect(found?.detail).toBe(
@@ -173,18 +173,18 @@ describe("max_spend", () => {
       "Maximum cost: hosting_service.a 450.\nUnknown cost: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
       "Check the orders. To allow this for one run: `--max-spend USD=450`.",
     ],
-  ])("names %s and the flags that allow them", (_, changes, limits, detail, fix) => {
+  ])("names %s and the flags that permit them", (_, changes, limits, detail, fix) => {
     expect(check(changes, limits)).toMatchObject([{ severity: "error", detail, remedies: saying(fix) }]);
   });
 
-  it("writes amounts scaled beside the API's own where the user knows the scale: with cents it matters", () => {
+  it("prints scaled amounts beside the API's amounts if the scale is known", () => {
     const [found] = check([order("a")], { maxSpend: { USD: 20 } }, { providers: providersOf({ moneyScale: 2 }) });
     expect(found?.summary).toBe("The orders of the plan may cost 450 USD (4.50); max_spend allows 20 USD (0.20)");
     expect(found?.detail).toContain("in the API's own unit, in brackets by money_scale");
     expect(fixOf(found)).toContain("--max-spend USD=450");
   });
 
-  it("does not scale where the accounts of the orders differ", () => {
+  it("does not scale if the accounts of the orders use different scales", () => {
     const providers = new Map([
       ["default", { alias: "default", moneyScale: 2 }],
       ["beta", { alias: "beta" }],
@@ -327,13 +327,13 @@ describe("removals", () => {
     expect(said(check(removals(count), limits, over))).toEqual(expected.map((summary) => `guard.removals: ${summary}`));
   });
 
-  it("are a share of what is recorded, all of it where nothing is", () => {
+  it("are a share of the resources in the state, or 100 % if the state is empty", () => {
     expect(said(check(removals(1), { maxRemovalsPercent: 50 }, { recorded: 0 }))).toEqual([
       "guard.removals: The plan removes 1 of 0 resources in the state (100%); max_removals_percent allows 50%",
     ]);
   });
 
-  it("point at the limit that they break", () => {
+  it("refer to the exceeded limit", () => {
     const range = (line: number) => ({ file: "hosting.yaml", line, column: 1, endLine: line, endColumn: 2 });
     const ranges = { maxRemovals: range(3), maxRemovalsPercent: range(4) };
     const found = check(removals(6), { maxRemovals: 5, maxRemovalsPercent: 20, ranges });
@@ -344,7 +344,7 @@ describe("removals", () => {
     ).toEqual([undefined]);
   });
 
-  it("name what would go, a likely cause and the flag", () => {
+  it("name the affected resources, a likely cause and the flag", () => {
     const [found] = check([removal("a"), removal("b")], { maxRemovals: 1 });
     expect(found?.detail).toBe(
       "hosting_webhook.a, hosting_webhook.b\nWas a file left out, or does a pattern match too few resources?",

@@ -17,7 +17,7 @@ import {
 
 const NOW = Date.parse("2026-11-21T10:00:00Z");
 
-/** The moves, as `from -> to`, and the diagnostics. */
+/** Returns the moves as `from -> to`, and the diagnostics. */
 function found(
   resources: readonly DesiredResource[],
   records: readonly ResourceState[],
@@ -55,13 +55,13 @@ const siteAt = (address: string, id: string, domain: string, over: Partial<Resou
   recorded(`hosting_service.${address}`, { ...liveService, plan_id: 11, id, domain }, over);
 const [A, B, C] = ["a@x.example", "b@x.example", "c@x.example"];
 
-describe("an object changes hands", () => {
+describe("an object moves to another address", () => {
   it.each([
     ["index of its list", "s[0]", "s[1]", "s[3]"],
     ["name", "one", "s[1]", "one_former"],
     ["key", 's["one"]', "s[1]", 's["one_former"]'],
   ])(
-    "and leaves an address that declares another one, which the API cannot delete: a free %s",
+    "and an address with another declaration, which the API cannot delete, gets a free %s",
     (_, first, second, free) => {
       const { moves, state } = found(
         [siteOf(first, "b.example"), siteOf(second, "c.example"), siteOf("s[2]", "e.example")],
@@ -74,7 +74,7 @@ describe("an object changes hands", () => {
     },
   );
 
-  it("and each of two that lose their places in one list gets a free index of its own", () => {
+  it("and each of two objects that lose their positions in one list gets a free index", () => {
     const { moves } = found(
       ["b", "x", "d", "y"].map((name, at) => siteOf(`s[${at}]`, `${name}.example`)),
       ["a", "b", "c", "d"].map((name, at) => siteAt(`s[${at}]`, String(at), `${name}.example`)),
@@ -102,16 +102,16 @@ describe("an object changes hands", () => {
     expect(state.resources.get("hosting_grant.new")?.private.pending).toEqual(pending);
   });
 
-  it("although another attribute that a replacement changes differs, if the API can delete it", () => {
+  it("although another attribute differs that forces a replacement, if the API can delete the object", () => {
     expect(found([grantOf("new", A, { permission: "manage" })], [grantAt("old", "1", A)]).moves).toHaveLength(1);
   });
 
-  it("of two with one key: one is taken, and the other one stays to be deleted", () => {
+  it("and of two objects with one key, the first moves, and the second is deleted", () => {
     const { moves } = found([grantOf("new", A)], [grantAt("x", "1", A), grantAt("y", "2", A)]);
     expect(moves).toEqual(["hosting_grant.x -> hosting_grant.new"]);
   });
 
-  it("after its service, whose id it is compared with", () => {
+  it("after its service, whose id is compared", () => {
     const of = (address: string, service: string, email: string) =>
       grantOf(address, email, { service_id: `\${hosting_service.${service}.id}` });
     const at = (address: string, id: string, service: string, email: string) =>
@@ -129,7 +129,7 @@ describe("an object changes hands", () => {
   });
 });
 
-describe("an object stays where it is", () => {
+describe("an object keeps its address", () => {
   it.each([
     ["its own address declares it", [grantOf("a", A), grantOf("b", B)], [grantAt("a", "1", A)]],
     [
@@ -165,13 +165,13 @@ describe("an object stays where it is", () => {
     expect(found(resources, records)).toMatchObject({ moves: [], codes: [] });
   });
 
-  it.each([true, false])("if a removed block names it (destroy: %s)", (destroy) => {
+  it.each([true, false])("if a removed block names the object (destroy: %s)", (destroy) => {
     const removed = [{ from: "hosting_grant.a", destroy }];
     expect(found([grantOf("new", A)], [grantAt("a", "1", A)], { removed }).moves).toEqual([]);
   });
 });
 
-describe("the secret of a webhook that changes hands", () => {
+describe("the secret of a webhook that moves to another address", () => {
   const written = { secret: null, secret_fingerprint: "sha256:12345678", secret_output: { file: "x.secret" } };
 
   it.each([
@@ -186,7 +186,7 @@ describe("the secret of a webhook that changes hands", () => {
   });
 });
 
-describe("any declaration and any state", () => {
+describe("random declarations and states", () => {
   const names = ["g0", "g1", "g2", "g3", "g4"];
   const keys = [A, B, C, "d@x.example", "e@x.example"];
   const holding = fc
@@ -209,24 +209,27 @@ describe("any declaration and any state", () => {
       ],
     };
 
-  it.each(Object.keys(blocks))("come to a permutation that loses no record, and leaves nothing to do: %s", (type) => {
-    const of = blocks[type] as (typeof blocks)[string];
-    fc.assert(
-      fc.property(holding, holding, (state, wanted) => {
-        const declaration = [...wanted].map(([name, key]) => of(name, key)[0]);
-        const { state: after, moves } = found(
-          declaration,
-          [...state].map(([name, key]) => of(name, key)[1]),
-        );
-        const at = new Map([...after.resources].map(([address, { attributes }]) => [address, attributes.id]));
-        expect([...at.values()].sort()).toEqual([...state.values()].sort());
-        const held = new Set(state.values());
-        for (const [name, key] of wanted) if (held.has(key)) expect(at.get(`${type}.${name}`)).toBe(key);
-        // A record that its address declares stays, and a second look finds nothing to do.
-        for (const [name, key] of wanted)
-          if (state.get(name) === key) expect(moves.join()).not.toContain(`${type}.${name} ->`);
-        expect(found(declaration, [...after.resources.values()]).moves).toEqual([]);
-      }),
-    );
-  });
+  it.each(Object.keys(blocks))(
+    "result in a permutation that loses no record, and a second search finds no move: %s",
+    (type) => {
+      const of = blocks[type] as (typeof blocks)[string];
+      fc.assert(
+        fc.property(holding, holding, (state, wanted) => {
+          const declaration = [...wanted].map(([name, key]) => of(name, key)[0]);
+          const { state: after, moves } = found(
+            declaration,
+            [...state].map(([name, key]) => of(name, key)[1]),
+          );
+          const at = new Map([...after.resources].map(([address, { attributes }]) => [address, attributes.id]));
+          expect([...at.values()].sort()).toEqual([...state.values()].sort());
+          const held = new Set(state.values());
+          for (const [name, key] of wanted) if (held.has(key)) expect(at.get(`${type}.${name}`)).toBe(key);
+          // A record that its own address declares does not move. A second search finds no move.
+          for (const [name, key] of wanted)
+            if (state.get(name) === key) expect(moves.join()).not.toContain(`${type}.${name} ->`);
+          expect(found(declaration, [...after.resources.values()]).moves).toEqual([]);
+        }),
+      );
+    },
+  );
 });

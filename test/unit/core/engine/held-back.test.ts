@@ -22,26 +22,26 @@ const refused = (name: string, code: Code = "plan.immutable") =>
 const names = (addresses: readonly string[]) => addresses.map((address) => address.slice("hosting_webhook.".length));
 const NOBODY = new Set<string>();
 
-/** What is held back, with the resource in trouble. */
+/** Returns each skipped change with the resource that blocks it. */
 function held(...given: Parameters<typeof holdBack>) {
   return holdBack(...given).held.map(({ address, because }) => names([address, because]).join(" by "));
 }
 
-describe("changes that trouble with one resource holds back", () => {
-  it("are its own and all that come after it", () => {
+describe("the changes that an error of one resource blocks", () => {
+  it("include its own change and all dependent changes", () => {
     const changes = [change("a"), change("b", ["a"]), change("c", ["b"]), change("d")];
     expect(held(changes, [refused("a")], NOBODY, kinds)).toEqual(["a by a", "b by a", "c by a"]);
     expect(held(changes, [], new Set(["hosting_webhook.b"]), kinds)).toEqual(["b by b", "c by b"]);
   });
 
-  it("are those that wait for a removal, which waits for what refers to it", () => {
+  it("include changes that wait for a removal, which waits for its dependents", () => {
     const removal = { actions: ["delete"], after: null, removal: "delete" } as const;
     const changes = [change("a", [], removal), change("b", ["a"], removal)];
     expect(held(changes, [refused("b")], NOBODY, kinds)).toEqual(["a by b", "b by b"]);
     expect(held(changes, [refused("a")], NOBODY, kinds)).toEqual(["a by a"]);
   });
 
-  it("stay as they are: no request, no price, no import", () => {
+  it("become empty: no request, no price, no import", () => {
     const order = change("a", [], { actions: ["create"], before: null, importing: { id: "7" }, requests: 3 });
     const [kept] = holdBack([order], [refused("a")], NOBODY, kinds).changes;
     expect(kept).toMatchObject({ actions: ["no-op"], before: null, after: null, requests: 0 });
@@ -57,16 +57,16 @@ describe("changes that trouble with one resource holds back", () => {
     ["config.duplicate", false],
     ["state.stranger", false],
     ["account.double", false],
-  ])("are held back by %s of one resource: %s", (code, isHeld) => {
+  ])("are blocked by %s of one resource: %s", (code, isHeld) => {
     expect(held([change("a")], [refused("a", code)], NOBODY, kinds)).toHaveLength(isHeld ? 1 : 0);
   });
 
-  it("are held back neither by a warning nor by an error without an address", () => {
+  it("are blocked neither by a warning nor by an error without an address", () => {
     const found = [warningOf("plan.exists", "?", { address: "hosting_webhook.a" }), errorOf("plan.exists", "no")];
     expect(held([change("a")], found, NOBODY, kinds)).toEqual([]);
   });
 
-  it("are named once for each cause, and an error speaks for its own resource", () => {
+  it("are named once for each cause, and an error replaces the message about its own resource", () => {
     const changes = [change("a"), change("b", ["a"]), change("c")];
     const unread = new Set(["hosting_webhook.c"]);
     const { diagnostics } = holdBack(changes, [refused("a")], unread, kinds);
@@ -77,7 +77,7 @@ describe("changes that trouble with one resource holds back", () => {
     expect(holdBack([change("a")], [refused("a")], NOBODY, kinds).diagnostics).toEqual([]);
   });
 
-  it("are exactly those that reach the trouble by their dependencies, whatever the graph", () => {
+  it("are exactly those that depend on the failed resource, whatever the graph", () => {
     const graph = fc
       .array(fc.array(fc.nat(7), { maxLength: 3 }), { minLength: 1, maxLength: 8 })
       .map((lists) => lists.map((on, at) => on.filter((other) => other < at)));

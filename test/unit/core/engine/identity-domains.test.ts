@@ -1,4 +1,4 @@
-/** What is there twice, or would be: the warnings and refusals of a plan. */
+/** Warnings and errors of a plan about objects that exist twice, or would exist twice. */
 import { describe, expect, it } from "vitest";
 import { doubles, ownedTwice } from "../../../../src/core/engine/identity.ts";
 import { plan } from "../../../../src/core/engine/index.ts";
@@ -75,7 +75,7 @@ describe("two services with one domain", () => {
       expect(diagnostic).toMatchObject({ severity: "warning", code: "account.double", address: "hosting_service.www" });
   });
 
-  it("are reported once when both are managed, and for no other account", () => {
+  it("are reported once if both are managed, and not for another account", () => {
     const both = [live("1001", "www.acme.example"), live("1007", "www.acme.example")];
     const other = change({ address: "hosting_service.other", before: complete(kind, { ...liveService, id: "1007" }) });
     expect(ownedTwice([change({}), other], kinds, listing(...both))).toHaveLength(1);
@@ -87,7 +87,7 @@ describe("two services with one domain", () => {
   });
 });
 
-describe("what would be made twice", () => {
+describe("a duplicate create", () => {
   const order = (address: string, more: Partial<Change> = {}) =>
     change({
       address,
@@ -106,7 +106,7 @@ describe("what would be made twice", () => {
     return doubles(changes, kinds, state).map(({ code, address, summary }) => [code, address, summary]);
   };
 
-  it("is refused, at each address but the first", () => {
+  it("is rejected at each address but the first", () => {
     const [a, b, c] = ["a", "b", "c"].map((name) => order(`hosting_service.${name}`));
     if (!a || !b || !c) throw new Error("three orders");
     expect(codes([a, b, c])).toEqual([
@@ -115,7 +115,7 @@ describe("what would be made twice", () => {
     ]);
   });
 
-  it("is not what stays, what is replaced, what another account has, or what is not known yet", () => {
+  it("excludes kept and replaced objects, objects of another account, and unknown values", () => {
     const a = order("hosting_service.a");
     const b = order("hosting_service.b");
     expect(codes([a, { ...b, actions: ["no-op"] }])).toEqual([]);
@@ -124,7 +124,7 @@ describe("what would be made twice", () => {
     expect(codes([a, { ...b, after: { ...b.after, domain: null }, after_unknown: { domain: true } }])).toEqual([]);
   });
 
-  it("where nothing can be read back, is what another address records", () => {
+  it("includes a recorded object of another address if the API cannot read the object", () => {
     const held = { id: "1", domain: "acme.example" };
     expect(codes([domain("hosting_domain.new")], held)).toEqual([
       [
@@ -138,7 +138,7 @@ describe("what would be made twice", () => {
   });
 });
 
-it("the plan places the warning at the declaration", () => {
+it("the plan reports the warning at the position of the declaration", () => {
   const www = declared(
     "hosting_service.www",
     { plan_id: 11, currency: "USD", domain: "www.acme.example" },

@@ -1,4 +1,5 @@
-// Two addresses and one thing: what is refused before it is made twice, or removed from under another address.
+// Two addresses for one object: the plan fails before a duplicate create, and before one address deletes the other's
+// object.
 import { describe, expect, it } from "vitest";
 import {
   doubles,
@@ -20,7 +21,7 @@ const change = (address: string, over: Partial<Change>): Change =>
 const create = (address: string, after: JsonObject, over: Partial<Change> = {}) =>
   change(address, { actions: ["create"], after, after_unknown: {}, ...over });
 
-/** Of each diagnostic: its code, where it is, and the other address that it names. */
+/** Returns each diagnostic as one line: severity, code, address, summary. */
 const named = (found: ReturnType<typeof doubles>) =>
   found.map(({ severity, code, address, summary }) => `${severity} ${code} ${address}: ${summary}`);
 
@@ -29,7 +30,7 @@ const grant = (name: string, service_id: string, over: Partial<Change> = {}) =>
 const domain = (name: string, over: Partial<Change> = {}) =>
   create(`hosting_domain.${name}`, { domain: "acme.example" }, over);
 
-describe("two creates of one thing", () => {
+describe("two creates of one object", () => {
   it.each<[string, readonly Change[], readonly string[]]>([
     [
       "on a service that is not known yet may be on two",
@@ -53,11 +54,11 @@ describe("two creates of one thing", () => {
   });
 });
 
-describe("what is recorded", () => {
+describe("an identity in the state", () => {
   const live = { id: "301", service_id: "1001", email: "dev@acme.example" };
   const one = recorded("hosting_grant.a", live);
 
-  it("is the object and the thing of its attributes; of an unknown kind neither", () => {
+  it("contains the object and the natural key of its attributes; a resource of an unknown kind has neither", () => {
     const kind = kindOf("hosting_grant");
     expect(objectIn(one, kinds)).toBe(objectKey("default", kind, live));
     expect(thingIn(one, kinds)).toBe(thingKey("default", kind, live));
@@ -68,7 +69,7 @@ describe("what is recorded", () => {
       ]);
   });
 
-  it("has the objects that it has ids of, each in its account", () => {
+  it("contains the objects whose ids are in the state, each in its account", () => {
     const unmade = recorded("hosting_grant.b", { ...live, id: null });
     const ownerOf = ownerIn(stateOf(one, unmade, { ...one, address: "gone.c" }), kinds);
     const object = { id: "301", attributes: live };
@@ -78,7 +79,7 @@ describe("what is recorded", () => {
   });
 });
 
-describe("siblings: other pending creates that may have made what is found", () => {
+describe("siblings: other pending creates that may have created the found object", () => {
   const pending = { pending: { since: "2026-11-21T10:00:00Z", operation: "createGrant" } } as ResourceState["private"];
   const of = (address: string, over: Partial<ResourceState> = {}) =>
     ({ ...recorded("hosting_grant.x", {}), address, private: pending, ...over }) as PendingCreate;

@@ -54,7 +54,7 @@ const hook = (config: JsonObject, lifecycle: NonNullable<DesiredResource["lifecy
 const PROTECTED = { resource: HOOK };
 
 describe("prevent_destroy", () => {
-  it("refuses a replacement", () => {
+  it("rejects a replacement", () => {
     const made = planOf(
       { ...desiredOf(hook({ events: ["invoice.created"] }, {})), preventDestroy: [PROTECTED] },
       hookState,
@@ -62,22 +62,22 @@ describe("prevent_destroy", () => {
     expect(made.diagnostics).toMatchObject([{ severity: "error", code: "plan.prevented", address: HOOK }]);
   });
 
-  it("refuses a destroy, and the removal of an instance whose block is still there", () => {
+  it("rejects a destroy, and the removal of an instance whose block still exists", () => {
     const none = { ...desiredOf(), preventDestroy: [PROTECTED] };
     expect(planOf(none, hookState, { mode: "destroy" }).diagnostics).toMatchObject([{ code: "plan.prevented" }]);
     const instance = stateOf(recorded("hosting_webhook.billing[1]", liveWebhook));
     expect(planOf(none, instance).diagnostics).toMatchObject([{ code: "plan.prevented" }]);
   });
 
-  // Its policy alone would keep the service, and let the grants and webhooks of the stack go.
-  it("refuses a destroy of what would stay by its policy", () => {
+  // The deletion policy alone would keep the service and delete the grants and webhooks of the declaration.
+  it("rejects a destroy of a resource that its policy would keep", () => {
     const none = { ...desiredOf(), preventDestroy: [{ resource: WWW }] };
     expect(planOf(none, serviceState("prevent"), { mode: "destroy" }).diagnostics).toEqual([
       expect.objectContaining({ severity: "error", summary: expect.stringContaining("prevent_destroy") }),
     ]);
   });
 
-  it("says nothing of what stays, changes in place, or is gone already", () => {
+  it("ignores resources that stay, change in place, or no longer exist", () => {
     const same = planOf({ ...desiredOf(hook({}, {})), preventDestroy: [PROTECTED] }, hookState);
     expect(same.diagnostics).toEqual([]);
     const gone = new Map<string, Observation>([[HOOK, { status: "gone", how: "no longer exists", matches: [] }]]);
@@ -87,21 +87,21 @@ describe("prevent_destroy", () => {
 });
 
 describe("ignore_changes", () => {
-  it("takes what the object has for what is declared", () => {
+  it("treats the live value as the declared value", () => {
     const one = hook({ events: ["invoice.created"] }, { ignoreChanges: ["events"] });
     expect(planOf(desiredOf(one), hookState).changes).toMatchObject([{ actions: ["no-op"] }]);
     const all = hook({ events: ["invoice.created"], url: "https://other.example" }, { ignoreChanges: "all" });
     expect(planOf(desiredOf(all), hookState).changes).toMatchObject([{ actions: ["no-op"] }]);
   });
 
-  it("does not hold for other attributes, nor for what is to be made", () => {
+  it("does not apply to other attributes, nor to a create", () => {
     const one = hook({ url: "https://other.example" }, { ignoreChanges: ["events"] });
     expect(planOf(desiredOf(one), hookState).changes).toMatchObject([{ actions: ["create", "delete"] }]);
     const made = planOf(desiredOf(hook({}, { ignoreChanges: "all" })), stateOf());
     expect(made.changes).toMatchObject([{ actions: ["create"], after: { events: ["invoice.paid"] } }]);
   });
 
-  // An agency suspends by hand: what is declared for the beginning must not switch the site on or off again.
+  // An agency suspends sites outside hostform. The initial value of `suspended` must not change a live site.
   it("leaves a suspended site suspended", () => {
     const suspended = stateOf(
       recorded(WWW, { ...liveService, plan_id: 11, deletion_policy: "prevent", suspended: true, status: "suspended" }),
@@ -112,7 +112,7 @@ describe("ignore_changes", () => {
   });
 });
 
-it("create_before_destroy of what cannot stand beside itself is answered with a word", () => {
+it("create_before_destroy causes an error for a kind whose objects cannot coexist", () => {
   const config = { service_id: "1001", email: "dev@acme.example", permission: "manage" };
   const grant = declared(GRANT, config, { lifecycle: { createBeforeDestroy: true } });
   const made = planOf(desiredOf(grant), stateOf(recorded(GRANT, liveGrant)));
@@ -121,7 +121,7 @@ it("create_before_destroy of what cannot stand beside itself is answered with a 
 });
 
 describe("removed", () => {
-  it("forgets without a request what it says is to be left alone, whatever the policy", () => {
+  it("removes a resource from the state without a request if the block keeps the object, whatever the policy", () => {
     const desired = { ...desiredOf(), removed: [{ from: WWW, destroy: false }] };
     for (const policy of ["prevent", "suspend", "forget"]) {
       const { changes, diagnostics } = planOf(desired, serviceState(policy));
@@ -133,12 +133,12 @@ describe("removed", () => {
     ]);
   });
 
-  it("otherwise removes as the policy has it", () => {
+  it("otherwise follows the policy", () => {
     const desired = { ...desiredOf(), removed: [{ from: WWW, destroy: true }] };
     expect(planOf(desired, serviceState("prevent")).diagnostics).toMatchObject([{ code: "plan.prevented" }]);
   });
 
-  it("is most exact where it names an instance", () => {
+  it("prefers a block that names an instance", () => {
     const grant = recorded('hosting_grant.www["dev@acme.example"]', liveGrant);
     const removed = [
       { from: "hosting_grant.www", destroy: false },
@@ -147,33 +147,33 @@ describe("removed", () => {
     expect(planOf({ ...desiredOf(), removed }, stateOf(grant)).changes).toMatchObject([{ actions: ["delete"] }]);
   });
 
-  it("is a mistake beside the block itself", () => {
+  it("is an error beside the declared resource", () => {
     const desired = { ...desiredOf(hook({}, {})), removed: [{ from: HOOK, destroy: false }] };
     expect(removedErrors(desired)).toMatchObject([{ severity: "error", address: HOOK }]);
   });
 });
 
-it("an order is named by its address, or by its domain where the address is not known", () => {
+it("an order is named by its address, or by its domain if the address is unknown", () => {
   const named = (by: "address" | "domain") =>
     kindsOf({ ordersNamedBy: by }, kinds).get("hosting_service")?.orderReference?.({ domain: "www.acme.example" });
   expect(named("address")).toBeUndefined();
   expect(named("domain")).toBe("www.acme.example");
 });
 
-describe("an order whose address is not known", () => {
+describe("an order with an unknown address", () => {
   const order = (config: JsonObject, project: string) =>
     planOf(
       { ...desiredOf(declared(WWW, { plan_id: 31, currency: "USD", ...config })), project, ordersNamedBy: "domain" },
       stateOf(),
     );
 
-  it("needs a project, and its own name", () => {
+  it("requires a project and its own name", () => {
     expect(order({}, "").diagnostics.map(({ code }) => code)).toEqual(["terraform.project", "terraform.reference"]);
     expect(order({ domain: "www.acme.example" }, "acme").diagnostics).toEqual([]);
     expect(order({ reference: "vps-1" }, "acme").diagnostics).toEqual([]);
   });
 
-  it("needs neither where it was placed before", () => {
+  it("requires neither if it was placed before", () => {
     const desired = { ...desiredOf(declared(WWW, { plan_id: 11, currency: "USD" })), project: "" };
     expect(planOf({ ...desired, ordersNamedBy: "domain" }, serviceState("prevent")).diagnostics).toEqual([]);
   });

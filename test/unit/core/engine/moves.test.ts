@@ -11,7 +11,7 @@ const run = (declaredOnes: readonly string[], recordedOnes: readonly string[], b
 const addresses = (result: ReturnType<typeof moved>) => [...result.state.resources.keys()].sort();
 
 describe("moves", () => {
-  it("read what is recorded under its new address, and say what to move in the record", () => {
+  it("read the record under its new address, and list the moves of records", () => {
     const result = run(
       ["hosting_service.new"],
       ["hosting_service.old"],
@@ -22,7 +22,7 @@ describe("moves", () => {
     expect(result.state.resources.get("hosting_service.new")?.address).toBe("hosting_service.new");
   });
 
-  it("take all instances along when no key is named", () => {
+  it("move all instances if no key is named", () => {
     const result = run(
       ['hosting_service.new["a"]', 'hosting_service.new["b"]'],
       ['hosting_service.old["a"]', 'hosting_service.old["b"]'],
@@ -31,7 +31,7 @@ describe("moves", () => {
     expect(addresses(result)).toEqual(['hosting_service.new["a"]', 'hosting_service.new["b"]']);
   });
 
-  it("follow each other, in whatever order they are written", () => {
+  it("may form a chain, in any order", () => {
     const blocks = [
       { from: "hosting_service.b", to: "hosting_service.c" },
       { from: "hosting_service.a", to: "hosting_service.b" },
@@ -41,7 +41,7 @@ describe("moves", () => {
     expect(composed(result.moves)).toEqual([{ from: "hosting_service.a", to: "hosting_service.c" }]);
   });
 
-  it("take the dependencies of others along", () => {
+  it("update the dependencies of other records", () => {
     const grant = recorded('hosting_grant.g["x"]', { id: "1" }, { dependencies: ["hosting_service.old"] });
     const before = stateOf(recorded("hosting_service.old", liveService), grant);
     const { state: after } = moved(
@@ -54,7 +54,7 @@ describe("moves", () => {
     expect(after.resources.get('hosting_grant.g["x"]')?.dependencies).toEqual(["hosting_service.new"]);
   });
 
-  it("take an instance to a place of its own before the rest of its resource goes", () => {
+  it("move a named instance first, and then the rest of its resource", () => {
     const blocks = [
       { from: "hosting_service.a", to: "hosting_service.b" },
       { from: 'hosting_service.a["x"]', to: 'hosting_service.c["x"]' },
@@ -63,7 +63,7 @@ describe("moves", () => {
     expect(addresses(run([], recordedOnes, blocks))).toEqual(['hosting_service.b["y"]', 'hosting_service.c["x"]']);
   });
 
-  it("are put in order in a time that grows with their number", () => {
+  it("are sorted in linear time", () => {
     const chain = Array.from({ length: 20_000 }, (_, n) => ({
       from: `hosting_service.a${n}`,
       to: `hosting_service.a${n + 1}`,
@@ -73,8 +73,8 @@ describe("moves", () => {
     ]);
   });
 
-  // Otherwise adding `count` to a block would look like a new order beside one that is no longer declared.
-  it("go from one to the first of several and back without a word", () => {
+  // Without this move, adding `count` to a block would order a second service and delete the first.
+  it("between a single resource and its first instance need no block", () => {
     expect(addresses(run(["hosting_service.a[0]", "hosting_service.a[1]"], ["hosting_service.a"]))).toEqual([
       "hosting_service.a[0]",
     ]);
@@ -85,7 +85,7 @@ describe("moves", () => {
     expect(run(['hosting_service.a["x"]'], ["hosting_service.a"]).moves).toEqual([]);
   });
 
-  it("are refused where something is recorded already: what stays behind could be a site that the plan suspends", () => {
+  it("are rejected if the new address has a record, because the plan might suspend the remaining site", () => {
     const result = run(
       ["hosting_service.new"],
       ["hosting_service.old", "hosting_service.new"],
@@ -95,7 +95,7 @@ describe("moves", () => {
     expect(result.diagnostics).toMatchObject([{ severity: "error", address: "hosting_service.old" }]);
   });
 
-  it("give the state back as it is when nothing moved", () => {
+  it("return the same state if nothing moved", () => {
     const before = state("hosting_service.a");
     const blocks = [{ from: "hosting_service.gone", to: "hosting_service.a" }];
     expect(moved({ resources: [service("hosting_service.a")], moved: blocks }, before).state).toBe(before);
@@ -104,12 +104,12 @@ describe("moves", () => {
   it.each([
     ["what is declared still", { from: "hosting_service.a", to: "hosting_service.b" }, ["hosting_service.a"]],
     ["another type", { from: "hosting_service.x", to: "hosting_grant.b" }, []],
-  ] as const)("are refused for %s", (_, block, declaredOnes) => {
+  ] as const)("are rejected for %s", (_, block, declaredOnes) => {
     expect(() => run(declaredOnes, [], [block])).toThrow(HostformError);
   });
 
-  // Whichever is taken, the other one would be ordered, or removed with its site.
-  it("are refused where two blocks name the same source or the same target", () => {
+  // With either move, the plan would order the other address again, or delete it with its site.
+  it("are rejected if two blocks have the same source or the same target", () => {
     const [a, b, c] = ["a", "b", "c"].map((name) => `hosting_service.${name}`) as [string, string, string];
     const fork = [
       { from: a, to: b },
@@ -123,7 +123,7 @@ describe("moves", () => {
     expect(() => run([c], [a, b], join)).toThrow(/have the same target/);
   });
 
-  it("are refused in a circle", () => {
+  it("are rejected in a cycle", () => {
     const blocks = [
       { from: "hosting_service.a", to: "hosting_service.b" },
       { from: "hosting_service.b", to: "hosting_service.a" },

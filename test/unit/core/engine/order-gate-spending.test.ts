@@ -1,4 +1,4 @@
-// The count of one run: what an order may still cost when it leaves, and what its invoice makes of that.
+// Spending of one run: the amount that an order may still cost when it is sent, and the effect of its invoice.
 import { describe, expect, it } from "vitest";
 import { amountsOf, type Limits, type Order } from "../../../../src/core/engine/guards.ts";
 import { Spending } from "../../../../src/core/engine/order-gate.ts";
@@ -18,7 +18,7 @@ const order = (name: string, most: number | null, over: Partial<Order> = {}): Or
 const start = (limits: Limits) => new Spending(limits, amountsOf([], new Map()));
 const USD = (amount: number, more: Limits = {}) => start({ maxSpend: { USD: amount }, ...more });
 
-/** What is refused, in one text; undefined when it is let through. */
+/** Returns the rejection as one text, or undefined if the order is admitted. */
 function refused(spending: Spending, ...args: Parameters<typeof order>): string | undefined {
   try {
     spending.admit(order(...args));
@@ -30,7 +30,7 @@ function refused(spending: Spending, ...args: Parameters<typeof order>): string 
 }
 
 describe("an order", () => {
-  it("is counted until it is withdrawn, once", () => {
+  it("counts until it is withdrawn, once", () => {
     const spending = start({ maxOrders: 2 });
     const first = spending.admit(order("a", 1));
     spending.admit(order("b", 1));
@@ -40,7 +40,7 @@ describe("an order", () => {
     expect(refused(spending, "d", 1), "one was withdrawn, not two").toContain("guard.orders");
   });
 
-  it("is not counted where nothing limits the number", () => {
+  it("does not count without a limit on the number of orders", () => {
     expect(refused(start({ maxSpend: { USD: 9 } }), "a", 1)).toBeUndefined();
     expect(refused(start({ maxOrders: 1 }), "a", 1)).toBeUndefined();
   });
@@ -52,7 +52,7 @@ describe("an order", () => {
     expect(refused(spending, "c", 1)).toContain("So far: 10 USD. This order: at most 1 USD.");
   });
 
-  it("of an unknown amount needs the flag, and says that it does", () => {
+  it("of an unknown amount requires the flag, and the error names the flag", () => {
     const said = refused(USD(10), "a", null);
     expect(said).toContain("So far: 0 USD. This order: unknown (no price).");
     expect(said).toContain("`--max-spend USD=AMOUNT` and `--allow-unknown-prices`.");
@@ -60,11 +60,11 @@ describe("an order", () => {
     expect(refused(USD(0, { allowUnknownPrices: true }), "a", null), "nothing is left").toContain("unknown");
   });
 
-  it("of a known amount names the one flag that allows it", () => {
+  it("of a known amount names the one flag that permits it", () => {
     expect(refused(USD(10), "a", 11)).toContain("To allow this for one run: `--max-spend USD=AMOUNT`.");
   });
 
-  it("is held up by one whose cost is not known, also where that is nothing", () => {
+  it("is rejected after an order with an unknown cost, even if its own cost is zero", () => {
     const spending = USD(10, { allowUnknownPrices: true });
     spending.admit(order("a", null)).invoiced(null, "USD");
     expect(refused(spending, "b", 0)).toContain("The cost of a is unknown: the API sent no invoice.");
@@ -94,7 +94,7 @@ describe("an invoice", () => {
     expect(refused(left(total, currency), "b", free + 1), "one more").toContain("guard.spend");
   });
 
-  it("in another currency counts in that one, too", () => {
+  it("in another currency counts in that currency too", () => {
     const spending = start({ maxSpend: { USD: 100, EUR: 100 } });
     spending.admit(order("a", 60)).invoiced(70, "EUR");
     expect(refused(spending, "b", 31, { currency: "EUR" })).toContain("So far: 70 EUR");
@@ -103,14 +103,14 @@ describe("an invoice", () => {
     expect(spending.exceeded()).toEqual([]);
   });
 
-  it("in another currency than an order of unknown amount moves it there: nothing of this currency is unknown any more", () => {
+  it("in another currency than its order of unknown amount moves the order to that currency", () => {
     const spending = start({ maxSpend: { USD: 100, EUR: 100 }, allowUnknownPrices: true });
     spending.admit(order("a", null)).invoiced(70, "EUR");
     expect(refused(spending, "b", 100)).toBeUndefined();
     expect(refused(spending, "b", 31, { currency: "EUR" })).toContain("So far: 70 EUR");
   });
 
-  it("in another currency is named at the end with what it cost and no bound", () => {
+  it("in another currency is named at the end with its amount and without a bound", () => {
     const spending = start({ maxSpend: { EUR: 50 } });
     spending.admit(order("a", 60)).invoiced(70, "EUR");
     expect(spending.exceeded()).toMatchObject([
@@ -149,7 +149,7 @@ describe("an invoice", () => {
     expect(refused(spending, "z", 1000)).toContain(`This order: at most ${expected} USD.`);
   });
 
-  it("names as the reason the one that was the worst; of two equal ones the first", () => {
+  it("is named as the reason if it has the largest excess; of two equal ones the first", () => {
     const spending = USD(100);
     spending.admit(order("a", 10)).invoiced(20, "USD");
     spending.admit(order("b", 10)).invoiced(20, "USD");
@@ -157,13 +157,13 @@ describe("an invoice", () => {
     expect(refused(USD(1), "z", 40), "without one, no reason").not.toContain("By its price");
   });
 
-  it("in another currency than ordered raises no bound: the two amounts cannot be compared", () => {
+  it("in another currency than the order raises no bound, because the amounts are not comparable", () => {
     const spending = USD(999);
     spending.admit(order("a", 10)).invoiced(50, "EUR");
     expect(refused(spending, "z", 1000)).toContain("This order: at most 1000 USD.");
   });
 
-  it("of nothing in another currency counts nothing there", () => {
+  it("of zero in another currency counts nothing there", () => {
     const spending = start({ maxSpend: { EUR: 10 }, allowUnknownPrices: true });
     spending.admit(order("a", null)).invoiced(0, "EUR");
     expect(refused(spending, "b", 10, { currency: "EUR" })).toBeUndefined();
@@ -177,28 +177,28 @@ describe("an invoice", () => {
 });
 
 describe("a limit that invoices exceed", () => {
-  it("stops all further orders, also in other currencies and free ones", () => {
+  it("stops all further orders, including free orders and orders in other currencies", () => {
     const spending = start({ maxSpend: { USD: 10, EUR: 10 } });
     spending.admit(order("a", 10)).invoiced(11, "USD");
     expect(refused(spending, "b", 0)).toContain("b was not ordered: this run spent more than 10 USD");
     expect(refused(spending, "b", 1, { currency: "EUR" })).toContain("So far: 11 USD.");
   });
 
-  it("is not one that they just reach", () => {
+  it("excludes a limit that invoices reach exactly", () => {
     const spending = start({ maxSpend: { USD: 10 } });
     spending.admit(order("a", 10)).invoiced(10, "USD");
     expect(refused(spending, "b", 0)).toBeUndefined();
   });
 });
 
-describe("at the end", () => {
-  it("a limit that was just reached is not reported", () => {
+describe("the final report of spending", () => {
+  it("omits a limit that was reached exactly", () => {
     const spending = USD(10);
     spending.admit(order("a", 5)).invoiced(10, "USD");
     expect(spending.exceeded()).toEqual([]);
   });
 
-  it("an order of which nothing is known adds nothing to what is known", () => {
+  it("adds nothing for an order whose cost is unknown", () => {
     const spending = USD(10, { allowUnknownPrices: true });
     const first = spending.admit(order("a", 9));
     spending.admit(order("b", null));
@@ -206,7 +206,7 @@ describe("at the end", () => {
     expect(spending.exceeded()).toEqual([]);
   });
 
-  it("a sum of invoices alone is what it cost; one that is set aside may have cost", () => {
+  it("shows the sum of invoices alone as the cost; an order without a result may cost more", () => {
     const spending = USD(10);
     spending.admit(order("a", 5)).invoiced(11, "USD");
     expect(spending.exceeded()).toMatchObject([
@@ -229,7 +229,7 @@ describe("at the end", () => {
     ["that cost what was expected", 9, [9, "USD"], "z 9"],
     ["that cost more", 9, [10, "USD"], "z 10 (at most 9 by its price)"],
     ["that had no price", null, [10, "USD"], "z 10"],
-  ])("an order %s is named as that", (_, most, invoice, text) => {
+  ])("describes an order %s", (_, most, invoice, text) => {
     const spending = USD(100, { allowUnknownPrices: true });
     const [big, one] = [spending.admit(order("big", 50)), spending.admit(order("z", most))];
     if (invoice !== undefined) one.invoiced(...invoice);
@@ -241,7 +241,7 @@ describe("at the end", () => {
     );
   });
 
-  it("names each order as far as it is known", () => {
+  it("names each order with its known values", () => {
     const spending = USD(10, { allowUnknownPrices: true });
     spending.admit(order("exact", 4)).invoiced(4, "USD");
     spending.admit(order("lower", 4)).invoiced(1, "USD");

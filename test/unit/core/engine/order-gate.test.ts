@@ -1,4 +1,4 @@
-// The gate in front of every order: the price of the plan must still hold, and what is sent through it is counted.
+// Gate before every order: the price must still match the plan, and the gate counts each order that it admits.
 import { describe, expect, it } from "vitest";
 import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
 import type { Limits } from "../../../../src/core/engine/guards.ts";
@@ -24,7 +24,7 @@ const change = (name: string, quote: Quote | undefined = QUOTE, over: Partial<Ch
     ...over,
   }) as Change;
 
-/** Sends the requests of a change one after the other, as `perform` does; failures of requests are part of that. */
+/** Sends the requests of a change in sequence, as `perform` does. Ignores failed requests. */
 async function through(
   gate: OrderGate,
   kind: Kind,
@@ -42,7 +42,7 @@ async function through(
   return writer.sent.length;
 }
 
-/** A gate over some orders, whose prices are by now as `now` says. */
+/** Creates a gate for these orders. `now` is their current price. */
 function gateOf(changes: readonly Change[], limits: Limits = {}, now: Quote = QUOTE) {
   const seen: unknown[] = [];
   const kind = {
@@ -72,7 +72,7 @@ const invoice =
   () => ({ invoice: { total, currency } });
 
 describe("the price of the plan", () => {
-  it("is read again after a list that could not be read: one failure does not refuse all orders of a run", async () => {
+  it("is read again after a list that could not be read, so one failure does not reject all orders of a run", async () => {
     const { gate, kind } = gateOf([change("a"), change("b")]);
     let asked = 0;
     const plans = { list: () => ({ all: async () => (++asked === 1 ? Promise.reject(failure("answered")) : []) }) };
@@ -110,7 +110,7 @@ describe("the price of the plan", () => {
     expect(error).toMatchObject({ diagnostics: [{ detail: expect.stringContaining(`Planned: ${text}. Now: `) }] });
   });
 
-  it("is not asked for where there was none, nor for what no list prices", async () => {
+  it("is not read if the plan had no price, nor for a kind without listed prices", async () => {
     const unplanned = { ...change("a"), quote: undefined } as unknown as Change;
     const { pass, seen } = gateOf([unplanned], {}, { ...QUOTE, list: 77 });
     expect(await codeOf(pass(unplanned, [invoice(9)]))).toBe("passed");
@@ -123,7 +123,7 @@ describe("the price of the plan", () => {
       expect(await codeOf(through(gate, other as typeof kind, account, change("a")))).toBe("passed");
   });
 
-  it("is that of what is ordered, unknown parts as unknown", async () => {
+  it("is the price of the ordered values, with unknown values as unknown", async () => {
     const { pass, seen } = gateOf([change("a")]);
     await pass(change("a", QUOTE, { after: { plan_id: 1, domain: null }, after_unknown: { domain: true } }), [
       invoice(9),
@@ -132,8 +132,8 @@ describe("the price of the plan", () => {
   });
 });
 
-describe("what passes", () => {
-  it("without being an order is not counted", async () => {
+describe("a request through the gate", () => {
+  it("that is no order is not counted", async () => {
     const { gate, kind, account } = gateOf([], { maxOrders: 0 });
     expect(await gate.admit(kind, change("a"), account)).toBeUndefined();
   });
@@ -216,7 +216,7 @@ describe("what passes", () => {
   ])("%s", async (_, answers, requests, free) => {
     const most = (amount: number): Quote => ({ ...QUOTE, list: amount, billed: amount, most: amount });
     const left = async (amount: number) => {
-      // The price is not what this is about: no quote of the kind.
+      // The test is not about prices, so the kind has no quote.
       const { gate, kind, account } = gateOf([change("a", most(30)), change("z", most(amount))], {
         maxSpend: { USD: 100 },
       });
@@ -229,7 +229,7 @@ describe("what passes", () => {
   });
 });
 
-describe("orders go in turn", () => {
+describe("orders that run one after another", () => {
   const changes = [change("a"), change("b")];
   const may = (limits: Limits, running: readonly string[], one = change("b")) =>
     gateOf(changes, limits).gate.mayBegin(one, running);

@@ -37,7 +37,7 @@ const ID = "${hosting_service.acme.id}";
 const known = scope({ "hosting_service.acme": { id: "1001" } });
 
 describe("planned outputs", () => {
-  it("are made, changed, left and removed", () => {
+  it("are created, changed, kept and removed", () => {
     const before = recorded({ same: "1001", other: "old", gone: "x" });
     const { outputs } = planOutputs(
       [output("same", ID), output("other", ID), output("new", ID)],
@@ -53,7 +53,7 @@ describe("planned outputs", () => {
     ]);
   });
 
-  it("say what is known only after the apply", () => {
+  it("mark values that are known only after the apply", () => {
     const { outputs } = planOutputs([output("id", { at: ID, fixed: 1 })], new Map(), scope(), everything);
     expect(outputs).toMatchObject([{ action: "create", after: { at: null, fixed: 1 }, after_unknown: { at: true } }]);
   });
@@ -77,7 +77,7 @@ describe("planned outputs", () => {
     ).toEqual([]);
   });
 
-  it("report what cannot be evaluated", () => {
+  it("report a value that cannot be evaluated", () => {
     const bad = output("id", "x", {
       evaluate: () => {
         throw new ExpressionError("there is no such thing", 0);
@@ -86,7 +86,7 @@ describe("planned outputs", () => {
     expect(planOutputs([bad], new Map(), known, everything).diagnostics).toMatchObject([{ code: "config.expression" }]);
   });
 
-  it("are none while they are null, as for Terraform", () => {
+  it("are absent while they are null, as in Terraform", () => {
     const nothing = scope({ "hosting_service.acme": { id: null } });
     const planned = (before: Parameters<typeof recorded>[0]) =>
       planOutputs([output("id", ID)], recorded(before), nothing, everything).outputs;
@@ -94,7 +94,7 @@ describe("planned outputs", () => {
     expect(planned({ id: "1001" })).toMatchObject([{ action: "delete", before: "1001", after: null }]);
   });
 
-  it("keep their value outside of a run that is narrowed", () => {
+  it("keep their value outside the targets of a run", () => {
     const resources = [declared("hosting_service.acme", {})];
     const within = outputsWithin({ resources }, new Set(["hosting_service.acme", "hosting_service.other"]));
     const there = output("there", "${hosting_service.other.id}");
@@ -128,7 +128,7 @@ describe("recorded outputs", () => {
     return { written, diagnostics };
   };
 
-  it("have the values of the end, with Terraform's types", async () => {
+  it("have the final values, with Terraform's types", async () => {
     const { written } = await record([output("id", ID), output("all", { ids: [ID], n: 1, on: true, no: null })], known);
     expect(Object.fromEntries(written ?? [])).toEqual({
       id: { value: "1001", type: "string", sensitive: false },
@@ -140,7 +140,7 @@ describe("recorded outputs", () => {
     });
   });
 
-  it("keep what they were where something was not made", async () => {
+  it("keep their previous value if a change failed", async () => {
     const { written } = await record(
       [output("id", ID), output("new", ID)],
       scope(),
@@ -149,7 +149,7 @@ describe("recorded outputs", () => {
     expect([...(written ?? [])]).toEqual([["id", { value: "1001", type: "string", sensitive: false }]]);
   });
 
-  it("never become a secret that nobody declared", async () => {
+  it("never contain a secret that is not declared as sensitive", async () => {
     const { written, diagnostics } = await record([output("id", ID, { secret: true })], known);
     expect(written?.size).toBe(0);
     expect(diagnostics).toMatchObject([

@@ -11,14 +11,14 @@ const order = (quote?: Partial<Quote>): Change =>
   }) as unknown as Change;
 
 describe("the money of a plan", () => {
-  it("is summed per currency, in the order in which they come", () => {
+  it("is summed by currency, in the order of first use", () => {
     expect(costOf([order({}), order({ currency: "GEL", list: 1300, billed: 1300 }), order({}), order()])).toEqual([
       { currency: "USD", orders: 2, list: 1000, billed: 900, unknown: 0 },
       { currency: "GEL", orders: 1, list: 1300, billed: 1300, unknown: 0 },
     ]);
   });
 
-  it("says how many prices are unknown, and is null where none is known", () => {
+  it("contains the number of unknown prices, and is null if no price is known", () => {
     expect(costOf([order({ list: null, billed: null }), order({ billed: null }), order({})])).toEqual([
       { currency: "USD", orders: 3, list: 1000, billed: 450, unknown: 2 },
     ]);

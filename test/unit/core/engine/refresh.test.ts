@@ -1,4 +1,4 @@
-// How much of an account a plan reads, and what it must not do with what it did not read.
+// Reads of a plan in each refresh mode, and the changes that a plan must not contain for unread objects.
 import { describe, expect, it } from "vitest";
 import { observe, plan, type Refresh, refreshAndPlan } from "../../../../src/core/engine/index.ts";
 import { kinds as realKinds } from "../../../../src/core/kinds/index.ts";
@@ -47,7 +47,7 @@ const PLANS = [
   },
 ];
 
-/** Plans a world as `refresh` says. `asked` are the listings and objects that were read, in their order. */
+/** Plans a world with the refresh mode `refresh`. `asked` lists the listings and objects read, in order. */
 async function planned({ desired, state, live }: World, refresh?: Partial<Refresh>) {
   const asked: string[] = [];
   const of = (type: string, parent?: string) =>
@@ -108,7 +108,7 @@ const declaredGrant = (n: number, over: JsonObject = {}): DesiredResource =>
     ...over,
   });
 
-/** Sites that are declared, recorded and live, each with a grant. */
+/** Returns sites that are declared, in the state and live, each with a grant. */
 function sites(count: number): World {
   const all = Array.from({ length: count }, (_, n) => n);
   return {
@@ -132,8 +132,8 @@ const swapped = (world: World, ...resources: readonly DesiredResource[]): World 
 const changesIn = ({ changes }: Plan) =>
   changes.filter((one) => !isNoOp(one)).map(({ address, actions }) => `${actions.join("+")} ${address}`);
 
-describe("what is read", () => {
-  it("of a declaration like the state nothing, and the plan names all of it", async () => {
+describe("the reads of a plan", () => {
+  it("include nothing for a declaration that equals the state, and the plan names all unread resources", async () => {
     for (const mode of ["changed", "none"] as const) {
       const { plan: made, asked } = await planned(sites(3), {
         mode,
@@ -151,7 +151,7 @@ describe("what is read", () => {
     }
   });
 
-  it("what is declared otherwise, with what it refers to", async () => {
+  it("include each changed resource, and the resources that it refers to", async () => {
     const world = swapped(sites(3), declaredGrant(1, { permission: "manage" }));
     const { plan: made, asked } = await planned(world, { mode: "changed" });
     expect(asked.toSorted()).toEqual(["grants of 1001", "services"]);
@@ -159,7 +159,7 @@ describe("what is read", () => {
     expect(made.notRead?.map(({ address }) => address)).toEqual([grantAt(0), grantAt(2)]);
   });
 
-  it("what a request touches also with `false`, but not what changes the record alone", async () => {
+  it("include the target of a request with the mode none, but not a change of the state alone", async () => {
     const world = swapped(sites(2), declaredService(0, { deletion_policy: "suspend" }));
     expect((await planned(world, { mode: "none" })).asked).toEqual([]);
     expect((await planned(world, { mode: "changed" })).asked).toEqual(["services"]);
@@ -171,7 +171,7 @@ describe("what is read", () => {
     ["a request without known outcome", { attempt: { since: "2026-11-21T10:00:00Z", operation: "suspendService" } }],
     ["a queued job", { job: { since: "2026-11-21T10:00:00Z", toward: "suspended", before: "active" } }],
     ["one that remains to be deleted", { deposed: { id: "9" } }],
-  ])("what has %s, always", async (_, mark) => {
+  ])("always include a resource that has %s", async (_, mark) => {
     const world = sites(2);
     const state = stateOf(
       ...[...world.state.resources.values()].map((one) =>
@@ -181,7 +181,7 @@ describe("what is read", () => {
     expect((await planned({ ...world, state }, { mode: "none" })).asked).toContain("services");
   });
 
-  it("a status that is not settled, always", async () => {
+  it("always include a resource whose status is temporary", async () => {
     const world = sites(2);
     const state = stateOf(
       ...[...world.state.resources.values()].map((one) =>
@@ -191,22 +191,22 @@ describe("what is read", () => {
     expect((await planned({ ...world, state }, { mode: "changed" })).asked).toContain("services");
   });
 
-  it("within a budget what was read least recently, and lists of all", async () => {
+  it("within a budget include the objects with the oldest reads first, and every list of a whole kind", async () => {
     const name = (n: number) => `default hosting_grant 100${n}`;
     const lastRead = new Map([0, 2, 3, 4].map((n) => [name(n), `2026-11-2${n}`]));
     const read = async (budget: number, world = sites(5)) =>
       (await planned(world, { budget, lastRead })).asked.toSorted();
     expect(await read(0)).toEqual(["services"]);
-    // That of 1001 was never read.
+    // The grants of 1001 were never read, so they are read first.
     expect(await read(3)).toEqual(["grants of 1000", "grants of 1001", "grants of 1002", "services"]);
-    // What must be read is within the budget, or takes all of it.
+    // Required reads count toward the budget, and may use all of it.
     const changed = swapped(sites(5), declaredGrant(4, { permission: "manage" }));
     expect(await read(2, changed)).toEqual(["grants of 1001", "grants of 1004", "services"]);
     expect(await read(0, changed)).toEqual(["grants of 1004", "services"]);
     expect(await read(99)).toHaveLength(6);
   });
 
-  it("everything once, where nothing says otherwise", async () => {
+  it("include everything once by default", async () => {
     const world = sites(4);
     const [now, before] = [await planned(world, {}), await planned(world)];
     expect(now).toEqual({ ...before, plan: { ...before.plan, requests: now.plan.requests } });
@@ -220,7 +220,7 @@ const grant = fc.record({
   live: fc.constantFrom("no", "view", "manage", "other id"),
 });
 const seen = fc.constantFrom("no", "live", "dearer", "suspended", "gone", "other id");
-/** One site of a random account: what is declared, what is recorded and what is live may each differ. */
+/** Draws one site of an account. Its declaration, its state and its live object may differ. */
 const site = fc.oneof(
   fc.record({
     declared: fc.constantFrom("no", "as recorded", "suspended", "other domain", "policy", "reference"),
@@ -228,7 +228,7 @@ const site = fc.oneof(
     live: seen,
     grant,
   }),
-  // Of this one nothing would be read for its own sake.
+  // Site that a plan reads only because of another resource.
   fc.record({ declared: fc.constant("as recorded"), recorded: fc.constant("live"), live: seen, grant }),
 );
 
@@ -282,7 +282,7 @@ function worldOf(all: readonly (typeof site extends fc.Arbitrary<infer T> ? T : 
   return { desired: desiredOf(...resources), state: stateOf(...records), live };
 }
 
-/** What must not come from a record: orders and other creates, removals, suspensions. */
+/** Returns the changes that a plan must not derive from the state alone: creates, removals and suspensions. */
 const harmful = ({ changes }: Plan) =>
   changes.flatMap((change) => {
     const effect = effectOf(change);
@@ -292,7 +292,7 @@ const harmful = ({ changes }: Plan) =>
       : [];
   });
 
-describe("what is planned", () => {
+describe("the changes of a plan", () => {
   it.each<RefreshMode>(["changed", "none"])(
     "with %s has no create, removal or suspension that the full plan has not",
     async (mode) => {
@@ -301,7 +301,7 @@ describe("what is planned", () => {
           const world = worldOf(all);
           const [full, less] = [await planned(world, {}), await planned(world, { mode })];
           expect(harmful(full.plan)).toEqual(expect.arrayContaining(harmful(less.plan)));
-          // What changes at all was read, or changes the record alone.
+          // With `changed`, each changed resource was read. With `none`, a change of an unread resource sends no request.
           const unseen = new Set(less.plan.notRead?.map(({ address }) => address));
           const blind = less.plan.changes.filter((one) => !isNoOp(one) && unseen.has(one.address));
           expect(blind.filter(({ requests }) => mode === "changed" || requests > 0)).toEqual([]);
@@ -311,7 +311,7 @@ describe("what is planned", () => {
     },
   );
 
-  it("the same within a budget, which is kept where nothing must be read", async () => {
+  it("are equal within a budget, which the plan keeps unless a read is required", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(site, { minLength: 1, maxLength: 5 }), fc.nat(5), async (all, budget) => {
         const world = worldOf(all);

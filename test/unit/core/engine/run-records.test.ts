@@ -1,4 +1,4 @@
-// What a run knows while it lasts: who has which thing of the account, recorded before it or made by it.
+// Records of a run: which address owns which object, from the state or from this run's creates.
 import { describe, expect, it } from "vitest";
 import { type Recorder, Records } from "../../../../src/core/engine/run-records.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
@@ -27,11 +27,11 @@ function recordsOf(resources: readonly ResourceState[] = [], changes: readonly C
 const kind = kindOf("hosting_service");
 const pending = { pending: { since: "2026-11-21T10:00:00Z", operation: "createService" } } as PrivateMark;
 
-describe("a thing", () => {
+describe("a natural key", () => {
   const claim = (records: Records, name: string, domain: string | null, over: Partial<Change> = {}) =>
     records.contextOf(change(name, over)).claim?.(kind, { domain });
 
-  it("that is recorded is had, by its own address alone", () => {
+  it("in the state belongs to its address", () => {
     const { records } = recordsOf([service("a", "x.example")]);
     expect(claim(records, "b", "x.example")).toBe("hosting_service.a");
     expect(claim(records, "a", "x.example")).toBeUndefined();
@@ -39,7 +39,7 @@ describe("a thing", () => {
     expect(claim(records, "b", "x.example", { provider: "beta" })).toBeUndefined();
   });
 
-  it("is had by who recorded it first, and free when that is removed", async () => {
+  it("belongs to the address that recorded it first, and is free after its removal", async () => {
     const { records, log } = recordsOf();
     await records.put(service("a", "x.example"));
     await records.put(service("b", "x.example"));
@@ -60,7 +60,7 @@ describe("a thing", () => {
 describe("an object", () => {
   const object = (id: string) => remote({ ...liveService, id });
 
-  it("that is recorded is held, for all others", async () => {
+  it("in the state is held against all other addresses", async () => {
     const { records } = recordsOf([service("a", "x.example", "1001")]);
     const holder = (name: string, over: Partial<Change> = {}) =>
       records.contextOf(change(name, over)).ownerOf?.(kind, object("1001"));
@@ -76,7 +76,7 @@ describe("an object", () => {
     expect(holder("b")).toBeUndefined();
   });
 
-  it("of a parent is another one than that of another parent", () => {
+  it("of one parent differs from an object of another parent", () => {
     const { records } = recordsOf([recorded("hosting_grant.a", { id: "301", service_id: "1001" })]);
     const grants = kindOf("hosting_grant");
     const holder = (service_id: string) =>
@@ -93,11 +93,11 @@ describe("an object", () => {
   });
 });
 
-/** The record of an address, as a change of it sees the record. */
+/** Returns the prior record of an address, as the address's change receives it. */
 const priorOf = (records: Records, address: string) =>
   records.contextOf({ address, provider: "default", type: "hosting_service" } as Change).prior;
 
-describe("what is recorded", () => {
+describe("a record", () => {
   it("is known from the moment that it is durable, not before", async () => {
     const { records, recorder } = recordsOf([service("a", "x.example")]);
     expect(priorOf(records, "hosting_service.a")?.attributes.domain).toBe("x.example");
@@ -114,12 +114,12 @@ describe("what is recorded", () => {
     expect(priorOf(records, "hosting_service.b")).toBeUndefined();
   });
 
-  it("may be a create without known outcome", () => {
+  it("may be a pending create", () => {
     const { records } = recordsOf([service("a", "x.example"), service("b", "y.example", null, { private: pending })]);
     expect(["a", "b", "c"].map((name) => records.isPending(`hosting_service.${name}`))).toEqual([false, true, false]);
   });
 
-  it("of pending creates has those of this run, and all", () => {
+  it("of pending creates contains those of this run, and all", () => {
     const two = ["b", "c"].map((name) => service(name, `${name}.example`, null, { private: pending }));
     const { records } = recordsOf(two, [change("a"), change("b"), change("c", { actions: ["no-op"] })]);
     const siblings = (name: string, isThisRun?: boolean) =>
@@ -137,7 +137,7 @@ describe("what is recorded", () => {
 });
 
 describe("the lock of the state", () => {
-  it("is lost once the recorder shows it, or cannot prove it", async () => {
+  it("is lost once the recorder reports it, or cannot prove it", async () => {
     const lost = new HostformError([{ severity: "error", code: "state.lost_lock", summary: "lost", remedies: [] }]);
     const shown = recordsOf();
     let shows = false;

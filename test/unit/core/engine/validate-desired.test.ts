@@ -94,7 +94,7 @@ describe("a declaration", () => {
     expect(said(...resources)).toEqual(expected);
   });
 
-  it("names the place of its twin", () => {
+  it("names the position of its duplicate", () => {
     const range = { file: "hosting.yaml", line: 3, column: 5, endLine: 3, endColumn: 6 };
     const first = { ...service("a"), locate: () => range };
     const second = { ...service("b", { domain: "a.acme.example" }), locate: () => ({ ...range, line: 9 }) };

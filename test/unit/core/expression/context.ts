@@ -1,4 +1,7 @@
-/** Names to evaluate expressions with: variables of every type, a secret one, and what is known only after apply. */
+/**
+ * Names for the evaluation of expressions: variables of every type, a secret variable, and values known after the
+ * apply.
+ */
 import {
   compileJson,
   evaluate,
@@ -58,7 +61,7 @@ export function typed(expression: Json): Typed {
   return evaluate(compileJson(expression), NAMES);
 }
 
-/** The plain value of the expression in `${}`; UNKNOWN as "(later)". */
+/** Returns the plain value of the expression in `${}`. UNKNOWN becomes "(later)". */
 export function value(expression: string): Json {
   return shown(typed(`\${${expression}}`));
 }
@@ -71,7 +74,7 @@ export function shown(result: Typed): Json {
   return JSON.parse(JSON.stringify(toValue(result), (_, part) => (part === UNKNOWN ? "(later)" : part))) as Json;
 }
 
-/** The message of the error, and where it is. */
+/** Returns the message and the position of the error. */
 export function mistake(run: () => unknown): string {
   try {
     run();

@@ -95,7 +95,7 @@ describe("conversion", () => {
 
   const SECRET = { from: ["env.SECRET"] };
 
-  it("keeps secrets secret, those of elements at the elements", () => {
+  it("keeps secrets secret, and keeps the mark of an element at the element", () => {
     expect(converted("var.secret", "string").secret).toEqual(SECRET);
     expect(converted("var.secrets", "set(string)").secret).toEqual(SECRET);
     const list = converted("[var.secret, 1]", "list(string)");
@@ -104,7 +104,7 @@ describe("conversion", () => {
     expect(converted("[var.secret, 1]", "set(string)").secret).toEqual(SECRET);
   });
 
-  it("finds the type that several go into", () => {
+  it("finds the common type of several types", () => {
     const common = (...types: string[]) => {
       const found = unify(types.map((type) => withoutOptional(parseType(type))));
       return found === undefined ? undefined : jsonOfType(found);
@@ -184,7 +184,7 @@ describe("types", () => {
     ),
   })).value;
 
-  it("convert to the same again, or refuse with an ExpressionError", () => {
+  it("convert to the same value again, or fail with an ExpressionError", () => {
     fc.assert(
       fc.property(values, types, (value, type) => {
         let once: ReturnType<typeof convert>;
@@ -201,7 +201,7 @@ describe("types", () => {
     );
   });
 
-  it("unify to one that all of them convert to, in any order", () => {
+  it("unify to a type that all of them convert to, in any order", () => {
     fc.assert(
       fc.property(fc.array(types, { minLength: 1, maxLength: 3 }), (some) => {
         const common = unify(some);

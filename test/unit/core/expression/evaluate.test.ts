@@ -7,7 +7,7 @@ import { mistake, NAMES, shown, type, typed, value } from "./context.ts";
 const template = (text: string) => shown(evaluate(parseTemplate(text), NAMES));
 const fails = (expression: string) => mistake(() => typed(`\${${expression}}`));
 
-// test/terraform/expressions compares the values of 800 expressions with Terraform's.
+// test/terraform/expressions compares the values of 800 expressions with the values of Terraform.
 describe("an expression with a mistake", () => {
   it.each([
     // names and steps
@@ -66,7 +66,7 @@ describe("an expression with a mistake", () => {
     ["max({}...)", "not a list"],
     ["try()", "no argument of try succeeds"],
     ["can(1, 2)", "can takes one expression"],
-  ])("%s is refused", (expression, message) => {
+  ])("%s is rejected", (expression, message) => {
     expect(fails(expression)).toContain(message);
   });
 
@@ -84,7 +84,7 @@ describe("an expression with a mistake", () => {
     ['${"\\x"}', "unknown escape"],
     ['${"\\ud800"}', "is no character"],
     ['${"}', "not closed by a quote"],
-  ])("the template %j is refused", (text, message) => {
+  ])("the template %j is rejected", (text, message) => {
     expect(mistake(() => evaluate(parseTemplate(text), NAMES))).toContain(message);
   });
 
@@ -102,7 +102,7 @@ describe("an expression with a mistake", () => {
     expect(value("length([1]) / length([1, 2])")).toBe(0.5);
   });
 
-  it("lets no try pass over what hostform does not support, or over a wrong name", () => {
+  it("rejects unsupported functions and unknown names even inside try", () => {
     for (const inner of ['file("x")', "uper(1)", "var.zz", "nothing.x", "1 / 0"]) {
       expect(() => typed(`\${try(${inner}, 1)}`), inner).toThrow(Refusal);
       expect(() => typed(`\${can(${inner})}`), inner).toThrow(Refusal);
@@ -111,7 +111,7 @@ describe("an expression with a mistake", () => {
   });
 });
 
-describe("what is known later", () => {
+describe("an expression with unknown values", () => {
   it.each<[string, Json, Json]>([
     ["var.later", "(later)", "string"],
     ['"x${var.later}"', "(later)", "string"],
@@ -149,7 +149,7 @@ describe("what is known later", () => {
     expect([value(expression), type(expression)]).toEqual([expected, wanted]);
   });
 
-  it("still reports what can never be right", () => {
+  it("still reports errors that no value can fix", () => {
     expect(fails("var.later.x")).toContain("a string has no indexes");
     expect(fails("null + tonumber(var.later)")).toContain("is null");
     expect(template("%{ if tobool(var.later) }x%{ endif }")).toBe("(later)");

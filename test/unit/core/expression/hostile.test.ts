@@ -23,23 +23,23 @@ describe("hostile expressions", () => {
     ["a chain of indexes", `\${a${"[b]".repeat(20_000)}}`],
     ["a chain of splats", `\${a${"[*]".repeat(20_000)}}`],
     ["directives", "%{if true}".repeat(5000)],
-  ])("are refused when %s nest without end", (_, text) => {
+  ])("are rejected if %s nest without end", (_, text) => {
     expect(mistake(() => parseTemplate(text))).toMatch(/nested too deeply|too long/);
   });
 
-  it("are refused when JSON nests without end", () => {
+  it("are rejected if JSON nests without end", () => {
     let value: Json = "x";
     for (let i = 0; i < 5000; i++) value = [value];
     expect(mistake(() => compileJson(value))).toContain("nested too deeply");
   });
 
-  it("are refused when loops multiply", () => {
+  it("are rejected if loops multiply", () => {
     const wide = `[${Array.from({ length: 300 }, (_, i) => i).join(",")}]`;
     const expression = `\${[for a in ${wide} : [for b in ${wide} : [for c in ${wide} : 1]]]}`;
     expect(mistake(() => typed(expression))).toContain("takes too long");
   });
 
-  it("are refused when a value doubles with every line", () => {
+  it("are rejected if a value doubles with every line", () => {
     let value: Typed = typed([1, 1]);
     for (let i = 0; i < 40; i++) value = { type: { tuple: [value.type, value.type] }, content: [value, value] };
     expect(mistake(() => toValue(value))).toContain("too large");
@@ -61,7 +61,7 @@ describe("hostile expressions", () => {
     "\ud800",
   );
 
-  it("give a value or an ExpressionError, whatever the text", () => {
+  it("return a value or an ExpressionError, whatever the text", () => {
     const text = fc.oneof(
       fc.array(word, { maxLength: 14 }).map((words) => words.join("")),
       fc.string({ unit: character, maxLength: 20 }),
@@ -85,7 +85,7 @@ describe("hostile expressions", () => {
     );
   });
 
-  it("give the literal text, when it has no sequences in it", () => {
+  it("return the literal text if it contains no sequences", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (content) => {
         fc.pre(!content.includes("${") && !content.includes("%{"));

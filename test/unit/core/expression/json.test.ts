@@ -9,7 +9,7 @@ import {
 import { ExpressionError, type Json } from "../../../../src/core/model/index.ts";
 import { mistake, NAMES, shown, typed } from "./context.ts";
 
-/** Where in the JSON value, and in the string there, an error is. */
+/** Returns the path in the JSON value and the offset in its string at which the error is. */
 function placeOf(value: Json): [path: readonly (string | number)[], offset: number] {
   try {
     evaluate(compileJson(value), NAMES);
@@ -46,7 +46,7 @@ describe("values in JSON", () => {
     [{ a: 1, '${"a"}': 2 }, ['${"a"}'], 0],
     [{ a: "${var.zz}" }, ["a"], 2],
     [{ a: '${file("x")}' }, ["a"], 2],
-  ])("says where in %j something is wrong", (value, path, offset) => {
+  ])("have errors with a position: %j", (value, path, offset) => {
     expect(placeOf(value)).toEqual([path, offset]);
   });
 
@@ -58,23 +58,23 @@ describe("values in JSON", () => {
     "${TfToken[TOKEN.3]}",
     "a TfToken[TOKEN.3] b",
     ['${upper("Token[TOKEN.12]")}'],
-  ])("says what to do about a token of CDKTF caught in %j", (value) => {
+  ])("explain a token of CDKTF in %j", (value) => {
     expect(mistake(() => compileJson(value))).toMatch(/token of CDKTF.*use Fn/);
   });
 
-  it("takes no plain text for a token", () => {
+  it("treat no plain text as a token", () => {
     for (const text of ["myToken[0]", "Token[abc]", "1.5e+29", "e+298"]) expect(shown(typed(text))).toBe(text);
   });
 
-  it("refuses numbers that JSON has rounded already", () => {
+  it("reject numbers that JSON has already rounded", () => {
     expect(mistake(() => compileJson({ a: 2 ** 60 }))).toContain("write it as a string");
   });
 });
 
-describe("the names in use", () => {
+describe("the names in an expression", () => {
   const names = (value: Json) => traversalsOf(compileJson(value)).map(({ text, path, offset }) => [text, path, offset]);
 
-  it("are found with their static steps and their place", () => {
+  it("have their static steps and their positions", () => {
     expect(names({ a: "x ${hosting_service.acme[0].id}", "${var.k}": ["${local.a[var.i].b}"] })).toEqual([
       ["hosting_service.acme[0].id", ["a"], 4],
       ["var.k", ["${var.k}"], 2],
@@ -83,7 +83,7 @@ describe("the names in use", () => {
     ]);
   });
 
-  it("are not those that a for binds, and not the keys of objects", () => {
+  it("exclude names that a for expression defines, and keys of objects", () => {
     expect(names("${[for k, v in var.m : { k = v.x, (k) = w } if v.ok]} ${v}").map(([text]) => text)).toEqual([
       "var.m",
       "w",
@@ -91,7 +91,7 @@ describe("the names in use", () => {
     ]);
   });
 
-  it("have steps of both kinds", () => {
+  it("may have steps of both kinds", () => {
     const [found] = traversalsOf(parseExpression('data.hosting_plans.all.plans[0]["name"].0[*].id'));
     expect(found).toMatchObject({ root: "data", steps: ["hosting_plans", "all", "plans", 0, "name", 0], path: [] });
     expect(found?.text).toBe('data.hosting_plans.all.plans[0]["name"].0');

@@ -49,11 +49,11 @@ describe("numbers", () => {
     },
   );
 
-  it.each(["inf", "-Inf", "1p3", "1e99999999", "1e6000"])("refuses %s, which Terraform computes with", (text) => {
+  it.each(["inf", "-Inf", "1p3", "1e99999999", "1e6000"])("rejects %s, which Terraform can compute", (text) => {
     expect(() => parseNumber(text)).toThrow(Refusal);
   });
 
-  // Each as Terraform 1.11.4 prints it: binary numbers of 512 bits, shown with as few digits as distinguish them.
+  // Results of Terraform 1.11.4. It uses binary numbers of 512 bits, and prints the shortest digits that identify them.
   it.each<[string, BigFloat, string]>([
     ["0.1 + 0.2", add(of("0.1"), of("0.2")), "0.3"],
     ["1 / 3", divide(of("1"), of("3")), `0.${"3".repeat(154)}5`],
@@ -78,11 +78,11 @@ describe("numbers", () => {
     expect(formatNumber(result)).toBe(shown);
   });
 
-  it("refuses to divide by zero, which is infinity in Terraform", () => {
+  it("rejects a division by zero, which is infinity in Terraform", () => {
     expect(() => divide(of("1"), of("0"))).toThrow(Refusal);
   });
 
-  // Terraform keeps an integer that a function returns, or that a plan file holds, with 64 bits.
+  // Terraform uses 64 bits for integers that a function returns or a plan file contains.
   it.each<[string, BigFloat, string]>([
     ["length / length", divide(wholeNumber(1), wholeNumber(3)), "0.33333333333333333334"],
     ["length / 3", divide(wholeNumber(1), of("3")), `0.${"3".repeat(154)}5`],
@@ -94,7 +94,7 @@ describe("numbers", () => {
     ],
     ["pow(2, 100)", floatPower("2", 100), "1267650600228229400000000000000"],
     ["pow(-0.5, 3)", floatPower("-0.5", 3), "-0.125"],
-  ])("computes %s with the precision that Terraform has there", (_, result, shown) => {
+  ])("computes %s with Terraform's precision", (_, result, shown) => {
     expect(formatNumber(result)).toBe(shown);
   });
 
@@ -112,7 +112,7 @@ describe("numbers", () => {
     const stored = (text: string) => storedNumber(of(text));
     const third = divide(stored("1"), stored("3"));
 
-    it("are computed with while the result has no more digits than are always kept", () => {
+    it("are computed if the result has few enough digits for every precision", () => {
       expect(formatNumber(divide(stored("7"), stored("2")))).toBe("3.5");
       expect(formatNumber(multiply(stored("9007199254740993"), stored("9007199254740993")))).toBe(
         "81129638414606699710187514626049",
@@ -120,18 +120,18 @@ describe("numbers", () => {
       expect(formatNumber(multiply(stored("100"), stored("1.18")))).toBe(formatNumber(multiply(of("100"), of("1.18"))));
     });
 
-    it("have all digits if a number with full precision is an operand", () => {
+    it("keep all digits if an operand has full precision", () => {
       expect(formatNumber(divide(multiply(stored("1"), of("1")), stored("3")))).toBe(`0.${"3".repeat(154)}5`);
     });
 
-    it("are shown, rounded and formatted where each precision has the same result", () => {
+    it("are printed, rounded and formatted if each precision has the same result", () => {
       expect(formatNumber(divide(stored("118"), stored("100")))).toBe("1.18");
       expect(formatNumber(toWhole(third, true))).toBe("1");
       expect(formatNumber(toWhole(negate(third), false))).toBe("-1");
       expect(sizeText(third, "f", 3)).toBe("0.333");
     });
 
-    it("are refused where the results differ", () => {
+    it("are rejected if the results differ", () => {
       expect(() => formatNumber(third)).toThrow("multiply one of them by 1");
       expect(() => sizeText(third, "f", 30)).toThrow(Refusal);
       expect(() => compare(divide(stored("118"), stored("100")), of("1.18"))).toThrow(Refusal);
@@ -140,8 +140,8 @@ describe("numbers", () => {
     });
   });
 
-  // A plan file of Terraform keeps floats of 64 bits as such.
-  it("shows a number that a float of 64 bits holds with the digits of this float, as a plan file does", () => {
+  // Terraform writes 64-bit floats to a plan file unchanged.
+  it("prints a number that equals a 64-bit float with the digits of this float, as a plan file does", () => {
     expect(plannedText(divide(of("3"), of("18446744073709551616")))).toBe("0.00000000000000000016263032587282567");
     expect(plannedText(of("9007199254740993"))).toBe("9007199254740993");
     expect(plannedText(of("0.1"))).toBe("0.1");
@@ -149,7 +149,7 @@ describe("numbers", () => {
     expect(plannedText(divide(of("1"), of("3")))).toHaveLength(157);
   });
 
-  it("gives an index only for a whole number", () => {
+  it("accepts only whole numbers as an index", () => {
     expect(toIndex(of("2"))).toBe(2);
     expect(toIndex(of("0.5"))).toBeUndefined();
     expect(toIndex(of("1e20"))).toBeUndefined();
@@ -174,7 +174,7 @@ describe("numbers", () => {
     );
   });
 
-  it("keeps to the laws that rounding leaves, and every result reads back unchanged", () => {
+  it("follows the laws of rounding, and reads every result back unchanged", () => {
     fc.assert(
       fc.property(decimals, decimals, (a, b) => {
         expect(add(a, b)).toEqual(add(b, a));

@@ -21,7 +21,7 @@ const OF_NUMBERS = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!="];
 const OF_BOOLS = ["&&", "||", "==", "!="];
 
 describe("an operator", () => {
-  // A comparison reveals a bit of what it compares.
+  // A comparison reveals one bit of its operands.
   it.each([
     ...OF_NUMBERS.flatMap((sign) => [`secret.n ${sign} open.n`, `open.n ${sign} secret.n`]),
     ...OF_BOOLS.flatMap((sign) => [`secret.b ${sign} open.b`, `open.b ${sign} secret.b`]),
@@ -30,7 +30,7 @@ describe("an operator", () => {
     "secret.b ? open.n : open.n",
     "open.b ? secret.n : open.n",
     '"a${secret.t}"',
-  ])("gives a secret where one goes in: %s", (expression) => {
+  ])("returns a secret if an operand is secret: %s", (expression) => {
     expect(isSecret(run(expression))).toBe(true);
     expect(isSecret(run(expression.replaceAll("secret.", "open.")))).toBe(false);
   });
@@ -42,7 +42,7 @@ describe("an operator", () => {
     },
   );
 
-  // Terraform's table (hclsyntax, since 1.12): which side decides, and whose errors count.
+  // Terraform's table (hclsyntax, since 1.12): the side that decides the result, and the side whose errors count.
   it.each([
     ["true || bad", true, "error"],
     ["bad || true", true, "error"],

@@ -75,7 +75,7 @@ describe("a template", () => {
     ]);
   });
 
-  it("is found in any place of a value", () => {
+  it("is found at any position of a value", () => {
     const found = referencesIn({
       a: "${env.X}",
       b: ["-", { c: "${hosting_service.acme.id}-${env.Y}" }],

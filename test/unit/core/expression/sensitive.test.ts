@@ -3,10 +3,10 @@ import { compileJson, evaluate, fromValue, type Names, toValue } from "../../../
 import { ExpressionError, type Value } from "../../../../src/core/model/index.ts";
 import fc, { runs } from "../../../support/fc.ts";
 
-/** What is made of a secret, so that nobody would recognize it. */
+/** Expressions that return or transform the secret S. Redaction cannot recognize the transformed values. */
 const MADE = ["S", "upper(S)", "strrev(S)", 'replace(S, "a", "b")', "substr(S, 0, 9)", '"x${S}"', "sha1(S)", "[S][0]"];
 
-/** Expressions with a mistake that is about the value M, or about a part of something secret. */
+/** Expressions with an error that concerns the value M, or a part of a secret. */
 const MISTAKEN = [
   "[1][M]",
   "{ a = 1 }[M]",
@@ -57,14 +57,14 @@ function messageOf(expression: string, secret: Value): string | undefined {
   return undefined;
 }
 
-describe("what is wrong with an expression", () => {
-  it("is reported without the secrets in it and what was derived from them: the text is the same for any two", () => {
+describe("an error in an expression", () => {
+  it("contains no secret and no derived value: the text is the same for any two secrets", () => {
     const about = fc.record({ made: fc.constantFrom(...MADE), mistaken: fc.constantFrom(...MISTAKEN) });
     let said = 0;
     fc.assert(
       fc.property(about, secrets, secrets, ({ made, mistaken }, one, other) => {
         const [first, second] = [one, other].map((secret) => messageOf(mistaken.replaceAll("M", `(${made})`), secret));
-        // Of two values one may be a date, a number or base64 by chance.
+        // A random value may be a valid date, number or base64 string.
         if (first === undefined || second === undefined) return;
         said++;
         expect(first).toBe(second);
@@ -74,7 +74,7 @@ describe("what is wrong with an expression", () => {
     expect(said).toBeGreaterThan(runs(300));
   });
 
-  it("repeats no key of a map that is secret, and no number that was computed from one", () => {
+  it("repeats no secret key of a map, and no number computed from a secret", () => {
     const names = {
       resolve: () => ({ value: { ...fromValue({ hushhush: "x" }), secret: { from: ["env.SECRET"] } }, used: 1 }),
     };

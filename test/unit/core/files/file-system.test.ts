@@ -31,7 +31,7 @@ import { watchPaths } from "../../../support/watched-paths.ts";
 
 const isRoot = process.getuid?.() === 0;
 
-/** The code of a refusal. */
+/** Returns the error code of a rejected step, or "nothing". */
 const codeOf = async (step: () => unknown): Promise<unknown> => {
   try {
     await step();
@@ -42,7 +42,7 @@ const codeOf = async (step: () => unknown): Promise<unknown> => {
   }
 };
 
-/** A project, and beside it a file that is none of its. */
+/** Creates a project, and a file outside the project. */
 function project() {
   const [dir, away] = [temporaryFolder(), temporaryFolder()];
   const at = (name: string) => path.join(dir, name);
@@ -53,7 +53,7 @@ function project() {
   return { dir, away, at, outside, bounds: { roots: [dir] } };
 }
 
-describe("a path within bounds", () => {
+describe("a path within a project", () => {
   const paths = watchPaths();
   beforeAll(paths.begin);
   afterAll(paths.end);
@@ -78,7 +78,7 @@ describe("a path within bounds", () => {
         symlinkSync(outside, at("folder/link"));
       },
     ],
-  ])("%s is refused before anything outside is looked at", async (_, name, prepare) => {
+  ])("%s is rejected before any file outside is read", async (_, name, prepare) => {
     const of = project();
     prepare(of);
     paths.forget();
@@ -90,7 +90,7 @@ describe("a path within bounds", () => {
     expect(readFileSync(of.outside, "utf8")).toBe("precious");
   });
 
-  it("may be a link to a file of the project, unless links are refused", async () => {
+  it("may be a link to a file of the project, unless links are rejected", async () => {
     const { at, bounds, dir } = project();
     symlinkSync("../own", at("folder/link"));
     symlinkSync(at("folder"), at("also"));
@@ -100,7 +100,7 @@ describe("a path within bounds", () => {
     expect(await codeOf(() => read(at("folder/link"), { ...bounds, links: false }))).toBe("ELINK");
   });
 
-  it("need not exist, and a circle of links ends", async () => {
+  it("may be missing, and a cycle of links ends", async () => {
     const { at, bounds } = project();
     symlinkSync("b", at("a"));
     symlinkSync("a", at("b"));
@@ -109,8 +109,8 @@ describe("a path within bounds", () => {
   });
 });
 
-describe("a place where a file is read or written", () => {
-  it.skipIf(process.platform === "win32")("is no pipe and no folder: neither hangs", async () => {
+describe("a file path that is read or written", () => {
+  it.skipIf(process.platform === "win32")("is no pipe and no folder: neither makes the process wait", async () => {
     const { at } = project();
     execFileSync("mkfifo", [at("pipe")]);
     for (const step of [
@@ -124,7 +124,7 @@ describe("a place where a file is read or written", () => {
       expect(await codeOf(() => step(at("folder")))).toBe("EISDIR");
   });
 
-  it.skipIf(process.platform === "win32")("may be a pipe where the command line names it", async () => {
+  it.skipIf(process.platform === "win32")("may be a pipe if the command line names it", async () => {
     const { at } = project();
     execFileSync("mkfifo", [at("pipe")]);
     const reading = read(at("pipe"), { streams: true, limit: 4 });
@@ -132,7 +132,7 @@ describe("a place where a file is read or written", () => {
     expect((await reading).toString()).toBe("thro");
   });
 
-  it("is no link, and its file is replaced whole or stays", async () => {
+  it("is no link, and its file is replaced completely or stays", async () => {
     const { at, dir, outside } = project();
     symlinkSync(outside, at("link"));
     expect(await codeOf(() => replace(at("link"), "x"))).toBe("ELINK");
@@ -145,7 +145,7 @@ describe("a place where a file is read or written", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("what only this user may use", () => {
+describe.skipIf(process.platform === "win32")("a file that only this user may use", () => {
   it.each<[why: string, code: string, prepare: (file: string) => void]>([
     ["that others may read", "EMODE", (file) => chmodSync(file, 0o640)],
     ["that others may write", "EMODE", (file) => chmodSync(file, 0o602)],
@@ -171,7 +171,7 @@ describe.skipIf(process.platform === "win32")("what only this user may use", () 
     expect(readFileSync(outside, "utf8")).toBe("precious");
   });
 
-  it("is created as such", () => {
+  it("is created with these permissions", () => {
     const { at } = project();
     privateFolder(at("a/b"));
     expect(privateFile(at("a/b/file"))).toBe(true);
@@ -180,7 +180,7 @@ describe.skipIf(process.platform === "win32")("what only this user may use", () 
   });
 });
 
-describe("a name on Windows", () => {
+describe("a file name on Windows", () => {
   it.each(["con", "NUL.hosting", "lpt9", "a.", "a. .", "a:b", "..", "a "])("%j means something else there", (name) =>
     expect(isPortableName(name)).toBe(false),
   );
@@ -199,16 +199,16 @@ describe("a name on Windows", () => {
     ["file:stream", true],
     ["C:\\work\\a.yaml", false],
     ["..\\clients\\a.yaml", false],
-  ])("%j leads to a server or a device: %s", (file, expected) => {
+  ])("%j refers to a server or a device: %s", (file, expected) => {
     expect(isForeignPath(file, "win32")).toBe(expected);
     expect(isForeignPath(file, "linux")).toBe(false);
   });
 });
 
-describe("a program that is named without a folder", () => {
+describe("a program without a folder", () => {
   const there = (...files: string[]) => ({ isProgram: (file: string) => files.includes(file) });
 
-  it("is looked for on the PATH alone: never in the working folder, nor in a folder that is relative to it", () => {
+  it("is searched only on the PATH, and never in the working folder or a relative folder", () => {
     const env = { PATH: ":.:bin:/usr/bin:" };
     expect(programPath("git", env, { platform: "linux", ...there("git", "./git", "bin/git") })).toBeUndefined();
     expect(programPath("git", env, { platform: "linux", ...there("bin/git", "/usr/bin/git") })).toBe("/usr/bin/git");
@@ -217,7 +217,7 @@ describe("a program that is named without a folder", () => {
     expect(programPath("git", windows, { platform: "win32", ...found })).toBe("C:\\git\\git.exe");
   });
 
-  it.skipIf(process.platform === "win32")("is a file that can be run", () => {
+  it.skipIf(process.platform === "win32")("is an executable file", () => {
     const [first, second] = [temporaryFolder(), temporaryFolder()];
     writeFileSync(path.join(first, "tool"), "", { mode: 0o644 });
     writeFileSync(path.join(second, "tool"), "", { mode: 0o755 });

@@ -42,7 +42,7 @@ describe("a quoted value", () => {
     ["$HOME`id`\\n!", "'$HOME`id`\\n!'"],
     ['say "yes"', `'say "yes"'`],
     ["it's", `"it's"`],
-    // What is left has no notation that shells and dotenv share.
+    // Shells and dotenv have no common notation for these values.
     [`it's "$5"`, undefined],
     ["it's \\n", undefined],
     ["two\nlines", undefined],
@@ -51,7 +51,7 @@ describe("a quoted value", () => {
     expect(quoteValue(value)).toBe(written);
   });
 
-  it("means itself to a dotenv reader, whatever it is", () => {
+  it("is read unchanged by a dotenv reader, whatever its content", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.string(), (value, other) => {
         const quoted = quoteValue(value);
@@ -62,7 +62,7 @@ describe("a quoted value", () => {
     );
   });
 
-  it("means itself to a shell", () => {
+  it("is read unchanged by a shell", () => {
     const values = fc.sample(fc.string(), 200).filter((value) => quoteValue(value) !== undefined);
     const lines = values.map((value, i) => `V${i}=${quoteValue(value)}\n`).join("");
     const folder = mkdtempSync(path.join(tmpdir(), "hostform-env-"));

@@ -27,7 +27,7 @@ interface Setting {
   readonly disk?: FakeDisk;
   readonly standing?: Standing;
   readonly end?: Partial<CommandEnd>;
-  /** In place of `standing`, which is at every path. */
+  /** Replaces `standing`, which applies to every path. */
   readonly look?: (path: string) => Standing | undefined;
   readonly isOwn?: (file: string) => boolean;
   readonly owner?: string;
@@ -49,7 +49,7 @@ function outputs({ disk = new FakeDisk(), standing, end = {}, look, ...more }: S
   return { files, disk, runs };
 }
 
-/** The one diagnostic of a failure; nothing of it may hold the secret. */
+/** Returns the one diagnostic of a failure. Fails the test if the diagnostic contains the secret. */
 async function refusal(failing: Promise<unknown>) {
   const error = await failing.then(
     () => undefined,
@@ -71,7 +71,7 @@ describe("a secret that is written to a file", () => {
     expect([...disk.names.keys()]).toEqual(["/p/hook"]);
   });
 
-  it("is there after a power failure, or what was there before is", async () => {
+  it("exists completely after a power failure, or the previous file does", async () => {
     const steps = await count((disk) => outputs({ disk }).files.write(FILE, OF, SECRET));
     expect(steps).toBeGreaterThan(4);
     for (let crashAt = 0; crashAt <= steps; crashAt++) {
@@ -90,7 +90,7 @@ describe("a secret that is written to a file", () => {
     }
   });
 
-  it("takes the place of what a killed run has left", async () => {
+  it("replaces the temporary file of a killed run", async () => {
     const { files, disk } = outputs({ disk: new FakeDisk({ [TEMPORARY]: "an old secret\n" }) });
     await files.write(FILE, OF, SECRET);
     expect([...disk.names.keys()]).toEqual(["/p/hook"]);
@@ -106,14 +106,14 @@ describe("a secret that is written to a file", () => {
     },
   );
 
-  it("shares an env file with others that are written at the same time", async () => {
+  it("shares an env file with secrets that are written at the same time", async () => {
     const { files, disk } = outputs({ disk: new FakeDisk({ "/p/.env": "A=1\n" }) });
     const names = ["ONE", "TWO", "THREE"];
     await Promise.all(names.map((name) => files.write({ env_file: { path: ".env", name } }, OF, `of ${name}`)));
     expect(disk.text("/p/.env")).toBe("A=1\nONE='of ONE'\nTWO='of TWO'\nTHREE='of THREE'\n");
   });
 
-  it("is not written to a file that is no text in UTF-8, and that stays; nor is it tried there", async () => {
+  it("is not written to a file that is not UTF-8 text, and the check rejects that file", async () => {
     const { files, disk } = outputs({ disk: new FakeDisk({ "/p/.env": "A=\uFFFD\n" }) });
     for (const failing of [files.write(LINE, OF, SECRET), files.check(LINE, OF)])
       expect(await refusal(failing)).toMatchObject({
@@ -122,11 +122,11 @@ describe("a secret that is written to a file", () => {
       });
     expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([["/p/.env", "A=\uFFFD\n"]]);
     const whole = outputs({ disk: new FakeDisk({ "/p/hook": "\uFFFD" }) });
-    // A file that is replaced whole may hold anything.
+    // A file that hostform replaces completely may have any content.
     await whole.files.check(FILE, OF);
   });
 
-  it("is refused where no notation of env files can hold it", async () => {
+  it("is rejected if no notation of env files can represent it", async () => {
     const { files, disk } = outputs();
     const odd = `it's "${SECRET}"`;
     expect(fixOf(await refusal(files.write(LINE, OF, odd)))).toBe("Use file or command in place of env_file.");
@@ -134,8 +134,8 @@ describe("a secret that is written to a file", () => {
   });
 });
 
-describe("the trial of an output", () => {
-  it.each([FILE, LINE])("leaves everything as it was (%o)", async (output) => {
+describe("the check of an output", () => {
+  it.each([FILE, LINE])("changes nothing (%o)", async (output) => {
     const { files, disk } = outputs({ disk: new FakeDisk({ "/p/hook": "old\n", "/p/.env": "A=1\n" }) });
     await files.check(output, OF);
     expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([
@@ -145,7 +145,7 @@ describe("the trial of an output", () => {
     expect(disk.operations.some((operation) => operation.startsWith("write"))).toBe(true);
   });
 
-  it.each(["create", "write", "sync"])("finds that %s fails", async (operation) => {
+  it.each(["create", "write", "sync"])("detects that %s fails", async (operation) => {
     const { files, disk } = outputs();
     disk.failures.push({ operation, code: "EROFS" });
     const refused = await refusal(files.check(FILE, OF));
@@ -158,7 +158,7 @@ describe("the trial of an output", () => {
     [{ mode: 0o660 }, "Others can read or write /p/.env.", /^Run chmod 600 \.env to remove/],
     [{ isOwn: false }, "Another user owns /p/.env.", /^Remove the file/],
     [{ form: "link" }, "/p/.env is a symbolic link. Secrets are written to ordinary files only.", /^Name its target/],
-  ])("refuses a file that is not this user's alone: %o", async (standing, detail, fix) => {
+  ])("rejects a file that other users can access: %o", async (standing, detail, fix) => {
     const { files, disk } = outputs({ standing: { ...PRIVATE, ...standing } });
     const refused = await refusal(files.check(LINE, OF));
     expect([refused?.detail, fixOf(refused)]).toEqual([detail, expect.stringMatching(fix)]);
@@ -166,13 +166,13 @@ describe("the trial of an output", () => {
     await outputs({ standing: PRIVATE }).files.check(LINE, OF);
   });
 
-  it("writes a secret that came although others could read the file meanwhile: the new file is this user's alone", async () => {
+  it("is skipped at the write, because the new file is private even if others can read the old file", async () => {
     const { files, disk } = outputs({ standing: { ...PRIVATE, mode: 0o644, isOwn: false } });
     await files.write(FILE, OF, SECRET);
     expect(disk.text("/p/hook")).toBe(`${SECRET}\n`);
   });
 
-  it("looks at no path that its text refuses", async () => {
+  it("reads no path that its text already rejects", async () => {
     const looked: string[] = [];
     const disk = new FakeDisk();
     const resolve = disk.resolve;
@@ -195,12 +195,12 @@ describe("the trial of an output", () => {
     { file: ".git/hooks/post-checkout" },
     { env_file: { path: "sub/.git/config", name: "X" } },
     { file: "/elsewhere/.git/hooks/pre-commit", outside_project: true },
-  ])("refuses what git runs or reads, wherever it is: %o", async (output) => {
+  ])("rejects a file that git runs or reads, in any folder: %o", async (output) => {
     const { files } = outputs({ disk: new FakeDisk() });
     expect((await refusal(files.check(output, OF)))?.detail).toContain("The file is in a .git folder");
   });
 
-  it("refuses every file of its own, by whatever path, with whose it is", async () => {
+  it("rejects every file of hostform, by any path, and names its owner", async () => {
     const disk = new FakeDisk();
     const resolve = disk.resolve;
     disk.resolve = async (path) => {
@@ -222,7 +222,7 @@ describe("the trial of an output", () => {
     [FILE, { ...PRIVATE, form: "folder" }, "/p/hook is a folder."],
     [FILE, { ...PRIVATE, form: "other" }, "/p/hook is not an ordinary file."],
     [{ file: "./x/../hosting.tfstate" }, undefined, "hostform itself reads or writes this file."],
-  ])("refuses %o (%o)", async (output, standing, detail) => {
+  ])("rejects %o (%o)", async (output, standing, detail) => {
     const { files, disk } = outputs({ ...(standing && { standing }) });
     expect((await refusal(files.check(output, OF)))?.detail).toBe(detail);
     expect((await refusal(files.write(output, OF, SECRET)))?.detail).toBe(detail);
@@ -230,11 +230,11 @@ describe("the trial of an output", () => {
   });
 });
 
-describe("a file that cannot be made", () => {
+describe("a file that cannot be created", () => {
   it.each<[string, Standing | undefined, RegExp]>([
     ["its folder does not exist", undefined, /^Create its folder first/],
-    ["nothing can be made in its folder, as in /proc", { ...PRIVATE, form: "folder" }, /where files can be/],
-  ])("because %s, says what to do", async (_, folder, fix) => {
+    ["its folder rejects new files, as /proc does", { ...PRIVATE, form: "folder" }, /where files can be/],
+  ])("is reported with a fix if %s", async (_, folder, fix) => {
     const disk = new FakeDisk();
     const { files } = outputs({ disk, look: (path) => (path === "/p" ? folder : undefined) });
     disk.failures.push({ operation: "create", code: "ENOENT" });
@@ -242,14 +242,14 @@ describe("a file that cannot be made", () => {
   });
 });
 
-describe("a place that refuses", () => {
+describe("a path that fails", () => {
   it.each([
     ["EACCES", "Get write access to its folder, or name another path."],
     ["EPERM", "Get write access to its folder, or name another path."],
     ["EROFS", "Name a path that can be written to."],
     ["ENOSPC", "Free space on the disk."],
     ["EIO", "Correct the path, or name another."],
-  ])("with %s is named with what to do", async (code, fix) => {
+  ])("with %s is reported with a fix", async (code, fix) => {
     const disk = new FakeDisk();
     disk.failures.push({ operation: "create", code });
     expect(await refusal(outputs({ disk }).files.check(FILE, OF))).toMatchObject({
@@ -259,7 +259,7 @@ describe("a place that refuses", () => {
     });
   });
 
-  it("is not blamed for a mistake of ours", async () => {
+  it("is not reported for a defect of hostform", async () => {
     const look = () => {
       throw new TypeError("ours");
     };
@@ -267,8 +267,8 @@ describe("a place that refuses", () => {
   });
 });
 
-describe("a command that takes a secret", () => {
-  it("gets nothing in the test, the secret in the write, and variables that describe it", async () => {
+describe("a command that receives a secret", () => {
+  it("gets nothing in the test run, the secret in the write run, and variables that describe it", async () => {
     const { files, runs } = outputs();
     await files.check(COMMAND, OF);
     await files.write(COMMAND, OF, SECRET);
@@ -279,7 +279,7 @@ describe("a command that takes a secret", () => {
     ]);
   });
 
-  it("that fails is reported with the end of its output, the secret masked", async () => {
+  it("that fails is reported with the end of its output, and the secret is masked", async () => {
     const stderr = `first\nsecond\nthird\nfourth\ngot ${SECRET}\nand no room for ${SECRET}\n`;
     const { files } = outputs({ end: { failure: "ended with exit code 1", stderr } });
     expect((await refusal(files.write(COMMAND, OF, SECRET)))?.detail).toBe(
@@ -296,7 +296,7 @@ describe("a command that takes a secret", () => {
   });
 });
 
-describe("the end of what a command said", () => {
+describe("the end of a command's output", () => {
   it.each([
     [`a ${SECRET} b`, `${SECRET}\n`, "a (secret) b"],
     ["yes", "y", "yes"],
@@ -314,7 +314,7 @@ describe("the end of what a command said", () => {
   });
 });
 
-/** How many operations of the disk some work takes. */
+/** Returns the number of disk operations of `work`. */
 async function count(work: (disk: FakeDisk) => Promise<unknown>): Promise<number> {
   const disk = new FakeDisk({ "/p/hook": "old\n" });
   await work(disk);

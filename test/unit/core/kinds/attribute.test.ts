@@ -31,7 +31,7 @@ describe("an identifier", () => {
 });
 
 describe("a free map", () => {
-  it("keeps texts, makes texts of the rest, and leaves out null", () => {
+  it("keeps strings, converts other values to strings, and omits null", () => {
     expect(
       freeMap().parse({ source: "cpanel", size: 12, email: true, none: null, list: ["a", 1], map: { b: { c: 1 } } }),
     ).toEqual({ source: "cpanel", size: "12", email: "true", list: '["a",1]', map: '{"b":{"c":1}}' });
@@ -41,7 +41,7 @@ describe("a free map", () => {
     expect(freeMap().safeParse(given).success).toBe(false);
   });
 
-  it("sends lists and objects as such, and what only looks like one as text", () => {
+  it("sends lists and objects as JSON values, and their text forms as strings", () => {
     expect(freeMapBody({ a: '["x"]', b: '{"c":1}', d: "[not json", e: "12", f: "true", g: "" })).toEqual({
       a: ["x"],
       b: { c: 1 },
@@ -54,11 +54,11 @@ describe("a free map", () => {
 });
 
 describe("a map of texts", () => {
-  it("makes texts of numbers and booleans, and leaves out null", () => {
+  it("converts numbers and booleans to strings, and omits null", () => {
     expect(textMap().parse({ a: "[1]", b: 12, c: true, d: null })).toEqual({ a: "[1]", b: "12", c: "true" });
   });
 
-  it.each([[["a"]], [{ b: 1 }], ["\u0000"], ["a\u0007"], ["\u009b"]])("does not take %j", (value) => {
+  it.each([[["a"]], [{ b: 1 }], ["\u0000"], ["a\u0007"], ["\u009b"]])("rejects %j", (value) => {
     expect(textMap().safeParse({ a: value }).success).toBe(false);
   });
 });
@@ -66,7 +66,7 @@ describe("a map of texts", () => {
 describe.each([...kinds.values()])("$type", (kind) => {
   const attributes = attributesOf(kind);
 
-  it("has an id that the API gives, and a description of everything", () => {
+  it("has an id from the API, and a description of every attribute", () => {
     expect(attributes.map(({ name }) => name)).toContain("id");
     for (const { name, type, meta } of attributes) {
       expect(metaOf(type)).toEqual(meta);
@@ -77,11 +77,11 @@ describe.each([...kinds.values()])("$type", (kind) => {
     expect(kind.example.split("\n")[0]).toBe(`${kind.nested === undefined ? kind.section : "services"}:`);
   });
 
-  it("has attributes that are either declared or given by the API", () => {
+  it("has only attributes that are declared or returned by the API", () => {
     for (const { name, meta } of attributes) expect(meta.change ?? (meta.computed && "given"), name).toBeTruthy();
   });
 
-  it("has what its metadata promises", () => {
+  it("agrees with its metadata", () => {
     const changes = new Set(attributes.map(({ meta }) => meta.change));
     expect(kind.replacement !== undefined).toBe(changes.has("replace"));
     expect(kind.update !== undefined).toBe(changes.has("in-place"));
@@ -91,7 +91,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     for (const { name, meta } of attributes) if (meta.writeOnly) expect(meta.change, name).toBe("in-place");
   });
 
-  it("gives examples and defaults that are valid", () => {
+  it("has valid examples and defaults", () => {
     for (const { name, type, meta } of attributes) {
       for (const value of [meta.example, meta.default]) {
         if (value === undefined) continue;
@@ -102,7 +102,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
 });
 
 describe("metadata", () => {
-  it("must have been given", () => {
+  it("is required for every attribute", () => {
     expect(() => metaOf(z.string())).toThrow(/attribute\(…\)/);
   });
 });

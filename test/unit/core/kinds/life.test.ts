@@ -1,4 +1,4 @@
-// Rows of lists that have ended or are switched off, in the forms that hosts give them.
+// List rows of ended or disabled objects, in the forms that hosts use.
 import { describe, expect, it } from "vitest";
 import { LIVES, lifeOf } from "../../../../src/core/kinds/life.ts";
 import type { JsonObject, Phase } from "../../../../src/core/model/index.ts";
@@ -43,7 +43,7 @@ describe("a row", () => {
     [{ status: { name: "Cancelled" } }, 'is "Cancelled"'],
     [{ status: "deleted by user" }, 'is "deleted by user"'],
     [{ status: "active", deleted_at: past }, `was deleted on ${day}`],
-  ])("has ended by %j", (fields, end) => expect(life(fields)).toEqual({ phase: "gone", end }));
+  ])("has ended with %j", (fields, end) => expect(life(fields)).toEqual({ phase: "gone", end }));
 
   it.each<[object]>([
     [{}],
@@ -71,9 +71,9 @@ describe("a row", () => {
     [{ status: "pending deletion" }],
     [{ status: "not deleted" }],
     [{ status: 7 }],
-  ])("is alive with %j", (fields) => expect(life(fields)).toEqual({ phase: "live" }));
+  ])("is live with %j", (fields) => expect(life(fields)).toEqual({ phase: "live" }));
 
-  it("ends by the user's own word, and lives by it", () => {
+  it("ends and lives as the user's own status words say", () => {
     expect(life({ status: "Weg" }, "accounts", { weg: "gone" })).toEqual({ phase: "gone", end: 'is "Weg"' });
     expect(life({ status: "archived" }, "accounts", { archived: "live" })).toEqual({ phase: "live" });
   });
@@ -103,7 +103,7 @@ describe("a service", () => {
     { ended_at: past },
     { archived: true },
     { deleted_at: future },
-  ])("that may be paid for is alive with %j: a second one would be ordered", (fields) =>
+  ])("that may be paid for is live with %j, because the plan would otherwise order a second one", (fields) =>
     expect(life({ status: "active", ...fields }, "services")).toEqual({ phase: "live" }),
   );
 });
@@ -121,7 +121,7 @@ describe("a webhook", () => {
     [{ status: "paused" }, 'status is "paused"'],
     [{ status: "failing" }, 'status is "failing"'],
     [{ status: "disabled after 10 failures" }, 'status is "disabled after 10 failures"'],
-  ])("is switched off by %j", (fields, off) => expect(life(fields, "webhooks")).toEqual({ phase: "live", off }));
+  ])("is disabled by %j", (fields, off) => expect(life(fields, "webhooks")).toEqual({ phase: "live", off }));
 
   it.each<[object]>([
     [{ is_active: true }],
@@ -135,14 +135,14 @@ describe("a webhook", () => {
     [{ status: "success" }],
     [{ status: "not paused" }],
     [{ status: "disabled, now active" }],
-  ])("is on with %j", (fields) => expect(life(fields, "webhooks")).toEqual({ phase: "live" }));
+  ])("is enabled with %j", (fields) => expect(life(fields, "webhooks")).toEqual({ phase: "live" }));
 
-  it("that has ended is not switched off", () =>
+  it("that has ended is not disabled", () =>
     expect(life({ is_active: false, deleted_at: past }, "webhooks")).toEqual({
       phase: "gone",
       end: `was deleted on ${day}`,
     }));
 
-  it("is on by the user's own word", () =>
+  it("is enabled by the user's own status word", () =>
     expect(life({ status: "paused" }, "webhooks", { paused: "live" })).toEqual({ phase: "live" }));
 });

@@ -11,7 +11,7 @@ describe("settings of a provider", () => {
     expect(configOf(providerSettings.parse({ idempotency_key_retention }))).toEqual({ keyLifetimeMs });
   });
 
-  it("status words are compared in lower case, without the space around them", () => {
+  it("status words are compared in lower case, without surrounding white space", () => {
     const { statusWords } = readingSettings({ statusWords: { " On HOLD ": "suspended" }, keyLifetimeMs: 1 });
     expect(statusWords).toEqual({ "on hold": "suspended" });
   });

@@ -1,4 +1,4 @@
-/** What each kind sends, literally: a changed byte here is a changed request to somebody's account. */
+/** Exact requests of each kind. A changed byte here changes a request to a real account. */
 
 import { describe, expect, it } from "vitest";
 import { kinds, matches, namedBy } from "../../../../src/core/kinds/index.ts";
@@ -123,7 +123,7 @@ describe("create", () => {
   ] as const)("of %s", (_, kind, planned, key, expected) => {
     const attributes = planned as unknown as JsonObject;
     expect(kind.create(attributes, key)).toEqual(expected);
-    // Pure: the same attributes give the same bytes.
+    // The same attributes give the same bytes.
     expect(JSON.stringify(kind.create(attributes, key))).toBe(JSON.stringify(kind.create(attributes, key)));
   });
 });
@@ -184,17 +184,17 @@ describe("update of a service", () => {
     expect(sent(prior, change, config)).toEqual(expected);
   });
 
-  it("restores before it sets the password, and suspends after that", () => {
+  it("restores before the password is set, and suspends after it", () => {
     const restored = sent({ suspended: true }, { suspended: false, password_version: 1 }, { password: "long enough" });
     expect(restored.map(({ endpoint }) => endpoint)).toEqual(["unsuspendService", "resetPassword"]);
     const suspended = sent({}, { suspended: true, password_version: 1 }, { password: "long enough" });
     expect(suspended.map(({ endpoint }) => endpoint)).toEqual(["resetPassword", "suspendService"]);
   });
 
-  it("fails when a generated password did not come: the API shows it only once", () => {
+  it("fails if a generated password is missing in the response, because the API returns it only once", () => {
     const [step] = service.update?.({ ...live, product_type: "vps" }, { ...live, password_version: 1 }, {}) ?? [];
     expect(step?.accept({ password: null, names: "data.login, data.code" } as never)).toMatchObject({
-      // The version is recorded: nothing resets a live server once more.
+      // The state contains the new version, so no later run resets the password of a live server again.
       attributes: { password_version: 1, generated_password: null, generated_password_fingerprint: null },
       warning: {
         severity: "error",
@@ -203,14 +203,14 @@ describe("update of a service", () => {
       },
     });
     expect(step?.accept({ password: "s3cret-word" } as never)).toEqual({
-      // The fingerprint is that of an earlier one, which `secret_output` took.
+      // The recorded fingerprint belongs to an earlier password, which `secret_output` wrote.
       attributes: { password_version: 1, generated_password: "s3cret-word", generated_password_fingerprint: null },
     });
   });
 });
 
 describe("remove", () => {
-  it("names the object", () => {
+  it("contains the object's id", () => {
     expect(grant.remove?.({ service_id: "1001", id: "301" })).toEqual({
       endpoint: "revokeGrant",
       params: { id: "1001", grantId: "301" },
@@ -231,14 +231,14 @@ describe("created", () => {
     },
   );
 
-  it("a domain whose answer names no id is known by its name", () => {
+  it("a domain whose response contains no id is identified by its name", () => {
     expect(domain.created(null as never, { domain: "acme.example" }, settings)).toMatchObject({
       id: "acme.example",
       invoice: null,
     });
   });
 
-  it("a webhook without its secret is made, and says that the secret is lost", () => {
+  it("a webhook without its secret is created, and the secret is reported as lost", () => {
     const record = { id: "201", raw: {}, url: "https://a.example", events: [], created_at: null, secret: null };
     expect(webhook.created(record as never, {}, settings)).toMatchObject({
       id: "201",
@@ -357,7 +357,7 @@ describe("an import id of a grant", () => {
     expect(namedBy(grant, text)).toEqual({ parent: undefined, ...expected });
   });
 
-  it("in the block of its service names the grant alone, unless it begins with that service", () => {
+  it("in the block of its service contains the grant alone, unless it begins with that service", () => {
     expect(namedBy(grant, "1001/301", "1001")).toEqual({ id: "301", parent: "1001" });
     expect(namedBy(grant, "g/301", "1001")).toEqual({ id: "g/301", parent: "1001" });
     expect(namedBy(grant, "301", "1001")).toEqual({ id: "301", parent: "1001" });

@@ -8,7 +8,7 @@ import { failure, fakeAccount, kindOf, liveGrant, liveService, notFound, remote 
 
 const suspended = ({ phase }: Remote) => phase === "suspended";
 
-/** A clock that moves to the end of the sleep that ends first, once everything else has come to rest. `step` sets the wall clock. */
+/** Creates a clock that advances to the end of the shortest sleep when no other task runs. `step` sets the wall clock. */
 function orderedClock(): Clock & { step(ms: number): void } {
   const sleepers = new Set<{ at: number; end: () => void }>();
   let [now, wall] = [0, Date.UTC(2026, 10, 21)];
@@ -36,7 +36,7 @@ function orderedClock(): Clock & { step(ms: number): void } {
   };
 }
 
-/** Services whose suspensions are done some time after they were asked for. */
+/** Creates services whose suspensions complete `doneAfterMs` after their requests. */
 function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
   const clock = testClock();
   const stop = new AbortController();
@@ -45,7 +45,7 @@ function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
     kindOf("hosting_service"),
     ...Array.from({ length: count }, (_, at) => remote({ ...liveService, id: String(at) })),
   );
-  // The status word from a time on; "active" is the one that is known.
+  // Status words, each from a time on. "active" is the only known word.
   const shows: [fromMs: number, word: string | null | undefined][] = [];
   const settle = (object: Remote): Remote => {
     const now = clock.now() - start;
@@ -85,7 +85,7 @@ function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
 const ids = (count: number) => Array.from({ length: count }, (_, at) => String(at));
 
 describe("waiting for queued jobs", () => {
-  it("costs a hundred jobs no more than one: a listing per poll", async () => {
+  it("sends one list request per check, for a hundred jobs as for one", async () => {
     const { wait, asked, waits } = watched(100, 10_000);
     const results = await Promise.all(ids(100).map(wait));
     expect(results.every((found) => found?.phase === "suspended")).toBe(true);
@@ -95,7 +95,7 @@ describe("waiting for queued jobs", () => {
     expect(waits[0]).toBe(100);
   });
 
-  it("waits no longer if the clock is set back", async () => {
+  it("does not take longer if the clock is set back", async () => {
     const { kind } = watched(1, 60_000);
     const clock = setBackClock();
     const { account } = fakeAccount(kindOf("hosting_service"), remote({ ...liveService, id: "0" }));
@@ -104,14 +104,14 @@ describe("waiting for queued jobs", () => {
     expect(clock.monotonic()).toBeLessThan(20_000);
   });
 
-  it("asks before each look, names a gap since the last one, and reads nothing when it may not look", async () => {
+  it("asks before each check, reports a gap since the last check, and reads nothing without permission", async () => {
     const { clock, kind, asked } = watched(1, 60_000);
     const fake = fakeAccount(kindOf("hosting_service"), remote({ ...liveService, id: "0" }));
     const gaps: boolean[] = [];
     let wokeAt = Number.NEGATIVE_INFINITY;
     const mayLook = async (isGap: boolean) => {
       gaps.push(isGap);
-      // The process wakes soon after the first look.
+      // The process wakes soon after the first check.
       if (gaps.length === 1) wokeAt = clock.monotonic() + 1;
       return gaps.length < 4;
     };
@@ -123,7 +123,7 @@ describe("waiting for queued jobs", () => {
     expect(asked).toHaveLength(3);
   });
 
-  it("waits for a job as long as its own limit", async () => {
+  it("takes as long as the job's own limit allows", async () => {
     const { clock, start, kind } = watched(1, 60_000);
     const fake = fakeAccount(kindOf("hosting_service"), remote({ ...liveService, id: "0" }));
     const watch = new JobWatch({ clock, timeoutMs: 300_000, stop: new AbortController().signal });
@@ -132,20 +132,20 @@ describe("waiting for queued jobs", () => {
     expect(clock.now() - start).toBe(7_000);
   });
 
-  it("reads a single one directly", async () => {
+  it("reads a single job directly", async () => {
     const { wait, asked } = watched(3, 2_000);
     expect((await wait("1"))?.id).toBe("1");
     expect(new Set(asked)).toEqual(new Set(["get 1"]));
   });
 
-  it("lets pauses grow, but not beyond ten seconds", async () => {
+  it("grows the pauses up to ten seconds", async () => {
     const { wait, asked, clock, start } = watched(1, 60_000);
     await wait("0");
     expect(asked.length).toBeLessThan(20);
     expect(clock.now() - start).toBeLessThan(60_000 + 10_000);
   });
 
-  it("ends at its deadline, within a second, whenever that is, however many wait and however slow the host is", async () => {
+  it("ends at its deadline within a second, however many jobs wait and however slow the host is", async () => {
     const limits = fc.array(fc.integer({ min: 1, max: 400_000 }), { minLength: 1, maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(limits, fc.integer({ min: 0, max: 60_000 }), fc.boolean(), async (timeouts, answerMs, obeys) => {
@@ -181,7 +181,7 @@ describe("waiting for queued jobs", () => {
     );
   });
 
-  it("is not ended, nor extended, by a step of the wall clock", async () => {
+  it("is neither ended nor extended by a step of the wall clock", async () => {
     for (const step of [-3_600_000, 3_600_000]) {
       const clock = orderedClock();
       const fake = fakeAccount(kindOf("hosting_service"), remote({ ...liveService, id: "0" }));
@@ -194,7 +194,7 @@ describe("waiting for queued jobs", () => {
     }
   });
 
-  it.each([1])("ends with the object when its status is unknown and stays so (%i)", async (count) => {
+  it.each([1])("ends with the object if its status stays unknown (%i)", async (count) => {
     const { wait, clock, start, shows } = watched(count, Number.POSITIVE_INFINITY);
     shows.push([1_000, "PARKED_BY_OWNER"]);
     const found = await Promise.all(ids(count).map(wait));
@@ -205,9 +205,9 @@ describe("waiting for queued jobs", () => {
     expect(clock.now() - start).toBeLessThan(30_000);
   });
 
-  it("goes on through words of a job under way, known or not", async () => {
+  it("continues through the words of a running job, known or unknown", async () => {
     const { wait, shows } = watched(1, 40_000);
-    // Each for less than ten seconds, or seen again after another.
+    // Each unknown word lasts less than ten seconds, or appears again after another word.
     shows.push(
       [500, "SUSPENDING_NOW"],
       [8_000, "active"],
@@ -218,35 +218,35 @@ describe("waiting for queued jobs", () => {
     expect((await wait("0"))?.phase).toBe("suspended");
   });
 
-  it("ends at its deadline with a status that is not understood by then", async () => {
+  it("ends at its deadline with an unknown status", async () => {
     const { wait, shows } = watched(1, Number.POSITIVE_INFINITY, 5_000);
     shows.push([500, "ODD"]);
     expect((await wait("0"))?.attributes.status).toBe("ODD");
   });
 
-  it.each([undefined])("takes no status at all (%j) for one that is not understood", async (none) => {
+  it.each([undefined])("treats a missing status (%j) not as an unknown status", async (none) => {
     const { wait, shows, clock, start } = watched(1, Number.POSITIVE_INFINITY);
     shows.push([500, none]);
     expect((await wait("0"))?.phase).toBe("unknown");
     expect(clock.now() - start).toBeLessThan(30_000);
   });
 
-  it("goes on through one unknown word after the other", async () => {
+  it("continues through a sequence of unknown words", async () => {
     const { wait, shows } = watched(1, 40_000);
     shows.push([500, "STEP_1"], [8_000, "STEP_2"], [16_000, "STEP_3"], [24_000, "STEP_4"], [32_000, "STEP_5"]);
     expect((await wait("0"))?.phase).toBe("suspended");
   });
 
-  it("has waited long enough after ten seconds of the same word", async () => {
+  it("ends after ten seconds of the same unknown word", async () => {
     const { wait, shows, clock, start, asked } = watched(1, Number.POSITIVE_INFINITY);
-    // Looks are ten seconds apart by then: the word is there at one of them and at the next.
+    // The checks are ten seconds apart by then, so two consecutive checks read this word.
     shows.push([20_000, "ODD"]);
     await wait("0");
     expect(clock.now() - start).toBeLessThan(40_000);
     expect(asked).toHaveLength(9);
   });
 
-  it.each([1, 500])("looks once where its deadline is no later than the first look, and never again", async (ms) => {
+  it.each([1, 500])("checks once if its deadline is before the first check, and never again", async (ms) => {
     const { wait, asked, clock } = watched(1, Number.POSITIVE_INFINITY, ms);
     expect(await wait("0")).toBeUndefined();
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
@@ -254,21 +254,21 @@ describe("waiting for queued jobs", () => {
     expect(clock.slept).toBe(ms);
   });
 
-  it("does not look again when all are done", async () => {
+  it("sends no further request when all jobs have ended", async () => {
     const { wait, asked } = watched(2, 0);
     await Promise.all([wait("0"), wait("1")]);
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
     expect(asked).toEqual(["list"]);
   });
 
-  it("reads one directly once when it is gone", async () => {
+  it("reads a single object directly once if it no longer exists", async () => {
     const { wait, objects, asked } = watched(1, Number.POSITIVE_INFINITY);
     objects.clear();
     await wait("0");
     expect(asked.filter((each) => each === "get 0")).toHaveLength(1);
   });
 
-  it("waits in the collection of the parent", async () => {
+  it("reads the collection of the parent", async () => {
     const clock = testClock();
     const fake = fakeAccount(kindOf("hosting_grant"), remote({ ...liveGrant, service_id: "1" }));
     const { get: _, ...kind } = fake.kind;
@@ -279,7 +279,7 @@ describe("waiting for queued jobs", () => {
     expect([...new Set(fake.asked)].sort()).toEqual(["list 1", "list 2"]);
   });
 
-  it("ends at once when the run is stopped, and before it begins", async () => {
+  it("ends at once when the run stops, and before it starts", async () => {
     const { wait, stop, asked } = watched(1, Number.POSITIVE_INFINITY);
     const waiting = wait("0");
     stop.abort();
@@ -288,7 +288,7 @@ describe("waiting for queued jobs", () => {
     expect(asked).toEqual([]);
   });
 
-  it("ends for the one that is not to be waited for any longer; the others go on", async () => {
+  it("ends for a cancelled job, and continues for the others", async () => {
     const clock = testClock();
     const fake = fakeAccount(kindOf("hosting_service"), ...["0", "1"].map((id) => remote({ ...liveService, id })));
     const watch = new JobWatch({ clock, timeoutMs: 5_000, stop: new AbortController().signal });
@@ -311,14 +311,14 @@ describe("waiting for queued jobs", () => {
     expect(fake.asked).toEqual([]);
   });
 
-  it("reports for how many seconds it has waited", async () => {
+  it("reports its duration in seconds", async () => {
     const { wait, clock, start, spent } = watched(1, 2_000);
     await wait("0");
     expect(spent).toEqual([0.5, 1.25, 2.375]);
     expect(clock.now() - start).toBe(2_375);
   });
 
-  it("ends with nothing when the run is stopped while it looks: the job goes on", async () => {
+  it("ends without a result when the run stops during a check, and the job continues", async () => {
     const { wait, stop, kind } = watched(2, Number.POSITIVE_INFINITY);
     (kind as { list: unknown }).list = () => {
       stop.abort();
@@ -327,7 +327,7 @@ describe("waiting for queued jobs", () => {
     expect(await Promise.all([wait("0"), wait("1")])).toEqual([undefined, undefined]);
   });
 
-  it("fails for all who wait when the account cannot be read, and can be tried again", async () => {
+  it("fails for all jobs if the account cannot be read, and may be repeated", async () => {
     const { wait, kind } = watched(2, 0);
     const list = kind.list;
     let looks = 0;

@@ -1,4 +1,4 @@
-// The account as it is read: how often it is asked, and whose word counts when an object is missing.
+// Reads of the account: the number of requests, and the response that decides whether an object is missing.
 import { describe, expect, it } from "vitest";
 import type { Reader } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
@@ -23,7 +23,7 @@ const hooks = (...ids: string[]) => ids.map((id) => remote(liveHook(id)));
 const page = (status: number) =>
   new ApiError({ code: "api.malformed", summary: "a page", endpoint: "GET /x", reached: "answered", status });
 
-/** A client whose calls are counted, and answered by what tests put there. */
+/** Creates a reader that counts its calls and returns the responses of the test. */
 function readerOf() {
   const asked: string[] = [];
   const answers: Record<string, (names: readonly string[]) => unknown> = {};
@@ -52,7 +52,7 @@ function readerOf() {
 }
 
 describe("a collection", () => {
-  it("that failed is tried again by the next who asks, also the second reading of it", async () => {
+  it("that failed is read again at the next request, also for a second read", async () => {
     const fake = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
     fake.broken = true;
     await expect(fake.account.list(fake.kind)).rejects.toBeInstanceOf(HostformError);
@@ -66,7 +66,7 @@ describe("a collection", () => {
 });
 
 describe("an object that is missing", () => {
-  it("is looked for in the list, then by its id", async () => {
+  it("is searched in the list, then by its id", async () => {
     const { account, kind, asked } = fakeAccount(kindOf("hosting_service"), remote(liveService));
     expect(await account.find(kind, "1001")).toMatchObject({ id: "1001" });
     expect(asked).toEqual(["list"]);
@@ -91,13 +91,13 @@ describe("an object that is missing", () => {
     });
   });
 
-  it("is believed to be by the API's word alone where nothing is listed, never by a page", async () => {
+  it("is missing by the API's response alone if no list exists, but never by a page of a proxy", async () => {
     const { account } = fakeAccount(kindOf("hosting_domain"));
     expect(await account.isMissing(notFound(), kindOf("hosting_domain"), "1")).toBe(true);
     expect(await account.isMissing(page(404), kindOf("hosting_domain"), "1")).toBe(false);
   });
 
-  it("is not another one that a cache answers with", async () => {
+  it("is not another object that a cache returns", async () => {
     const { account, kind } = fakeAccount(kindOf("hosting_service"));
     const mixedUp: Kind = { ...kind, get: async () => remote(liveService) };
     await expect(account.get(mixedUp, "1")).rejects.toMatchObject({
@@ -105,22 +105,22 @@ describe("an object that is missing", () => {
     });
   });
 
-  it("is not asked for where the API has no way to", async () => {
+  it("is not requested if the API has no GET for it", async () => {
     const { account, kind, asked } = fakeAccount(kindOf("hosting_domain"));
     expect(await account.get(kind, "1")).toBeUndefined();
     expect(await account.find(kind, "1")).toBeUndefined();
     expect(asked).toEqual([]);
   });
 
-  it("is one that the API's own code names, not any 404", () => {
+  it("is missing by the API's own error code, and not by any 404", () => {
     expect(isNotFound(notFound())).toBe(true);
     expect(isNotFound(page(404))).toBe(false);
     expect(isNotFound(new Error("not found"))).toBe(false);
   });
 });
 
-describe("before something is ordered", () => {
-  it("the list is read once more for the whole run, beside what was read before", async () => {
+describe("a list before an order", () => {
+  it("is read once more for the whole run, and the earlier result is kept", async () => {
     const { account, kind, asked, objects } = fakeAccount(kindOf("hosting_service"), remote(liveService));
     await account.list(kind);
     objects.clear();
@@ -145,7 +145,7 @@ describe("before something is ordered", () => {
     expect(fake.asked).toHaveLength(times);
   });
 
-  it("what was read before a pause is kept beside it", async () => {
+  it("keeps the result from before a pause", async () => {
     const { account, kind, objects } = fakeAccount(kindOf("hosting_service"), remote(liveService));
     await account.list(kind);
     account.refresh();
@@ -153,7 +153,7 @@ describe("before something is ordered", () => {
     expect([...(await account.recheck(kind)).keys()]).toEqual(["1001"]);
   });
 
-  it("and again where a collection is out of date by then", async () => {
+  it("is read again if a collection is outdated by then", async () => {
     const { account, kind, asked } = fakeAccount(kindOf("hosting_service"));
     await account.recheck(kind);
     account.outdate(kind);
@@ -163,7 +163,7 @@ describe("before something is ordered", () => {
 });
 
 describe("after a pause", () => {
-  it("everything is read again when it is needed", async () => {
+  it("every list is read again when it is needed", async () => {
     const { account, kind, asked } = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
     await account.list(kind);
     await account.isMissing(notFound(), kind, "2");
@@ -173,7 +173,7 @@ describe("after a pause", () => {
     expect(asked).toHaveLength(4);
   });
 
-  it("a collection that was changed may lag again", async () => {
+  it("a changed collection may lag again", async () => {
     const { account, kind, asked } = fakeAccount(kindOf("hosting_webhook"));
     await account.isMissing(notFound(), kind, "2");
     account.forget(kind);
@@ -182,8 +182,8 @@ describe("after a pause", () => {
   });
 });
 
-describe("what other processes of this machine make", () => {
-  /** An account whose turns have a count, and what it asks of a turn. */
+describe("objects that other processes of this machine created", () => {
+  /** Creates an account whose store counts the creations, and the counts that the account compares with its create lock. */
   const withTurns = (changed: boolean) => {
     const { kind, asked } = fakeAccount(kindOf("hosting_service"), remote(liveService));
     const state = { count: 3 };
@@ -212,7 +212,7 @@ describe("what other processes of this machine make", () => {
     expect(asked).toEqual(expected);
   });
 
-  it("is counted from the last time that everything was read again", async () => {
+  it("are counted from the last complete read", async () => {
     const { account, state, since, turn } = withTurns(true);
     await account.catchUp(turn);
     state.count = 7;
@@ -223,7 +223,7 @@ describe("what other processes of this machine make", () => {
     expect([await account.countAtStart, ...since]).toEqual([3, 3, 7, 9]);
   });
 
-  it("is counted from nothing where there is no store", async () => {
+  it("are counted from zero without a store", async () => {
     const { since, turn } = withTurns(true);
     const { account } = readerOf();
     account.refresh();
@@ -232,8 +232,8 @@ describe("what other processes of this machine make", () => {
   });
 });
 
-describe("the plans", () => {
-  it("are read once, and again where prices may have changed", async () => {
+describe("the list of hosting plans", () => {
+  it("is read once, and again if prices may have changed", async () => {
     const { account, asked, answers, clock } = readerOf();
     answers.plans = () => [{ plan_id: asked.length }];
     expect(await account.freshPlans()).toEqual([{ plan_id: 1 }]);
@@ -251,7 +251,7 @@ describe("the plans", () => {
   it.each([
     [403, "none, and are not asked for again", 1],
     [500, "an error, and are asked for again", 2],
-  ])("that may not be read (%i) are %s", async (status, _, requests) => {
+  ])("that may not be read (%i) is %s", async (status, _, requests) => {
     const { account, asked, answers } = readerOf();
     answers.plans = () => {
       throw failure("answered", status);
@@ -264,7 +264,7 @@ describe("the plans", () => {
 });
 
 describe("the invoices", () => {
-  it("are read once, until something may have raised one", async () => {
+  it("are read once, until a request may have created one", async () => {
     const { account, asked } = readerOf();
     const twice = async (between: () => void) => {
       const before = asked.length;
@@ -279,7 +279,7 @@ describe("the invoices", () => {
     expect(await twice(() => account.refresh())).toBe(1);
   });
 
-  it("that failed are tried again, and a failure does not undo what came meanwhile", async () => {
+  it("that failed are read again, and a failure does not discard a result in the meantime", async () => {
     const { account, answers, asked } = readerOf();
     answers.invoices = () => {
       throw failure("answered");
@@ -291,7 +291,7 @@ describe("the invoices", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("that fail when they are out of date already do not undo what came meanwhile", async () => {
+  it("that fail when they are already outdated do not discard a result in the meantime", async () => {
     const { account, answers, asked } = readerOf();
     let fail: (error: unknown) => void = () => undefined;
     answers.invoices = () =>
@@ -309,11 +309,11 @@ describe("the invoices", () => {
   });
 });
 
-describe("the rest that it knows", () => {
+describe("other data of the account", () => {
   it.each([
     [[{ available: true }], true],
     [[], null],
-  ])("of a domain whether it can be registered: %j", async (answer, expected) => {
+  ])("include for a domain whether it can be registered: %j", async (answer, expected) => {
     const { account, answers } = readerOf();
     answers.check = (names) => (names.join() === "acme.example" ? answer : []);
     expect(await account.isAvailable("acme.example")).toBe(expected);

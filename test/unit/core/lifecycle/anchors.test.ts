@@ -16,7 +16,7 @@ describe("the origin of an address", () => {
   ])("of %s is %s", (address, origin) => expect(accountOrigin(address)).toBe(origin));
 });
 
-/** An account whose list of services was read: as many as `count`, the newest first. */
+/** Creates an account after a read of its list of services: `count` services, newest first, then `more`. */
 function accountWith(count: number, more: readonly JsonObject[] = []): Account {
   const day = (at: number) => new Date(Date.UTC(2026, 0, 1 + at)).toISOString();
   const made = Array.from({ length: count }, (_, at) => ({ id: String(1000 + at), created_at: day(at) })).reverse();
@@ -28,14 +28,14 @@ function accountWith(count: number, more: readonly JsonObject[] = []): Account {
 }
 
 describe("anchors", () => {
-  it("are the 32 oldest objects, oldest first; what has ended and what shows no time of creation comes last or not", () => {
+  it("are the 32 oldest objects, oldest first; ended objects are excluded, and objects without a creation time come last", () => {
     const ended = { id: "1", created_at: "2020-01-01T00:00:00Z", phase: "gone" };
     const anchors = anchorsIn(accountWith(40, [ended, { id: "2" }]));
     expect(anchors.map(({ id }) => id)).toEqual(Array.from({ length: 32 }, (_, at) => String(1000 + at)));
     expect(anchorsIn(accountWith(1, [ended, { id: "2" }])).map(({ id }) => id)).toEqual(["1000", "2"]);
   });
 
-  it("are shared among the records of a provider: eight hold all of them, and each has one that is not its own", () => {
+  it("are distributed among the records of a provider: eight records hold all of them, and each holds another object's anchor", () => {
     const identity = { origin: "https://api.host.example", anchors: anchorsIn(accountWith(40)) };
     const held = new Set<string>();
     const marks = Array.from({ length: 12 }, (_, at) => {

@@ -1,5 +1,5 @@
-// Changes as they are carried out: each request and other event, and what is durable before and after it. A line that is
-// missing here is something that a crash at that point would lose.
+// Requests, state records and other events of each change, in order. A crash can lose every fact that has no line
+// before it.
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
@@ -37,22 +37,21 @@ interface Case {
   readonly removal?: Change["removal"];
   readonly prior?: PrivateMark;
   readonly over?: Partial<Change>;
-  /** What the account lists. */
+  /** Objects in the account's lists. */
   readonly live?: readonly Remote[];
-  /** Answers by endpoint; default: done. */
+  /** Responses by endpoint. Default: an empty success. */
   readonly answers?: Readonly<Record<string, (nth: number) => unknown>>;
-  /** What the service shows when its job is waited for; undefined: nothing within the time. */
+  /** Status and phase of the service at the end of its job; undefined: the job does not end within the time limit. */
   readonly shows?: { readonly status: string; readonly phase: Phase };
-  /** Whether a service that looks too old to be new is seen when it is looked for. */
+  /** True if a search confirms that the account has a service that looks too old to be new. */
   readonly confirms?: boolean;
-  /** What the trial of a secret's place warns of. */
-  /** The run is stopped when so many requests were sent. */
+  /** Number of requests after which the run stops. */
   readonly stopsAfter?: number;
-  /** What is other than usual about the kind. */
+  /** Fields that replace fields of the kind. */
   readonly kind?: Partial<Kind>;
 }
 
-/** `[attempt suspendService, job suspended from "active", deposed 201]`. */
+/** Formats a mark, for example `[attempt suspendService, job suspended from "active", deposed 201]`. */
 function markText({ pending, attempt, deposed, generation, job, emptied, created: _, ...rest }: PrivateMark): string {
   const parts = [
     pending && `${pending.accepted ? "accepted" : "pending"} ${pending.operation}`,
@@ -127,13 +126,13 @@ async function trace(one: Case) {
   return durable([...lines, ...endOf(outcome)]);
 }
 
-/** Of records without an event between them, the last one: a kill there leaves that one or the one before. */
+/** Keeps only the last of consecutive records, because a crash between them leaves one of them. */
 function durable(lines: readonly string[]): string[] {
   const isRecord = (line: string | undefined) => /^(?:save|drop) /.test(line ?? "");
   return lines.filter((line, at) => !(isRecord(line) && isRecord(lines[at + 1])));
 }
 
-/** How a change ended. What there is nothing to say of is left out. */
+/** Returns the end of a change as lines: diagnostics, wait, invoice, id. Empty parts have no line. */
 function endOf(outcome: Applied | HostformError): string[] {
   if (outcome instanceof HostformError) return outcome.diagnostics.map(({ code }) => `failed: ${code}`);
   const { attributes, diagnostics, awaiting, unclear, invoice, ...more } = outcome;
@@ -178,7 +177,7 @@ const replaced = {
 };
 const pending: PrivateMark["pending"] = { since: new Date(START).toISOString(), operation: "createWebhook" };
 
-describe("a webhook that takes the place of another", () => {
+describe("a webhook that replaces another", () => {
   it.each<[string, Case, string[]]>([
     [
       "is there before the old one goes, and the old one is remembered until it has gone",
@@ -576,7 +575,7 @@ describe("an order", () => {
     return { ...answer, service: { ...shown, created_at: null } };
   };
   const order = { type: "hosting_service", actions: ["create"] as const, config: ORDER };
-  /** With what is recorded of `suspended` from the beginning. */
+  /** Returns SENT with the recorded value of `suspended` in its first line. */
   const sentWith = (suspended: string) => [`save -${suspended} [pending createService]`, SENT[1] ?? ""];
   const SENT = [
     "save - [pending createService]",
@@ -738,20 +737,20 @@ describe("an order", () => {
 
   it.each<[string, JsonObject, unknown, string]>([
     [
-      "is gone",
+      "no longer exists",
       service({ status: "terminated" }),
       422,
       "save 1001 status=terminated suspended=false [generation 2, waiting]",
     ],
-    ["came to nothing", service({ id: null, status: null }), 422, "save - suspended=false [generation 3, waiting]"],
+    ["was never created", service({ id: null, status: null }), 422, "save - suspended=false [generation 3, waiting]"],
     [
-      "is gone, by a token that may not",
+      "no longer exists, with a token without the ability",
       service({ status: "terminated" }),
       403,
       "save 1001 status=terminated suspended=false [generation 1, waiting]",
     ],
   ])(
-    "again of what %s is refused: it is recorded as before, and no key that is used up is used again",
+    "of a service that %s is rejected: the state stays as before, and a used key is not used again",
     async (_, before, status, saved) => {
       const lines = await trace({
         ...order,
@@ -770,7 +769,7 @@ describe("an order", () => {
   );
 });
 
-describe("an answer without what only it contains", () => {
+describe("a response without its one-time value", () => {
   const RESET = { password_version: 2 };
   const nothing = () => ({ password: null });
 

@@ -8,20 +8,20 @@ const grant = kindOf("hosting_grant");
 const webhook = kindOf("hosting_webhook");
 
 describe("two values of an attribute", () => {
-  it("may mean the same by what the kind says, null and what is not known yet excepted", () => {
+  it("may be equal by the kind's rule, except null and unknown values", () => {
     const meta = { description: "", same: () => true };
     const values = [null, UNKNOWN, "a", "b"] as const;
     const same = values.map((a) => values.filter((b) => sameValue(meta, a, b)));
     expect(same).toEqual([[null], [UNKNOWN], ["a", "b"], ["a", "b"]]);
   });
 
-  it("are of attributes that are worked out once for a kind", () => {
+  it("are cached once for a kind", () => {
     const kind = { ...service };
     expect(attributesOf(kind)).toBe(attributesOf(kind));
   });
 });
 
-describe("what a live object does not show of its natural key", () => {
+describe("the natural key that a live object does not show", () => {
   const url = "https://hooks.acme.example";
   const events = ["invoice.paid"];
   it.each([
@@ -34,14 +34,14 @@ describe("what a live object does not show of its natural key", () => {
     expect(unreadableOf(webhook, liveWebhook, live)).toEqual(names);
   });
 
-  it("is nothing where something else shows that it is another", () => {
+  it("is empty if another value proves that it is another object", () => {
     const live = { ...liveWebhook, events: [] };
     expect(unreadableOf({ ...webhook, sameIdentity: () => false }, liveWebhook, live)).toEqual([]);
     expect(unreadableOf({ ...webhook, sameIdentity: () => true }, liveWebhook, live)).toEqual(["events"]);
   });
 });
 
-describe("in what a live object is not the one that was ordered", () => {
+describe("the differences between a live object and the order", () => {
   const planned = { plan_id: 11, currency: "USD", domain: "www.acme.example", term: 12, suspended: true };
   it.each([
     ["another plan", { plan_id: 12 }, "plan_id"],
@@ -51,15 +51,15 @@ describe("in what a live object is not the one that was ordered", () => {
     expect(differing(service, planned, remote({ id: "1001", ...planned, ...live }))).toBe(name);
   });
 
-  it("is not what nothing was said of", () => {
+  it("exclude values that the order did not contain", () => {
     expect(differing(service, { plan_id: 11 }, remote({ id: "1001", plan_id: 11, domain: "a.example" }))).toBe(
       undefined,
     );
   });
 });
 
-describe("what is recorded, refreshed by what is live", () => {
-  it("keeps the recorded notation of what means the same", () => {
+describe("recorded attributes, refreshed by live attributes", () => {
+  it("keep the recorded notation of an equal value", () => {
     const recorded = complete(grant, { ...liveGrant, email: "Dev@Acme.example", expires_at: "2027-01-31" });
     const live = remote({ ...liveGrant, email: "dev@acme.example", expires_at: "2027-01-31T00:00:00.000000Z" });
     expect(refreshed(grant, recorded, live)).toEqual(recorded);
@@ -67,13 +67,13 @@ describe("what is recorded, refreshed by what is live", () => {
     expect(refreshed(webhook, hook, remote({ ...liveWebhook, events: ["b", "a"] })).events).toEqual(["a", "b"]);
   });
 
-  it("takes what means something else", () => {
+  it("take a different value", () => {
     const recorded = complete(grant, { ...liveGrant, expires_at: "2027-01-31" });
     expect(refreshed(grant, recorded, remote({ ...liveGrant, expires_at: null })).expires_at).toBeNull();
     expect(refreshed(grant, recorded, remote({ ...liveGrant, permission: "manage" })).permission).toBe("manage");
   });
 
-  it("keeps what the API never shows, even when it has something of that name", () => {
+  it("keep values that the API never returns, even if it has a field of this name", () => {
     const recorded = complete(webhook, { ...liveWebhook, secret: "whsec_1" });
     expect(refreshed(webhook, recorded, remote({ ...liveWebhook, secret: "" })).secret).toBe("whsec_1");
     const ordered = complete(service, { ...liveService, invoice_id: "5001", plan_id: 11 });
@@ -88,7 +88,7 @@ describe("what is recorded, refreshed by what is live", () => {
     },
   );
 
-  it("accepts null from the server for what is optional", () => {
+  it("accept null from the server for an optional value", () => {
     const after = refreshed(
       service,
       complete(service, liveService),
@@ -97,26 +97,26 @@ describe("what is recorded, refreshed by what is live", () => {
     expect(after).toMatchObject({ next_due_date: null, status: null });
   });
 
-  it("keeps an immutable attribute that the server leaves out", () => {
+  it("keep an immutable attribute that the server omits", () => {
     const after = refreshed(service, complete(service, liveService), remote({ ...liveService, domain: null }));
     expect(after.domain).toBe(liveService.domain);
   });
 
-  it("believes the billing cycle of a service that is adopted, and not against the term of the order", () => {
+  it("use the billing cycle of an adopted service, and not against the term of the order", () => {
     expect(refreshed(service, undefined, remote({ ...liveService, term: 3 })).term).toBe(3);
     expect(
       refreshed(service, complete(service, { ...liveService, term: 12 }), remote({ ...liveService, term: 1 })).term,
     ).toBe(12);
   });
 
-  it("never holds what is write-only", () => {
+  it("never contain a write-only value", () => {
     const recorded = complete(service, { ...liveService, password: "left by an older version" });
     expect(
       refreshed(service, recorded, remote({ ...liveService, password: "shown by a strange server" })).password,
     ).toBeNull();
   });
 
-  it("has every attribute of the kind, and no other", () => {
+  it("contain every attribute of the kind, and no other", () => {
     const values = refreshed(service, undefined, remote({ ...liveService, something_new: 1 }));
     expect(Object.keys(values).sort()).toEqual(Object.keys(service.attributes.shape).sort());
     expect(values).toMatchObject({ plan_id: null, reference: null, domain: "www.acme.example" });

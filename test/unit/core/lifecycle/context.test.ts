@@ -1,4 +1,4 @@
-// How a change ends: what it came to, or all that is to be said of why it did not.
+// End of a change: its result, or the errors that explain its failure.
 import { describe, expect, it } from "vitest";
 import { ended, proceed } from "../../../../src/core/lifecycle/context.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
@@ -22,11 +22,11 @@ describe("a change", () => {
   it.each([
     ["the rest", { diagnostics: [warning, error] }, [error, warning]],
     ["the rest and what is unclear", { diagnostics: [warning, error], unclear }, [error, warning, unclear]],
-  ])("with an error fails with that first, and then %s", (_, applied, expected) => {
+  ])("with an error fails with this error first, and then %s", (_, applied, expected) => {
     expect(() => ended({ attributes: null, ...applied })).toThrow(expect.objectContaining({ diagnostics: expected }));
   });
 
-  it("goes on until the run is stopped", () => {
+  it("continues until the run is stopped", () => {
     const stop = new AbortController();
     const run = { stop: stop.signal };
     proceed(run);

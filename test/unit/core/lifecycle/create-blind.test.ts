@@ -1,4 +1,4 @@
-// A blind create, alone: whatever plans it, it is not sent while an earlier one is pending.
+// A create that no list shows is not sent while an earlier create is pending, whatever the plan contains.
 import { describe, expect, it } from "vitest";
 import { type Change, HostformError, type JsonObject } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
@@ -13,7 +13,7 @@ const PLANNED: JsonObject = {
 };
 const MADE = { id: "701", status: "pending", invoice: null, raw: { domain: "acme.example" } };
 
-/** Creates; everything that happened, in its order, and how it ended. */
+/** Runs a create. Returns all events in order, and the outcome. */
 async function run(answer: () => unknown, change: Partial<Change> = {}, over: Partial<ReturnType<typeof kindOf>> = {}) {
   const kind = { ...kindOf("hosting_domain"), ...over } as ReturnType<typeof kindOf>;
   const { account } = fakeAccount(kind);
@@ -38,12 +38,12 @@ async function run(answer: () => unknown, change: Partial<Change> = {}, over: Pa
 const SENT = ["marked registerDomain", "sent registerDomain"];
 const STOPPED = "error plan.pending";
 
-describe("a create that nothing shows", () => {
-  it("is marked first, then sent, and known by its answer", async () => {
+describe("a create that no list shows", () => {
+  it("is recorded first, then sent, and identified by its response", async () => {
     expect(await run(() => MADE)).toEqual({ happened: SENT, ended: expect.any(String) });
   });
 
-  it("is never sent while an earlier one is pending, whatever requests it", async () => {
+  it("is never sent while an earlier one is pending, whatever plans it", async () => {
     const pending = { since: "2020-01-01T00:00:00Z", operation: "registerDomain" } as const;
     expect(await run(() => MADE, { private: { pending } } as Partial<Change>)).toEqual({
       happened: [],
@@ -88,7 +88,7 @@ describe("a create that nothing shows", () => {
     expect(await run(answer)).toEqual({ happened, ended });
   });
 
-  it("whose answer names nothing may as well have been refused: the mark stays", async () => {
+  it("whose response contains no id may have failed, so it stays pending", async () => {
     const created = () => ({ id: null, attributes: {}, invoice: null, unclear: true as const });
     expect(await run(() => ({}), {}, { created })).toEqual({ happened: SENT, ended: [STOPPED] });
   });

@@ -1,4 +1,4 @@
-// What the answer to an order may mean: a new service, one from an earlier order, somebody else's, or one that is gone.
+// Responses to an order: a new service, the service of an earlier order, a service of another owner, or an ended service.
 import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
@@ -25,20 +25,20 @@ const BILL = { id: "31", raw: {}, status: "unpaid", total: 500, currency: "USD",
 
 interface Situation {
   readonly live?: readonly Remote[];
-  /** What the list does not show, and a GET does. */
+  /** Services that no list shows and a GET returns. */
   readonly hidden?: readonly Remote[];
   readonly change?: Partial<Change>;
   readonly context?: Context;
   readonly planned?: JsonObject;
-  /** The service of the answer; default: a new one. */
+  /** Service in the response. Default: a new service. */
   readonly answer?: JsonObject;
   readonly fails?: readonly [Reached, number?, string?];
   readonly plans?: readonly Partial<PlanRecord>[];
-  /** What is other than usual about the kind. */
+  /** Fields that replace fields of the kind. */
   readonly kind?: Partial<Kind>;
-  /** The list after the answer. */
+  /** Additional services in the list after the response. */
   readonly appears?: readonly Remote[];
-  /** The list was read when the plan was made. */
+  /** The list was read during the plan. */
   readonly listed?: true;
 }
 
@@ -110,14 +110,17 @@ const SENT = ["marked", "sent"];
 const PENDING: Intent = { since: at(-3_600_000), operation: "createService", idempotencyKey: "k", body: {} };
 const old = (over: JsonObject = {}, phase: Remote["phase"] = "live") =>
   remote({ ...liveService, created_at: at(-86_400_000), ...over }, phase);
-/** Not like what is declared, so that it is no twin before the order; the answer names it. */
+/**
+ * Returns an existing service that differs from the declaration, so the order is not a duplicate. The response
+ * names this service.
+ */
 const other = (over: JsonObject = {}, phase: Remote["phase"] = "live") => old({ domain: null, ...over }, phase);
 
 const NOTHING = Object.fromEntries(Object.keys(liveService).map((name) => [name, null]));
 const naming = (id: string): Situation => ({ answer: { ...NOTHING, id } });
 
-describe("the answer to an order", () => {
-  it("is a new service, with its invoice; nothing else is taken from it", async () => {
+describe("the response to an order", () => {
+  it("contains a new service and its invoice; the other values are ignored", async () => {
     const { ended, happened, account } = await order();
     expect(ended).toMatchObject({ id: "1001", invoice: { id: "31" }, attributes: { domain: "www.acme.example" } });
     expect(ended).not.toHaveProperty("replayed");
@@ -126,7 +129,7 @@ describe("the answer to an order", () => {
     expect(account.isNew("1001")).toBe(true);
   });
 
-  it("is a new one also when its clock is wrong, as long as it exists", async () => {
+  it("contains a new service even if the host's clock is wrong, as long as the service exists", async () => {
     const { ended, happened } = await order({ answer: { created_at: at(-86_400_000) }, hidden: [old()] });
     expect(ended).toMatchObject({ id: "1001" });
     expect(happened).toEqual(SENT);
@@ -136,13 +139,13 @@ describe("the answer to an order", () => {
     ["old, and does not exist", { answer: { created_at: at(-300_000) } }],
     ["old, and has ended", { answer: { created_at: at(-300_000) }, hidden: [old({}, "gone")] }],
     ["listed as ended", { live: [old({}, "gone")] }],
-  ])("is that of an order from long ago, whose service is %s: its key is used up", async (_, situation) => {
+  ])("belongs to an old order if the service is %s, and its key is used up", async (_, situation) => {
     const { ended, happened } = await order({ ...situation, change: { private: { generation: 3 } } });
     expect(ended).toEqual(["error apply.replayed"]);
     expect(happened).toEqual([...SENT, "gone 1001 3"]);
   });
 
-  it("is not looked at again when it is young", async () => {
+  it("is not checked again for a young service", async () => {
     const { asked, ended } = await order({ answer: { created_at: at(-299_999) } });
     expect(asked.filter((look) => look.startsWith("get"))).toEqual([]);
     expect(ended).toMatchObject({ id: "1001" });
@@ -152,23 +155,26 @@ describe("the answer to an order", () => {
     ["exists", async () => true, []],
     ["is not seen", async () => false, ["get 1001"]],
     ["cannot be looked for", async () => Promise.reject(failure("answered", 500)), ["get 1001"]],
-  ])("that claims to be old is looked for with those of other orders: its service %s", async (_, confirm, looks) => {
-    const { asked, ended, happened } = await order({
-      answer: { created_at: at(-300_000) },
-      context: { confirm },
-    });
-    expect(asked.filter((look) => look.startsWith("get"))).toEqual(looks);
-    if (looks.length === 0) expect(ended).toMatchObject({ id: "1001", invoice: { id: "31" } });
-    else expect(happened).toEqual([...SENT, "gone 1001 1"]);
-  });
+  ])(
+    "with an old creation time is searched among the results of other orders: its service %s",
+    async (_, confirm, looks) => {
+      const { asked, ended, happened } = await order({
+        answer: { created_at: at(-300_000) },
+        context: { confirm },
+      });
+      expect(asked.filter((look) => look.startsWith("get"))).toEqual(looks);
+      if (looks.length === 0) expect(ended).toMatchObject({ id: "1001", invoice: { id: "31" } });
+      else expect(happened).toEqual([...SENT, "gone 1001 1"]);
+    },
+  );
 
-  it("about a service that another address has is no order", async () => {
+  it("with a service of another address is no order", async () => {
     const { ended, happened } = await order({ context: { claimId: () => "hosting_service.b" } });
     expect(ended).toEqual(["error apply.replayed"]);
     expect(happened).toEqual([...SENT, "unmarked"]);
   });
 
-  it("about a service that was there, and of which nothing was known, is adopted, and nothing is done to it yet", async () => {
+  it("with an existing service of unknown origin is adopted, and nothing else is sent yet", async () => {
     const { ended, happened, asked } = await order({
       live: [old({ status: "suspended", price: 700 }, "suspended")],
       answer: { created_at: at(-86_400_000) },
@@ -186,7 +192,7 @@ describe("the answer to an order", () => {
     expect(asked, "the list has said that it is there").toEqual(["list"]);
   });
 
-  it("about a service that was there is that of the earlier sending, where there was one: adopted, with its invoice", async () => {
+  it("with an existing service belongs to the earlier attempt, if there was one: adopted, with its invoice", async () => {
     const { ended, happened } = await order({
       live: [other()],
       change: { private: { pending: { ...PENDING, known: ["1001"] } }, anyway: true },
@@ -201,7 +207,7 @@ describe("the answer to an order", () => {
     ["a service like it that was there", { ...naming("1001"), live: [old()], context: { replaces: () => true } }],
     ["a new service like it", { ...naming("1001"), appears: [old()] }],
     ["a new service like it, with a list from before", { ...naming("1001"), appears: [old()], listed: true }],
-  ])("that names nothing but the id of %s is about that", async (_, situation) => {
+  ])("with only the id of %s is matched to it", async (_, situation) => {
     const { ended, account } = await order(situation);
     const isNew = situation.live === undefined;
     expect(ended).toMatchObject(isNew ? { id: "1001", invoice: { id: "31" } } : { id: "1001", replayed: true });
@@ -209,16 +215,16 @@ describe("the answer to an order", () => {
   });
 
   it.each<[string, Situation]>([
-    ["where orders are not adopted", { live: [old()], context: { adoptsOrders: false, replaces: () => true } }],
-    ["where another one was insisted on", { change: { anyway: true } }],
-  ])("about a service that was there is refused %s", async (_, situation) => {
+    ["if orders are not adopted", { live: [old()], context: { adoptsOrders: false, replaces: () => true } }],
+    ["if the user insists on another order", { change: { anyway: true } }],
+  ])("with an existing service is rejected %s", async (_, situation) => {
     const { ended, summary, happened } = await order({ live: [other()], ...situation });
     expect(ended).toEqual([situation.context ? "error plan.exists" : "error apply.replayed"]);
     expect(summary).toContain("1001");
     expect(happened).toEqual([...SENT, "unmarked"]);
   });
 
-  it("about a service that is another one than declared is refused", async () => {
+  it("with a service that differs from the declaration is rejected", async () => {
     const { ended, happened } = await order({ live: [old({ domain: "b.example" })] });
     expect(ended).toEqual(["error apply.replayed"]);
     expect(happened).toEqual([...SENT, "unmarked"]);
@@ -238,7 +244,7 @@ describe("the answer to an order", () => {
   });
 });
 
-describe("the key of an order that is refused with 422", () => {
+describe("the key of an order that is rejected with 422", () => {
   const refusal = (code: Code, serverMessage?: string, fieldErrors = {}) =>
     new ApiError({
       code,
@@ -256,7 +262,7 @@ describe("the key of an order that is refused with 422", () => {
   );
 });
 
-describe("an answer that names nothing but an id", () => {
+describe("a response with only an id", () => {
   it.each<[string, Situation]>([
     ["that has ended", { appears: [old({}, "gone")] }],
     ["that another address has", { appears: [old()], context: { claimId: () => "hosting_service.b" } }],
@@ -269,7 +275,7 @@ describe("an answer that names nothing but an id", () => {
   });
 });
 
-describe("an order that is sent again after a lost answer", () => {
+describe("an order that is repeated after a lost response", () => {
   const change = { private: { pending: PENDING } };
 
   it.each<[string, readonly [Reached, number?], string[], string[]]>([
@@ -287,7 +293,7 @@ describe("an order that is sent again after a lost answer", () => {
   });
 });
 
-describe("before an order leaves", () => {
+describe("a check before an order", () => {
   const SERVER = { plan_id: 11, currency: "USD" };
   const PLANS = [
     { plan_id: 11, name: "Root S", product_type: "vps" },
@@ -297,11 +303,14 @@ describe("before an order leaves", () => {
 
   it.each<[string, Situation, boolean]>([
     ["one of its plan by the list of plans", { live: [server("Root S")] }, false],
-  ])("a server is there, %s: it leaves only if that is another one (%#)", async (_, situation, leaves) => {
-    const { ended, happened } = await order({ planned: SERVER, plans: PLANS, ...situation });
-    expect(happened).toEqual(leaves ? SENT : []);
-    if (!leaves) expect(ended).toEqual(["error plan.lookalike"]);
-  });
+  ])(
+    "finds a server, %s: the order is sent only if the server is another product (%#)",
+    async (_, situation, leaves) => {
+      const { ended, happened } = await order({ planned: SERVER, plans: PLANS, ...situation });
+      expect(happened).toEqual(leaves ? SENT : []);
+      if (!leaves) expect(ended).toEqual(["error plan.lookalike"]);
+    },
+  );
 
   it.each<[string, Situation, string[]]>([["one with its name is there", { live: [old()] }, ["error plan.exists"]]])(
     "%s: it does not leave",

@@ -1,4 +1,4 @@
-/** Creates of two runs on one machine: what the second one reads again, what it refuses, and what it costs. */
+/** Creates of two runs on one machine: the second run's reads, its rejections and its requests. */
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -51,28 +51,28 @@ const CONFIGS: Readonly<Record<string, JsonObject>> = {
 };
 
 interface RunOptions {
-  /** The state that the run has. */
+  /** Name of the run's state. */
   readonly owner?: string;
   readonly project?: string;
   readonly stop?: AbortSignal;
   readonly address?: string;
-  /** What is declared beside the usual. */
+  /** Attributes that replace declared attributes. */
   readonly config?: JsonObject;
   readonly anyway?: true;
   readonly mark?: PrivateMark;
-  /** The record from before the change. */
+  /** Record before the change. */
   readonly prior?: ResourceState;
-  /** The change, where it is not the create. */
+  /** Fields that replace fields of the create change. */
   readonly change?: Partial<Change>;
-  /** Longest wait for the turn. */
+  /** Maximum wait for the create lock, in milliseconds. */
   readonly turnTimeoutMs?: number;
-  /** What happens at the end of each wait. */
+  /** Called after each wait. */
   readonly meanwhile?: (why?: Diagnostic) => Promise<unknown>;
-  /** What the host answers; default: it makes what is asked for. */
+  /** Returns the host's response. Default: the host creates the requested object. */
   readonly answer?: (mutation: Mutation, nth: number, leave: () => void) => unknown;
 }
 
-/** The store of another process. */
+/** Opens the store as another process. */
 function storeOn(file: string, clock: TestClock, isResettable = false): SqliteStore {
   const onCreatingAlone = (reason: unknown) => expect.fail(String(reason));
   const store = new SqliteStore(() => file, { account: "a", clock, isResettable, onCreatingAlone });
@@ -81,15 +81,15 @@ function storeOn(file: string, clock: TestClock, isResettable = false): SqliteSt
 }
 
 /**
- * A machine on which runs share a folder, and an account that they share.
- * @param over what is other than usual about the kind.
+ * Simulates a machine whose runs share one store file and one account.
+ * @param over Fields that replace fields of the kind.
  */
 function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
   const file = path.join(temporaryFolder(), "origin.store");
   const clock = testClock();
   const fake = fakeAccount(kindOf(type));
   fake.isWhole = true;
-  /** How long a list is without a new object. */
+  /** Time for which lists lack a new object, in milliseconds. */
   let lagMs = 0;
   const born = new Map<string, number>();
   const kind: Kind = {
@@ -121,7 +121,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
 
   const reader = { hostNow: clock.now, plans: { list: () => ({ all: async () => [] }) } } as unknown as Reader;
 
-  /** A run that has begun: it has its account, and may have read it. */
+  /** Begins a run. The run opens its account and may read it before `end`. */
   const begin = ({
     owner,
     project = "acme",
@@ -151,7 +151,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
       ...(stop && { stop }),
     });
     const config = { ...CONFIGS[type], ...more };
-    /** @param at another address of the same declaration. */
+    /** Applies the change. @param at Another address in the same declaration. */
     const end = async (at = address) => {
       const own = { ...(at && { address: at }), ...(anyway && { anyway }), ...(mark && { private: mark }), ...over };
       const change = changeOf(type, config, own);
@@ -174,14 +174,14 @@ const refused = () => {
 };
 
 describe("a full minute of requests", () => {
-  it("blocks no other run: the turn is given back, and the create waits outside of it", async () => {
+  it("blocks no other run: the create lock is released, and the create waits without it", async () => {
     const { begin, made } = machine("hosting_webhook");
     const waits: unknown[] = [];
     const one = begin({ owner: "one", config: { url: "https://one.example" } });
     one.writer.reserve = async (_, { withinMs } = {}) => {
       waits.push(withinMs);
       if (withinMs !== undefined) return undefined;
-      // While it waits, another run has its turn.
+      // While this run waits, another run holds the create lock.
       expect(await begin({ owner: "two" }).end()).toMatchObject({ sent: 1, codes: [] });
       return freeTicket();
     };
@@ -189,7 +189,7 @@ describe("a full minute of requests", () => {
     expect([made(), waits]).toEqual([2, [5_000, undefined]]);
   });
 
-  it("does not let a new create leave if another run created the same object meanwhile", async () => {
+  it("does not send a new create if another run created the same object in the meantime", async () => {
     const { begin, made } = machine("hosting_webhook");
     const one = begin({ owner: "one" });
     one.writer.reserve = async (_, { withinMs } = {}) => {
@@ -201,7 +201,7 @@ describe("a full minute of requests", () => {
     expect(made()).toBe(1);
   });
 
-  it("costs a create that is sent again no second reading of the list", async () => {
+  it("causes no second read of the list for a repeated create", async () => {
     const { begin, asked } = machine("hosting_webhook");
     const pending = { since: new Date(START - 3_600_000).toISOString(), operation: "createWebhook" };
     const one = begin({ mark: { pending } });
@@ -230,8 +230,8 @@ describe("a full minute of requests", () => {
   });
 });
 
-describe("a run that is stopped", () => {
-  it("while it makes something says what became of that", async () => {
+describe("a stopped run", () => {
+  it("reports the result of a create in progress", async () => {
     const { begin } = machine("hosting_webhook");
     const stop = new AbortController();
     const answer = () => {
@@ -241,14 +241,14 @@ describe("a run that is stopped", () => {
     expect(await begin({ stop: stop.signal, answer }).end()).toMatchObject({ sent: 1, codes: ["api.server"] });
   });
 
-  it("gets that reason only if it is why it has no turn", async () => {
+  it("reports the stop only if the stop is why it has no create lock", async () => {
     const { begin } = machine("hosting_webhook");
     const run = begin({ stop: new AbortController().signal });
     Object.assign(run.account.store ?? {}, { withTurn: () => Promise.reject(new Error("no turns")) });
     await expect(run.end()).rejects.toThrow("no turns");
   });
 
-  it("while it waits for its turn sends nothing, records nothing, and reports the wait", async () => {
+  it("sends nothing and records nothing while it waits for the create lock, and reports the wait", async () => {
     const { begin, clock, file } = machine("hosting_webhook");
     const other = storeOn(file, clock);
     const stop = new AbortController();
@@ -262,7 +262,7 @@ describe("a run that is stopped", () => {
 });
 
 describe("another process", () => {
-  it("that keeps its turn is named when the time is over; nothing was sent or recorded", async () => {
+  it("that keeps the create lock is named after the time limit; nothing was sent or recorded", async () => {
     const { begin, clock, file } = machine("hosting_webhook");
     const other = storeOn(file, clock);
     const run = begin({ turnTimeoutMs: 20_000 });
@@ -273,7 +273,7 @@ describe("another process", () => {
     });
   });
 
-  it("that is frozen in its turn may have created what it began: its object is looked for before anything is sent", async () => {
+  it("that is frozen with the create lock may have executed its create: the object is searched before any request", async () => {
     const { begin, clock, file, make, made } = machine("hosting_webhook");
     const never = () => new Promise<never>(() => {});
     const frozen = storeOn(file, { ...clock, sleep: never });
@@ -296,8 +296,8 @@ describe("another process", () => {
   });
 });
 
-describe("a create without an answer whose repetition did not leave", () => {
-  it("stays in the store: other runs learn that it may have been carried out", async () => {
+describe("a create with a lost response whose retry was not sent", () => {
+  it("stays in the store, so other runs learn that it may have been executed", async () => {
     const { begin, clock, file } = machine("hosting_webhook");
     const one = begin({ owner: "one", answer: lost });
     const { store } = one.account;
@@ -316,8 +316,8 @@ describe("a create without an answer whose repetition did not leave", () => {
   });
 });
 
-describe("a create that another run on the machine made meanwhile", () => {
-  it("is seen: the list is read again, and nothing is sent", async () => {
+describe("a create of another run on the machine in the meantime", () => {
+  it("is found: the list is read again, and nothing is sent", async () => {
     const { begin, asked, made } = machine("hosting_webhook");
     const [one, two] = [begin(), begin()];
     await Promise.all([one.read(), two.read()]);
@@ -327,7 +327,7 @@ describe("a create that another run on the machine made meanwhile", () => {
     expect(made()).toBe(1);
   });
 
-  it("costs no request when there was none: alone, after another run had ended, or when the other was refused", async () => {
+  it("causes no request if there was none: alone, after another run had ended, or after a rejection", async () => {
     const { begin, asked } = machine("hosting_webhook");
     const other = begin({ answer: refused });
     const alone = begin();
@@ -340,7 +340,7 @@ describe("a create that another run on the machine made meanwhile", () => {
     expect(asked).toEqual(["list", "list", "list"]);
   });
 
-  it("is waited for while lists may lag, and is not made a second time", async () => {
+  it("is waited for while lists may lag, and is not repeated", async () => {
     const { begin, clock, made, lag } = machine("hosting_webhook");
     lag(30_000);
     expect(await begin({ owner: "one" }).end()).toMatchObject({ sent: 1, codes: [] });
@@ -405,7 +405,7 @@ describe("a create that another run on the machine made meanwhile", () => {
     expect(moved.account.isNew("201")).toBe(isOwn);
   });
 
-  it("is looked for in a list that was read after the wait, although an order before had it read already", async () => {
+  it("is searched in a list that was read after the wait, although an earlier order had read it already", async () => {
     const { begin, clock, made, lag } = machine("hosting_webhook");
     lag(30_000);
     await begin({ owner: "one" }).end();
@@ -417,7 +417,7 @@ describe("a create that another run on the machine made meanwhile", () => {
     expect(made()).toBe(1);
   });
 
-  it("is not taken for new when the answer is that of the other run's order", async () => {
+  it("is not taken for a new one if the response contains the other run's order", async () => {
     const { begin, clock, lag } = machine("hosting_webhook");
     lag(Number.POSITIVE_INFINITY);
     await begin({ owner: "one" }).end();
@@ -428,7 +428,7 @@ describe("a create that another run on the machine made meanwhile", () => {
     expect(second.account.isNew("202")).toBe(false);
   });
 
-  it("of a sandbox that was reset since is made again at once, but what is made beside it is waited for", async () => {
+  it("of a sandbox that was reset is repeated at once, but a similar create is waited for", async () => {
     const { begin, clock, lag, made } = machine("hosting_webhook", true);
     lag(Number.POSITIVE_INFINITY);
     await begin({ owner: "one" }).end();
@@ -439,7 +439,7 @@ describe("a create that another run on the machine made meanwhile", () => {
     expect(clock.slept).toBe(80_000);
   });
 
-  it("is made again at once when it has gone since, or by the state that had it", async () => {
+  it("is repeated at once if its object was deleted, or by the state that owned it", async () => {
     const { begin, clock, made, lag } = machine("hosting_webhook");
     lag(0);
     await begin({ owner: "one" }).end();
@@ -452,7 +452,7 @@ describe("a create that another run on the machine made meanwhile", () => {
     expect(made()).toBe(3);
   });
 
-  it("is waited for when its answer was lost: it may be on its way still", async () => {
+  it("is waited for if its response was lost, because it may still arrive", async () => {
     const { begin, clock, file, asked } = machine("hosting_webhook");
     const next = begin();
     await next.read();
@@ -462,13 +462,13 @@ describe("a create that another run on the machine made meanwhile", () => {
     );
     clock.advance(1_000);
     expect(await next.end()).toMatchObject({ sent: 1, codes: [] });
-    // So long lists may be without it: 80 s, of which one has passed.
+    // Lists may lack a new object for 80 s. One second has passed.
     expect(clock.slept).toBe(79_000);
     expect(asked).toEqual(["list", "list"]);
   });
 });
 
-describe("how long another run is waited for", () => {
+describe("the wait for another run", () => {
   const left: readonly (readonly [after: number, waits: number])[] = [
     [1_000, 79_000],
     [79_999, 1],
@@ -477,7 +477,7 @@ describe("how long another run is waited for", () => {
     [-1_000, 80_000],
   ];
 
-  it.each(left)("that made the same thing %d ms ago: %d ms, until lists are believed", async (after, waits) => {
+  it.each(left)("that created the same object %d ms ago: %d ms, until lists are complete", async (after, waits) => {
     const { begin, clock, lag } = machine("hosting_webhook");
     lag(Number.POSITIVE_INFINITY);
     await begin({ owner: "one" }).end();
@@ -489,10 +489,10 @@ describe("how long another run is waited for", () => {
   it.each([
     ["made the same thing", "hosting_webhook", {}, (make: () => unknown) => make()],
     ["lost an answer", "hosting_domain", { domain: "another.example" }, lost],
-  ] as const)("that %s: from when its request last left, not first", async (_, type, config, end) => {
+  ] as const)("that %s: from the last attempt of its request, not from the first", async (_, type, config, end) => {
     const { begin, clock, lag, make } = machine(type);
     lag(Number.POSITIVE_INFINITY);
-    // Refused for the rate limit, it waits for a minute and leaves again.
+    // A rate limit delays the request: it waits for a minute, and is sent again.
     const answer: RunOptions["answer"] = (mutation, __, leave) => {
       clock.advance(60_000);
       leave();
@@ -504,7 +504,7 @@ describe("how long another run is waited for", () => {
     expect(clock.slept).toBe(79_000);
   });
 
-  it.each(left)("that lost an answer about anything %d ms ago: %d ms", async (after, waits) => {
+  it.each(left)("that lost any response %d ms ago: %d ms", async (after, waits) => {
     const { begin, clock } = machine("hosting_domain");
     await begin({ owner: "one", answer: lost }).end();
     clock.advance(after);
@@ -513,7 +513,7 @@ describe("how long another run is waited for", () => {
     expect(clock.slept).toBe(waits);
   });
 
-  it("of the same state: not at all, what it lost it knows itself", async () => {
+  it("of the same state: none, because the state knows its own lost responses", async () => {
     const { begin, clock } = machine("hosting_domain");
     await begin({ owner: "one", answer: lost }).end();
     await begin({ owner: "one", config: { domain: "another.example" } }).end();
@@ -559,7 +559,7 @@ describe("how long another run is waited for", () => {
     expect([made(), clock.slept]).toEqual([2, waits ? 80_000 : 0]);
   });
 
-  it("excludes objects that nothing distinguishes: it may be any of them", async () => {
+  it("excludes indistinguishable objects, because each may be the result", async () => {
     const { begin, clock, made } = machine("hosting_webhook", false, { naturalKey: () => undefined });
     await begin({ owner: "one" }).end();
     await begin({ owner: "two" }).end();
@@ -583,7 +583,7 @@ describe("how long another run is waited for", () => {
   });
 });
 
-describe("a server without a domain: two of one plan look the same", () => {
+describe("a server without a domain: two servers of one plan look equal", () => {
   const second = { owner: "two", project: "other", address: "hosting_service.b" };
 
   it.each<[what: string, first: RunOptions, second: RunOptions, waits: boolean]>([
@@ -606,7 +606,7 @@ describe("a server without a domain: two of one plan look the same", () => {
     expect(clock.slept - before).toBe(waits ? 79_000 : 0);
   });
 
-  it("is not ordered twice where lists lag: it is waited for, the list is read again, and the user decides", async () => {
+  it("is not ordered twice if lists lag: the run waits, reads the list again, and the user decides", async () => {
     const { begin, clock, made, lag } = machine("hosting_service");
     lag(15_000);
     const two = begin(second);
@@ -617,7 +617,7 @@ describe("a server without a domain: two of one plan look the same", () => {
     expect(await begin({ ...second, anyway: true }).end(), "the user insists").toMatchObject({ sent: 1 });
   });
 
-  it("is refused at once when the list shows it already", async () => {
+  it("is rejected at once if the list shows it", async () => {
     const { begin, clock, asked } = machine("hosting_service");
     const two = begin(second);
     await begin({ owner: "one" }).end();
@@ -635,7 +635,7 @@ describe("a server without a domain: two of one plan look the same", () => {
     expect([made(), clock.slept]).toEqual([3, 0]);
   });
 
-  it("keeps no other run from its turn while it is waited for, and is waited for again if that orders one, too", async () => {
+  it("releases the create lock while the run waits, and the run waits again if another run orders one too", async () => {
     const { begin, clock, made, lag } = machine("hosting_service");
     lag(Number.POSITIVE_INFINITY);
     const one = begin({ owner: "one" });
@@ -647,7 +647,7 @@ describe("a server without a domain: two of one plan look the same", () => {
     expect([made(), clock.slept]).toEqual([3, 160_000]);
   });
 
-  it("is waited for once, by a clock that was set back", async () => {
+  it("causes one wait if the clock is set back", async () => {
     const { begin, clock, lag } = machine("hosting_service");
     lag(Number.POSITIVE_INFINITY);
     await begin({ owner: "one" }).end();
@@ -656,7 +656,7 @@ describe("a server without a domain: two of one plan look the same", () => {
     expect(clock.slept).toBe(80_000);
   });
 
-  it("of a state that ordered one since is waited for, too", async () => {
+  it("of a state that ordered one since is waited for", async () => {
     const { begin, clock, lag } = machine("hosting_service");
     lag(Number.POSITIVE_INFINITY);
     await begin({ owner: "one" }).end();
@@ -665,14 +665,14 @@ describe("a server without a domain: two of one plan look the same", () => {
     expect(clock.slept).toBe(80_000);
   });
 
-  it("is not refused for what may be its own, where the answer to its order was lost: the user decides", async () => {
+  it("is not rejected because of an object that may be its own after a lost response: the user decides", async () => {
     const { begin } = machine("hosting_service");
     await begin({ owner: "one" }).end();
     const pending = { since: new Date(START).toISOString(), operation: "createService", body: SERVER };
     expect(await begin({ ...second, mark: { pending } }).end()).toMatchObject({ sent: 0, codes: ["plan.pending"] });
   });
 
-  it("of a sandbox that was reset since is ordered at once, but what is ordered beside it is waited for", async () => {
+  it("of a sandbox that was reset is ordered at once, but a similar order is waited for", async () => {
     const { begin, clock, lag } = machine("hosting_service", true);
     lag(Number.POSITIVE_INFINITY);
     await begin({ owner: "one" }).end();
@@ -683,7 +683,7 @@ describe("a server without a domain: two of one plan look the same", () => {
     expect(clock.slept).toBe(80_000);
   });
 
-  it("ends its wait when the run is stopped: nothing is sent or recorded", async () => {
+  it("ends its wait when the run stops: nothing is sent or recorded", async () => {
     const { begin, made, lag } = machine("hosting_service");
     lag(Number.POSITIVE_INFINITY);
     await begin({ owner: "one" }).end();
@@ -696,7 +696,7 @@ describe("a server without a domain: two of one plan look the same", () => {
 });
 
 describe("an order", () => {
-  it("that no other run has made is new", async () => {
+  it("that no other run placed is new", async () => {
     const { begin } = machine("hosting_service");
     const { account, end } = begin({ owner: "one" });
     expect(await end()).toMatchObject({ sent: 1, codes: [] });
@@ -704,15 +704,15 @@ describe("an order", () => {
   });
 });
 
-describe("a domain, which nothing shows", () => {
-  it("whose own answer was lost is the user's to settle, whatever other runs did", async () => {
+describe("a domain, which no list shows", () => {
+  it("whose own response was lost is resolved by the user, whatever other runs did", async () => {
     const { begin } = machine("hosting_domain");
     await begin({ owner: "one" }).end();
     const pending = { since: new Date(START).toISOString(), operation: "registerDomain" };
     expect(await begin({ owner: "two", mark: { pending } }).end()).toMatchObject({ sent: 0, codes: ["plan.pending"] });
   });
 
-  it("is refused to another state of this machine, whatever became of it there", async () => {
+  it("is rejected for another state of this machine, whatever its result there", async () => {
     const { begin, made } = machine("hosting_domain");
     expect(await begin({ owner: "one" }).end()).toMatchObject({ sent: 1, codes: [] });
     for (const owner of ["two", undefined]) {
@@ -734,7 +734,7 @@ describe("a domain, which nothing shows", () => {
     expect(made()).toBe(1);
   });
 
-  it("is refused when its answer was lost there", async () => {
+  it("is rejected if its response was lost there", async () => {
     const { begin } = machine("hosting_domain");
     expect(await begin({ owner: "one", answer: lost }).end()).toMatchObject({
       sent: 1,
@@ -747,7 +747,7 @@ describe("a domain, which nothing shows", () => {
     });
   });
 
-  it("is ordered if the other one was refused by the API, or if the user insists; not again by a state that lost the domain", async () => {
+  it("is ordered if the API rejected the other order, or with the user's confirmation; not again by a state that lost the domain", async () => {
     const { begin, made } = machine("hosting_domain");
     await begin({ owner: "one", answer: refused }).end();
     expect(await begin({ owner: "two" }).end(), "the other was refused").toMatchObject({ sent: 1 });
@@ -757,7 +757,7 @@ describe("a domain, which nothing shows", () => {
     expect(made()).toBe(2);
   });
 
-  it("is refused to a copy of the state that was read before", async () => {
+  it("is rejected for a copy of the state that was read before", async () => {
     const { begin } = machine("hosting_domain");
     const [one, two] = [begin({ owner: "same" }), begin({ owner: "same" })];
     expect(await one.end()).toMatchObject({ sent: 1 });
@@ -765,11 +765,11 @@ describe("a domain, which nothing shows", () => {
   });
 });
 
-describe("a create without an answer of another state that a later run settled", () => {
+describe("a create with a lost response in another state that a later run resolved", () => {
   const RECORDED: Partial<Change> = { actions: ["no-op"], before: { ...HOOK, id: "201" }, private: {} };
   const FORGOTTEN: Partial<Change> = { actions: ["forget"], before: { ...HOOK, id: null }, after: null, private: {} };
 
-  /** A run of the state "one" is killed after its create left. */
+  /** Ends a run of the state "one" after its create request was sent. */
   async function killed(isMade: boolean) {
     const place = machine("hosting_webhook");
     const answer = (mutation: Mutation) => {
@@ -791,7 +791,7 @@ describe("a create without an answer of another state that a later run settled",
     return { ...recorded("hosting_webhook.acme", { ...HOOK, id: null, secret }), private: { pending } };
   };
 
-  it("is settled, and no request that did not leave, if the apply finds the object after a full minute", async () => {
+  it("is resolved without a retry if the apply finds the object after a full minute", async () => {
     const { begin, clock, file, make, other } = await killed(false);
     const prior = priorIn(file, "whsec");
     clock.advance(100_000);
@@ -811,7 +811,7 @@ describe("a create without an answer of another state that a later run settled",
     expect(rows.map(({ id }) => id)).toContain(prior.private.pending?.id);
   });
 
-  it("is waited for until it is settled", async () => {
+  it("is waited for until it is resolved", async () => {
     const { other, clock } = await killed(true);
     expect(await other()).toMatchObject({ sent: 1 });
     expect(clock.slept).toBeGreaterThan(70_000);

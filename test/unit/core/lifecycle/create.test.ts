@@ -1,4 +1,4 @@
-/** A create in all its ways of going wrong: how often it is sent, what is recorded, what is said. */
+/** Failures of a create: the number of attempts, the records and the messages. */
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../../src/core/api/index.ts";
 import type { ReadSettings } from "../../../../src/core/kinds/kind.ts";
@@ -38,7 +38,7 @@ const DOMAIN = {
   registrant_contact: {},
 };
 
-/** Applies the creation of one resource against a fake account; says what was sent, recorded, and how it ended. */
+/** Applies the creation of one resource against a fake account. Returns the requests, the records and the outcome. */
 async function run(
   type: string,
   config: JsonObject,
@@ -46,10 +46,10 @@ async function run(
   over: Partial<Change> & {
     readonly live?: readonly JsonObject[];
     readonly phase?: "gone" | "live";
-    /** The id of an object that this run has made. */
+    /** Id of an object that this run created earlier. */
     readonly made?: string;
     readonly settings?: Partial<ReadSettings>;
-    /** Called after each wait, with the time since the start in ms: lists that lag. */
+    /** Called after each wait with the time since the start, in ms. Simulates lists that lag. */
     readonly appears?: (ms: number, fake: FakeAccount) => void;
     readonly context?: Context;
   } = {},
@@ -80,12 +80,12 @@ async function run(
     id: last === undefined || last === "dropped" ? undefined : last.attributes.id,
     pending: last === undefined || last === "dropped" ? undefined : last.private.pending,
     asked: fake.asked,
-    /** How long it waited, in milliseconds. */
+    /** Total wait, in milliseconds. */
     waited: time - START,
   };
 }
 
-/** How long nothing is sent again where lists may lag for a minute: longer than that. */
+/** Wait before a retry, in milliseconds, with a list lag of one minute. */
 const WAIT = 80_000;
 
 const grantRecord = { ...liveGrant, raw: {} };
@@ -93,13 +93,16 @@ const hookRecord = { ...liveWebhook, raw: {}, secret: "whsec_1" };
 const serviceRecord = { ...liveService, plan_id: null, raw: {} };
 const ordered = (id = "1001") => ({ service: { ...serviceRecord, id }, invoice: null });
 
-/** A create that is answered at once. */
+/** Applies a create that gets its response at once. */
 const made = async (type: string, config: JsonObject, answer: unknown) => {
   const { records, ...rest } = await run(type, config, () => answer);
   return { records, diagnostics: "diagnostics" in rest ? rest.diagnostics : [] };
 };
 
-/** Fails with this reach the first `times`; after that (or `made` beforehand) the object is there. */
+/**
+ * Fails the first `times` attempts with `reached`. The object exists after a later attempt, or from the first if
+ * `made` is true.
+ */
 const failing =
   (reached: Reached, times: number, made: boolean, record: JsonObject) =>
   (_: Mutation, nth: number, fake: FakeAccount) => {
@@ -156,7 +159,7 @@ describe("a listable create", () => {
   const at = (ms: number) => new Date(START + ms).toISOString();
   const [now, later] = [at(0), at(WAIT)];
 
-  // What a request of before has made may still come to light, whatever becomes of the next one.
+  // The object of the first request may still appear, even if the API rejects the next request.
   it.each<[string, object | undefined, Reached[], string[], object]>([
     ["of an earlier run: refused", pending, ["answered"], ["api.server", "plan.pending"], { since, resent: now }],
     [
@@ -166,7 +169,7 @@ describe("a listable create", () => {
       ["api.server", "plan.pending"],
       { since: now, resent: later },
     ],
-  ])("sent again after a lost answer %s, and stays pending", async (_, earlier, reaches, codes, left) => {
+  ])("sent again after a lost response %s, and stays pending", async (_, earlier, reaches, codes, left) => {
     const parentKind = { ...kindOf("hosting_service"), get: async () => remote(liveService, "pending") };
     const result = await run(
       "hosting_grant",
@@ -184,14 +187,14 @@ describe("a listable create", () => {
     if (codes.length > 1) expect(result.details?.at(-1)).toMatch(/The body of the request: \{.*\}\.$/);
   });
 
-  it("that fails by a mistake of ours is not sent again, and stays pending", async () => {
+  it("that fails because of a defect in hostform is not sent again, and stays pending", async () => {
     const result = await run("hosting_grant", GRANT, () => {
       throw new HostformError([{ severity: "error", code: "internal", summary: "a mistake" }]);
     });
     expect(result).toMatchObject({ sent: 1, codes: ["internal"], pending: { operation: "createGrant" } });
   });
 
-  it("sent again remembers what was there before the first sending", async () => {
+  it("sent again keeps the objects from before the first attempt", async () => {
     const mark = { since, operation: "createWebhook", body: HOOK, known: ["150"] };
     const result = await run(
       "hosting_webhook",
@@ -208,7 +211,7 @@ describe("a listable create", () => {
     expect(result).toMatchObject({ sent: 3, id: "201", pending: undefined });
   });
 
-  it("that an earlier run began, and whose answer named nothing, is looked for and never sent again", async () => {
+  it("that an earlier run began, and whose response contained no id, is searched and never sent again", async () => {
     const mark = { private: { pending: { ...pending, accepted: true as const } } };
     expect(await run("hosting_grant", GRANT, () => grantRecord, mark)).toMatchObject({
       sent: 0,
@@ -219,9 +222,9 @@ describe("a listable create", () => {
 
   const isReplaced: Context = { replaces: () => true };
   it.each<[string, JsonObject, Parameters<typeof run>[3]]>([
-    ["what it takes the place of", {}, { context: isReplaced }],
-    ["what it takes the place of, and what cannot be read", { events: [] }, { context: isReplaced }],
-  ])("does not stop at %s", async (_, hidden, over) => {
+    ["the object that it replaces", {}, { context: isReplaced }],
+    ["an object that it replaces and whose events are unreadable", { events: [] }, { context: isReplaced }],
+  ])("is not rejected because of %s", async (_, hidden, over) => {
     const live = [{ ...liveWebhook, id: "150", ...hidden }];
     const result = await run("hosting_webhook", HOOK, () => hookRecord, { ...over, live });
     expect(result.mutations[0]?.endpoint).toBe("createWebhook");
@@ -230,7 +233,7 @@ describe("a listable create", () => {
   it.each([
     ["what the list says", "2026-11-21T10:00:00Z", "2026-11-21T10:00:00Z"],
     ["what the answer said, where the list says nothing", null, "2026-11-21T10:00:09Z"],
-  ])("answered without an id records %s", async (_, listed, recorded) => {
+  ])("with a response without an id records %s", async (_, listed, recorded) => {
     const result = await run("hosting_webhook", HOOK, (_mutation, _nth, fake) => {
       fake.objects.set("201", remote({ ...liveWebhook, created_at: listed }));
       return { ...hookRecord, id: "job-7", url: null, events: [], created_at: "2026-11-21T10:00:09Z" };
@@ -238,7 +241,7 @@ describe("a listable create", () => {
     expect(result.records.at(-1)).toMatchObject({ attributes: { id: "201", created_at: recorded, secret: "whsec_1" } });
   });
 
-  it("writes down the request and what was there, before it is sent", async () => {
+  it("records the request and the existing objects before it is sent", async () => {
     const older = { ...liveWebhook, id: "150" };
     const other = { ...liveWebhook, id: "151", url: "https://other.example" };
     const { records } = await run("hosting_webhook", HOOK, () => hookRecord, {
@@ -273,7 +276,7 @@ describe("a listable create", () => {
     },
   );
 
-  it("that an earlier run began is refused if another address has the object with its natural key", async () => {
+  it("that an earlier run began is rejected if another address has the object with its natural key", async () => {
     const pending = { since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
     const result = await run("hosting_grant", GRANT, () => ({ ...grantRecord, id: "302" }), {
       private: { pending },
@@ -297,7 +300,7 @@ describe("a listable create", () => {
     expect(result).toMatchObject({ sent: 0, codes: ["state.lost_lock"], records: [], waited: 0 });
   });
 
-  it("that the plan adopts is refused if the account shows another object by now", async () => {
+  it("that the plan adopts is rejected if the account shows another object by now", async () => {
     const pending = { since: "2026-11-21T10:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
     const adopting = { ...GRANT, id: "301" };
     const options = { private: { pending }, live: [{ ...liveGrant, id: "302" }] };
@@ -311,11 +314,11 @@ describe("a listable create", () => {
 const liveServer = { ...liveService, domain: null, product_type: "vps", plan: "Root S", plan_id: 31 };
 
 describe("a keyed create", () => {
-  // The answer was lost, and the next attempt waited for its turn in the rate limit for longer than the key is trusted.
+  // The response was lost. The retry then waited for the rate limit until the host may have dropped the Idempotency-Key.
   it.each<[string, JsonObject, readonly string[], object]>([
-    ["what it made is adopted", ORDER, ["1001"], { id: "1001", pending: undefined }],
-    ["nothing is there: it stays pending", ORDER, [], { id: null, codes: ["api.too_late"], waited: WAIT }],
-  ])("held too long in its own run is looked for and not sent again: %s", async (_, config, ids, expected) => {
+    ["adopts the service that the list shows", ORDER, ["1001"], { id: "1001", pending: undefined }],
+    ["stays pending if the list shows no service", ORDER, [], { id: null, codes: ["api.too_late"], waited: WAIT }],
+  ])("whose retry waited too long is not sent again: %s", async (_, config, ids, expected) => {
     const live = config === ORDER ? liveService : liveServer;
     const result = await run(
       "hosting_service",
@@ -337,7 +340,7 @@ describe("a keyed create", () => {
     expect(result.mutations[0]?.idempotencyKey).toBe(idempotencyKey("acme", "hosting_service.acme", 1));
   });
 
-  it("refused in a later generation keeps the generation, so that the key of the gone service is not repeated", async () => {
+  it("rejected in a later generation keeps the generation, so that the key of the deleted service is not repeated", async () => {
     const result = await run(
       "hosting_service",
       ORDER,
@@ -350,7 +353,7 @@ describe("a keyed create", () => {
     expect(result.pending).toBeUndefined();
   });
 
-  it("answered with a service that is another one is refused, and nothing is done to that", async () => {
+  it("whose response contains a different service is rejected, and that service stays unchanged", async () => {
     const config = { ...ORDER, password: "long enough", password_version: 1 };
     const other = { ...liveService, domain: "www.other.example" };
     const result = await run("hosting_service", config, () => ordered(), { live: [other] });
@@ -358,7 +361,7 @@ describe("a keyed create", () => {
     expect(result.records.at(-1)).toBe("dropped");
   });
 
-  // What the account shows outranks the clock: a host may forget keys in seconds, and clocks may be wrong.
+  // The account's objects outrank the clock, because a host may forget keys in seconds, and clocks may be wrong.
   const SINCE: readonly (readonly [string, string])[] = [
     ["a second ago", new Date(START - 1_000).toISOString()],
     ["an hour ago", "2026-11-21T09:00:00.000Z"],
@@ -367,7 +370,7 @@ describe("a keyed create", () => {
     ["at no time at all", "yesterday"],
   ];
 
-  it.each(SINCE)("first sent %s, and its service is there since: adopted, not sent", async (_, since) => {
+  it.each(SINCE)("first sent %s, whose service exists since then, is adopted and not sent", async (_, since) => {
     const pending = { since, operation: "createService", idempotencyKey: "the-first-key" };
     const made = { ...liveService, created_at: since };
     const result = await run("hosting_service", ORDER, () => ordered(), { private: { pending }, live: [made] });
@@ -381,19 +384,19 @@ describe("a keyed create", () => {
     ["one of its domain and of another plan", [{ ...liveService, plan_id: 12 }]],
     ["one of its domain and in another currency", [{ ...liveService, currency: "EUR" }]],
     ["one of its domain that was made before", [{ ...liveService, created_at: "2026-11-21T09:00:00Z" }]],
-  ])("first sent a minute ago, and the account shows %s: the user decides", async (_, live) => {
+  ])("first sent a minute ago, with %s in the account, is decided by the user", async (_, live) => {
     const pending = { since: "2026-11-21T09:59:00.000Z", operation: "createService", idempotencyKey: "the-first-key" };
     const result = await run("hosting_service", ORDER, () => ordered(), { private: { pending }, live });
     expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"] });
   });
 
-  it.each([["odd", []]])("whose status is %j goes on with %j", async (status, expected) => {
+  it.each([["odd", []]])("with the status %j continues with %j", async (status, expected) => {
     const answer = { service: { ...serviceRecord, status }, invoice: null };
     const result = await run("hosting_service", { ...ORDER, suspended: true }, () => answer);
     expect(result.mutations.slice(1).map(({ endpoint }) => endpoint)).toEqual(expected);
   });
 
-  it("records the order before the password is set: a failure there loses nothing", async () => {
+  it("records the order before the password is set, so a failure of the password loses nothing", async () => {
     const config = { ...ORDER, password: "long enough", password_version: 1 };
     const result = await run(
       "hosting_service",
@@ -409,7 +412,7 @@ describe("a keyed create", () => {
   });
 });
 
-describe("a create that is answered with a job", () => {
+describe("a create whose response is a job", () => {
   const made = { ...liveService, created_at: new Date(START).toISOString() };
   const accepted = (): never => {
     throw new ApiError({ code: "api.accepted", summary: "no service", endpoint: "POST /x", reached: "maybe" });
@@ -430,7 +433,7 @@ describe("a create that is answered with a job", () => {
   ];
   const other = { ...liveService, id: "1009", domain: "other.example" };
 
-  it.each(answers)("%s: the list shows what it made, and nothing is sent again", async (_, answer) => {
+  it.each(answers)("%s: the list shows the created object, and nothing is sent again", async (_, answer) => {
     const result = await run("hosting_service", ORDER, answer, { live: [other], appears: after(20_000, made) });
     expect(result).toMatchObject({ sent: 1, id: "1001", pending: undefined, waited: 35_000 });
     expect(result).toMatchObject({ diagnostics: [] });
@@ -443,10 +446,10 @@ describe("a create that is answered with a job", () => {
   });
 });
 
-describe("an object whose natural key cannot be read", () => {
+describe("an object with an unreadable natural key", () => {
   const hidden = { ...liveWebhook, id: "150", events: [] };
 
-  it("stops a create beside it: it may be the declared one", async () => {
+  it("stops a create of the same kind, because it may be the declared object", async () => {
     const result = await run("hosting_webhook", HOOK, () => hookRecord, { live: [hidden] });
     expect(result).toMatchObject({ sent: 0, codes: ["plan.unreadable"] });
   });
@@ -459,7 +462,7 @@ describe("a blind create", () => {
     expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"] });
   });
 
-  it("that may have happened stays marked, is sent once, and says what to do", async () => {
+  it("that may have succeeded stays pending, is sent once, and the error names the fix", async () => {
     const result = await run("hosting_domain", DOMAIN, () => {
       throw failure("maybe");
     });
@@ -471,7 +474,7 @@ describe("a blind create", () => {
   });
 });
 
-describe("a host that shows what it made in a form of its own", () => {
+describe("a host that changes the form of values", () => {
   const CLIENT = { name: "Client One", currency: "USD" };
   const client = (name: string) => ({
     id: "701",
@@ -492,24 +495,22 @@ describe("a host that shows what it made in a form of its own", () => {
     ],
   ];
 
-  it.each(CASES)(
-    "%s is not made a second time after a lost answer, nor by the next run",
-    async (type, config, shows) => {
-      const lost = (_: Mutation, __: number, fake: FakeAccount) => {
-        fake.objects.set(String(shows.id), remote(shows));
-        throw failure("maybe");
-      };
-      const first = await run(type, config, lost);
-      // An order is sent again within seconds, with its key: that is another rule. What is known then is what was there before.
-      const kept = first.records.find((record) => record !== "dropped")?.private;
-      expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });
-      const second = await run(type, config, lost, { live: [shows], private: kept ?? {} });
-      expect(second).toMatchObject({ sent: 0, codes: ["plan.pending"] });
-      expect(second.details.join()).toMatch(/ is new, but its .* is ".*" and the request had ".*"\./);
-    },
-  );
+  it.each(CASES)("%s is not created again after a lost response, nor by the next run", async (type, config, shows) => {
+    const lost = (_: Mutation, __: number, fake: FakeAccount) => {
+      fake.objects.set(String(shows.id), remote(shows));
+      throw failure("maybe");
+    };
+    const first = await run(type, config, lost);
+    // An order repeats within seconds with the same key, which is another rule. This intent contains the objects
+    // before the create.
+    const kept = first.records.find((record) => record !== "dropped")?.private;
+    expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });
+    const second = await run(type, config, lost, { live: [shows], private: kept ?? {} });
+    expect(second).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+    expect(second.details.join()).toMatch(/ is new, but its .* is ".*" and the request had ".*"\./);
+  });
 
-  it("an address of another person is recorded as the host shows it, and does not count as the one that was sent", async () => {
+  it("an e-mail address of another person is recorded as the host returns it, and does not count as the sent one", async () => {
     const other = { ...grantRecord, email: "d.ev@acme.example" };
     const { records, diagnostics } = await made("hosting_grant", GRANT, other);
     expect(records.at(-1)).toMatchObject({

@@ -1,4 +1,7 @@
-/** Whole histories of a pending create: it comes to an end, and an intent of an earlier version is decided like one of this version. */
+/**
+ * Complete histories of a pending create: each history ends, and an intent of an earlier version gets the same
+ * decision.
+ */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -49,18 +52,18 @@ const CONFIGS: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-/** One fault of an apply: it is killed before its nth operation, or an answer is lost. */
+/** Fault of an apply: a crash before its nth operation, or a lost response. */
 interface Fault {
   readonly killAt: number;
   readonly isLost: boolean;
-  /** Time until the next run. */
+  /** Time until the next run, in milliseconds. */
   readonly pauseMs: number;
 }
 
 interface History {
   readonly type: string;
   readonly lagMs: number;
-  /** The host writes the natural key in a form of its own. */
+  /** True if the host changes the form of the natural key. */
   readonly rewrites: boolean;
   readonly faults: readonly Fault[];
 }
@@ -81,7 +84,7 @@ const histories: fc.Arbitrary<History> = fc.record({
 
 class Killed extends Error {}
 
-/** An account, the state of one resource, and its user, who knows what the account has. */
+/** Account, state of one resource, and a user who knows the objects of the account. */
 class Course {
   state: ResourceState | undefined;
   now = START;
@@ -119,7 +122,7 @@ class Course {
     return isPendingCreate(this.state);
   }
 
-  /** Objects that exist. A webhook without its secret may be recreated. */
+  /** Ids of the existing objects. A webhook without its secret may be created again. */
   get live(): readonly string[] {
     return [...this.#fake.objects.keys()];
   }
@@ -187,7 +190,7 @@ class Course {
     }
   }
 
-  /** The user answers the question about a create: it created this object, or nothing. */
+  /** Resolves a pending create as a user who knows that it created this object, or nothing. */
   async #answer(diagnostics: readonly Diagnostic[]): Promise<void> {
     if (!diagnostics.some(({ code }) => code === "plan.pending")) return;
     const prior = this.state as PendingCreate;
@@ -223,7 +226,7 @@ class Course {
   }
 }
 
-/** Plays the faults, then two applies without any. */
+/** Applies with each fault, then twice without faults. */
 async function play(history: History): Promise<Course> {
   const course = new Course(history);
   for (const fault of history.faults) {
@@ -235,14 +238,14 @@ async function play(history: History): Promise<Course> {
   return course;
 }
 
-describe("a create that was killed or lost its answer", () => {
-  it("ends within two applies once nothing fails any more and the user answers: one object, and no intent", async () => {
+describe("a create that was killed or lost its response", () => {
+  it("ends within two applies without faults if the user answers: one object, and no intent", async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
         const course = await play(history);
         expect(course.isPending).toBe(false);
         expect(course.live).toEqual([String(course.state?.attributes.id)]);
-        // A webhook whose secret was lost is deleted and created again; nothing else is ever created twice.
+        // hostform deletes and recreates a webhook whose secret was lost. It never creates any other object twice.
         if (history.type !== "hosting_webhook") expect(course.created).toHaveLength(1);
       }),
       { numRuns: runs(600) },
@@ -253,7 +256,7 @@ describe("a create that was killed or lost its answer", () => {
     ["writes the values as they were sent", false, 0],
     ["rewrites the events of each webhook", true, 52],
   ])(
-    "asks only if it must: over 114 kills of creates that lists show, at a host that %s",
+    "asks the user only if necessary: over 114 kills of creates that lists show, at a host that %s",
     async (_, rewrites, questions) => {
       let [kills, asked] = [0, 0];
       for (const history of fc.sample(histories, { numRuns: 1_000, seed: 1 })) {
@@ -267,7 +270,7 @@ describe("a create that was killed or lost its answer", () => {
   );
 });
 
-/** The intents that c6bd9028 wrote, one of each kind. */
+/** Intents in the format of c6bd9028, one for each kind. */
 const EARLIER = globSync("plain/*/intent/hosting.tfstate.journal", {
   cwd: path.resolve(import.meta.dirname, "../../../fixtures/c6bd9028"),
 }).flatMap((file) => {
@@ -279,7 +282,7 @@ const EARLIER = globSync("plain/*/intent/hosting.tfstate.journal", {
   return puts.filter(({ private: mark }) => mark.pending !== undefined && mark.deposed === undefined);
 });
 
-/** The record of the same create as this version writes it before the request leaves. */
+/** Returns the record that this version writes for the same create before it sends the request. */
 async function recordedNow({ address, attributes, private: { pending } }: PendingCreate): Promise<PendingCreate> {
   const [type = ""] = address.split(".");
   const fake = fakeAccount(kindOf(type));
@@ -291,18 +294,18 @@ async function recordedNow({ address, attributes, private: { pending } }: Pendin
   const { context, records } = fakeRun(fake.account, writer);
   const change = changeOf(type, attributes, { address, after: attributes });
   await outcomeOf(fake.kind, change, context).catch(() => {});
-  // As the next run reads it.
+  // JSON form, as the next run reads the record.
   return JSON.parse(JSON.stringify(records[0]));
 }
 
 describe("an intent of c6bd9028", () => {
-  it("is there for each kind that has one", () => {
+  it("exists for each kind that has one", () => {
     expect(new Set(EARLIER.map(({ address }) => address.split(".")[0]))).toEqual(
       new Set([...Object.keys(CONFIGS), "hosting_client_account", "hosting_migration_request"]),
     );
   });
 
-  it("has one decision with the intent that this version writes, but for its fence, whatever the account shows", async () => {
+  it("has the same decision as the intent that this version writes, except for its fence, whatever the account shows", async () => {
     const pairs = await Promise.all(EARLIER.map(async (before) => ({ before, now: await recordedNow(before) })));
     const row = fc.record({
       is: fc.constantFrom("same", "other"),

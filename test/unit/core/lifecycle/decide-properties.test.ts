@@ -1,4 +1,4 @@
-/** Rules that hold for every decision about a pending create, over drawn intents, accounts and hosts. */
+/** Rules for every decision about a pending create, with random intents, accounts and hosts. */
 import { describe, expect, it } from "vitest";
 import {
   type Attempt,
@@ -26,7 +26,7 @@ const HOUR = 3_600_000;
 const decided = ({ intent, observed, host }: Facts, by = decide): Decision => by(intent, observed, host);
 
 const some = <T>(...values: readonly T[]) => fc.constantFrom(...values);
-/** Ages around every bound of the table. */
+/** Ages near each bound of the table, in milliseconds. */
 const ages = some(0, 4_000, 5_000, 36_000, PROOF - 1, PROOF, 300_000, 540_000, 601_000, HOUR, 24 * HOUR);
 
 const COPIED = { name: "another state", intent: "intent-1", isOtherState: true } as const;
@@ -128,7 +128,7 @@ describe("a decision", () => {
     );
   });
 
-  it("has no more candidates with more holders, siblings or ids from before", () => {
+  it("has no additional candidates with more holders, siblings or earlier ids", () => {
     const more = fc.record({
       facts: fc.record({ intent: intents, observed: accounts(1), host: hosts }),
       at: fc.nat(),
@@ -146,14 +146,15 @@ describe("a decision", () => {
             ? { ...one, intent: { ...one.intent, before: { ...one.intent.before, ids } } }
             : { ...one, observed: { ...one.observed, rows: all.map(change) } };
         const [before, after] = [decided(one), decided(known)];
-        // Fewer near candidates let those with another key count, which were listed before.
+        // With fewer near candidates, listed objects with another key can become candidates, so only equal rows are
+        // compared.
         if (before.row === after.row) expect(idsOf(before)).toEqual(expect.arrayContaining(idsOf(after)));
         if (after.do === "adopt") expect(after.id === chosen && what !== 1 && before.do !== "adopt").toBe(false);
       }),
     );
   });
 
-  it("loses no candidate with a similar key to a habit of the host or to dates", () => {
+  it("keeps every candidate with a similar key, whatever the host's habits and the dates", () => {
     const habits: readonly Partial<HostFacts>[] = [{ rewritesKey: "never" }, { createdTimes: "exact" }];
     fc.assert(
       fc.property(facts, some(...habits), (one, habit) => {
@@ -182,7 +183,7 @@ describe("a decision", () => {
     );
   });
 
-  it("is no wait after `again`, and no repetition after an adoption, when time passes", () => {
+  it("is never a wait after `again`, and never a retry after an adoption, when time passes", () => {
     fc.assert(
       fc.property(facts, fc.integer({ min: 0, max: 48 * HOUR }), (one, ms) => {
         const later = (at: { readonly wall: number }) => ({ wall: at.wall + ms });
@@ -194,7 +195,7 @@ describe("a decision", () => {
     );
   });
 
-  it("takes no step of the wall clock within one boot for time that passed", () => {
+  it("does not count a step of the wall clock within one boot as passed time", () => {
     const steps = fc.integer({ min: -48 * HOUR, max: 48 * HOUR });
     fc.assert(
       fc.property(facts, steps, (one, ms) => {
@@ -218,23 +219,23 @@ describe("a decision", () => {
         const [still, stepped] = [decided(within(0)), decided(within(ms))];
         if (stepped.row === "replay") expect(still.row).toBe("replay");
         const needsAbsence = NEEDS_ABSENCE.has(stepped.row);
-        // An object that shows no creation time counts by the wall clock, for which the user decides.
+        // An object without a creation time is judged by the wall clock, and then the user decides.
         if (needsAbsence && still.row !== "replay") expect(NEEDS_ABSENCE.has(still.row)).toBe(true);
       }),
     );
   });
 });
 
-/** Rows that are reached by proof of absence alone. */
+/** Rows that require proof of absence. */
 const NEEDS_ABSENCE = new Set(["rewritten", "accepted", "held", "unwanted", "refused-again", "often", "again"]);
 
-/** A world in which a create was carried out, and what its lists show. */
+/** A host that executed a create, and the content of its lists. */
 interface World {
   readonly creation: "keyed" | "listable" | "blind";
   readonly hasKey: boolean;
-  /** Time for which the list lacks the object. */
+  /** Time for which lists lack the object, in milliseconds. */
   readonly lag: number;
-  /** Form in which the host shows the natural key. */
+  /** Form of the natural key in the list. */
   readonly shows: Row["key"];
   readonly others: readonly Row[];
   readonly looks: readonly number[];
@@ -249,7 +250,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
   looks: fc.array(fc.integer({ min: 0, max: 48 * HOUR }), { minLength: 1, maxLength: 6 }),
 });
 
-describe("a create that was carried out", () => {
+describe("an executed create", () => {
   it("is never sent again if lists show it within their lag", () => {
     fc.assert(
       fc.property(worlds, fc.boolean(), ({ creation, hasKey, lag, shows, others, looks }, accepted) => {
@@ -260,7 +261,7 @@ describe("a create that was carried out", () => {
           const decision = decide(one, observed(age, listed), host());
           expect(decision.do).not.toBe("resend");
           if (decision.do === "wait" || decision.do === "ask") continue;
-          // Another owner has an object with the same natural key, which the list showed first.
+          // The list contained another object with the same natural key first.
           if (decision.do === "adopt") expect(["201", ...others.map(({ id }) => id)]).toContain(decision.id);
           return;
         }
@@ -269,7 +270,7 @@ describe("a create that was carried out", () => {
     );
   });
 
-  it("of a domain is never sent again, whatever the facts", () => {
+  it("of a domain is never sent again, with any facts", () => {
     fc.assert(
       fc.property(facts, (one) => {
         const blind = { ...one, intent: { ...one.intent, creation: "blind" as const } };
@@ -279,7 +280,7 @@ describe("a create that was carried out", () => {
   });
 });
 
-/** For each part of the decision, facts for which it alone makes the difference. */
+/** Facts for each part of the decision. With these facts, only this part changes the result. */
 const PARTS: Readonly<Record<string, (drawn: Facts) => Facts>> = {
   woken: (one) => ({ ...one, observed: { ...one.observed, gap: true } }),
   "lost-lock": (one) => ({ ...one, observed: { ...one.observed, gap: false, lock: "lost" } }),
@@ -340,7 +341,7 @@ function sentAs(one: Facts, outcome: Attempt["outcome"]): Facts {
   return { ...calm(one), intent: { ...one.intent, attempts: [attempt({ outcome })] } };
 }
 
-/** A listable create of an hour ago, of another run. */
+/** Returns facts about a one-hour-old create of another run, whose object a list can show. */
 const listable = (one: Facts, over: Partial<ObservedFacts>): Facts => ({
   intent: intent({ secretLost: one.intent.secretLost }),
   observed: { ...observed(HOUR), lock: "held", ...over },
@@ -349,7 +350,7 @@ const listable = (one: Facts, over: Partial<ObservedFacts>): Facts => ({
 
 const MOST_SEEDS = 300;
 
-/** Returns true if a decision without a part differs from the whole one for one of the first seeds. */
+/** Returns true if a decision without a part differs from the full decision for one of the first seeds. */
 function isNoticed(part: string, by: typeof decide): boolean {
   const draw = PARTS[part] ?? calm;
   const whole = fc.sample(facts, { numRuns: MOST_SEEDS, seed: 1 });

@@ -23,7 +23,7 @@ type Case = readonly [
 const OWN = { ofThisRun: true } as const;
 const other = row({ id: "301", key: "other" });
 
-/** One case or more for each row of the table: facts, and the outcome. */
+/** Cases for each row of the table: facts and outcome. Each row has at least one case. */
 const CASES: readonly Case[] = [
   [
     "woken",
@@ -206,12 +206,12 @@ describe("decide", () => {
     expect(decide(intent(), observed(PROOF, [row({ id: "old" })]), host()).row).toBe("again");
   });
 
-  it("adopts an object whose holder is this intent", () => {
+  it("adopts an object whose holder is the same intent", () => {
     const own = row({ holder: { name: "hosting_webhook.a", intent: "intent-1" } });
     expect(decide(intent(), observed(0, [own]), host())).toMatchObject({ do: "adopt", id: "201" });
   });
 
-  it("excludes an object with another key that a sibling requested, and counts one with the same key", () => {
+  it("excludes an object with another key that a sibling requested, and includes one with the same key", () => {
     const siblings = { sibling: "hosting_webhook.b" };
     expect(decide(intent(), observed(PROOF, [row({ ...siblings, key: "other" })]), host()).row).toBe("again");
     expect(decide(intent(), observed(PROOF, [row(siblings)]), host()).row).toBe("found");
@@ -237,7 +237,7 @@ describe("decide", () => {
     expect(decide(intent(keyed), observed(PROOF, [{ ...ended, key: "similar" }]), host()).row).toBe("twice");
   });
 
-  it("sends again beside an ended object of another owner", () => {
+  it("sends again if an ended object of another owner exists", () => {
     const ended = row({ ended: true, holder: { name: "hosting_service.b" } });
     expect(decide(intent(keyed), observed(PROOF, [ended]), host()).row).toBe("again");
   });
@@ -248,20 +248,20 @@ describe("decide", () => {
     [5_000, 15_000],
     [15_000, 35_000],
     [35_000, PROOF],
-  ])("looks %i ms after a request left again at the age of %i ms", (age, next) => {
+  ])("checks %i ms after a request was sent again at the age of %i ms", (age, next) => {
     expect(decide(intent(), observed(age), host())).toMatchObject({ do: "wait", until: SENT + next });
   });
 
-  it("looks no later than at the proof of absence", () => {
+  it("checks no later than at the proof of absence", () => {
     expect(decide(intent(), observed(5_000), host({ listLagMs: 4_000 }))).toMatchObject({ until: SENT + 10_000 });
   });
 
-  it("looks at once if the list is older than the proof of absence and the request is not", () => {
+  it("checks at once if the list is older than the proof of absence and the request is not", () => {
     const seen = observed(PROOF + 1, [], { readAt: { wall: SENT + PROOF - 1 } });
     expect(decide(intent(), seen, host())).toMatchObject({ row: "young", until: SENT + PROOF + 1 });
   });
 
-  it("counts the age from the last attempt that can have been carried out", () => {
+  it("counts the age from the last attempt that may have been executed", () => {
     const attempts = [attempt(), attempt({}, 60_000), attempt({ outcome: "not-sent" }, 100_000)];
     expect(decide(intent({ attempts }), observed(60_000 + PROOF - 1), host()).row).toBe("young");
     expect(decide(intent({ attempts }), observed(60_000 + PROOF), host()).row).toBe("again");
@@ -293,7 +293,7 @@ describe("decide", () => {
     expect(decide(one, observed(10_000), host({ keyRetentionMs: 600_000 })).row).toBe("young");
   });
 
-  it("takes the monotonic clock only of the same boot", () => {
+  it("uses the monotonic clock only within the same boot", () => {
     const at = (ms: number, boot: string) => ({ wall: SENT + ms, boot, mono: boot === "one" ? 0 : PROOF });
     const one = intent({ attempts: [attempt({ leavesBy: at(0, "one") })] });
     const rowIn = (boot: string) => {
@@ -311,29 +311,29 @@ describe("decide", () => {
     expect(decide(intent({ attempts }), observed(9_000), host())).toMatchObject({ row: "young", proof });
   });
 
-  it("names a moment of the proof that is not over, though the list is older", () => {
+  it("names a future moment of the proof, even if the list is older", () => {
     const seen = observed(PROOF + 5_000, [], { readAt: { wall: SENT } });
     expect(decide(intent(), seen, host())).toMatchObject({ proof: SENT + PROOF + 5_000 });
   });
 
-  it("names a proof for `young` alone", () => {
+  it("names a proof only for `young`", () => {
     expect(decide(intent(), observed(0, [], { list: "partial" }), host())).not.toHaveProperty("proof");
   });
 
-  it("counts candidates with the same key whatever the host's habits are", () => {
+  it("includes candidates with the same key, whatever the host's habits are", () => {
     const old = row({ created: [0, SENT - 600_001] });
     const habits = host({ rewritesKey: "never", createdTimes: "exact" });
     expect(decide(intent(), observed(PROOF, [old]), habits).row).toBe("twice");
   });
 
-  it("counts only lost answers of this run as attempts too often", () => {
+  it("counts only lost responses of this run toward the maximum of attempts", () => {
     const attempts = [attempt(OWN), attempt({ ...OWN, outcome: "not-sent" })];
     expect(decide(intent({ attempts }), observed(PROOF), host()).row).toBe("again");
   });
 });
 
 describe("foresee", () => {
-  it("decides as an apply will once absence is proved", () => {
+  it("decides as an apply will after the proof of absence", () => {
     expect(foresee(intent(), observed(0), host())).toMatchObject({ do: "resend", row: "again" });
     expect(foresee(intent(), observed(0, [other]), host())).toMatchObject({ do: "ask", row: "rewritten" });
     expect(foresee(intent({ want: "nothing" }), observed(0), host())).toMatchObject({ row: "unwanted" });

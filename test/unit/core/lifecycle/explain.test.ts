@@ -29,7 +29,7 @@ describe("explain", () => {
     ],
     ["a field that nobody declared", "hosting_migration_request", { questions: { source: "x" } }, "scope", undefined],
     ["a field of a map that is not free", "hosting_webhook", { secret_output: { file: "x" } }, "file", undefined],
-  ])("points at %s", (_, type, declared, field, attribute) => {
+  ])("names %s", (_, type, declared, field, attribute) => {
     const [diagnostic, ...more] = explain(
       kindOf(type),
       `${type}.a`,
@@ -49,7 +49,7 @@ describe("explain", () => {
     expect(fixOf(diagnostic)).toContain(attribute === undefined ? "Correct the attributes" : attribute.join("."));
   });
 
-  it("offers to adopt a taken domain, which no call shows", () => {
+  it("offers to adopt a taken domain, which no request returns", () => {
     const declared = { domain: "Acme.example", years: 1 };
     const fixes = (field: string, type = "hosting_domain") =>
       explain(kindOf(type), `${type}.a`, declared, refused({ [field]: ["is taken."] })).map((one) => fixOf(one));
@@ -60,13 +60,13 @@ describe("explain", () => {
     expect(fixes("domain", "hosting_service")).toEqual(["Correct domain."]);
   });
 
-  it("leaves a refusal that names no field as it is, with the address", () => {
+  it("keeps a rejection that names no field, with the address", () => {
     expect(explain(kindOf("hosting_service"), "hosting_service.a", {}, refused({}))).toEqual([
       { ...refused({}).diagnostics[0], address: "hosting_service.a" },
     ]);
   });
 
-  it("leaves any other failure as it is, with the address", () => {
+  it("keeps any other failure, with the address", () => {
     const failure = new HostformError([{ severity: "error", code: "api.server", summary: "s" }]);
     expect(explain(kindOf("hosting_service"), "hosting_service.a", {}, failure)).toEqual([
       { severity: "error", code: "api.server", summary: "s", address: "hosting_service.a" },

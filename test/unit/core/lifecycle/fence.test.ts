@@ -1,4 +1,4 @@
-// Requests of changes that are late: none leaves later than five seconds after its record, whatever the run meets on the way.
+// Delayed requests of changes: no request is sent more than five seconds after its record, whatever delays the run.
 import { describe, expect, it } from "vitest";
 import type { Ledger, Mutation } from "../../../../src/core/api/index.ts";
 import { HostingClient } from "../../../../src/core/api/index.ts";
@@ -36,7 +36,7 @@ const late = () => {
   throw failure("no", undefined, "api.late");
 };
 
-describe("the time since a moment", () => {
+describe("the time since a moment on both clocks", () => {
   const after = (happens: (clock: TwoClocks) => void) => {
     const clock = new TwoClocks();
     const since = momentOf(clock);
@@ -81,7 +81,7 @@ const CREATES: Readonly<Record<string, [config: JsonObject, answer: unknown]>> =
   ],
 };
 
-/** Carries out a change whose first requests are late. */
+/** Applies a change whose first `lates` requests are too late. */
 async function run(
   type: string,
   over: Partial<Change> & { readonly config?: JsonObject; readonly lates?: number; readonly context?: Context } = {},
@@ -111,8 +111,8 @@ async function run(
   return { codes, events, marks, records, asked: fake.asked, fate: context.fate, fake };
 }
 
-describe.each(Object.keys(CREATES))("a create of %s that did not leave in time", (type) => {
-  it("is withdrawn, waits for a place outside of its turn, reads the lists again, and is sent with a record of its own", async () => {
+describe.each(Object.keys(CREATES))("a create of %s that was not sent in time", (type) => {
+  it("is withdrawn, waits for the rate limit without the create lock, reads the lists again, and is sent with a new record", async () => {
     const { codes, events, marks, asked, fate } = await run(type);
     expect(codes).toBe("done");
     expect(events.filter((one) => one !== "reserved")).toHaveLength(2);
@@ -125,7 +125,7 @@ describe.each(Object.keys(CREATES))("a create of %s that did not leave in time",
     expect([fate.requests, fate.hasEffect]).toEqual(["answered", true]);
   });
 
-  it(`is given up after ${MOST_LATE} times, and nothing is left of it`, async () => {
+  it(`is dropped after ${MOST_LATE} attempts, and leaves no record`, async () => {
     const { codes, marks, fate } = await run(type, { lates: MOST_LATE });
     expect([codes, marks.at(-1), fate.requests, fate.hasEffect]).toEqual([["api.late"], "dropped", "nothing", false]);
     expect(marks.filter((mark) => mark !== "dropped")).toHaveLength(MOST_LATE);
@@ -133,7 +133,7 @@ describe.each(Object.keys(CREATES))("a create of %s that did not leave in time",
 });
 
 describe("a create that is late", () => {
-  it("keeps its object to be replaced on record", async () => {
+  it("keeps its replaced object in the state", async () => {
     const old = { ...liveWebhook, id: "200" };
     const { codes, marks } = await run("hosting_webhook", {
       actions: ["create", "delete"],
@@ -145,7 +145,7 @@ describe("a create that is late", () => {
     expect(pending.map(({ deposed }) => deposed?.id)).toEqual(["200", "200"]);
   });
 
-  it("refuses what has appeared in the list since", async () => {
+  it("is rejected if its object appeared in the list in the meantime", async () => {
     const fake = fakeAccount(kindOf("hosting_webhook"));
     fake.isWhole = true;
     const writer = fakeWriter(() => {
@@ -158,7 +158,7 @@ describe("a create that is late", () => {
     expect([writer.sent.length, records.at(-1)]).toEqual([1, "dropped"]);
   });
 
-  it("as a repetition leaves the earlier attempt on record, and its fence", async () => {
+  it("as a retry keeps the earlier attempt and its fence in the state", async () => {
     const since = "2026-11-21T09:00:00.000Z";
     const pending = { since, operation: "createWebhook", body: HOOK, knowsAll: true, fenced: true } as const;
     const prior = recorded("hosting_webhook.acme", { ...HOOK, id: null }, { private: { pending } });
@@ -171,7 +171,7 @@ describe("a create that is late", () => {
     expect(events.filter((one) => one !== "reserved")).toEqual(["late", "createWebhook"]);
   });
 
-  it("names the refusal that made it late, if it is late too often", async () => {
+  it("names the rejection that made it late, if it is late too often", async () => {
     const cause = failure("no", 429, "api.rate_limited");
     const answer = () => {
       throw Object.assign(failure("no", undefined, "api.late"), { cause });
@@ -228,7 +228,7 @@ describe("a create that is late", () => {
   );
 });
 
-describe("a create of an earlier run, whose list is read", () => {
+describe("a create of an earlier run, after its list is read", () => {
   const since = new Date(START - 600_000).toISOString();
   const pending = { since, operation: "createWebhook", body: HOOK, knowsAll: true, fenced: true } as const;
 
@@ -259,11 +259,11 @@ describe("a create of an earlier run, whose list is read", () => {
     return { events, end: end instanceof HostformError ? end.diagnostics[0]?.code : "done" };
   }
 
-  it("is decided once the lock of the state is proved after the list", async () => {
+  it("is decided after the lock of the state is proved", async () => {
     expect(await settle(() => {})).toEqual({ events: ["list", "lock proved", "sent"], end: "done" });
   });
 
-  it("is looked at again if the machine slept meanwhile", async () => {
+  it("is checked again if the machine slept in the meantime", async () => {
     const { events } = await settle((clock, nth) => clock.suspend(nth === 1 ? 3_600_000 : 0));
     expect(events).toEqual(["list", "lock proved", "list", "lock proved", "sent"]);
   });
@@ -279,26 +279,26 @@ describe("a create of an earlier run, whose list is read", () => {
     expect([events, end]).toEqual([["list"], "state.lost_lock"]);
   });
 
-  it("is not decided while the server of the state does not answer", async () => {
+  it("is not decided while the server of the state does not respond", async () => {
     const refused = new HostformError([{ severity: "error", code: "state.backend", summary: "down", remedies: [] }]);
     const { events, end } = await settle(() => {}, { proveLock: () => Promise.reject(refused) });
     expect([events, end]).toEqual([["list"], "state.backend"]);
   });
 
-  it("is looked at again in its turn if the turn came more than five seconds later", async () => {
+  it("is checked again with the create lock if the lock came more than five seconds later", async () => {
     let clock: TwoClocks | undefined;
     const isLate = async (of: TwoClocks) => {
       clock = of;
     };
     const { events } = await settle((of) => void isLate(of), {
-      // The place in the request limit was waited for.
+      // The run waited for the rate limit.
       proveLock: async () => clock?.stop(6_000),
     });
     expect(events).toEqual(["list", "list", "sent"]);
   });
 });
 
-describe("any other request that did not leave in time", () => {
+describe("any other request that was not sent in time", () => {
   const service = { ...liveService, domain: "www.acme.example" };
   const cases: [string, string, Partial<Change> & { config?: JsonObject }, string][] = [
     [
@@ -348,7 +348,7 @@ describe("any other request that did not leave in time", () => {
     expect(codes).toBe("done");
   });
 
-  it.each(cases)("%s is reported as not sent after eight times", async (_, type, change) => {
+  it.each(cases)("%s is reported as not sent after eight attempts", async (_, type, change) => {
     const { events, marks, codes, fate } = await run(type, { ...change, lates: MOST_LATE });
     expect(codes).toEqual(["api.late"]);
     expect(events.filter((one) => one === "late")).toHaveLength(MOST_LATE);
@@ -356,7 +356,7 @@ describe("any other request that did not leave in time", () => {
     expect([fate.requests, fate.hasEffect]).toEqual(["nothing", false]);
   });
 
-  it("does not leave if its next record shows that the lock is lost", async () => {
+  it("is not sent if its next record shows that the lock is lost", async () => {
     let records = 0;
     const save = async () => {
       if (++records === 2)
@@ -368,7 +368,7 @@ describe("any other request that did not leave in time", () => {
   });
 });
 
-describe("no attempt of a request", () => {
+describe("an attempt of a request", () => {
   const HOST = { baseUrl: "https://api.hosting.example", token: "t", env: {}, timeoutMs: WATCHDOG_MS };
   const MUTATIONS: readonly Mutation[] = [
     { endpoint: "createWebhook", body: HOOK },
@@ -394,7 +394,7 @@ describe("no attempt of a request", () => {
   const drawn = fc.record({
     mutation: fc.constantFrom(...MUTATIONS),
     pauses: fc.array(pause, { minLength: 1, maxLength: 24 }),
-    // Of the two clocks one misses time, and not now this one, now that one: the other shows all of it.
+    // One of the two clocks misses time, always the same clock. The other clock counts all time.
     missed: fc.constantFrom<("suspend" | "hold")[]>("suspend", "hold"),
     answers: fc.array(answer, { minLength: 1, maxLength: 6 }),
     limits: fc.array(fc.constantFrom(0, 0, 700, 4_000, 6_000), { maxLength: 6 }),
@@ -407,10 +407,10 @@ describe("no attempt of a request", () => {
     let at = 0;
     const happens = () => {
       const [isShown, ms] = pauses[at++ % pauses.length] ?? [true, 0];
-      // Each run comes to its end.
+      // After these pauses, time no longer jumps, so each run ends.
       if (at <= 3 * pauses.length) clock[isShown ? "stop" : missed](ms);
     };
-    /** When the last record was begun, and how long after it each attempt was written. */
+    /** Start of the last record. `ages` is the age of this record at each write, in milliseconds. */
     let recordedAt = Number.NaN;
     const ages: number[] = [];
     let written = 0;
@@ -455,7 +455,7 @@ describe("no attempt of a request", () => {
     return { ages, end };
   }
 
-  it("is written later than five seconds after its record, whatever delays it", async () => {
+  it("is never written later than five seconds after its record, whatever delays it", async () => {
     const ends = new Set<string>();
     await fc.assert(
       fc.asyncProperty(drawn, async (one) => {
@@ -468,7 +468,7 @@ describe("no attempt of a request", () => {
     expect(ends, "the runs end in each way").toEqual(new Set([...ends, "answered", "api.late", "api.unreachable"]));
   });
 
-  it("would keep to that without the fence", async () => {
+  it("is written later without the fence", async () => {
     const found = await fc.check(
       fc.asyncProperty(drawn, async (one) => (await play(one, false)).ages.every((age) => age <= 5_000)),
       { numRuns: 300 },
@@ -477,8 +477,11 @@ describe("no attempt of a request", () => {
   });
 });
 
-describe("a create whose answer is lost", () => {
-  /** @param set what becomes of the wall clock before the list is read. @returns the time until the create is sent again, in milliseconds. */
+describe("a create whose response is lost", () => {
+  /**
+   * Returns the time until the create is sent again, in milliseconds.
+   * @param set Changes the wall clock before the list is read.
+   */
   async function resentAfter(set: (clock: TwoClocks) => void): Promise<number> {
     const clock = new TwoClocks();
     const fake = fakeAccount(kindOf("hosting_webhook"));

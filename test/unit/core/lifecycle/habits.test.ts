@@ -1,4 +1,4 @@
-// Habits of a host: what proves one, what refutes it, and who remembers it.
+// Habits of a host: the evidence for and against each habit, and the store that keeps it.
 import { describe, expect, it } from "vitest";
 import {
   habitsOf,
@@ -17,7 +17,7 @@ const HOUR = 3_600_000;
 const kind = kindOf("hosting_client_account");
 const at = (ms: number) => new Date(START + ms).toISOString();
 
-/** A host, as one run sees it. */
+/** Simulates a run against a host. */
 function run(store?: AccountStore, now = START) {
   const reader = { hostNow: () => now } as never;
   const account = new Account(reader, { statusWords: {} }, undefined, store);
@@ -43,7 +43,7 @@ function run(store?: AccountStore, now = START) {
 
 const shared = (tables: MemoryTables) => new MemoryStore({ tables });
 
-describe("a host that shows names as they were sent", () => {
+describe("the habit of a host that returns names unchanged", () => {
   it("is proved by ten objects, however often each is read", async () => {
     const one = run();
     await one.rows(9);
@@ -53,13 +53,13 @@ describe("a host that shows names as they were sent", () => {
     expect(await one.habits()).toMatchObject({ rewritesKey: "never" });
   });
 
-  it("is not proved by answers, which may repeat the request", async () => {
+  it("is not proved by responses, which may repeat the request", async () => {
     const one = run();
     for (let nth = 0; nth < 12; nth++) await one.answer({});
     expect(await one.habits()).toMatchObject({ rewritesKey: "unknown" });
   });
 
-  it("is not proved by objects that no answer named: an adoption compares names", async () => {
+  it("is not proved by objects that no response named, because an adoption compares names", async () => {
     const one = run();
     for (let nth = 0; nth < 12; nth++) await one.row(nth, {}, undefined as never);
     const account = new Account({ hostNow: () => START } as never, { statusWords: {} });
@@ -68,13 +68,13 @@ describe("a host that shows names as they were sent", () => {
     expect(await habitsOf(account, kind, { name: "Alpha" })).toMatchObject({ rewritesKey: "unknown" });
   });
 
-  it("is not proved by names in another form, although hostform takes them for the same", async () => {
+  it("is not proved by names in another form, although hostform treats them as equal", async () => {
     const one = run();
     for (let nth = 0; nth < 12; nth++) await one.row(nth, { name: `CLIENT ${nth}` });
     expect(await one.habits()).toMatchObject({ rewritesKey: "unknown" });
   });
 
-  it("is proved for letters beyond ASCII by such names alone", async () => {
+  it("is proved for letters beyond ASCII only by names with such letters", async () => {
     const one = run();
     await one.rows(10);
     expect(await one.habits("Müller")).toMatchObject({ rewritesKey: "unknown" });
@@ -93,7 +93,7 @@ describe("a host that shows names as they were sent", () => {
     expect(await one.habits()).toMatchObject({ rewritesKey: "seen" });
   });
 
-  it("is not refuted by an object that got another name later: a person may have renamed it", async () => {
+  it("is not refuted by an object that got another name later, because a person may have renamed it", async () => {
     const one = run(undefined, START + 2 * HOUR);
     await one.rows(12);
     await one.row(50, { name: "Client Fifty" });
@@ -124,8 +124,8 @@ describe("a host that shows names as they were sent", () => {
   });
 });
 
-describe("creation times", () => {
-  it("are exact if those of ten objects are within a minute of the answers that named them", async () => {
+describe("creation times of a host", () => {
+  it("are exact if the times of ten objects are within a minute of the responses that named them", async () => {
     const one = run();
     await one.rows(9, { created_at: at(-30_000) });
     expect(await one.habits()).toMatchObject({ createdTimes: "unknown" });
@@ -143,7 +143,7 @@ describe("creation times", () => {
     expect(await one.habits()).toMatchObject({ createdTimes: "unknown" });
   });
 
-  it("are refuted by one answer with a time outside of its request", async () => {
+  it("are refuted by one response with a time outside of its request", async () => {
     const one = run();
     await one.rows(12, { created_at: at(0) });
     await one.answer({ created_at: at(-5 * 60_000) }, START - 5 * 60_000);
@@ -153,8 +153,8 @@ describe("creation times", () => {
   });
 });
 
-describe("what runs learned", () => {
-  it("is known to later runs and other projects through the store", async () => {
+describe("a habit that a run recorded", () => {
+  it("is used by later runs and other projects through the store", async () => {
     const tables = new MemoryTables();
     await run(shared(tables)).rows(6);
     const other = run(shared(tables));
@@ -164,7 +164,7 @@ describe("what runs learned", () => {
     expect(await other.habits()).toMatchObject({ rewritesKey: "seen" });
   });
 
-  it("is known to the run alone without a list in the store", async () => {
+  it("is used by the run alone without a list in the store", async () => {
     const tables = new MemoryTables();
     const alone = () => Object.assign(shared(tables), { habits: undefined });
     const one = run(alone());
@@ -174,7 +174,7 @@ describe("what runs learned", () => {
     expect(await run(alone()).habits()).toMatchObject({ rewritesKey: "unknown" });
   });
 
-  it("is known to the run alone if a stranger may have brought its state", async () => {
+  it("is used by the run alone if a stranger may have changed its state", async () => {
     const tables = new MemoryTables();
     const account = new Account({ hostNow: () => START } as never, { statusWords: {} }, undefined, shared(tables));
     learnAlone(account);
@@ -184,7 +184,7 @@ describe("what runs learned", () => {
     expect(tables.notes.size).toBe(0);
   });
 
-  it("takes at most ten notes for each proof", async () => {
+  it("has at most ten notes for each proof", async () => {
     const tables = new MemoryTables();
     await run(shared(tables)).rows(40, { created_at: at(0) });
     expect(tables.notes.size).toBe(20);

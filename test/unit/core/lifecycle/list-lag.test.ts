@@ -1,4 +1,4 @@
-/** Lists that lag: when an object was created is recorded as long as it matters. */
+/** Lists that lag: the state keeps an object's creation time as long as lists may lack the object. */
 import { describe, expect, it } from "vitest";
 import type { Change, JsonObject } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
@@ -7,7 +7,10 @@ import { complete, fakeAccount, fakeWriter, kindOf, liveService } from "../../..
 
 const created = new Date(START).toISOString();
 
-/** Applies one change of an object that was created at START, `age` ms later, at an account that shows nothing. */
+/**
+ * Applies a change of an object that was created at START. The change runs `age` ms later, and the account's lists
+ * are empty.
+ */
 async function run(type: string, live: JsonObject, age: number, over: Partial<Change>, answer: () => unknown) {
   const kind = kindOf(type);
   const fake = fakeAccount(kind);
@@ -21,7 +24,7 @@ async function run(type: string, live: JsonObject, age: number, over: Partial<Ch
 }
 
 describe("the time of creation", () => {
-  it("is kept by a change while it matters, and then no longer", async () => {
+  it("is kept by a change as long as lists may lag, and then dropped", async () => {
     const suspended = { after: complete(kindOf("hosting_service"), { ...liveService, suspended: true }) };
     const answer = () => null;
     const soon = await run("hosting_service", liveService, 59_999, suspended, answer);

@@ -1,4 +1,7 @@
-/** A grant that the API refuses because its service is not live yet: waited for where that ends in this run, else left for later. */
+/**
+ * Grant that the API rejects because its service is not live: the run waits if the service can become live soon,
+ * or defers the grant.
+ */
 import { describe, expect, it } from "vitest";
 import type { InvoiceRecord } from "../../../../src/core/api/index.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
@@ -28,25 +31,28 @@ const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view
 const WHERE = "hosting_grant.acme";
 
 interface Host {
-  /** The phase of the service, one for each look; the last one stays. */
+  /** Phase of the service at each read. The last phase repeats. */
   readonly phases: readonly Phase[];
-  /** Whether its invoices are paid; absent: they cannot be read. */
+  /** For each read, true if the invoices are paid; absent: invoices cannot be read. */
   readonly paid?: readonly boolean[];
-  /** How often it refuses. Default: as long as the service is not live. */
+  /** Number of rejections. Default: every create until the service is live. */
   readonly times?: number;
   readonly status?: number;
   readonly code?: Code;
   readonly reached?: Reached;
   readonly fields?: Readonly<Record<string, readonly string[]>>;
-  /** The grant was made although the answer says no. */
+  /** True if the host creates the grant and still returns an error. */
   readonly made?: boolean;
-  /** The status by which it refuses its list, from which request on. Default: it shows it. */
+  /**
+   * Status with which the list of grants fails, and the number of sent creates from which it fails. Default: the
+   * list succeeds.
+   */
   readonly hides?: readonly [status: number, sent: number];
-  /** The create of an earlier run whose answer was lost. */
+  /** True if an earlier run's create is pending. */
   readonly earlier?: true;
-  /** What it shows of the service. */
+  /** Attributes that replace the service's attributes. */
   readonly service?: JsonObject;
-  /** What `wait` finds. Default: what the service is by then. */
+  /** Result of `wait`. Default: the current service. */
   readonly waits?: "in vain";
 }
 
@@ -121,7 +127,7 @@ describe("a grant of a service that is not live yet", () => {
     ["invoices not readable", { phases: ["pending"] }, "no invoice shows its payment"],
     ["no invoice", { phases: ["pending"], paid: [] }, "no invoice shows its payment"],
     ["not paid, status not understood", { phases: ["unknown"], paid: [false] }, "its invoice is not paid"],
-  ])("(%s) is left for later at once, and nothing is recorded of it", async (_, host, why) => {
+  ])("(%s) is deferred at once, and not recorded", async (_, host, why) => {
     const { says, sent, waits, last, asked } = await grant(host);
     expect(says).toBe(`${WHERE} waits until service 1001 is live: ${why}`);
     expect({ sent, waits, last, asked }).toEqual({ sent: 1, waits: 0, last: "dropped", asked: [] });
@@ -144,19 +150,19 @@ describe("a grant of a service that is not live yet", () => {
     },
   );
 
-  it("that is paid is waited for, and the grant is made", async () => {
+  it("that is paid is waited for, and the grant is created", async () => {
     const { outcome, sent, waits } = await grant({ phases: ["pending", "live"], paid: [true] });
     expect(outcome).toMatchObject({ attributes: { id: "301" } });
     expect({ sent, waits }).toEqual({ sent: 2, waits: 1 });
   });
 
-  it("that is paid and takes longer than a job is waited for is left for later", async () => {
+  it("that is paid but slower than the wait for a job is deferred", async () => {
     const { says, sent, waits } = await grant({ phases: ["pending"], paid: [true], waits: "in vain" });
     expect(says).toBe(`${WHERE} waits until service 1001 is live: it is paid, and still being provisioned`);
     expect({ sent, waits }).toEqual({ sent: 1, waits: 1 });
   });
 
-  it("that has become live since the refusal is tried again at once, and not without end", async () => {
+  it("that became live since the rejection is retried at once, but not without end", async () => {
     expect(await grant({ phases: ["live"], times: 1 })).toMatchObject({
       sent: 2,
       outcome: { attributes: { id: "301" } },
@@ -166,7 +172,7 @@ describe("a grant of a service that is not live yet", () => {
     expect(refused.outcome).toMatchObject({ message: "not now" });
   });
 
-  it.each([400, 402, 404, 412, 422, 423, 425])("is known by a %s", async (status) => {
+  it.each([400, 402, 404, 412, 422, 423, 425])("is recognized by a %s response", async (status) => {
     expect((await grant({ phases: ["pending"], paid: [false], status })).isWait).toBe(true);
   });
 
@@ -175,7 +181,7 @@ describe("a grant of a service that is not live yet", () => {
     ["a value that the API refuses", { status: 422, code: "api.validation", fields: { email: ["is not allowed"] } }],
     ["a page of a proxy", { status: 404, code: "api.malformed" }],
     ["a service that is live", { phases: ["suspended"] }],
-  ])("is not taken for %s", async (_, host) => {
+  ])("is not confused with %s", async (_, host) => {
     const { isWait, outcome } = await grant({ phases: ["pending"], paid: [false], times: 99, ...host });
     expect(isWait).toBe(false);
     expect(outcome).toBeInstanceOf(ApiError);
@@ -194,7 +200,7 @@ describe("a grant of a service that is not live yet", () => {
       { ...paidLater, reached: "maybe", hides: [409, 1] },
       { isWait: true, sent: 1, last: "dropped" },
     ],
-  ])("whose host does not list it until then is left for later: %s", async (_, host, expected) => {
+  ])("whose host does not list it until then is deferred: %s", async (_, host, expected) => {
     expect(await grant(host)).toMatchObject(expected);
   });
 
@@ -202,13 +208,13 @@ describe("a grant of a service that is not live yet", () => {
     ["for another reason", { hides: [500, 1] }],
     ["of a service whose status is not understood", { hides: [409, 1], phases: ["unknown"] }],
     ["after a create whose answer was lost", { hides: [409, 1], status: 500, code: "api.server" }],
-  ])("whose list is refused %s stays pending: it may be made", async (_, host) => {
+  ])("whose list is rejected %s stays pending, because it may exist", async (_, host) => {
     const { isWait, last } = await grant({ ...paidLater, reached: "maybe", ...host });
     expect(isWait).toBe(false);
     expect(last).toMatchObject({ private: { pending: { operation: "createGrant" } } });
   });
 
-  it("after an answer that leaves the outcome open is left for later only where the list does not show it", async () => {
+  it("with an unknown result is deferred only if the list does not show it", async () => {
     const open = { phases: ["pending"] as const, paid: [false], reached: "maybe" as const };
     expect(await grant(open)).toMatchObject({ isWait: true, sent: 1, last: "dropped" });
     expect(await grant({ ...open, made: true })).toMatchObject({
@@ -218,7 +224,7 @@ describe("a grant of a service that is not live yet", () => {
   });
 });
 
-describe("reading what belongs to a service, at a host that does not show it before the service is live", () => {
+describe("lists of a service, at a host that does not show them before the service is live", () => {
   const shownAs = async (phase: Phase, status: number, prior?: JsonObject, isDeclared = true) => {
     const { account, kind } = fakeAccount(kindOf("hosting_grant"));
     const refused = new ApiError({
@@ -250,7 +256,7 @@ describe("reading what belongs to a service, at a host that does not show it bef
   };
 
   it.each([409])(
-    "is a wait: after a %s what is new is absent, and what is recorded is as it was recorded",
+    "make the run wait after a %s: a new object is absent, and a recorded object keeps its state",
     async (s) => {
       expect(await shownAs("pending", s)).toEqual({ status: "absent", matches: [], waitsFor: "service 1001" });
       const seen = await shownAs("pending", s, liveGrant);
@@ -263,12 +269,12 @@ describe("reading what belongs to a service, at a host that does not show it bef
     ["live", 409],
     ["live", 403],
     ["pending", 500],
-  ] as const)("of a service that is %s fails with a %i", async (phase, status) => {
+  ] as const)("of a service that is %s fail with a %i", async (phase, status) => {
     expect(await shownAs(phase, status)).toBe("refused");
   });
 
   it.each(["pending", "suspended"] as const)(
-    "is the service's affair after a 403, not the token's, if the service is %s: the message names its domain",
+    "count a 403 as the service's and not the token's if the service is %s: the message names its domain",
     async (phase) => {
       const waitsFor = `service 1001 (${liveService.domain})`;
       expect(await shownAs(phase, 403)).toEqual({ status: "absent", matches: [], waitsFor });
@@ -276,7 +282,7 @@ describe("reading what belongs to a service, at a host that does not show it bef
     },
   );
 
-  it("plans a new one, adopts none unseen, and says both", () => {
+  it("plan a new object, adopt none unseen, and both are reported", () => {
     const input: PlanInput = {
       kind: kindOf("hosting_grant"),
       address: WHERE,
@@ -320,7 +326,7 @@ describe("a single sign-on", () => {
   it.each([
     ["live", 409],
     ["pending", 403],
-  ] as const)("to a service that is %s and answers %i is refused as it came", async (phase, status) => {
+  ] as const)("to a service that is %s and returns %i fails with the API's message", async (phase, status) => {
     const { account, kind } = host(phase);
     const error = refused(status);
     expect(await signOnRefused(account, kind, "1001", error)).toBe(error);

@@ -1,4 +1,7 @@
-/** For one history of a pending create, plan, apply, removal and `resolve` reach the same decision about the same objects. */
+/**
+ * For one history of a pending create, plan, apply, removal and `resolve` reach the same decision about the same
+ * objects.
+ */
 import { describe, expect, it } from "vitest";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
 import { evidence, type PendingCreate, planRemoval, planResource } from "../../../../src/core/lifecycle/index.ts";
@@ -22,7 +25,7 @@ const HOUR = 3_600_000;
 const WEBHOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view" };
 
-/** A kind: what was sent, a new object as it was sent, and one with another natural key. */
+/** For each kind: the sent values, an object with these values, and an object with another natural key. */
 const SUBJECTS = {
   hosting_webhook: { sent: WEBHOOK, same: liveWebhook, other: { ...liveWebhook, url: "https://b.example" } },
   hosting_grant: { sent: GRANT, same: liveGrant, other: { ...liveGrant, email: "ops@acme.example" } },
@@ -149,7 +152,7 @@ function removed({ kind, live, prior, others }: Subject): string {
   return diagnostics[0]?.code ?? `${change.actions[0]} ${change.before?.id}`;
 }
 
-/** The verdicts of `resolve` and the removals that fit a decision of the plan. */
+/** Verdicts of `resolve` and removals that agree with each decision of the plan. */
 const FITTING: Readonly<Record<string, readonly [verdict: RegExp, removal: RegExp]>> = {
   resend: [/^(nothing|waiting)$/, /^(forget null|plan.pending)$/],
   "plan.pending": [/^(unclear|waiting)$/, /^plan.pending$/],
@@ -158,7 +161,7 @@ const FITTING: Readonly<Record<string, readonly [verdict: RegExp, removal: RegEx
 };
 
 describe("a pending create", () => {
-  it("is one decision for plan, apply, resolve and removal", async () => {
+  it("has one decision in plan, apply, resolve and removal", async () => {
     const reached = new Set<string>();
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
@@ -170,7 +173,7 @@ describe("a pending create", () => {
         const [verdict, removal] = FITTING[plan] ?? same;
         expect(await evident(subject), "resolve").toMatch(verdict);
         expect(removed(subject), "removal").toMatch(removal);
-        // A removal waits as long as `resolve` does, and no longer.
+        // A removal waits no longer than `resolve`.
         if (history.age >= HOUR && plan !== "plan.pending") expect(removed(subject)).not.toBe("plan.pending");
       }),
       { numRuns: runs(400) },

@@ -1,27 +1,27 @@
-// One concept for both fronts: who has which object of an account, and which thing that is yet to be made.
+// Owners of existing objects and of objects that a run is creating. All front ends use this concept.
 import { describe, expect, it } from "vitest";
 import { Ownership, objectKey, thingKey } from "../../../../src/core/lifecycle/index.ts";
 import { kindOf } from "../../../support/subjects.ts";
 
-describe("what makes two resources one object", () => {
+describe("the key of an object", () => {
   const live = { id: "301", service_id: "1001", email: "dev@acme.example" };
   const grants = kindOf("hosting_grant");
-  it("is nothing while it has no id", () => {
+  it("is undefined without an id", () => {
     expect(objectKey("default", grants, { ...live, id: null })).toBeUndefined();
   });
 });
 
-describe("what makes two creates one thing", () => {
+describe("the key of a create", () => {
   const grants = kindOf("hosting_grant");
   const share = { service_id: "1001", email: "dev@acme.example" };
-  it("is nothing while its natural key or its parent is unknown", () => {
+  it("is undefined while its natural key or its parent is unknown", () => {
     expect(thingKey("default", grants, { email: share.email })).toBeUndefined();
     expect(thingKey("default", kindOf("hosting_service"), { domain: null })).toBeUndefined();
   });
 });
 
 describe("ownership", () => {
-  it("is claimed whole or not at all, by one owner", () => {
+  it("is claimed completely or not at all, by one owner", () => {
     const ownership = new Ownership<string>();
     expect(ownership.claim("a", "name", "domain")).toBeUndefined();
     expect(ownership.claim("a", "name")).toBeUndefined();
@@ -31,7 +31,7 @@ describe("ownership", () => {
     expect(ownership.claim("a", undefined)).toBeUndefined();
   });
 
-  it("is of the first, unless that one does not count", () => {
+  it("belongs to the first owner, unless that owner does not count", () => {
     const ownership = new Ownership<string>();
     ownership.add("a", "1001");
     ownership.add("b", "1001");
@@ -43,7 +43,7 @@ describe("ownership", () => {
     expect([ownership.has("b", "1001"), ownership.has("c", "1001")]).toEqual([true, false]);
   });
 
-  it("ends for one key, or for all that an owner has, and for nobody else", () => {
+  it("ends for one key, or for all keys of an owner, and for no other owner", () => {
     const ownership = new Ownership<string>();
     ownership.add("b", "shared");
     ownership.claim("a", "1", "2");

@@ -1,4 +1,4 @@
-// Servers without a name: which live ones may be the declared one, and which are explained by others.
+// Servers without a name: the live servers that may be the declared server, and those that belong to another resource.
 import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
@@ -6,7 +6,7 @@ import { lookalikesOf, type Others, renamedFrom } from "../../../../src/core/lif
 import type { JsonObject } from "../../../../src/core/model/index.ts";
 import { kindOf, recorded, remote } from "../../../support/subjects.ts";
 
-/** Two services of the same plan are alike; a name decides where both have one. */
+/** Two services with the same plan match. If both have a name, the names decide. */
 const kind: Kind = {
   ...kindOf("hosting_service"),
   mayMatch: ({ plan_id }, live) => plan_id === live.plan_id,
@@ -26,7 +26,7 @@ const ids = (objects: readonly Remote[], others: Others = {}, config: JsonObject
   lookalikesOf(kind, config, objects, [], others).map(({ id }) => id);
 const held = (...by: [id: string, address: string][]) => ({ ownerOf: ({ id }: Remote) => new Map(by).get(id) });
 
-describe("what may be the declared server", () => {
+describe("candidates for the declared server", () => {
   it.each<[string, readonly Remote[], Others, string[]]>([
     ["what nobody holds", [server("1"), server("2")], {}, ["1", "2"]],
     ["not what another address holds", [server("1"), server("2")], held(["1", "hosting_service.b"]), ["2"]],
@@ -57,7 +57,7 @@ describe("what may be the declared server", () => {
     ],
   ])("%s", (_, objects, others, expected) => expect(ids(objects, others)).toEqual(expected));
 
-  it("is not what has its name: that is the declared one, and not only like it", () => {
+  it("exclude a service with its name, which is the declared server itself", () => {
     const named = server("1", 11, { domain: "a.example" });
     expect(ids([named], {}, { plan_id: 11, domain: "a.example" })).toEqual([]);
     expect(ids([named], {}, { plan_id: 11, domain: "b.example" })).toEqual(["1"]);
@@ -67,13 +67,13 @@ describe("what may be the declared server", () => {
 describe("a create of an address that is no longer declared", () => {
   const abandoned = [sibling("other", [], 12), sibling("old")];
 
-  it("may be the declared server under its old name", () => {
+  it("may have created the declared server under its old name", () => {
     expect(renamedFrom(kind, { plan_id: 11, domain: null }, [], { abandoned })).toBe("hosting_service.old");
     expect(renamedFrom(kind, { plan_id: 13, domain: null }, [], { abandoned })).toBeUndefined();
     expect(renamedFrom(kind, { plan_id: 11, domain: null }, [], {})).toBeUndefined();
   });
 
-  it("is not where the declared one has its own name", () => {
+  it("is no candidate if the declared server has its own name", () => {
     expect(renamedFrom(kind, { plan_id: 11, domain: "a.example" }, [], { abandoned })).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-// What may have come of a request whose answer was lost: by time, by id, by name, and by what the API shows only once.
+// Possible results of a request with a lost response: decided by time, id, name and one-time values.
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type AttributeMeta, attribute } from "../../../../src/core/kinds/attribute.ts";
@@ -20,15 +20,15 @@ const MINUTE = 60_000;
 const intent = (over: Partial<Intent> = {}): Intent => ({ since: at(0), operation: "createWebhook", ...over });
 const made = (created_at: unknown): Remote => remote({ id: "1", created_at } as JsonObject);
 
-describe("when a list is believed", () => {
-  it("is when the request has arrived, and the list has had its time and a quarter", () => {
+describe("the moment from which a list is complete", () => {
+  it("is 25 % of the list lag after the list lag, counted from the arrival of the request", () => {
     expect(believedAfterMs(60_000)).toBe(80_000);
     expect(believedAfterMs(8_000)).toBe(15_000);
     expect(believedAfterMs(0)).toBe(5_000);
   });
 });
 
-describe("when an object was made", () => {
+describe("the creation time of an object", () => {
   it.each<[string, unknown, [number, number] | undefined]>([
     ["is the moment that it says", at(0), [NOW, NOW]],
     ["is a whole day where it says a date", "2026-11-21", [NOW - 12 * 60 * MINUTE, NOW + 12 * 60 * MINUTE]],
@@ -53,12 +53,12 @@ describe("when an object was made", () => {
     ["between two sendings that are far apart", { since: at(-60 * MINUTE), resent: at(0) }, at(-30 * MINUTE), 0, false],
     ["and not said, seen soon after", {}, null, TEN, true],
     ["and not said, seen later than that", {}, null, TEN + 1, false],
-  ])("can be what the request made when it was made %s", (_, over, created, now, expected) => {
+  ])("can match the request if it is %s", (_, over, created, now, expected) => {
     expect(madeThen(intent(over), made(created), NOW + now)).toBe(expected);
   });
 });
 
-describe("what is written down as there before a create", () => {
+describe("the objects that a create records before it is sent", () => {
   const many = (count: number) => Array.from({ length: count }, (_, i) => remote({ id: String(i + 1) }));
   const like = remote({ id: "7" });
   const held = ({ id }: Remote) => (id === "2" ? "hosting_webhook.other" : undefined);
@@ -70,7 +70,7 @@ describe("what is written down as there before a create", () => {
     ["is what is like it alone, where there is very much", many(1_002), [like], { known: ["7"] }],
   ])("%s", (_, all, alike, expected) => expect(knownBefore(all, alike, held)).toStrictEqual(expected));
 
-  it("is everything up to a thousand objects", () => {
+  it("are all objects, up to a thousand", () => {
     const without2 = knownBefore(many(1_001), [], held);
     expect(without2).toMatchObject({ knowsAll: true });
     expect(without2.known).not.toContain("2");
@@ -79,10 +79,10 @@ describe("what is written down as there before a create", () => {
   });
 });
 
-describe("what the API shows only once", () => {
+describe("a one-time value", () => {
   const secretOf = (kind: Kind, shown?: JsonObject) => returnsSecretOnce(kind, shown);
 
-  it("is the secret of a webhook, as long as it is not known", () => {
+  it("is the secret of a webhook, while the secret is unknown", () => {
     expect(secretOf(kindOf("hosting_webhook"))).toBe(true);
     expect(secretOf(kindOf("hosting_webhook"), { secret: null })).toBe(true);
     expect(secretOf(kindOf("hosting_webhook"), { secret: "whsec" })).toBe(false);
@@ -98,7 +98,7 @@ describe("what the API shows only once", () => {
     expect(secretOf({ ...kindOf("hosting_webhook"), attributes })).toBe(expected);
   });
 
-  it("does not apply to a grant, which has no secret, nor to what cannot be deleted and created again", () => {
+  it("does not exist for a grant, which has no secret, nor for an object that cannot be recreated", () => {
     expect(secretOf(kindOf("hosting_grant"))).toBe(false);
     expect(secretOf(kindOf("hosting_service"))).toBe(false);
     expect(secretOf({ ...kindOf("hosting_webhook"), removal: "policy" })).toBe(false);

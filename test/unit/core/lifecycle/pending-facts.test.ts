@@ -1,4 +1,4 @@
-// The facts about a pending create: attempts, objects, owners and siblings, and the objects that a decision names.
+// Facts about a pending create: attempts, objects, owners and siblings, and the objects that a decision names.
 import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import type { foresee } from "../../../../src/core/lifecycle/decide.ts";
@@ -13,7 +13,7 @@ const at = (ms: number) => new Date(NOW + ms).toISOString();
 const webhook = kindOf("hosting_webhook");
 const service = kindOf("hosting_service");
 
-/** An intent of an hour ago. */
+/** Returns a one-hour-old intent. */
 const intent = (over: Partial<Intent> = {}): Intent => ({
   since: at(-60 * MINUTE),
   operation: "create",
@@ -53,14 +53,14 @@ const pendingHook = (url: string, known: string[] = []) =>
 describe("the attempts of an intent", () => {
   const walls = (one: Intent, by?: number) => attemptsOf(one, by).map(({ leavesBy }) => leavesBy.wall);
 
-  it("left within ten minutes after their records, or before a given moment", () => {
+  it("were sent within ten minutes after their records, or before a given moment", () => {
     const one = intent({ resent: at(-MINUTE) });
     expect(walls(one)).toEqual([NOW - 50 * MINUTE, NOW + 9 * MINUTE]);
     expect(walls(one, NOW)).toEqual([NOW - 50 * MINUTE, NOW]);
     expect(attemptsOf(one).map(({ recordedAt }) => recordedAt.wall)).toEqual([NOW - 60 * MINUTE, NOW - MINUTE]);
   });
 
-  it("left within five seconds after their records, if each is fenced", () => {
+  it("were sent within five seconds after their records, if each has a fence", () => {
     const one = intent({ resent: at(-MINUTE), fenced: true });
     expect(walls(one)).toEqual([NOW - 60 * MINUTE + 5_000, NOW - MINUTE + 5_000]);
     expect(walls(one, NOW - MINUTE)).toEqual([NOW - 60 * MINUTE + 5_000, NOW - MINUTE]);
@@ -74,14 +74,14 @@ describe("the attempts of an intent", () => {
   });
 });
 
-describe("objects that the states of this machine hold", () => {
+describe("objects in the states of this machine", () => {
   const state = { name: "hosting.tfstate in /srv/shop" };
   const seen = (firstSeen: number, holder?: object) => [
     { id: "1", firstSeen, lastSeen: NOW, ...(holder && { holder: { ...state, ...holder } }) },
   ];
   const OTHER = hook("1", "https://b.example");
 
-  it("are no candidates while another state holds them, unless the same intent created them", () => {
+  it("are no candidates while another state owns them, unless the same intent created them", () => {
     expect(decided([hook("1")], { held: seen(NOW) })).toMatchObject({ do: "adopt", objects: [{ id: "1" }] });
     expect(decided([hook("1")], { held: seen(NOW, {}) })).toMatchObject({
       do: "refused",
@@ -98,12 +98,12 @@ describe("objects that the states of this machine hold", () => {
     expect(decided([hook("1")], original), "a copy of the state").toMatchObject({ do: "refused", holder: state.name });
   });
 
-  it("were there before the create if a run saw them before its first attempt, beyond the difference of clocks", () => {
+  it("existed before the create if a run read them before its first attempt, beyond the difference of clocks", () => {
     expect(decided([OTHER], { held: seen(NOW - 71 * MINUTE) })).toMatchObject({ do: "resend" });
     expect(decided([OTHER], { held: seen(NOW - 69 * MINUTE) })).toMatchObject({ do: "ask", row: "rewritten" });
   });
 
-  it("of a server that a reset may have emptied count only if a run saw them after the create", () => {
+  it("of a server that a reset may have emptied count only if a run read them after the create", () => {
     const earlier = seen(NOW - 71 * MINUTE, {}).map((one) => ({ ...one, lastSeen: one.firstSeen }));
     expect(decided([hook("1")], { held: earlier }), "another server").toMatchObject({ do: "resend" });
     const ofSandbox = { held: earlier, isResettable: true };
@@ -136,14 +136,14 @@ describe("an object with another natural key", () => {
     expect(decision.do).not.toBe("resend");
   });
 
-  it("is ruled out if the host shows names as they were sent", () => {
+  it("is excluded if the host returns names unchanged", () => {
     expect(about("Alpha", named("Omega"))).toMatchObject({ row: "rewritten" });
     const decision = about("Alpha", named("Omega"), { habits: HABITS });
     expect(decision).toMatchObject({ row: "again", ruledOut: [{ why: "otherKey", remote: { id: "1" } }] });
     expect(about("Alpha", named("Omega"), { habits: { ...HABITS, rewritesKey: "seen" } }).row).toBe("rewritten");
   });
 
-  it("is ruled out if it was created before the request, at a host whose creation times are exact", () => {
+  it("is excluded if it was created before the request, at a host with exact creation times", () => {
     const habits = { rewritesKey: "unknown", createdTimes: "exact" } as const;
     const before = named("Omega", { created_at: at(-71 * MINUTE) });
     expect(about("Alpha", before).row).toBe("rewritten");
@@ -152,7 +152,7 @@ describe("an object with another natural key", () => {
     expect(about("Alpha", named("Omega", { created_at: null }), { habits }).row).toBe("rewritten");
   });
 
-  it("is ruled out if another process of this machine requested it, unless the keys are alike", () => {
+  it("is excluded if another process of this machine requested it, unless the keys are similar", () => {
     const requested = new Set(["1"]);
     expect(about("Alpha", named("Omega"), { requested })).toMatchObject({
       row: "again",
@@ -161,7 +161,7 @@ describe("an object with another natural key", () => {
     expect(about("Alpha", named("Alpha Ltd"), { requested }).row).toBe("rewritten");
   });
 
-  it("of a webhook is near if the host drops an event, and another one at another URL", () => {
+  it("of a webhook is near if the host drops an event, but not at another URL", () => {
     const sent = { url: "https://a.example/in", events: ["invoice.paid", "service.expiring"] };
     const shown = (over: JsonObject) =>
       decided([remote({ ...liveWebhook, ...sent, ...over, id: "1", created_at: at(-60 * MINUTE) })], {
@@ -185,7 +185,7 @@ describe("a declared retention of keys", () => {
       settings: { keyLifetimeMs: 24 * 60 * MINUTE },
     });
 
-  it("adopts a listed order, and repeats none beside a candidate or after an acceptance", () => {
+  it("adopts a listed order, and repeats no order beside a candidate or after an acceptance", () => {
     const shown = (domain: string) => remote({ ...liveService, id: "7", domain, created_at: at(0) });
     expect(order(1_000, [shown("alpha.example")])).toMatchObject({ do: "adopt", id: "7" });
     expect(order(1_000, [shown("www.alpha.example")])).toMatchObject({ do: "ask", row: "twice" });
@@ -227,7 +227,7 @@ describe("the decision about a pending create", () => {
     expect(decided(objects, { kind: service, attributes }).row).toBe(row);
   });
 
-  it("waits for a list that the host does not show yet, and asks if no call lists the kind", () => {
+  it("waits for a list that the host does not show yet, and asks if no request lists the kind", () => {
     const { list: _, ...unlisted } = kindOf("hosting_domain");
     const question = { sent: { attributes: liveWebhook, private: { pending: intent() } }, listed: undefined, now: NOW };
     expect(decidePending({ ...question, kind: webhook }).row).toBe("partial");

@@ -1,4 +1,4 @@
-// The list for a decision about a pending create: what other processes of the machine requested, and habits of the host.
+// List for a decision about a pending create, with the requests of other processes on the machine, and habits of the host.
 import { describe, expect, it } from "vitest";
 import { thingName } from "../../../../src/core/lifecycle/creating.ts";
 import { learnFromRow } from "../../../../src/core/lifecycle/habits.ts";
@@ -10,7 +10,7 @@ import { fakeAccount, kindOf, remote } from "../../../support/subjects.ts";
 
 const RUN = { project: "two", place: "state 2" };
 
-/** Another process that begins a create, and is killed or not. */
+/** Begins a create in another process. Without a response, the process crashes. */
 async function requestedBy(tables: MemoryTables, name: string, isAnswered: boolean): Promise<void> {
   const store = new MemoryStore({ tables, clock: testClock(START), process: "two" });
   const thing = thingName(kindOf("hosting_client_account"), undefined, name);
@@ -19,7 +19,7 @@ async function requestedBy(tables: MemoryTables, name: string, isAnswered: boole
     await store.leave(turn, intent);
     if (isAnswered) await store.answer(intent);
   });
-  // The next turn shows that the other create has ended without an answer.
+  // The next holder of the create lock detects that the other create ended without a response.
   await new MemoryStore({ tables, clock: testClock(START), process: "three" }).withTurn(RUN, async () => {});
 }
 
@@ -33,19 +33,19 @@ async function listed(tables: MemoryTables, ...names: string[]) {
 }
 
 describe("the objects of a list", () => {
-  it.each([true])("that another process requested are known (answered: %s)", async (isAnswered) => {
+  it.each([true])("are known if another process requested them (answered: %s)", async (isAnswered) => {
     const tables = new MemoryTables();
     await requestedBy(tables, "omega", isAnswered);
     expect((await listed(tables, "Omega", "Sigma")).requested).toEqual(new Set(["1"]));
   });
 
-  it("are not explained by a request if two have its natural key: it created one at most", async () => {
+  it("are not explained by a request if two have its natural key, because it created one at most", async () => {
     const tables = new MemoryTables();
     await requestedBy(tables, "omega", true);
     expect((await listed(tables, "Omega", "OMEGA")).requested).toEqual(new Set());
   });
 
-  it("come with the habits of the host", async () => {
+  it("include the habits of the host", async () => {
     const fake = fakeAccount(kindOf("hosting_client_account"));
     fake.isWhole = true;
     for (let nth = 0; nth < 10; nth++)

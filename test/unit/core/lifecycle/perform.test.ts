@@ -1,4 +1,4 @@
-// One request of a change: what is durable, and what other processes know, at each point at which the run may be killed.
+// One request of a change: the durable records, and the knowledge of other processes, at each point of a possible crash.
 import { describe, expect, it } from "vitest";
 import type { CallOptions, Mutation, Ticket } from "../../../../src/core/api/index.ts";
 import { Fate } from "../../../../src/core/lifecycle/context.ts";
@@ -11,7 +11,7 @@ const MUTATION: Mutation = { endpoint: "createWebhook", body: {} };
 
 interface Case {
   readonly answer?: () => unknown;
-  /** The run is stopped at this event. */
+  /** Event at which the run stops. */
   readonly stopAt?: string;
   readonly isCrowded?: boolean;
   readonly isUnwritable?: boolean;
@@ -72,17 +72,17 @@ async function run({ answer = () => "made", stopAt, isCrowded, isUnwritable, giv
 const RESERVED = "reserved within 5000";
 
 describe("a request of a change", () => {
-  it("waits for the request limit before its record, leaves after it, and its answer is recorded first", async () => {
+  it("waits for the request limit before its record, is sent after it, and its response is recorded first", async () => {
     const { events, end, fate } = await run();
     expect(events).toEqual([RESERVED, "recorded", "begun", "sent", "answer recorded"]);
     expect([end, fate.requests, fate.hasEffect]).toEqual(["made", "answered", true]);
   });
 
-  it("uses the place that was booked before its turn", async () => {
+  it("uses the reservation from before its create lock", async () => {
     expect((await run({ given: true })).events[0]).toBe("recorded");
   });
 
-  it("gives its turn back if the request limit has no place within 5 seconds", async () => {
+  it("releases its create lock if the request limit has no place within 5 seconds", async () => {
     const { events, end, fate } = await run({ isCrowded: true });
     expect([events, end, fate.requests]).toEqual([[RESERVED], "crowded", "nothing"]);
   });
@@ -120,7 +120,7 @@ describe("a request of a change", () => {
       [],
       { requests: "open", hasEffect: true },
     ],
-  ])("%s: the others and the record learn it", async (_, answer, ended, expected) => {
+  ])("%s: the other processes and the record get the result", async (_, answer, ended, expected) => {
     const { events, fate, end } = await run({ answer });
     expect(events.slice(4)).toEqual(["released", ...ended, "failure recorded"]);
     expect(fate).toMatchObject(expected);

@@ -29,38 +29,38 @@ interface Case {
   readonly why: string;
   readonly type?: string;
   readonly config: ValueObject;
-  /** The recorded attributes; absent: not recorded. */
+  /** Attributes in the state; absent: the resource is not in the state. */
   readonly prior?: JsonObject;
   readonly mark?: PrivateMark;
-  /** What is there: attributes over those recorded, or another observation. */
+  /** Live object: attributes that replace those in the state, or another observation. */
   readonly live?: JsonObject | Observation;
   readonly phase?: "pending" | "live" | "suspended" | "gone" | "unknown";
   readonly importId?: string;
   readonly adopting?: boolean;
   readonly reorder?: boolean;
   readonly orderAnyway?: boolean;
-  /** The intent of another server of the plan whose outcome is not known. */
+  /** Intent of another pending server in the plan. */
   readonly sibling?: Intent;
-  /** The intent of one whose address is no longer declared. */
+  /** Intent of a pending server whose address is no longer declared. */
   readonly abandoned?: Intent;
-  /** The API's list of plans; default: it could not be read. */
+  /** List of hosting plans. Default: unreadable. */
   readonly plans?: readonly Partial<PlanRecord>[];
-  /** The address that holds whatever is live. */
+  /** Address that owns each live object. */
   readonly holder?: string;
   readonly actions: readonly string[];
-  /** `why attribute` of each reason. */
+  /** Each reason as `why attribute`. */
   readonly reasons?: readonly string[];
   readonly deferred?: readonly string[];
-  /** `severity code` of each diagnostic. */
+  /** Each diagnostic as `severity code`. */
   readonly says?: readonly string[];
   readonly requests?: number;
-  /** The names of attributes that are known only afterwards. */
+  /** Names of attributes that are known only after the apply. */
   readonly unknown?: readonly string[];
-  /** Attributes afterwards, as far as they matter. */
+  /** Expected attributes after the change. Other attributes are not compared. */
   readonly after?: JsonObject | null;
-  /** What is remembered of the resource beside its attributes. */
+  /** Expected private data of the resource. */
   readonly remembers?: PrivateMark;
-  /** What is declared is not fulfilled, or that cannot be seen. */
+  /** The change does not fulfil the declaration, or hostform cannot check the result. */
   readonly unfulfilled?: true;
 }
 
@@ -77,7 +77,7 @@ const service = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
 const grant: ValueObject = { service_id: "1001", email: "dev@acme.example", permission: "view" };
 const hook: ValueObject = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 
-/** The list of plans of a host: shared hosting and a server. */
+/** Hosting plans of a host: a shared plan and a server. */
 const LISTED: readonly Partial<PlanRecord>[] = [
   { plan_id: 11, name: "Start", product_type: "Shared", prices: {}, currency: "USD", price: 500, billing_cycle: null },
   { plan_id: 31, name: "Root", product_type: "Root VPS", prices: {}, currency: "USD", price: 900, billing_cycle: null },
@@ -87,7 +87,7 @@ const LOST: Intent = { since: "2026-11-21T10:00:00Z", operation: "createWebhook"
 const other = remote({ ...liveWebhook, id: "202", url: "https://other.example" });
 
 const cases: readonly Case[] = [
-  // A date that the host shows in a form of its own, or in none that can be read.
+  // Dates that the host returns in its own format, or in an unreadable format.
   {
     why: "a date that cannot be read plans nothing beside a declared one, and is named",
     type: "hosting_grant",
@@ -119,7 +119,7 @@ const cases: readonly Case[] = [
     live: { ...liveGrant, expires_at: "2027-01-31 04:00:00" },
     actions: ["no-op"],
   },
-  // A name that the host has rewritten or cut, of an object that no address owns.
+  // Names that the host rewrote or cut, of objects without an address.
   {
     why: "a client account whose name was escaped exists",
     type: "hosting_client_account",
@@ -160,7 +160,7 @@ const cases: readonly Case[] = [
     actions: ["no-op"],
     says: ["error plan.lookalike"],
   },
-  // What the list of plans says of an order.
+  // Effect of the list of hosting plans on an order.
   { why: "a plan that is listed", config: order, live: ABSENT, plans: LISTED, actions: ["create"] },
   {
     why: "a plan that is not in the list: an error before anything is sent",
@@ -226,7 +226,7 @@ const cases: readonly Case[] = [
     plans: [{ ...LISTED[0], product_type: "business" }],
     actions: ["create"],
   },
-  // Not recorded.
+  // Resources that are not in the state.
   { why: "new is created", config: order, live: ABSENT, actions: ["create"], reasons: ["declared"], requests: 1 },
   {
     why: "new with what must wait until it is live",
@@ -299,7 +299,7 @@ const cases: readonly Case[] = [
     says: ["error plan.gone"],
   },
 
-  // Recorded and there.
+  // Resources in the state whose object exists.
   { why: "as declared", config: order, prior: service, actions: ["no-op"], reasons: [] },
   {
     why: "as declared, and its block still names the id by which it was adopted",
@@ -518,7 +518,7 @@ const cases: readonly Case[] = [
     after: { coupon_code: "TEN" },
   },
 
-  // Recorded and gone.
+  // Resources in the state whose object no longer exists.
   {
     why: "a service that is gone is not bought again",
     config: order,
@@ -708,7 +708,7 @@ const cases: readonly Case[] = [
     requests: 3,
   },
 
-  // Expired.
+  // Expired grants.
   {
     why: "expired before it was made",
     type: "hosting_grant",
@@ -751,7 +751,7 @@ const cases: readonly Case[] = [
     says: [],
   },
 
-  // Pending.
+  // Pending creates.
   {
     why: "an order without known outcome, of which the account shows nothing: sent again, as it was",
     config: { ...order, currency: "EUR" },
@@ -848,7 +848,7 @@ const cases: readonly Case[] = [
     reasons: ["declared"],
     after: { plan_id: 11, domain: "www.acme.example", term: 1 },
   },
-  // The list outranks the clock: a host may forget keys in seconds, and a clock may be wrong.
+  // The list outranks the clock, because a host may forget keys in seconds, and a clock may be wrong.
   ...["2026-11-21T09:59:59Z", "2026-11-21T09:55:00Z", "2026-11-21T10:05:00Z"].map(
     (since): Case => ({
       why: `an order without answer (${since}), and its domain is there since: adopted, with what was edited since`,
@@ -1057,7 +1057,7 @@ const cases: readonly Case[] = [
     says: [],
   },
 
-  // What the API does not show in a form that can be read.
+  // Values that the API returns in an unreadable form.
   ...(
     [
       ["not recorded", undefined, { status: "absent", matches: [] }],
@@ -1084,7 +1084,7 @@ const cases: readonly Case[] = [
     ];
   }),
 
-  // No state, or not the whole of it.
+  // Missing or incomplete state.
   {
     why: "a server, and another's order without known outcome is no longer declared: it may be this one, renamed",
     config: server,
@@ -1306,8 +1306,9 @@ describe("the plan of a resource", () => {
     else if (one.after !== undefined) expect(change.after).toMatchObject(one.after);
   });
 
-  // The golden file is what others rely on: `npm test -- -u test/unit/core/lifecycle/plan.test.ts`, then read the diff.
-  it("is in full what it was", async () => {
+  // After an intended change, run `npm test -- -u test/unit/core/lifecycle/plan.test.ts` and review the diff of the
+  // golden file.
+  it("equals the golden file for each case", async () => {
     const text = cases.map((one) => {
       const { change, result, ...said } = planResource(inputOf(one));
       const diagnostics = [...said.diagnostics, ...(said.conditions ?? []).map(conditionWarning)];
@@ -1316,7 +1317,7 @@ describe("the plan of a resource", () => {
     await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/plans.txt");
   });
 
-  it("is plain JSON, and the same each time", () => {
+  it("is plain JSON, and equal each time", () => {
     for (const one of cases) {
       const { change } = planResource(inputOf(one));
       expect(JSON.parse(JSON.stringify(change))).toStrictEqual(change);
@@ -1324,7 +1325,7 @@ describe("the plan of a resource", () => {
     }
   });
 
-  it("refuses with ways out: every error names something to do, and where", () => {
+  it("has errors with a fix and a position", () => {
     for (const one of cases) {
       for (const diagnostic of planResource(inputOf(one)).diagnostics.filter(isError)) {
         expect(fixOf(diagnostic), one.why).toMatch(/`|put|Correct/);
@@ -1348,7 +1349,7 @@ describe("the plan of a resource", () => {
     }
   });
 
-  it("names what is secret: by kind, by what flows into it, and by what was recorded", () => {
+  it("names its secrets: by kind, by source, and by the state", () => {
     const one = inputOf({ why: "", config: order, prior: service, actions: [] });
     const prior = { ...recorded(one.address, service), sensitive: ["reference", "password"] };
     const { change } = planResource({ ...one, prior, origins: { coupon_code: { from: ["env.COUPON"] } } });
@@ -1362,7 +1363,7 @@ describe("the plan of a resource", () => {
 
   it.each<[why: string, config: ValueObject, more: Partial<PlanInput>, text: string]>([
     ["the value and its place", { suspended: true }, {}, "hosting.yaml declares suspended: true (line 12)"],
-  ])("names in the reason for a change who asked for it: %s", (_, config, more, text) => {
+  ])("names in the reason for a change its origin: %s", (_, config, more, text) => {
     const input = inputOf({
       why: "",
       config: { ...order, ...config },
@@ -1374,7 +1375,7 @@ describe("the plan of a resource", () => {
     expect(change.reasons.map((reason) => reason.text)).toContain(text);
   });
 
-  it("orders a gone service again under the next generation", () => {
+  it("orders a deleted service again under the next generation", () => {
     const one: Case = { why: "", config: order, prior: service, live: GONE, reorder: true, actions: [] };
     expect(planResource(inputOf(one)).change.private).toEqual({ generation: 2 });
     expect(planResource(inputOf({ ...one, mark: { generation: 2 } })).change.private).toEqual({ generation: 3 });

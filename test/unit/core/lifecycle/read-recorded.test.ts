@@ -1,4 +1,4 @@
-// What is observed of a resource, in each way in which it can be named, and what is said of values that are wrong.
+// Observation of a resource for each way to identify it, and the messages about wrong values.
 import { describe, expect, it } from "vitest";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
 import { notSent, wasRefused } from "../../../../src/core/lifecycle/context.ts";
@@ -57,7 +57,7 @@ async function observe(type: string, { objects = [], prior, mark = {}, importId,
   return { ...(found as Observation & { detail?: string }), asked: fake.asked };
 }
 
-describe("a recorded resource", () => {
+describe("the observation of a recorded resource", () => {
   const service = (over: JsonObject = {}, phase: Remote["phase"] = "live") =>
     remote({ ...liveService, created_at: at(0), ...over }, phase);
   const prior = { ...liveService, created_at: at(0) };
@@ -97,13 +97,13 @@ describe("a recorded resource", () => {
   ])("%s", async (_, reading, expected) => expect(await observe("hosting_service", reading)).toMatchObject(expected));
 });
 
-describe("what is to be adopted", () => {
+describe("the observation of a resource to adopt", () => {
   it.each<[string, string, Reading, object]>([
     ["does not exist", "hosting_service", { importId: "9" }, { status: "gone", how: "does not exist" }],
   ])("%s (%s)", async (_, type, reading, expected) => expect(await observe(type, reading)).toMatchObject(expected));
 });
 
-describe("what is like a declaration", () => {
+describe("the observation of objects like a declaration", () => {
   const like = async (type: string, config: ValueObject | undefined, ...objects: Remote[]) => {
     const { account, kind, asked } = fakeAccount(kindOf(type), ...objects);
     const { matches, alike = [] } = await likeness(account, kind, config);
@@ -135,7 +135,7 @@ describe("two services with one domain", () => {
   const groups = (...objects: Remote[]) =>
     sameInUse(kindOf("hosting_service"), objects).map((same) => same.map(({ id }) => id));
 
-  it("are billed twice, unless one has ended or its status is not understood", () => {
+  it("are both billed, unless one has ended or its status is unknown", () => {
     expect(groups(service("1", "a.example"), service("2", "A.example"), service("3", "b.example"))).toEqual([
       ["1", "2"],
     ]);
@@ -151,11 +151,11 @@ describe("two services with one domain", () => {
   });
 });
 
-describe("a refusal that may be over when the service is live", () => {
+describe("a rejection that may end when the service is live", () => {
   const refused = (status: number, over: object = {}) =>
     new ApiError({ code: "api.conflict", summary: "no", endpoint: "POST /x", reached: "answered", status, ...over });
 
-  it("is no page, no failure without a status, no mistake of ours, and not about a value that was sent", () => {
+  it("excludes a page, a failure without a status, a defect of hostform, and a rejected value", () => {
     expect(mayPass(refused(422, { code: "api.malformed" }))).toBe(false);
     expect(mayPass(failure("maybe"))).toBe(false);
     expect(mayPass(Object.assign(new Error("x"), { status: 422 }))).toBe(false);
@@ -200,10 +200,10 @@ describe("a refusal that may be over when the service is live", () => {
   });
 });
 
-describe("a create on its way", () => {
+describe("a pending create", () => {
   const mutation = { endpoint: "createWebhook", params: { id: "1" }, body: { url: "x" }, idempotencyKey: "k" } as never;
 
-  it("is written down with all that it is, and only that", () => {
+  it("is recorded with all its fields, and no others", () => {
     const since = at(0);
     expect(intentOf(mutation, START, { known: ["7"], knowsAll: true })).toEqual({
       since,
@@ -220,7 +220,7 @@ describe("a create on its way", () => {
     expect(intentOf({ endpoint: "createWebhook" } as never, START)).toEqual(bare);
   });
 
-  it("is sent again byte for byte, with what is new where nothing was written down", () => {
+  it("is repeated byte for byte, with new values if nothing was recorded", () => {
     const fresh = { endpoint: "createWebhook", params: { id: "2" }, body: { url: "y" }, idempotencyKey: "l" } as never;
     expect(mutationOf(intentOf(mutation, START), fresh)).toEqual(mutation);
     expect(mutationOf({ since: at(0), operation: "createWebhook" }, fresh)).toEqual(fresh);
@@ -249,7 +249,7 @@ describe("a create on its way", () => {
     expect(usesUpKey(Object.assign(new Error("no"), more)), "of the API alone").toBe(false);
   });
 
-  it("and refused when it was sent again says what was sent, and how to go on", () => {
+  it("that is rejected at its repetition reports the sent values and the next step", () => {
     const change = { address: "hosting_webhook.a" } as Change;
     const error = refusedAgain(change, { since: at(0), operation: "x", body: { url: "u" } }, notFound());
     expect(error.diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual([
@@ -264,7 +264,7 @@ describe("a create on its way", () => {
   });
 });
 
-describe("a value that is wrong", () => {
+describe("an invalid value", () => {
   const words = (type: string, config: ValueObject) =>
     validate(kindOf(type), config, `${type}.a`).diagnostics.map(({ severity, summary, detail, remedies = [] }) =>
       [severity, summary, detail, fixOf({ remedies })].filter(Boolean).join(" | "),
@@ -278,7 +278,7 @@ describe("a value that is wrong", () => {
       /^error \| plan_id: expected a whole number \| The value is 1\.5\.$/,
     ],
     ["hosting_service", { ...order, password: "short", password_version: 1 }, /^error \| password: [^|]*$/],
-  ])("of %s %j is named with what was expected", (type, config, expected) => {
+  ])("of %s %j is named with the expected value", (type, config, expected) => {
     const found = words(type, config);
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(expected);

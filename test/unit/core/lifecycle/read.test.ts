@@ -19,7 +19,7 @@ const grant = kindOf("hosting_grant");
 const prior = recorded("hosting_service.acme", liveService);
 
 describe("reading", () => {
-  it("many of one collection lists it once", async () => {
+  it("lists a collection once for several resources", async () => {
     const { account, kind, asked } = fakeAccount(service, remote(liveService), remote({ ...liveService, id: "1002" }));
     const reads = ["1001", "1002", "1001"].map((id) =>
       read(account, { kind, prior: recorded("hosting_service.acme", { ...liveService, id }), config: undefined }),
@@ -28,14 +28,14 @@ describe("reading", () => {
     expect(asked).toEqual(["list"]);
   });
 
-  it("one alone gets it by its id", async () => {
+  it("gets a single resource by its id", async () => {
     const { account, kind, asked } = fakeAccount(service, remote(liveService));
     const seen = await read(account, { kind, prior, config: prior.attributes, alone: true });
     expect(seen).toEqual({ status: "present", attributes: prior.attributes, phase: "live" });
     expect(asked, "nothing else is looked for").toEqual(["get 1001"]);
   });
 
-  it("confirms by a second list where there is no GET", async () => {
+  it("confirms by a second list if there is no GET", async () => {
     const { account, kind, asked } = fakeAccount(grant);
     const old = recorded("hosting_grant.acme", liveGrant);
     const observed = await Promise.all([1, 2].map(() => read(account, { kind, prior: old, config: undefined })));
@@ -62,7 +62,7 @@ describe("reading", () => {
       null,
     ],
     ["a list that may not be read", "refused", null],
-  ])("what is adopted gets the number of its plan by %s", async (_, plans, id) => {
+  ])("sets the hosting plan number of an adopted service by %s", async (_, plans, id) => {
     const fake = fakeAccount(service, remote(liveService));
     fake.plans = plans;
     const query = { kind: fake.kind, prior: undefined, importId: "1001", config: undefined };
@@ -71,14 +71,14 @@ describe("reading", () => {
     expect(fake.asked, "of several resources: by the list that all share").toEqual(["list"]);
   });
 
-  it("what is adopted keeps the number that the API gives", async () => {
+  it("keeps the hosting plan number that the API returns for an adopted service", async () => {
     const fake = fakeAccount(service, remote({ ...liveService, plan_id: 12 }));
     fake.plans = [{ plan_id: 11, name: "Shared Start" }];
     const query = { kind: fake.kind, prior: undefined, importId: "1001", config: undefined };
     expect(await read(fake.account, query)).toMatchObject({ attributes: { plan_id: 12 } });
   });
 
-  it.each([["recorded", { prior }]] as const)("what has no list is asked for by its id (%s)", async (_, query) => {
+  it.each([["recorded", { prior }]] as const)("requests an object without a list by its id (%s)", async (_, query) => {
     const { account, kind, asked } = fakeAccount(service, remote({ ...liveService, status: "frozen" }, "suspended"));
     const { list: __, ...single } = kind;
     expect(await read(account, { kind: single, config: undefined, ...query })).toMatchObject({
@@ -89,7 +89,7 @@ describe("reading", () => {
     expect(asked).toEqual(["get 1001"]);
   });
 
-  it("what the API has no call for is as it was recorded or named, and never looked for", async () => {
+  it("keeps the recorded or named state of an object without a GET, and never searches it", async () => {
     const domain = kindOf("hosting_domain");
     const config = { domain: "acme.example" };
     const known = recorded("hosting_domain.acme", { id: "acme.example", ...config });
@@ -123,7 +123,7 @@ describe("reading", () => {
       [],
     ],
     ["one of the plan", [{ plan_id: 31, name: "Root S" }], [vps], ["1001"]],
-  ])("a server without a domain may be %s", async (_, plans, live, alike) => {
+  ])("matches a server without a domain to %s", async (_, plans, live, alike) => {
     const fake = fakeAccount(service, ...live.map((each) => remote(each)));
     fake.plans = plans;
     const seen = await read(fake.account, { kind: fake.kind, prior: undefined, config: { plan_id: 31 } });
@@ -131,7 +131,7 @@ describe("reading", () => {
     expect(seen.status === "present" ? [] : seen.alike?.map(({ id }) => id)).toEqual(alike);
   });
 
-  it("reads no list of plans where the domain decides", async () => {
+  it("reads no list of hosting plans if the domain decides", async () => {
     const fake = fakeAccount(service, remote({ ...liveService, domain: "other.example" }));
     fake.plans = "refused";
     expect(await read(fake.account, { kind: fake.kind, prior: undefined, config: { domain: "a.example" } })).toEqual({
@@ -141,7 +141,7 @@ describe("reading", () => {
     });
   });
 
-  it("what is the same by its key is alike once, however like it is", async () => {
+  it("counts an object with the same key once, however similar it is", async () => {
     const fake = fakeAccount({ ...service, mayMatch: () => true }, remote(liveService));
     const seen = await read(fake.account, {
       kind: fake.kind,
@@ -152,7 +152,7 @@ describe("reading", () => {
     expect(seen.status === "present" ? [] : seen.alike).toHaveLength(1);
   });
 
-  it("treats a 403 as an error, never as gone", async () => {
+  it("treats a 403 as an error, never as a deleted object", async () => {
     const { account, kind } = fakeAccount(service);
     const refused = {
       ...kind,
@@ -165,14 +165,14 @@ describe("reading", () => {
 
   const page = () =>
     new ApiError({ code: "api.malformed", summary: "a page", endpoint: "GET /x", reached: "answered", status: 404 });
-  /** A router between here and the API says "not found" in JSON, too, while the API is away for a moment. */
+  /** A router in front of the API can also return "not found" in JSON while the API is unavailable. */
   const ownWord = () =>
     new ApiError({ code: "api.not_found", summary: "no route", endpoint: "GET /x", reached: "answered", status: 404 });
 
   it.each([
     ["is gone when the list is without it", [], "gone"],
     ["is an error when the list has it", [remote(liveService)], undefined],
-  ] as const)("what an answer 404 says of: it %s", async (_, objects, status) => {
+  ] as const)("of a 404 response: the object %s", async (_, objects, status) => {
     for (const answer of [page, ownWord]) {
       const { account, kind, asked } = fakeAccount(service, ...objects);
       const behind = { ...kind, get: () => Promise.reject(answer()) };
@@ -184,7 +184,7 @@ describe("reading", () => {
     }
   });
 
-  it("takes a terminated one for gone, and says with which word", async () => {
+  it("treats a terminated object as deleted, and names its word", async () => {
     const { account, kind } = fakeAccount(service, remote({ ...liveService, status: "Terminated" }, "gone"));
     expect(await read(account, { kind, prior, config: undefined })).toMatchObject({
       status: "gone",
@@ -209,7 +209,7 @@ describe("reading", () => {
       "It is other.example",
     ],
     ["of which nobody knows either", { domain: null }, { created_at: null }],
-  ])("takes an object behind a known id, %s, for a stranger: %j %j -> %s", async (_, was, is, difference) => {
+  ])("treats an object with a known id, %s, as another object: %j %j -> %s", async (_, was, is, difference) => {
     const { account, kind } = fakeAccount(service, remote({ ...liveService, ...is }));
     const known = recorded("hosting_service.acme", { ...liveService, ...was });
     const looked = read(account, { kind, prior: known, config: undefined });
@@ -220,7 +220,7 @@ describe("reading", () => {
       });
   });
 
-  it("accepts a free object under another name: it is recreated in any case", async () => {
+  it("accepts an unowned object with another name, because it is recreated in any case", async () => {
     const { account, kind } = fakeAccount(
       grant,
       remote({ ...liveGrant, created_at: null, email: "boss@acme.example" }),
@@ -229,7 +229,7 @@ describe("reading", () => {
     expect(await read(account, { kind, prior: known, config: undefined })).toMatchObject({ status: "present" });
   });
 
-  describe("what was created a moment ago", () => {
+  describe("a recently created object", () => {
     const created = new Date(START).toISOString();
     const webhook = kindOf("hosting_webhook");
 
@@ -265,7 +265,7 @@ describe("reading", () => {
       }
     });
 
-    it("is what the list shows as soon as it does", async () => {
+    it("has the state in the list as soon as a list shows it", async () => {
       const { account, kind } = fakeAccount(webhook, remote({ ...liveWebhook, url: "https://other.example" }));
       const known = recorded("hosting_webhook.acme", liveWebhook, { private: { created } });
       const seen = await read(account, { kind, prior: known, config: undefined });
@@ -276,7 +276,7 @@ describe("reading", () => {
 
   it.each([
     ["a webhook without events", "hosting_webhook", { url: "https://HOOKS.acme.example/" }, { events: [] }, ["201"]],
-  ] as const)("finds what may be the declared one and cannot be read: %s", async (_, type, declared, live, ids) => {
+  ] as const)("finds unreadable objects that may be the declared one: %s", async (_, type, declared, live, ids) => {
     const base = { hosting_webhook: liveWebhook, hosting_grant: liveGrant, hosting_service: liveService }[type];
     const { account, kind } = fakeAccount(kindOf(type), remote({ ...base, ...live }));
     const observed = await read(account, { kind, prior: undefined, config: { ...base, ...declared } });
@@ -296,7 +296,7 @@ describe("reading", () => {
     expect(asked).toEqual([]);
   });
 
-  it("tries a listing that failed again", async () => {
+  it("reads a failed list again", async () => {
     const { account, kind } = fakeAccount(service, remote(liveService));
     let calls = 0;
     const flaky = {

@@ -1,5 +1,5 @@
-// What is said when a resource is left alone, in all its forms. The golden file is what people read: `npm test -- -u
-// test/unit/core/lifecycle/refusals.test.ts`, then read the diff.
+// Every message about a skipped resource. After an intended change, run `npm test -- -u
+// test/unit/core/lifecycle/refusals.test.ts` and review the diff of the golden file.
 import { expect, it } from "vitest";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
 import { goneCondition } from "../../../../src/core/lifecycle/attention.ts";
@@ -117,21 +117,24 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "order with an unknown status": status.unknownAtOnce(S("Odd"), ["suspended", "password_version"]),
 });
 
-/** Remedies stand in the golden file as people read them. */
+/** Formats remedies as text for the golden file. */
 function asRead(this: Diagnostic, name: string, value: unknown): unknown {
   return name === "remedies" ? fixOf(this) : value;
 }
 
-it("all messages about a resource that is skipped", async () => {
+it("all messages about a skipped resource equal the golden file", async () => {
   const text = Object.entries(cases()).map(
     ([name, diagnostic]) => `# ${name}\n${JSON.stringify(diagnostic, asRead, 2)}\n`,
   );
   await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/words.txt");
 });
 
-it.each(["live", "suspended", "gone"] as const)("what was asked for is remembered until it is seen: %s", (phase) => {
-  const mark = { job: job("suspended", "active"), generation: 2, pending: { since: "", operation: "x" } } as never;
-  const kept = phase === "suspended" || phase === "gone" ? {} : { job: job("suspended", "active") };
-  expect(status.observedMark(mark, phase)).toEqual({ generation: 2, ...kept });
-  expect(status.observedMark({ generation: 2 }, phase)).toEqual({ generation: 2 });
-});
+it.each(["live", "suspended", "gone"] as const)(
+  "the requested status is stored until the service has it: %s",
+  (phase) => {
+    const mark = { job: job("suspended", "active"), generation: 2, pending: { since: "", operation: "x" } } as never;
+    const kept = phase === "suspended" || phase === "gone" ? {} : { job: job("suspended", "active") };
+    expect(status.observedMark(mark, phase)).toEqual({ generation: 2, ...kept });
+    expect(status.observedMark({ generation: 2 }, phase)).toEqual({ generation: 2 });
+  },
+);

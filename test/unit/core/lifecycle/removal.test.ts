@@ -19,14 +19,14 @@ interface Case {
   readonly observed?: Observation;
   readonly mark?: PrivateMark;
   readonly mode?: "apply" | "destroy";
-  /** What is recorded otherwise than usual. */
+  /** Recorded attributes that replace the defaults of the case. */
   readonly attributes?: JsonObject;
   readonly listLagMs?: number;
-  /** The declaration has a `removed` block for it. */
+  /** The declaration has a `removed` block for the resource. */
   readonly forget?: true;
-  /** The address that has each live object. */
+  /** Address that owns each live object. */
   readonly holder?: string;
-  /** The attributes of another pending create. */
+  /** Attributes of another pending create. */
   readonly sibling?: JsonObject;
   readonly actions: readonly string[];
   readonly removal?: string;
@@ -362,7 +362,7 @@ const LIVE: Readonly<Record<string, JsonObject>> = {
   hosting_webhook: liveWebhook,
 };
 
-describe("the policy that is recorded", () => {
+describe("the recorded deletion policy", () => {
   it.each([
     ["forget", "forget"],
     ["suspend", "suspend"],
@@ -373,7 +373,7 @@ describe("the policy that is recorded", () => {
     [1, "prevent"],
   ])("%j means %s", (deletion_policy, policy) => expect(policyOf({ deletion_policy })).toBe(policy));
 
-  it("is to prevent it where none is recorded", () => expect(policyOf({})).toBe("prevent"));
+  it("is prevent if none is recorded", () => expect(policyOf({})).toBe("prevent"));
 });
 
 describe("the removal of a resource", () => {
@@ -396,8 +396,9 @@ describe("the removal of a resource", () => {
     return { prior, ...planRemoval({ kind, prior, observed, mode, now: START, settings, ...forget, ...others }) };
   };
 
-  // The golden file is what others rely on: `npm test -- -u test/unit/core/lifecycle/removal.test.ts`, then read the diff.
-  it("is in full what it was", async () => {
+  // After an intended change, run `npm test -- -u test/unit/core/lifecycle/removal.test.ts` and review the diff of the
+  // golden file.
+  it("equals the golden file for each case", async () => {
     const modes = ["apply", "destroy"] as const;
     const text = cases.flatMap((one) =>
       modes.map((mode) => {
@@ -408,7 +409,7 @@ describe("the removal of a resource", () => {
     await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/removals.txt");
   });
 
-  it("of a pending create that only a person can decide offers hostform's question alone", () => {
+  it("of a pending create that only a user can resolve offers only resolve", () => {
     const remedies = cases.flatMap((one) =>
       planOf(one).diagnostics.flatMap(({ code, remedies = [] }) => {
         const resolving = remedies.filter((each) => typeof each === "object" && each.do === "resolve");

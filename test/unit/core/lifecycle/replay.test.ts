@@ -1,4 +1,4 @@
-// An order without an answer in a later run, at a host that says how long it keeps Idempotency-Keys.
+// Order with a lost response, in a later run, at a host that announces how long it keeps Idempotency-Keys.
 import { describe, expect, it } from "vitest";
 import { create } from "../../../../src/core/lifecycle/create.ts";
 import { withoutRequests } from "../../../../src/core/lifecycle/pending-create.ts";
@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 const at = (ms: number) => new Date(START + ms).toISOString();
 
 interface Situation {
-  /** Age of the first attempt. */
+  /** Age of the first attempt, in milliseconds. */
   readonly age: number;
   readonly retention?: number;
   readonly others?: readonly JsonObject[];
@@ -61,7 +61,7 @@ async function orderAgain({ age, retention = 24 * 60 * MINUTE, others = [], fail
   return { ended, waits, keys: writer.sent.map(({ idempotencyKey }) => idempotencyKey) };
 }
 
-describe("an order of an earlier run without an answer", () => {
+describe("an order of an earlier run with a lost response", () => {
   it("is repeated with its key at once, within the retention", async () => {
     const { ended, waits, keys } = await orderAgain({ age: 1_000 });
     expect(ended).toMatchObject({ id: "1001" });
@@ -74,7 +74,7 @@ describe("an order of an earlier run without an answer", () => {
     expect(keys).toEqual([]);
   });
 
-  it("is adopted where the list shows it, and not repeated", async () => {
+  it("is adopted if the list shows it, and not repeated", async () => {
     const { ended, keys } = await orderAgain({ age: 1_000, others: [{ domain: "www.acme.example" }] });
     expect(ended).toMatchObject({ id: "1" });
     expect(keys).toEqual([]);
@@ -85,7 +85,7 @@ describe("an order of an earlier run without an answer", () => {
     expect(waits.length).toBeGreaterThan(0);
   });
 
-  it("is decided again by a list if the replay was refused, and names the way out", async () => {
+  it("is decided again by a list if the replay was rejected, and the error names the fix", async () => {
     const refuse = () => {
       throw failure("answered", 422, "api.invalid" as never, "There is no plan");
     };

@@ -1,4 +1,4 @@
-// A secret that comes from somewhere: it is read only when a request holds it.
+// Secret from an external source: hostform reads the source only for a request that contains the secret.
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { stepsToward } from "../../../../src/core/lifecycle/secrets.ts";
@@ -29,14 +29,14 @@ async function bodies(config: JsonObject, wanted: JsonObject, read?: (name: stri
 const hunter2 = async () => "hunter2";
 
 describe("the requests of a change", () => {
-  it("hold a secret as it is declared", async () => {
+  it("contain a secret as declared", async () => {
     expect(await bodies({ password: "plain" }, { password_version: 2 })).toEqual({
       sent: [["resetPassword", { password: "plain" }]],
       asked: [],
     });
   });
 
-  it("hold what its source gives, asked once", async () => {
+  it("contain the value of its source, which is read once", async () => {
     expect(await bodies({ password: source }, { password_version: 2 }, hunter2)).toEqual({
       sent: [["resetPassword", { password: "hunter2" }]],
       asked: ["password"],
@@ -50,15 +50,15 @@ describe("the requests of a change", () => {
     },
   );
 
-  it("need something that reads sources", async () => {
+  it("require a reader of sources", async () => {
     await expect(bodies({ password: source }, { password_version: 2 })).rejects.toThrow(
       "nothing reads the source of password",
     );
   });
 
-  it("hold what is declared beside what a source gives, and no source is asked for what no request holds", async () => {
+  it("contain declared values beside the value of a source, and no source is read for an unused value", async () => {
     const asked: string[] = [];
-    // A kind with two secrets, of which one request holds one and says of the other whether it is given.
+    // Kind with two secrets. One request contains the first secret, and a flag that the second secret exists.
     const both: Kind = {
       ...kind,
       update: (_, __, { password, pin, label }) => {
@@ -83,7 +83,7 @@ describe("the requests of a change", () => {
     expect(asked).toEqual(["password"]);
   });
 
-  it("fail with the reader's words, at the attribute", async () => {
+  it("fail with the reader's message, at the attribute", async () => {
     const refuse = async () => {
       throw new HostformError([{ severity: "error", code: "secret.source", summary: "no such file" }]);
     };

@@ -1,4 +1,4 @@
-/** Secrets of one resource: what a plan says of them, when they leave the state, and that no reading touches them. */
+/** Secrets of one resource: the plan's messages, the removal from the state, and reads that keep them. */
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { fingerprintOf, refreshed, type SecretOutputs, unrecoverable } from "../../../../src/core/lifecycle/index.ts";
@@ -33,8 +33,8 @@ const OTHER = { file: "elsewhere" };
 const PRINT = fingerprintOf(SECRET);
 
 describe("a fingerprint", () => {
-  it("is the beginning of a digest, too short to find a secret by", () => {
-    // printf %s abc | sha256sum
+  it("is the beginning of a digest, too short to find the secret", () => {
+    // Computed with: printf %s abc | sha256sum
     expect(fingerprintOf("abc")).toBe("sha256:ba7816bf");
     expect(fingerprintOf("ü")).toBe("sha256:607474ca");
   });
@@ -110,19 +110,19 @@ describe("the plan of a secret", () => {
     expect(sees(webhook, before, after)).toEqual(expected);
   });
 
-  it("of a service that was never given a password misses none: the next one is written", () => {
+  it("of a service without a password reports no missing secret, and the next one is written", () => {
     expect(sees(service, { ...liveService, secret_output: FILE }, { ...liveService, secret_output: OTHER })).toEqual(
       nothing,
     );
   });
 });
 
-describe("a reading", () => {
+describe("a read", () => {
   it.each([
     ["a webhook", webhook, liveWebhook, "secret", "secret_fingerprint"],
     ["a service", service, liveService, "generated_password", "generated_password_fingerprint"],
   ] as const)(
-    "of %s touches neither its secret nor the fingerprint, whatever it shows",
+    "of %s changes neither its secret nor the fingerprint, whatever the response contains",
     (_, kind, live, name, print) => {
       for (const recorded of [{ [name]: SECRET }, { [print]: PRINT }]) {
         const before = complete(kind, { ...live, ...recorded });
@@ -135,7 +135,7 @@ describe("a reading", () => {
   );
 });
 
-/** Applies a change of a webhook and notes, in order, what is tried, sent, recorded and written. */
+/** Applies a change of a webhook. Records the checks, requests, state records and writes in order. */
 async function run(
   config: JsonObject,
   over: Partial<Change> = {},
@@ -176,15 +176,15 @@ const format = ({ severity, code, detail }: Diagnostic) => [severity, code, deta
 const declared = { url: liveWebhook.url ?? null, events: liveWebhook.events ?? null, secret_output: FILE };
 const TRIAL = `check {"file":"hook"} for secret of ${HOOK}`;
 
-describe("a secret that an answer contains", () => {
-  it("is recorded, then written, and only then taken out of the state", async () => {
+describe("a secret in a response", () => {
+  it("is recorded, then written, and then removed from the state", async () => {
     const { steps, outcome, last } = await run(declared);
     expect(steps).toEqual([TRIAL, "save -", "createWebhook", `save ${SECRET}`, `write ${SECRET}`, `save ${PRINT}`]);
     expect(outcome).toEqual([]);
     expect(last).toMatchObject({ secret: null, secret_fingerprint: PRINT, secret_output: FILE });
   });
 
-  it("stays in the state, with a warning, when it cannot be written", async () => {
+  it("stays in the state, with a warning, if it cannot be written", async () => {
     const { steps, outcome, last } = await run(declared, {}, "write");
     expect(steps.at(-1)).toBe(`write ${SECRET}`);
     expect(outcome).toEqual(["warning secret.output cannot be written. no room"]);
@@ -194,7 +194,7 @@ describe("a secret that an answer contains", () => {
   it.each([
     ["to be written", FILE],
     ["to stay in the state", null],
-  ])("makes the change fail when it does not come, were it %s", async (_, output) => {
+  ])("makes the change fail if it is missing, even with %s", async (_, output) => {
     const { steps, outcome, last } = await run({ ...declared, secret_output: output }, {}, "answer");
     const posts = steps.filter((step) => step === "createWebhook");
     expect(posts, "once more, and no more").toHaveLength(2);
@@ -208,7 +208,7 @@ describe("a secret that an answer contains", () => {
     expect(last, "it is made and recorded").toMatchObject(made);
   });
 
-  it("is not asked for when the trial fails", async () => {
+  it("is not requested if the check of its output fails", async () => {
     const { steps, outcome } = await run(declared, {}, "check");
     expect(steps).toEqual([TRIAL]);
     expect(outcome).toEqual(["failed", "error secret.output"]);
@@ -221,25 +221,25 @@ describe("a secret that an answer contains", () => {
   });
 });
 
-describe("a secret that was kept", () => {
+describe("a secret in the state", () => {
   const kept = complete(webhook, { ...liveWebhook, secret: SECRET });
   const update = { actions: ["update"] as const, before: kept, after: { ...kept, secret_output: FILE, secret: null } };
 
-  it("is written without any trial or request", async () => {
+  it("is written without a check or a request", async () => {
     const { steps, outcome, last } = await run(declared, update);
     expect(steps).toEqual([`save ${SECRET}`, `write ${SECRET}`, `save ${PRINT}`]);
     expect(outcome).toEqual([]);
     expect(last).toMatchObject({ secret: null, secret_fingerprint: PRINT, secret_output: FILE });
   });
 
-  it("makes the change fail that was to write it, and is still kept", async () => {
+  it("makes its change fail if it cannot be written, and stays in the state", async () => {
     const { outcome, last } = await run(declared, update, "write");
     expect(outcome).toEqual(["failed", "error secret.output no room"]);
     expect(last).toMatchObject({ secret: SECRET, secret_output: FILE });
   });
 });
 
-describe("a secret that a change in place brings", () => {
+describe("a secret from a change in place", () => {
   const PASSWORD = "of a server";
   const config = { plan_id: 11, currency: "USD", password_version: 2, secret_output: FILE };
   const update = (unknown: Change["after_unknown"]) =>
@@ -251,7 +251,7 @@ describe("a secret that a change in place brings", () => {
     ["that generates one", brings, ['{"file":"hook"} generated_password of hosting_service.acme']],
     ["of which something else is known only afterwards", update({ status: true }), []],
     ["of which everything is known", update(false), []],
-  ])("is tried to be written before the change %s", async (_, change, expected) => {
+  ])("is checked for its output before the change %s", async (_, change, expected) => {
     const tried: string[] = [];
     const check: SecretOutputs["check"] = async (output, { address, attribute }) => {
       tried.push(`${JSON.stringify(output)} ${attribute} of ${address}`);
@@ -269,7 +269,7 @@ describe("a secret that a change in place brings", () => {
   };
   const full = new HostformError([{ severity: "error", code: "secret.output", summary: "no room" }]);
 
-  it("leaves the state when it is written, and stays with a warning when it cannot be", async () => {
+  it("leaves the state when it is written, and stays with a warning if it cannot be written", async () => {
     const attributes = { ...made, generated_password: PASSWORD };
     expect(await writeSecret(service, brings, attributes, writes())).toEqual({
       attributes: {
@@ -285,17 +285,17 @@ describe("a secret that a change in place brings", () => {
         { severity: "warning", summary: expect.stringContaining("keeps the generated_password"), detail: "no room." },
       ],
     });
-    // One that was there before the change: to write it was all that was to be done.
+    // The secret existed before the change, and its write was the only task.
     await expect(writeSecret(service, update({}), attributes, writes(full))).rejects.toBe(full);
     await expect(writeSecret(service, brings, attributes, writes(new TypeError("ours")))).rejects.toThrow("ours");
   });
 
-  it("is not missed where there is none: most services have no password", async () => {
+  it("is not reported as missing for a service without one, because most services have no password", async () => {
     expect(await writeSecret(service, brings, made, writes(full))).toEqual({ attributes: made, notices: [] });
   });
 });
 
-describe("a secret that only its creator got", () => {
+describe("a secret that only its creator received", () => {
   it.each([
     ["of a webhook is said to be unknown", webhook, {}, "To get a new one, replace it on purpose."],
     ["of a webhook that is known is no matter", webhook, { secret: SECRET }, undefined],

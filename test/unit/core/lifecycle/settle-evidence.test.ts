@@ -1,4 +1,4 @@
-// `resolve`: what can be read about a create without known outcome, and what follows from it.
+// `resolve`: the evidence about a pending create, and the conclusion.
 import { describe, expect, it } from "vitest";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
 import { evidence } from "../../../../src/core/lifecycle/settle.ts";
@@ -42,7 +42,7 @@ interface Options {
   readonly listLagMs?: number;
   readonly invoiced?: readonly JsonObject[];
   readonly held?: string;
-  /** The URL of another pending webhook. */
+  /** URL of another pending webhook. */
   readonly sibling?: string;
 }
 
@@ -145,20 +145,20 @@ describe("the verdict", () => {
     expect((await look(type, attributes, options)).verdict).toBe(verdict);
   });
 
-  it("names the moment from which a list proves absence, and the candidates of then", async () => {
+  it("names the moment from which a list proves absence, and the expected candidates", async () => {
     const [intent, live] = [{ since: at(-60_000), knowsAll: true } as const, [hook({ url: "https://other.example" })]];
     const found = await look("hosting_webhook", HOOK, { intent, live });
     expect(found).toMatchObject({ verdict: "waiting", until: at(620_000), candidates: [{ id: "201" }] });
   });
 
-  it("names the address that has the object", async () => {
+  it("names the address that owns the object", async () => {
     const found = await look("hosting_webhook", HOOK, { live: [hook()], held: "201" });
     expect(found).toMatchObject({ verdict: "held", holder: "hosting_webhook.b" });
   });
 });
 
 describe("the evidence", () => {
-  it("is the request, and all that it may have made", async () => {
+  it("contains the request and all its possible results", async () => {
     const intent = { idempotencyKey: "key-1", body: ORDER };
     const found = await look("hosting_service", ORDER, {
       live: [{ ...liveService, created_at: at(-HOUR) }],
@@ -201,11 +201,11 @@ describe("the evidence", () => {
     });
   });
 
-  it("says that the API accepted the request, where it did", async () => {
+  it("contains the acceptance of the API, if there was one", async () => {
     expect(await look("hosting_webhook", HOOK, { intent: { accepted: true } })).toHaveProperty("accepted", true);
   });
 
-  it("has null where there is nothing", async () => {
+  it("contains null for each missing value", async () => {
     const bare = { id: "201", url: HOOK.url, events: HOOK.events } as JsonObject;
     const found = await look("hosting_webhook", HOOK, { live: [bare] });
     expect(found).toMatchObject({ idempotency_key: null, body: null, invoices: [] });
@@ -229,7 +229,7 @@ describe("the evidence", () => {
   it.each([
     ["may not be read (403)", failure("answered", 403)],
     ["are not found", notFound()],
-  ])("has null for invoices that %s", async (_, error) => {
+  ])("contains null for invoices that %s", async (_, error) => {
     const invoices = () => {
       throw error;
     };
@@ -246,7 +246,7 @@ describe("the evidence", () => {
     },
   );
 
-  it("of a domain says whether it can still be registered, of others nothing", async () => {
+  it("of a domain contains whether it can still be registered, and of other kinds nothing", async () => {
     expect((await look("hosting_domain", DOMAIN, { available: false })).available).toBe(false);
     expect((await look("hosting_domain", DOMAIN)).available).toBeNull();
     expect(await look("hosting_service", ORDER, { available: true })).not.toHaveProperty("available");

@@ -1,4 +1,4 @@
-// `resolve`: what the user says about a create without known outcome, and what is kept of it.
+// `resolve`: the user's decision about a pending create, and the state that results.
 import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
@@ -48,7 +48,7 @@ async function adopted(
 }
 
 describe("an object that the user names", () => {
-  it("is recorded as the account shows it, and nothing is pending any more", async () => {
+  it("is recorded as the account shows it, and the create is no longer pending", async () => {
     const found = await adopted(pendingCreate("hosting_webhook.a", HOOK, { generation: 2 }), "201", [liveWebhook]);
     expect(found).toMatchObject({ address: "hosting_webhook.a" });
     expect(found).toHaveProperty("private", { generation: 2 });
@@ -56,7 +56,7 @@ describe("an object that the user names", () => {
     expect(found).not.toHaveProperty("private.pending");
   });
 
-  it("is believed where the API shows no natural key of it that can be read, and is as it was sent", async () => {
+  it("is accepted if the API shows no readable natural key, and keeps the sent values", async () => {
     const found = await adopted(pendingCreate("hosting_webhook.a", HOOK), "201", [
       { ...liveWebhook, url: null, events: [] },
     ]);
@@ -64,7 +64,7 @@ describe("an object that the user names", () => {
     expect(found).not.toHaveProperty("private.pending");
   });
 
-  it("that came since is recorded as it was sent where the host masks its URL", async () => {
+  it("that appeared since is recorded with the sent URL if the host masks its URL", async () => {
     const other = { ...liveWebhook, url: "https://hooks.acme.example/v2" };
     const secret = `${HOOK.url}?token=abc`;
     const masked = `${HOOK.url}?token=***`;
@@ -83,7 +83,7 @@ describe("an object that the user names", () => {
     ]);
   });
 
-  it("keeps what the API never shows", async () => {
+  it("keeps values that the API never returns", async () => {
     const found = await adopted(pendingCreate("hosting_webhook.a", { ...HOOK, secret: "whsec" }), "201", [liveWebhook]);
     expect(found).toMatchObject({ attributes: { secret: "whsec" } });
   });
@@ -114,7 +114,7 @@ describe("an object that the user names", () => {
       "its url is",
       "The request did not create it, and an apply would delete it.",
     ],
-  ])("that %s is refused, also by force, with the way to manage it all the same", async (_, live, why, detail) => {
+  ])("that %s is rejected, even by force, with another way to manage it", async (_, live, why, detail) => {
     const id = String(live.id);
     const prior = pendingCreate("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
     const refused = await adopted(prior, id, [live]);
@@ -131,7 +131,7 @@ describe("an object that the user names", () => {
     ]);
   });
 
-  it("may be any where no natural key decides: a server without a domain", async () => {
+  it("may be any object without a natural key: a server without a domain", async () => {
     const server = { plan_id: 11, currency: "USD", domain: null };
     const found = await adopted(pendingCreate("hosting_service.a", server), "1001", [{ ...liveService, domain: null }]);
     expect(found).toMatchObject({ attributes: { id: "1001" } });
@@ -140,7 +140,7 @@ describe("an object that the user names", () => {
   it.each([
     ["by its id", "301"],
     ["by its e-mail address", "1001/dev@acme.example"],
-  ])("is refused if another address has it and the user names it %s", async (_, id) => {
+  ])("is rejected if another address owns it and the user names it %s", async (_, id) => {
     const prior = pendingCreate("hosting_grant.a", { ...liveGrant, id: null });
     const ownerOf = (live: Remote) => (live.id === "301" ? "hosting_grant.b" : undefined);
     expect(await adopted(prior, id, [liveGrant], "live", { ownerOf })).toMatchObject([
@@ -151,13 +151,13 @@ describe("an object that the user names", () => {
     ]);
   });
 
-  it("is refused if a kind that nothing shows has it at another address", async () => {
+  it("is rejected if a kind that no list shows has it at another address", async () => {
     const prior = pendingCreate("hosting_domain.a", { domain: "acme.example" });
     const others = { ownerOf: () => "hosting_domain.b" };
     expect(await adopted(prior, "acme.example", [], "live", others)).toMatchObject([{ code: "usage" }]);
   });
 
-  it("is refused if another pending create requested it", async () => {
+  it("is rejected if another pending create requested it", async () => {
     const prior = pendingCreate("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
     const other = { ...liveWebhook, url: "https://b.example" };
     const siblings = [pendingCreate("hosting_webhook.b", { ...HOOK, url: other.url })];
@@ -169,12 +169,12 @@ describe("an object that the user names", () => {
         remedies: ["Resolve hosting_webhook.b first."],
       },
     ]);
-    // Both requested the same object: the user says whose it is.
+    // Both requested the same object, so the user's choice decides.
     const twins = { siblings: [pendingCreate("hosting_webhook.b", HOOK)] };
     expect(await adopted(prior, "201", [liveWebhook], "live", twins)).toMatchObject({ attributes: { id: "201" } });
   });
 
-  it("of a kind that nothing shows is believed, with what was asked for", async () => {
+  it("of a kind that no list shows is accepted with the requested values", async () => {
     const domain = { domain: "acme.example", years: 1, currency: "USD" };
     const found = await adopted(pendingCreate("hosting_domain.a", domain), "acme.example", []);
     expect(found).toMatchObject({ attributes: { ...domain, id: "acme.example" }, private: {} });
@@ -182,7 +182,7 @@ describe("an object that the user names", () => {
   });
 });
 
-/** For each kind that lists its objects: what was requested, and an object that differs from it in these attributes. */
+/** For each kind with a list: the sent values, a live object, and the names of the attributes that differ. */
 const OTHERS: readonly [address: string, sent: JsonObject, live: JsonObject, names: string[]][] = [
   [
     "hosting_client_account.a",
@@ -206,7 +206,7 @@ const OTHERS: readonly [address: string, sent: JsonObject, live: JsonObject, nam
 
 describe("an object that differs from the request", () => {
   it.each(OTHERS)(
-    "%s: %j as %j is refused in both values, and adopted by force as it is",
+    "%s: %j as %j is rejected with both values, and adopted unchanged by force",
     async (address, sent, live, names) => {
       const prior = pendingCreate(address, sent, { pending: { ...pending, known: [], knowsAll: true } });
       const [refused] = (await adopted(prior, String(live.id), [live])) as Diagnostic[];
@@ -223,7 +223,7 @@ describe("an object that differs from the request", () => {
           [name]: { sent: sent[name], is: live[name], times: 2, foreign: true },
         });
       }
-      // The next plan changes nothing, until the declaration does.
+      // The next plan contains no change until the declaration changes.
       const { change, conditions } = planOf(address, sent, taken);
       expect(change.actions).toEqual(["no-op"]);
       expect(conditions?.map(({ condition }) => condition)).toEqual(names.map(() => "own_form"));
@@ -256,14 +256,14 @@ describe("an object that differs from the request", () => {
   );
 });
 
-/** Values that a create records when none is declared. */
+/** Values that a create records for undeclared attributes. */
 const DEFAULTS: Readonly<Record<string, JsonObject>> = {
   hosting_service: { deletion_policy: "prevent", term: 1 },
   hosting_client_account: { deletion_policy: "prevent" },
   hosting_migration_request: { deletion_policy: "prevent" },
 };
 
-/** The plan of what is recorded, as the account showed it. */
+/** Plans a resource whose state was adopted from the account. */
 function planOf(address: string, config: JsonObject, adopted: ResourceState) {
   const prior = { ...adopted, attributes: { ...adopted.attributes, ...DEFAULTS[address.split(".")[0] ?? ""] } };
   const own = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
@@ -282,7 +282,7 @@ function planOf(address: string, config: JsonObject, adopted: ResourceState) {
   });
 }
 
-describe("an object that is read by its id alone", () => {
+describe("an object that can only be read by its id", () => {
   it.each([
     ["that exists", "1001", { attributes: { id: "1001", status: "active" } }],
     ["that does not exist", "1002", undefined],
@@ -295,7 +295,7 @@ describe("an object that is read by its id alone", () => {
   });
 });
 
-describe("a create that made nothing", () => {
+describe("a create that created nothing", () => {
   it.each<[string, PrivateMark, { private: PrivateMark; attributes: JsonObject } | undefined]>([
     [
       "leaves the generation of the order, whose key must not be used for another",

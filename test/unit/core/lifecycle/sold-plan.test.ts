@@ -1,4 +1,4 @@
-// The plan of a service beside the ordered one: by its number, or by its name in the list of plans.
+// Hosting plan of a service compared with the ordered plan: by number, or by name in the list of hosting plans.
 import { describe, expect, it, vi } from "vitest";
 import { read } from "../../../../src/core/lifecycle/read.ts";
 import { soldAs } from "../../../../src/core/lifecycle/sold-plan.ts";
@@ -14,7 +14,7 @@ const PLANS = [
 ] as never;
 const service = kindOf("hosting_service");
 
-describe("a service for which plan 11, Basic, was ordered", () => {
+describe("a service that was ordered with plan 11, Basic", () => {
   it.each<[what: string, live: JsonObject, earlier: Json | undefined, is: Json | undefined]>([
     ["and that shows this name", { plan: "Basic" }, undefined, undefined],
     ["and that shows the name in other letters", { plan: "BASIC" }, undefined, undefined],
@@ -30,21 +30,21 @@ describe("a service for which plan 11, Basic, was ordered", () => {
     ["and whose earlier name became longer", { plan: "Basic (active)" }, "Basic", undefined],
     ["and whose own name changed to that of the plan", { plan: "Basic" }, "Hosting B", undefined],
     ["and whose own name changed to that of another plan", { plan: "Pro" }, "Hosting B", 12],
-  ])("%s has another plan only if that is certain", (_, live, earlier, is) => {
+  ])("%s has another plan only if the plan is certain", (_, live, earlier, is) => {
     const sold = soldAs(service, { number: 11, name: earlier }, live, PLANS);
     expect(sold.forms.plan_id?.is).toEqual(is);
     if (is !== undefined) expect(sold.forms).toMatchObject({ plan_id: { sent: 11, is }, plan: { is: live.plan } });
     if (typeof is === "number") expect(sold.live.plan_id).toBe(is);
   });
 
-  it("is not suspected where the list of plans is not known, or lacks the ordered plan", () => {
+  it("has no other plan if the list of hosting plans is unknown, or lacks the ordered plan", () => {
     for (const plans of [[], [{ plan_id: 12, name: "Pro" }] as never])
       expect(soldAs(service, { number: 11 }, { plan: "Pro" }, plans).forms).toEqual({});
   });
 });
 
-describe("a look at a recorded service", () => {
-  /** @param plans read before by something else: an order in the same run. */
+describe("a read of a recorded service", () => {
+  /** @param plans Hosting plans that another order of the same run has already read. */
   async function look(
     was: JsonObject,
     now: JsonObject,
@@ -71,14 +71,14 @@ describe("a look at a recorded service", () => {
     },
   };
 
-  it("asks for the list of plans only if the name has changed", async () => {
+  it("reads the list of hosting plans only if the name has changed", async () => {
     const same = await look({ plan: "Basic" }, { plan: "Basic" });
     expect(same).toEqual({ number: 11, name: "Basic", form: undefined, reads: 0 });
     const changed = await look({ plan: "Basic" }, { plan: "Pro" });
     expect(changed).toMatchObject({ number: 12, name: "Pro", form: { sent: 11, is: 12 }, reads: 1 });
   });
 
-  it("keeps what was found before, also for a host that shows no name any more, and drops it when the plan is the ordered one", async () => {
+  it("keeps an earlier finding, even if the host no longer returns a name, and drops it when the plan is the ordered one", async () => {
     for (const plan of ["Pro", null]) {
       const kept = await look({ plan: "Pro", plan_id: 11 }, { plan }, { mark: other });
       expect(kept).toMatchObject({ number: 12, name: "Pro", form: { sent: 11, is: 12 }, reads: 0 });
@@ -89,13 +89,13 @@ describe("a look at a recorded service", () => {
     expect(third).toMatchObject({ number: 15, form: { sent: 11, is: 15 } });
   });
 
-  it("uses a list of plans that is read anyway for a service of an earlier version", async () => {
+  it("uses a list of hosting plans that is read anyway for a service of an earlier version", async () => {
     expect(await look({ plan: "Pro" }, { plan: "Pro" })).toMatchObject({ number: 11, form: undefined, reads: 0 });
     const noticed = await look({ plan: "Pro" }, { plan: "Pro" }, { isRead: true });
     expect(noticed).toMatchObject({ number: 12, form: { sent: 11, is: 12 } });
   });
 
-  it("counts another name as another plan where the token may not read the list of plans", async () => {
+  it("counts another name as another hosting plan if the token may not read the list", async () => {
     const changed = await look({ plan: "Basic" }, { plan: "Pro" }, { plans: "refused" });
     expect(changed).toMatchObject({ number: 11, name: "Pro", form: { sent: 11, is: null } });
   });

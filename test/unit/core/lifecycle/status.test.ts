@@ -1,4 +1,4 @@
-/** What is said of a status word that is not understood, to the letter: CI logs are all that some people see of it. */
+/** Exact messages about an unknown status word, because some people read only the CI log. */
 import { describe, expect, it } from "vitest";
 import {
   notRemovable,
@@ -24,8 +24,8 @@ const condition = { condition: "unknown_status", address: "hosting_service.www" 
 
 const mapped = (word: string, phase: string) => `\`providers: { beta: { status_words: { "${word}": ${phase} } } }\``;
 
-describe("a plan", () => {
-  it("names what it leaves alone, and the word", () => {
+describe("a plan with an unknown status word", () => {
+  it("names the skipped resource and the word", () => {
     expect(unknownStatus(subject("ODD", SUSPENDED), { left: ["suspended", "x"], unseen: ["y"] })).toEqual({
       ...condition,
       summary: 'hosting_service.www: its status "ODD" is unknown, so "suspended", "x" is not changed',
@@ -34,7 +34,7 @@ describe("a plan", () => {
     });
   });
 
-  it("names what cannot be seen, and what the word should mean after the end of a suspension", () => {
+  it("names the unreadable value, and the word's expected meaning after a suspension", () => {
     expect(unknownStatus(subject("ODD", LIVE), { left: [], unseen: ["suspended", "y"] })).toEqual({
       ...condition,
       summary: 'Cannot read "suspended", "y" of hosting_service.www: its status "ODD" is unknown',
@@ -43,14 +43,14 @@ describe("a plan", () => {
     });
   });
 
-  it.each([null])("maps nothing where there is no word (%j)", (word) => {
+  it.each([null])("suggests no mapping without a word (%j)", (word) => {
     expect(unknownStatus(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
       summary: 'hosting_service.www: the API shows no status, so "suspended" is not changed',
       remedies: saying("Check the status in the dashboard. Changes wait until the API shows a status."),
     });
   });
 
-  it("of a removal is an error that names the policy and both ways out", () => {
+  it("is an error for a removal, which names the policy and both fixes", () => {
     expect(notRemovable(subject("ODD", SUSPENDED), "error")).toEqual({
       ...common,
       severity: "error",
@@ -65,7 +65,7 @@ describe("a plan", () => {
   });
 });
 
-describe("an apply", () => {
+describe("an apply with an unknown status word", () => {
   it.each([
     [
       SUSPENDED,
@@ -83,7 +83,7 @@ describe("an apply", () => {
     expect(unclearEnd({ ...subject(word), job })).not.toHaveProperty("attribute");
   });
 
-  it("names what an order did not come to", () => {
+  it("names the expected status of an order", () => {
     expect(unknownAtOnce(subject("ODD"), ["suspended", "password_version"])).toMatchObject({
       ...common,
       summary: '"suspended", "password_version" of hosting_service.www must wait: its status "ODD" is unknown',
@@ -91,7 +91,7 @@ describe("an apply", () => {
   });
 });
 
-describe("what only a status shows", () => {
+describe("the attributes that only a status shows", () => {
   it.each([
     [{ suspended: false }, ["suspended"]],
     [{ suspended: true, password: "x", password_version: 2, plan_id: 11, status: "active" }, ["suspended"]],

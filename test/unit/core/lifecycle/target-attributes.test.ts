@@ -1,4 +1,4 @@
-// The target of a change, attribute by attribute: what is planned, what is known only by now, and what is kept.
+// Target of a change for each attribute: planned values, values known only at the apply, and kept values.
 import { describe, expect, it } from "vitest";
 import type { Created } from "../../../../src/core/kinds/kind.ts";
 import {
@@ -23,8 +23,8 @@ const change = (after: JsonObject | null, after_unknown: Record<string, boolean>
     after_unknown,
   }) as unknown as Change;
 
-describe("what is planned", () => {
-  it("is as it was planned, and null where nothing was", () => {
+describe("a planned attribute", () => {
+  it("has the planned value, and null without one", () => {
     const planned = plannedAttributes(kind, change({ plan_id: 11, domain: "a.example" }), { plan_id: 12, term: 3 });
     expect(planned).toMatchObject({ plan_id: 11, domain: "a.example", term: null, suspended: null });
     expect(plannedAttributes(kind, change(null), {})).toMatchObject({ plan_id: null });
@@ -63,14 +63,14 @@ describe("the target of a change in place", () => {
     expect(targetAttributes(kind, change(after, unknown), config, current)).toMatchObject({ id: "1", ...expected });
   });
 
-  it("never holds a secret that is only written", () => {
+  it("never contains a write-only secret", () => {
     expect(targetAttributes(kind, change({ password: "x" }), { password: "x" }, current)).not.toHaveProperty(
       "password",
     );
   });
 });
 
-describe("what only the state knows", () => {
+describe("an attribute that only the state contains", () => {
   const only = (after: JsonObject, current: JsonObject) => recordedOnly(kind, change(after), {}, current);
 
   it.each<[string, JsonObject, JsonObject, JsonObject]>([
@@ -83,18 +83,18 @@ describe("what only the state knows", () => {
     ["is what the API does not show of what cannot change", { plan_id: 11 }, { plan_id: null }, { plan_id: 11 }],
   ])("%s", (_, after, current, expected) => expect(only(after, current)).toMatchObject(expected));
 
-  it("is not what the account shows, nor what a request changes", () => {
+  it("excludes values that the account shows, and values that a request changes", () => {
     const found = only(
       { plan_id: 99, suspended: true, status: "x" },
       { plan_id: 11, suspended: false, status: "active" },
     );
     for (const name of ["plan_id", "suspended", "status"]) expect(found, name).not.toHaveProperty(name);
-    // What a request changes is recorded with its answer, and not before.
+    // The state changes these values only when the request has its response.
     expect(only({ suspended: true }, { plan_id: 11 })).not.toHaveProperty("suspended");
     expect(only({ coupon_code: null }, { coupon_code: "TEN" }), "what cannot change").not.toHaveProperty("coupon_code");
   });
 
-  it("is what is no longer declared of what a request has set, and what the API shows unasked is not", () => {
+  it("includes a removed declaration of a value that a request set, but not a value that the API returns by itself", () => {
     const found = only({ password_version: null, suspended: null }, { password_version: 3, suspended: true });
     expect(found).toHaveProperty("password_version", null);
     expect(found).not.toHaveProperty("suspended");
@@ -102,11 +102,11 @@ describe("what only the state knows", () => {
   });
 });
 
-describe("what a create made", () => {
+describe("the result of a create", () => {
   const created = (attributes: JsonObject, id: string | null = "1"): Created => ({ id, attributes, invoice: null });
   const hooks = kindOf("hosting_webhook");
 
-  it("is as planned, with what the answer shows, and the secret that only the answer contains", () => {
+  it("has the planned values, the values of the response, and the one-time secret of the response", () => {
     const planned = { url: "https://a.example", events: ["b", "a"], secret: null };
     const made = createdAttributes(
       hooks,
@@ -125,7 +125,7 @@ describe("what a create made", () => {
   });
 });
 
-describe("what is adopted", () => {
+describe("an adopted resource", () => {
   it.each<[string, JsonObject, JsonObject, string, unknown]>([
     ["is what the API showed", { plan_id: 11 }, { plan_id: 12 }, "plan_id", 11],
     ["is as declared, where it showed nothing of what cannot change", {}, { plan_id: 12 }, "plan_id", 12],
@@ -145,7 +145,7 @@ describe("what is adopted", () => {
 });
 
 describe("a record", () => {
-  it("can do without some of its names", () => {
+  it("may lack some names", () => {
     expect(without({ a: 1, b: 2, c: 3 }, ["a", "c"])).toEqual({ b: 2 });
   });
 });

@@ -1,4 +1,4 @@
-// The reason why one object could not be read, by the API's answer and by the list around it.
+// Reason for an unread object: depends on the API's response and on whether a list shows the object.
 import { describe, expect, it } from "vitest";
 import { mayBeRestricted, unreadBy, unreadCondition } from "../../../../src/core/lifecycle/index.ts";
 import { ApiError, type Code, HostformError } from "../../../../src/core/model/index.ts";
@@ -53,7 +53,7 @@ describe("an object that was not read", () => {
     expect((await unreadBy(account, kind, "1001", error))?.cause).toBe(cause);
   });
 
-  it("is nobody's if the failure is a defect, or of several kinds", async () => {
+  it("has no cause if the failure is a defect, or if there are several kinds of failure", async () => {
     const { account, kind } = fakeAccount(kindOf(SERVICE));
     const both = [...refusal("api.server", {}).diagnostics, ...refusal("api.unauthenticated", {}).diagnostics];
     expect(await unreadBy(account, kind, "1001", new Error("x"))).toBeUndefined();
@@ -70,7 +70,7 @@ describe("an object that was not read", () => {
     expect(unread && mayBeRestricted(unread)).toBe(expected);
   });
 
-  it("is a condition with its name, unless that is secret or was never recorded", async () => {
+  it("is a condition with its name, unless the name is secret or was never recorded", async () => {
     const { account, kind } = fakeAccount(kindOf(SERVICE));
     const unread = await unreadBy(account, kind, "1001", refusal("api.forbidden", { said: "Wrong account." }));
     if (unread === undefined) throw new Error("it is read");

@@ -24,7 +24,7 @@ const said = (type: string, config: ValueObject) =>
     summary,
   }));
 
-/** A kind with attributes that must be given, and no rules across them. */
+/** Creates a kind with required attributes and no rules across attributes. */
 const kindWith = (types: Readonly<Record<string, z.ZodType>>, example?: string): Kind => {
   const meta = { change: "immutable", ...(example !== undefined && { example }) } as const;
   const entries = Object.entries(types).map(([name, type]) => {
@@ -67,7 +67,7 @@ describe("validate", () => {
     ],
     ["hosting_domain", { ...domain, years: 11 }, ["config.invalid_value years"]],
     ["hosting_domain", { ...domain, registrant_contact: "Ana" }, ["config.invalid_value registrant_contact"]],
-  ])("of a %s with %j says %j", (type, config, expected) => {
+  ])("of a %s with %j reports %j", (type, config, expected) => {
     expect(said(type, config as ValueObject).map(({ code, attribute }) => `${code} ${attribute}`)).toEqual(expected);
   });
 
@@ -89,18 +89,18 @@ describe("validate", () => {
       { url: UNKNOWN, events: UNKNOWN, secret_output: { env_file: { path: UNKNOWN } } },
       ["config.invalid_value secret_output.env_file.name"],
     ],
-  ])("beside unknown parts checks the known ones: %s", (_, config, expected) => {
+  ])("with unknown parts checks the known ones: %s", (_, config, expected) => {
     expect(said("hosting_webhook", config).map(({ code, attribute }) => `${code} ${attribute}`)).toEqual(expected);
   });
 
-  it("of an element of a set that is declared twice says so, with the value in the detail alone", () => {
+  it("reports an element of a set that is declared twice, with the value only in the detail", () => {
     const config = { url: "https://a.example", events: ["invoice.paid", "invoice.created", "invoice.paid"] };
     expect(validate(kindOf("hosting_webhook"), config, "hosting_webhook.a").diagnostics).toMatchObject([
       { summary: "events.2: declared twice", detail: 'The value is "invoice.paid".', attribute: ["events", 2] },
     ]);
   });
 
-  it("names what was expected and what came", () => {
+  it("names the expected and the actual value", () => {
     const { diagnostics } = validate(
       kindOf("hosting_service"),
       { ...order, currency: "DOLLAR" },
@@ -128,7 +128,7 @@ describe("validate", () => {
     ["hosting_domain", { ...domain, years: 11 }, "years: expected at most 10"],
     ["hosting_domain", { ...domain, registrant_contact: "Ana" }, "registrant_contact: expected map, received string"],
     ["hosting_webhook", { url: "https://a.example", events: [] }, "events: at least one event"],
-  ])("of a %s with %j says it in words", (type, config, summary) => {
+  ])("of a %s with %j has a clear message", (type, config, summary) => {
     expect(said(type, config).map((each) => each.summary)).toEqual([summary]);
   });
 
@@ -141,12 +141,12 @@ describe("validate", () => {
     ["maybe", z.boolean(), "Write `true` or `false`, without quotes."],
     ["01", z.int(), "Write `1`, without quotes."],
     ["eleven", z.number(), "Write a number in decimal digits, without quotes."],
-  ])("of the text %j where it does not belong says what to write", (value, type, fix) => {
+  ])("of the misplaced string %j names the correct notation", (value, type, fix) => {
     const { diagnostics } = validate(kindWith({ a: type }), { a: value }, "x.y");
     expect(diagnostics.map(({ remedies }) => remedies)).toEqual([[fix]]);
   });
 
-  // Of a kind made for it: all that zod can say of a value, by its own words and by those of the kind.
+  // A kind for this test covers each zod error, with zod's own message and with the kind's message.
   const size = z.object({ deep: z.array(z.object({ name: z.string() })) });
   it.each<[string, z.ZodType, Value, string, string]>([
     ["a short text", z.string().min(5), "abc", "expected at least 5 characters", '"abc"'],
@@ -159,7 +159,7 @@ describe("validate", () => {
     ["something missing within", size, { deep: [{}] }, "expected string, received undefined", "missing"],
     ["80 characters", z.number(), "x".repeat(78), "expected a number", `"${"x".repeat(78)}"`],
     ["81 characters", z.number(), "x".repeat(79), "expected a number", `"${"x".repeat(79)}…`],
-  ])("of %s says what was expected and shows what came", (_, type, value, words, shown) => {
+  ])("of %s names the expected form and the actual value", (_, type, value, words, shown) => {
     const diagnostics = validate(kindWith({ a: type }), { a: value }, "x.y").diagnostics;
     expect(diagnostics.map(({ summary, detail }) => [summary.replace(/^a[.\w]*: /, ""), detail])).toEqual([
       [words, `The value is ${shown}.`],
@@ -185,13 +185,13 @@ describe("validate", () => {
     expect(diagnostics.map(({ detail }) => detail)).toEqual([`The value is ${shown}.`]);
   });
 
-  it("does not show what Terraform fills in where nothing is given", () => {
+  it("does not show values that Terraform adds", () => {
     const output = { file: "a", env_file: null, command: ["b"] };
     const { diagnostics } = validate(kindOf("hosting_service"), { ...order, secret_output: output }, "a.b");
     expect(diagnostics.map(({ detail }) => detail)).toEqual(['The value is {"file":"a","command":["b"]}.']);
   });
 
-  it("never repeats a secret", () => {
+  it("never contains a secret", () => {
     const { diagnostics } = validate(
       kindOf("hosting_service"),
       { ...order, password: "s3cr3t", password_version: 1 },
@@ -201,7 +201,7 @@ describe("validate", () => {
     expect(JSON.stringify(diagnostics)).not.toContain("s3cr3t");
   });
 
-  it("gives values in their normal form, unknown ones as they are, and leaves out null", () => {
+  it("returns values in their normal form, unknown values unchanged, and omits null", () => {
     expect(
       validate(
         kindOf("hosting_migration_request"),

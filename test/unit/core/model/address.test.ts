@@ -13,7 +13,7 @@ const address: fc.Arbitrary<Address> = fc.record(
 );
 
 describe("addresses", () => {
-  it("are what they were after being written and read again", () => {
+  it("are unchanged after they are written and read", () => {
     fc.assert(
       fc.property(address, (one) => {
         expect(parseAddress(formatAddress(one))).toEqual(one);
@@ -33,7 +33,7 @@ describe("addresses", () => {
     ["hosting_grant.acme[-1]", "a negative index"],
     ['hosting_grant.acme["\\x"]', "an escape that JSON does not have"],
     ["hosting_service.acme.id", "an attribute"],
-  ])("are not %j: %s", (text) => {
+  ])("reject %j: %s", (text) => {
     expect(parseAddress(text)).toBeUndefined();
   });
 
@@ -46,7 +46,7 @@ describe("addresses", () => {
     ["acme.www", false],
     ["", false],
     ["äcme", false],
-  ])("take the name %j: %j, as Terraform does", (text, expected) => {
+  ])("accept the name %j: %j, as Terraform does", (text, expected) => {
     expect(isName(text)).toBe(expected);
   });
 });

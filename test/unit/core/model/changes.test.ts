@@ -17,7 +17,7 @@ const result = (outcomes: readonly ChangeOutcome[], over: Partial<ApplyResult> =
   ...over,
 });
 
-/** What decides between exit code 0 and 1. */
+/** Cases that decide between exit code 0 and 1. */
 const table: readonly [why: string, fulfilled: boolean, result: ApplyResult][] = [
   ["everything is done", true, result([])],
   ["interrupted when everything was done", true, result([], { interrupted: true })],

@@ -23,11 +23,11 @@ const OTHERS = {
 };
 
 describe("the environment of a child process", () => {
-  it("holds no credential of hostform's own, and everything else", () => {
+  it("contains no credential of hostform, and all other variables", () => {
     expect(childEnvironment({ ...OWN, ...OTHERS, ACME_TOKEN: "k" }, ["ACME_TOKEN", undefined])).toEqual(OTHERS);
   });
 
-  it("holds those that HOSTFORM_CHILD_ENV names, and no other", () => {
+  it("contains the credentials that HOSTFORM_CHILD_ENV names, and no others", () => {
     const asked = { HOSTFORM_CHILD_ENV: "HOSTING_TOKEN, ACME_TOKEN PGPASSWORD" };
     const env = { ...OWN, ...OTHERS, ...asked, ACME_TOKEN: "k" };
     const { HOSTING_TOKEN, PGPASSWORD } = OWN;

@@ -5,7 +5,7 @@ import { change, liveService, order, update } from "../../report/builders.ts";
 const offline = { ...liveService, suspended: true };
 const forget = (over: Partial<Change>) => change({ actions: ["forget"], before: liveService, ...over });
 
-describe("effectOf: what a change does to the account, in one word", () => {
+describe("effectOf: the effect of a change on the account, in one word", () => {
   it.each<[why: string, change: Change, effect: ChangeEffect]>([
     ["nothing", change(), "none"],
     ["an import without a difference", change({ importing: { id: "1" } }), "none"],

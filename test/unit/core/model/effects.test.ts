@@ -13,7 +13,7 @@ const removed = (over: Partial<Change>) => change({ actions: ["forget"], before:
 
 const sentences = (...changes: Change[]) => effectsOf(plan(changes)).map(({ sentence }) => sentence);
 
-describe("effectsOf: what a plan means for people", () => {
+describe("effectsOf: the consequences of a plan for people", () => {
   it.each<[why: string, change: Change, sentences: readonly string[]]>([
     ["nothing", change({ before: liveService, after: liveService }), []],
     ["an order", order(), ["www.acme.example is ordered: plan 101."]],
@@ -164,13 +164,13 @@ describe("effectsOf: what a plan means for people", () => {
     expect(sentences(service, other, one)).toEqual(expected);
   });
 
-  it("says of an order that it cannot be undone, and of an outage how it can", () => {
+  it("marks an order as irreversible, and an outage with its remedy", () => {
     const [down, bought] = effectsOf(plan([order(), update({ suspended: true })]));
     expect(bought?.undo).toBeNull();
     expect(down?.undo).toBe("Declare suspended as false, and apply.");
   });
 
-  it("finds the site of a grant whose service is only ordered now", () => {
+  it("finds the site of a grant whose service is ordered in the same plan", () => {
     const given = grant({
       actions: ["create"],
       after: { ...may("view"), service_id: null },
@@ -182,7 +182,7 @@ describe("effectsOf: what a plan means for people", () => {
     ]);
   });
 
-  it("leaves no change without an effect, whatever it is", () => {
+  it("returns an effect for each change", () => {
     const actions = [
       ["create"],
       ["update"],
@@ -225,27 +225,27 @@ describe("moneyTotals", () => {
     order({ quote: { currency, list: billed, billed, most, months } });
   const totals = (...changes: Change[]) => moneyTotals(effectsOf(plan(changes)));
 
-  it("adds up by currency, and never across", () => {
+  it("adds amounts by currency", () => {
     expect(totals(priced("USD", 1200, 1200), priced("GEL", 30, 30, 1), priced("USD", 600, 600))).toEqual([
       { currency: "USD", orders: 2, now: 1800, monthly: 150, bound: false, unknown: 0 },
       { currency: "GEL", orders: 1, now: 30, monthly: 30, bound: false, unknown: 0 },
     ]);
   });
 
-  it("counts an upper bound, and says that the sum is one", () => {
+  it("includes an upper bound, and marks the sum", () => {
     expect(totals(priced("USD", 1200, 1200), priced("USD", null, 2400))).toEqual([
       { currency: "USD", orders: 2, now: 3600, monthly: 300, bound: true, unknown: 0 },
     ]);
   });
 
-  it("leaves out what is not known, and counts it apart", () => {
+  it("omits unknown amounts, and counts them separately", () => {
     expect(totals(priced("USD", 1200, 1200), priced("USD", null, null), priced("EUR", null, null))).toEqual([
       { currency: "USD", orders: 1, now: 1200, monthly: 100, bound: false, unknown: 1 },
       { currency: "EUR", orders: 0, now: null, monthly: null, bound: false, unknown: 1 },
     ]);
   });
 
-  it("rounds a month up: a bill is never higher than what was shown", () => {
+  it("rounds a month up, so a bill is never higher than the shown amount", () => {
     fc.assert(
       fc.property(fc.nat(1_000_000), fc.constantFrom(1, 3, 6, 12, 24, 36), (billed, months) => {
         const [total] = totals(priced("USD", billed, billed, months));

@@ -5,7 +5,7 @@ import { diagnosticsOf } from "../../../../src/project/failure.ts";
 
 const system = (code: string) => Object.assign(new Error(`${code}: refused, write`), { code });
 
-describe("an error that nothing has explained", () => {
+describe("an unexplained error", () => {
   it.each(["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM"])(
     "is no defect of hostform when the machine refuses a file (%s)",
     (code) => {
@@ -15,23 +15,23 @@ describe("an error that nothing has explained", () => {
     },
   );
 
-  it.each([new Error("defect"), system("ENOENT"), "text"])("is a defect otherwise: %s", (error) => {
+  it.each([new Error("defect"), system("ENOENT"), "text"])("is a defect unless the file system failed: %s", (error) => {
     expect(diagnosticsOf(error)[0]?.code).toBe("internal");
   });
 
-  it("names the place of bytes that are not UTF-8", () => {
+  it("names the position of bytes that are not UTF-8", () => {
     expect(diagnosticsOf(notUtf8([0x61, 0x0a, 0x62, 0xff]))[0]?.summary).toContain("(line 2, column 2)");
   });
 });
 
-describe("the reason of a failed file", () => {
+describe("the reason for a failed file operation", () => {
   it.each([
     ["ENOSPC", "no space is left on the disk (ENOSPC)"],
     ["ENOENT", "there is no such file or folder"],
     ["EUNKNOWN", "EUNKNOWN"],
   ])("%s", (code, words) => expect(fileFailure(system(code))).toBe(words));
 
-  it("is the error itself when the file system did not refuse", () => {
+  it("is the error itself if the file system did not fail", () => {
     const error = new Error("defect");
     expect(() => fileFailure(error)).toThrow(error);
   });
@@ -45,17 +45,17 @@ function notUtf8(bytes: readonly number[]): unknown {
   }
 }
 
-describe("bytes as UTF-8", () => {
+describe("bytes that are decoded as UTF-8", () => {
   it.each([
     ["Latin-1 in a later line", [...Buffer.from("1001,Acme\r\n1002,Caf"), 0xe9, 0x0a], 2, 9],
     ["a character that is cut off at the end", [0x61, 0xe2, 0x82], 1, 2],
     ["behind U+FFFD itself, which is valid", [...Buffer.from("\uFFFD"), 0xff], 1, 2],
     ["an encoded surrogate", [0xed, 0xa0, 0x80], 1, 1],
-  ])("are refused with their place: %s", (_, bytes, line, column) => {
+  ])("are rejected with their position: %s", (_, bytes, line, column) => {
     expect(notUtf8(bytes)).toMatchObject({ what: "not valid UTF-8", line, column });
   });
 
-  it("are named as UTF-16 by their mark", () => {
+  it("are reported as UTF-16 by their byte order mark", () => {
     expect(notUtf8([0xff, 0xfe, 0x31, 0])).toMatchObject({
       what: "not valid UTF-8, but in UTF-16",
       line: 1,
@@ -63,7 +63,7 @@ describe("bytes as UTF-8", () => {
     });
   });
 
-  it("are refused exactly where Node puts a replacement that was not there", () => {
+  it("are rejected exactly if Node adds a replacement character", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         const isValid = Buffer.compare(Buffer.from(Buffer.from(bytes).toString("utf8")), bytes) === 0;

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { inQuotes, shellPath, shellWord } from "../../../../src/core/model/index.ts";
 
-// The key of a grant is an e-mail address, and that of jane.o'brien has a quote in it.
-it("a text in quotes is one word of a shell, whatever is in it", () => {
+// A grant's key is an e-mail address, and jane.o'brien's address contains a quote.
+it("a quoted text is one word of a shell, whatever its content", () => {
   const texts = ['hosting_grant.a["jane.o\'brien@x.example"]', "'", "a b", "$HOME `id` \\ \n", ""];
   const words = texts.map(inQuotes).join(" ");
   const printed = execFileSync("/bin/sh", ["-c", `for word in ${words}; do printf '%s\\0' "$word"; done`], {
@@ -45,7 +45,7 @@ it.each(["sh", "bash"])(
           const texts = given.map((text) => text.replaceAll("\0", ""));
           const words = texts.map(shellWord);
           expect(words.join(" ")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
-          // dash has no quotes with escapes: it never runs what stands in them either.
+          // dash has no quotes with escapes, and it does not execute their content.
           if (dash && words.some((word) => word.startsWith("$'"))) return;
           const printed = execFileSync(shell, [
             "-c",
@@ -59,7 +59,7 @@ it.each(["sh", "bash"])(
   },
 );
 
-it("a file that begins with a hyphen is no option", () => {
+it("a file name that begins with a hyphen is not read as an option", () => {
   expect(["-x", "a b", "plain/file.json", "-a b"].map(shellPath)).toEqual([
     "./-x",
     "'a b'",

@@ -5,10 +5,10 @@ import fc from "../../../support/fc.ts";
 describe("order", () => {
   const graph = fc.array(fc.array(fc.nat({ max: 11 }), { maxLength: 3 }), { maxLength: 12 });
 
-  it("puts each after what it depends on, and keeps the given order otherwise", () => {
+  it("puts each node after its dependencies, and otherwise keeps the given order", () => {
     fc.assert(
       fc.property(graph, (edges) => {
-        // Edges to lower numbers only: no circles. The nodes are given in reverse, so that order has to be made.
+        // Edges lead only to lower numbers, so there is no cycle. The nodes are reversed, so the function must sort them.
         const nodes = new Map(
           edges.map((to, at) => [String(at), { at, to: to.filter((other) => other < at) }] as const).reverse(),
         );
@@ -25,7 +25,7 @@ describe("order", () => {
     expect(dependencyOrder(free, () => [])).toEqual(["c", "a", "b"]);
   });
 
-  it("ends with a circle too, and with a chain as long as a project may be", () => {
+  it("ends for a cycle, and for the longest chain of a project", () => {
     const circle = new Map([
       ["a", ["b"]],
       ["b", ["a"]],
@@ -36,14 +36,14 @@ describe("order", () => {
   });
 });
 
-describe("circles", () => {
+describe("cycles", () => {
   const graphs = fc.array(fc.tuple(fc.nat(7), fc.nat(7)), { maxLength: 20 }).map((edges) => {
     const graph = new Map<string, string[]>(Array.from({ length: 8 }, (_, i) => [`${i}`, []]));
     for (const [from, to] of edges) graph.get(`${from}`)?.push(`${to}`);
     return graph;
   });
 
-  it("are all reported: without the edges that close them the graph can be put in order", () => {
+  it("are all reported: without the edges that close them, the graph can be sorted", () => {
     fc.assert(
       fc.property(graphs, (graph) => {
         const closing = new Set(circles(graph).map(({ nodes }) => `${nodes.at(-1)} ${nodes[0]}`));
@@ -59,7 +59,7 @@ describe("circles", () => {
     );
   });
 
-  it("as long as a declaration need no stack, and their names are cut in the middle", () => {
+  it("of any length are found without recursion, and their names are cut in the middle", () => {
     const length = 20_000;
     const graph = new Map(Array.from({ length }, (_, i) => [`${i}`, [`${(i + 1) % length}`]] as const));
     const [circle] = circles(graph);

@@ -28,7 +28,7 @@ describe("lookAlikes", () => {
     ["m0dern.example", "modern.example"],
     ["koln.example", "xn--kln-sna.example"],
     ["acme.test", undefined],
-  ])("finds what %s looks like: %s", (name, expected) => {
+  ])("finds the name that %s resembles: %s", (name, expected) => {
     expect(looksLike(name)).toBe(expected);
   });
 });

@@ -33,9 +33,9 @@ describe("with money_scale: 2", () => {
     ["a version", { version: "17.00", name: "17.50" }],
     ["amounts that cannot be read", { price: "17,00", total: "about 17.50", cost: Number.NaN }],
     ["nothing", null],
-  ])("%s are none", (_what, raw) => expect(problem(2, raw)).toBeUndefined());
+  ])("%s are accepted", (_what, raw) => expect(problem(2, raw)).toBeUndefined());
 
-  it("the list of plans is refused before anything is counted, on each reading", async () => {
+  it("the list of plans is rejected on each read before any amount is counted", async () => {
     const fake = fakeAccountWith({ moneyScale: 2 }, kindOf("hosting_service"));
     fake.plans = [{ id: "11", price: 17, raw: { plan_id: 11, price: "17.00" } }] as never;
     for (const reading of [
@@ -58,7 +58,7 @@ describe("with money_scale: 2", () => {
       expect(created).toMatchObject({ id: "1001", warning: { severity: "error", code: "api.money_scale" } });
   });
 
-  it("an invoice in another unit makes no room under a limit", () => {
+  it("an invoice in another unit does not reduce the counted amount of an order", () => {
     const spending = new Spending({ maxSpend: { USD: 2000 } }, amountsOf([], new Map()));
     const order = { type: "hosting_service", provider: "default", currency: "USD", most: 1700, unknown: "" };
     spending.admit({ ...order, address: "a" }).invoiced(null, "USD");

@@ -71,7 +71,7 @@ describe("sameDomain", () => {
   });
 });
 
-it("the form of a domain is the one that Node gives, also where it is taken without asking", () => {
+it("sameDomain uses the normal form of Node, even if it skips the call", () => {
   const label = fc.string({ unit: fc.constantFrom(..."abz09-xn".split("")), maxLength: 70 });
   fc.assert(
     fc.property(fc.array(label, { minLength: 1, maxLength: 4 }), (labels) => {
@@ -127,7 +127,7 @@ it("each folded form is its own folded form", () => {
 });
 
 describe("a request", () => {
-  it("carries the domain of an e-mail address as A-labels and the local part as it is declared", () => {
+  it("contains the domain of an e-mail address as A-labels, and the local part as declared", () => {
     expect(sentEmail(" Ana.Acme@M\u00dcNCHEN.example")).toBe("Ana.Acme@xn--mnchen-3ya.example");
   });
 
@@ -135,10 +135,10 @@ describe("a request", () => {
     ["https://hooks.acme.example", "https://hooks.acme.example"],
     ["https://hooks.acme.example/%c3%bc", "https://hooks.acme.example/%c3%bc"],
     ["https://hooks.m\u00fcnchen.example/a?b=\u00fc", "https://hooks.xn--mnchen-3ya.example/a?b=%C3%BC"],
-  ])("carries the URL %j as %j", (url, expected) => expect(sentUrl(url)).toBe(expected));
+  ])("contains the URL %j as %j", (url, expected) => expect(sentUrl(url)).toBe(expected));
 });
 
-describe("a name for people", () => {
+describe("a displayed name", () => {
   it.each([
     ["m\u00fcnchen.example", "m\u00fcnchen.example (xn--mnchen-3ya.example)"],
     ["xn--mnchen-3ya.example", "m\u00fcnchen.example (xn--mnchen-3ya.example)"],
@@ -159,7 +159,7 @@ describe("a name for people", () => {
   ])("of %j is %j", (name, expected) => expect(shownName(name)).toBe(expected));
 });
 
-describe("a text is a domain name or has a reason", () => {
+describe("domainProblem returns a reason for an invalid domain name", () => {
   it.each([
     ["www.acme.example", undefined],
     ["shop.example.", undefined],
@@ -190,7 +190,7 @@ describe("a text is a domain name or has a reason", () => {
     ["\u0663x.example", "its letters have no form for the domain name system (UTS 46)"],
   ])("%j: %s", (text, reason) => expect(domainProblem(text)).toEqual(reason));
 
-  it("every name without a reason has a form that is one as well", () => {
+  it("every name without a reason has a normal form without a reason", () => {
     const label = fc.string({ unit: fc.constantFrom(..."ab09-_*\u00fc\u0431\u05d0\u0301".split("")), maxLength: 8 });
     fc.assert(
       fc.property(fc.array(label, { maxLength: 4 }), (labels) => {
@@ -202,7 +202,7 @@ describe("a text is a domain name or has a reason", () => {
   });
 });
 
-describe("a shown name may be the declared one", () => {
+describe("a returned name that may be the declared one", () => {
   it.each([
     ["Smith & Sons International Trading", "Smith & Sons Interna", true, "cut at 20 characters"],
     ["Smith & Sons International Trading", "Smith &amp; Sons Int", true, "escaped, then cut at 20"],
@@ -220,7 +220,7 @@ describe("a shown name may be the declared one", () => {
     ["Client 1", "Client 10", false, "a number"],
     ["---", "!!!", false, "no letters"],
     ["Acme", null, false, "none shown"],
-  ])("%j, shown as %j: %j (%s)", (declared, shown, expected, _why) => {
+  ])("%j, returned as %j: %j (%s)", (declared, shown, expected, _why) => {
     expect(similarName(declared, shown)).toBe(expected);
   });
 

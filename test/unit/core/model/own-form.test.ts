@@ -1,4 +1,4 @@
-/** Which shown values are notations of the sent one. */
+/** Returned values that are another notation of the sent value. */
 import { expect, it } from "vitest";
 import { endsNoLater, isDomainForm, isPart, isSameTarget } from "../../../../src/core/model/index.ts";
 
@@ -14,11 +14,11 @@ it.each([
   ["http://hooks.example/in/abc", false],
   ["https://hooks.example:8443/in/abc", false],
   ["https://***/in/abc", false],
-])("a webhook shown as %s leads where it was sent: %s", (shown, same) => {
+])("a webhook returned as %s has the sent URL: %s", (shown, same) => {
   expect(isSameTarget(URL_SENT, shown)).toBe(same);
 });
 
-/** Queries of a webhook as a host shows them, in a list and in the answer to the request. */
+/** Query of a webhook's URL as a host returns it, in a list and in the response to the request. */
 it.each([
   ["?\u2026", true, true],
   ["?xxx", true, true],
@@ -32,12 +32,12 @@ it.each([
   ["?token=not-shown", false, true],
   ["?token=not-shown&x=1&y=2", false, false],
   ["?more=1", false, false],
-])("a webhook shown with the query %s is the sent one in a list: %s, in an answer: %s", (query, inList, inAnswer) => {
+])("a webhook with the query %s is the sent one in a list: %s, in a response: %s", (query, inList, inAnswer) => {
   const shown = `https://hooks.example/in/abc${query}`;
   expect([isSameTarget(URL_SENT, shown), isSameTarget(URL_SENT, shown, true)]).toEqual([inList, inAnswer]);
   const elsewhere = shown.replace("/in/", "/out/");
   expect([isSameTarget(URL_SENT, elsewhere), isSameTarget(URL_SENT, elsewhere, true)]).toEqual([false, false]);
-  // Nothing was sent that a mask could hide.
+  // The sent URL has no query that a mask could hide.
   expect(isSameTarget("https://hooks.example/in/abc", shown, true)).toBe(false);
 });
 
@@ -49,7 +49,7 @@ it.each([
   ["2027-01-31T10:20:30Z", null, false],
   ["2027-01-31T10:20:30Z", "31.01.2027", false],
   [null, "2027-01-31", true],
-])("an end sent as %s and shown as %s is no later: %s", (sent, shown, isEarlier) => {
+])("an end sent as %s and returned as %s is no later: %s", (sent, shown, isEarlier) => {
   expect(endsNoLater(sent, shown)).toBe(isEarlier);
 });
 
@@ -58,11 +58,11 @@ it.each([
   ["acme.example", true],
   ["www.ac…", false],
   ["other.example", false],
-])("www.acme.example shown as %s is the same domain: %s", (shown, same) => {
+])("www.acme.example returned as %s is the same domain: %s", (shown, same) => {
   expect(isDomainForm("www.acme.example", shown)).toBe(same);
 });
 
-it("a part of a text is its beginning or its end", () => {
+it("only the beginning or the end of a text counts as its part", () => {
   expect([isPart("GE77", "77"), isPart("Acme Georgia", "ACME"), isPart("GE77", 77), isPart("Acme", "Other")]).toEqual([
     true,
     true,

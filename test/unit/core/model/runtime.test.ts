@@ -8,17 +8,17 @@ describe("nodeTooOld", () => {
     expect(nodeTooOld(version)).toBeUndefined();
   });
 
-  it.each(["22.19.9", "20.20.2", "18.0.0"])("refuses %s, in one line", (version) => {
+  it.each(["22.19.9", "20.20.2", "18.0.0"])("rejects %s, in one line", (version) => {
     expect(nodeTooOld(version)).toBe(`hostform needs Node 22.20 or newer; this is Node ${version}.`);
   });
 
-  it("has the same floor as package.json", () => {
+  it("has the same minimum as package.json", () => {
     const manifest = readFileSync(path.resolve(import.meta.dirname, "../../../../package.json"), "utf8");
     expect(JSON.parse(manifest).engines.node).toBe(">=22.20");
   });
 });
 
-it("a pulse shows a stop of more than five seconds, and when it ended", () => {
+it("a heartbeat detects a pause of more than five seconds, and its end", () => {
   let now = 0;
   const pulse = new Pulse(() => now);
   const at = (ms: number) => {

@@ -20,7 +20,7 @@ describe("nearest", () => {
 });
 
 describe("didYouMean", () => {
-  it("ends a sentence, or says nothing", () => {
+  it("ends a sentence with a suggestion, or returns an empty text", () => {
     expect(didYouMean("planid", NAMES)).toBe(' Did you mean "plan_id"?');
     expect(didYouMean("zebra", NAMES)).toBe("");
   });

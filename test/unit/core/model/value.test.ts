@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { equal, formatPath, join, split, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
 
-/** Any value, with unknown parts anywhere. Keys of objects are ordinary words: attribute names and map keys. */
+/** Draws a value with unknown parts at any depth. Object keys are ordinary words: attribute names and map keys. */
 const { value } = fc.letrec<{ value: Value }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
@@ -13,7 +13,7 @@ const { value } = fc.letrec<{ value: Value }>((tie) => ({
 }));
 
 describe("split and join", () => {
-  it("are each other's inverse, also through JSON", () => {
+  it("are inverse functions, even after a conversion to JSON", () => {
     fc.assert(
       fc.property(value, (one) => {
         const { known, unknown } = split(one);
@@ -24,7 +24,7 @@ describe("split and join", () => {
     );
   });
 
-  it("mirror what is unknown in the shape that Terraform uses", () => {
+  it("mirror unknown values in the shape that Terraform uses", () => {
     expect(split({ id: UNKNOWN, tags: ["a", UNKNOWN], contact: { email: UNKNOWN, name: "Ana" }, plain: 1 })).toEqual({
       known: { id: null, tags: ["a", null], contact: { email: null, name: "Ana" }, plain: 1 },
       unknown: { id: true, tags: [false, true], contact: { email: true } },
@@ -55,7 +55,7 @@ describe("formatPath", () => {
     [["events", 0], "events[0]"],
     [["registrant_contact", "email"], "registrant_contact.email"],
     [["a", 0, "b"], "a[0].b"],
-  ])("shows %j as %j", (path, text) => {
+  ])("formats %j as %j", (path, text) => {
     expect(formatPath(path)).toBe(text);
   });
 });

@@ -1,4 +1,4 @@
-/** Rules: what each refuses, what it lets through, and that a further rule never allows more. */
+/** Policy rules: the plans that each rule rejects or permits. An additional rule never permits more. */
 import { describe, expect, it } from "vitest";
 import {
   type Change,
@@ -243,11 +243,11 @@ describe("a rule of a policy", () => {
     for (const [at, text] of expected.entries()) expect(found[at]).toContain(`deny: ${text}`);
   });
 
-  it("only warns of a window while nobody applies the plan", () => {
+  it("only warns about a window while nobody applies the plan", () => {
     expect(said({ windows: [{ days: ["fri"] }] }, [named], {}, true)).toEqual(["warn: Nothing may be applied now"]);
   });
 
-  it("knows hosts and domains that the project has not had", () => {
+  it("distinguishes known hosts and domains of the project from new ones", () => {
     const changes = changeFacts({
       changes: [webhook("https://new.example/x"), grant("a@acme.example"), grant("b@evil.example")],
     });
@@ -263,7 +263,7 @@ describe("a rule of a policy", () => {
   });
 });
 
-/** Policies, plans and times by chance. */
+/** Random policies, plans and times. */
 const some = <T>(...values: T[]) => fc.option(fc.subarray(values), { nil: undefined });
 const rulesBy = fc.record(
   {
@@ -301,7 +301,7 @@ const factsBy = fc.record({
 });
 
 describe("policies together", () => {
-  it("never allow more when a rule is added", () => {
+  it("never permit more if a rule is added", () => {
     const denied = (rules: readonly PolicyRules[], changes: readonly Change[], over: Partial<PolicyFacts>) =>
       new Set(rules.flatMap((one) => said(one, changes, over)).filter((one) => one.startsWith("deny")));
     fc.assert(
@@ -313,7 +313,7 @@ describe("policies together", () => {
     );
   });
 
-  it("never lift a limit of the guards", () => {
+  it("never raise a limit of the guards", () => {
     const flags = fc.record(
       { maxOrders: fc.nat(5), maxSpend: fc.dictionary(fc.constantFrom("USD", "GEL"), fc.nat(5000)) },
       { requiredKeys: [] },
@@ -332,7 +332,7 @@ describe("policies together", () => {
 });
 
 describe("a file of rules", () => {
-  it("is read with the place of each rule and entry", () => {
+  it("is read with the position of each rule and entry", () => {
     const { rules, places } = parsePolicy(
       "p.yaml",
       "max_orders: 2\nscopes:\n  - authors: [ann]\n    clients: [acme]\n",
@@ -355,11 +355,11 @@ describe("a file of rules", () => {
     ["a: &a [x]\nb: [*a, *a", "Flow sequence"],
     ["webhook_hosts: acme.example", "webhook_hosts: expected a list of domains"],
     [`never_offline: [${"x,".repeat(10)}1]`, "never_offline.10: expected sites"],
-  ])("with the text %j is refused: %s", (text, why) => {
+  ])("with the text %j is rejected: %s", (text, why) => {
     expect(() => parsePolicy("p.yaml", text)).toThrow(why);
   });
 
-  it("has only effects that plans have", () => {
+  it("names only effects that plans have", () => {
     expect(parsePolicy("p.yaml", `windows: [{ allow: [${EFFECT_KINDS.join(", ")}] }]`).rules.windows).toHaveLength(1);
   });
 });

@@ -13,7 +13,7 @@ function read(...texts: string[]) {
 const http = (settings: string) => `project: p\nbackend:\n  http:\n    ${settings}\n`;
 
 describe("the section backend", () => {
-  it("is one of Terraform's backends with Terraform's settings, evaluated", () => {
+  it("accepts a Terraform backend with Terraform's settings, evaluated", () => {
     const { desired, backend, diagnostics } = read(
       `project: p
 backend:
@@ -48,11 +48,11 @@ backend:
       "pg: {schema_name: s, table_name: t, index_name: i, workspace: acme}",
       { type: "pg", settings: { schema_name: "s", table_name: "t", index_name: "i", workspace: "acme" } },
     ],
-  ])("%s is enough: the rest comes from the environment", (_, text, backend) => {
+  ])("%s is sufficient, because the rest comes from the environment", (_, text, backend) => {
     expect(read(`project: p\nbackend:\n  ${text}\n`).backend).toMatchObject(backend);
   });
 
-  it("may stand in any document, and in one only", () => {
+  it("may be in any document, but only in one", () => {
     expect(read("project: p\n", "backend: {pg: {workspace: a}}\n").backend).toMatchObject({ type: "pg" });
     const twice = read("project: p\nbackend: {pg: {workspace: a}}\n", "backend: {pg: {workspace: a}}\n");
     expect(twice.backend).toBe("unclear");
@@ -98,7 +98,7 @@ describe("errors in the section backend", () => {
     ["address with a password of the environment", http("address: ${env.LEAK}"), "TF_HTTP_PASSWORD"],
     ["conn_str", "project: p\nbackend:\n  pg:\n    conn_str: host=h password=canary\n", "PG_CONN_STR"],
     ["conn_str as address", "project: p\nbackend:\n  pg:\n    conn_str: postgres://u:canary@h/d\n", "PG_CONN_STR"],
-  ])("a credential is refused and not shown: %s", (_, text, variable) => {
+  ])("a credential is rejected and not shown: %s", (_, text, variable) => {
     const { backend, diagnostics } = read(text);
     expect(diagnostics).toMatchObject([
       { code: "config.secret", range: { line: 4 }, remedies: saying(expect.stringContaining(variable)) },
@@ -107,7 +107,7 @@ describe("errors in the section backend", () => {
     expect(backend).toBe("unclear");
   });
 
-  it("elsewhere leave it clear where the state is; unless the text could not be read to its end", () => {
+  it("elsewhere do not hide the backend, unless the text could not be read completely", () => {
     const backend = "backend: {pg: {}}\n";
     expect(read(`${backend}services: {a: {plan_id: x}}\n`).backend).toMatchObject({ type: "pg" });
     expect(read("services: {a: {plan_id: x}}\n").backend).toBeUndefined();

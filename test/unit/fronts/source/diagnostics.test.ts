@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { declare, declareFiles, reported } from "../yaml/fakes.ts";
 
-/** Each text follows a first line `project: p`. `why` says what would go wrong if the mistake were not reported like this. */
+/** Each text follows the line `project: p`. `why` is the damage that the error prevents. */
 const MISTAKES: { why: string; text: string; reported: string[] }[] = [
   {
     why: "a misspelt section would silently be left out",
@@ -147,21 +147,21 @@ describe("errors in one document", () => {
     expect(desired).toBeUndefined();
   });
 
-  it("says of a mistake in a shared place only once what is wrong", () => {
+  it("are reported once for a shared position", () => {
     const { diagnostics } = declare("x-all: &all {plan_di: 1}\nservices:\n  a: *all\n  b: {<<: *all}\n");
     expect(reported(diagnostics)).toEqual([
       '2:14 config.unknown_key: A service has no attribute "plan_di". Did you mean "plan_id"?',
     ]);
   });
 
-  it("counts what is beyond a thousand", () => {
+  it("are counted beyond a thousand", () => {
     const many = Array.from({ length: 1500 }, (_, i) => `k${i}: 1`).join("\n");
     const { diagnostics } = declare(many);
     expect(diagnostics).toHaveLength(1001);
     expect(diagnostics.at(-1)?.summary).toBe("500 more errors are not shown");
   });
 
-  it("gives what it understood for further checks, a misspelt attribute under the name that was meant", () => {
+  it("keep the valid parts for further checks, and a misspelt attribute gets its intended name", () => {
     const { desired, partial } = declare("services:\n  a: {plan_di: 7, domain: a.example}\n  b: 1\n");
     expect(desired).toBeUndefined();
     expect(partial?.resources.map(({ address }) => address)).toEqual(["hosting_service.a"]);
@@ -171,7 +171,7 @@ describe("errors in one document", () => {
 });
 
 describe("errors in the project", () => {
-  it("do not keep the rest from being checked further", () => {
+  it("do not prevent further checks", () => {
     const { desired, partial } = declareFiles({ "hosting.yaml": "services: {a: {term: 1}}" });
     expect(desired).toBeUndefined();
     expect(partial?.resources.map(({ address }) => address)).toEqual(["hosting_service.a"]);
@@ -190,7 +190,7 @@ describe("errors in the project", () => {
     expect(reported(declareFiles({ "hosting.yaml": text }).diagnostics)).toContain(expected);
   });
 
-  it("that differ are an error at both places", () => {
+  it("are reported at both positions if two values differ", () => {
     const { diagnostics } = declareFiles({ "a.hosting.yaml": "project: p", "b.hosting.yaml": "project: q" });
     expect(diagnostics.map(({ code, range, detail }) => [code, range?.file, detail])).toEqual([
       ["config.duplicate", "a.hosting.yaml", 'The project is named "q" in b.hosting.yaml:1:10.'],
@@ -200,7 +200,7 @@ describe("errors in the project", () => {
 });
 
 describe("errors across files", () => {
-  it("reports a resource that is declared in two files at both", () => {
+  it("are reported at both positions if two files declare one resource", () => {
     const text = "services:\n  a: {domain: a.example}\n";
     const { diagnostics } = declareFiles({ "a.hosting.yaml": `project: p\n${text}`, "b.hosting.yaml": text });
     expect(diagnostics.map(({ range, summary, detail }) => [range?.file, range?.line, summary, detail])).toEqual([
@@ -209,7 +209,7 @@ describe("errors across files", () => {
     ]);
   });
 
-  it("does not call undeclared what may stand in a document that could not be parsed", () => {
+  it("do not include resources that an unreadable document may declare", () => {
     const { diagnostics } = declareFiles({
       "a.hosting.yaml": "services: {\n",
       "b.hosting.yaml": "services:\n  b: {provider: beta, domain: '${hosting_service.a.id}'}\n",

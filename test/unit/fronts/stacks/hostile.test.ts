@@ -10,7 +10,7 @@ const chain = (length: number): Record<string, Json> =>
   );
 
 describe("a hostile stack", () => {
-  it("of locals in a circle, or of instances in one, is refused", () => {
+  it("with cycles of locals or instances is rejected", () => {
     expect(linesOf({ locals: { a: "${local.b}", b: "${local.c}", c: "${local.a}", d: "${local.d}" } })).toEqual([
       expect.stringContaining("References form a cycle: local.a -> local.b -> local.c -> local.a"),
       expect.stringContaining("local.d refers to itself"),
@@ -29,7 +29,7 @@ describe("a hostile stack", () => {
     ).toEqual([expect.stringContaining("References form a cycle")]);
   });
 
-  it("still can be looked at as far as it is understood", () => {
+  it("can be read as far as hostform understands it", () => {
     const { partial } = read({
       provider: PROVIDER,
       locals: { a: "${local.b}", b: "${local.a}" },
@@ -46,7 +46,7 @@ describe("a hostile stack", () => {
     expect(values).toHaveLength(2);
   });
 
-  it("of a long chain of locals is read, and evaluated", () => {
+  it("with a long chain of locals is read and evaluated", () => {
     const { resources } = desiredOf({
       provider: PROVIDER,
       locals: chain(5000),
@@ -59,7 +59,7 @@ describe("a hostile stack", () => {
     expect(grant?.evaluate("service_id", scope({ "hosting_service.a": { id: "7" } }))).toBe("7");
   });
 
-  it("of locals that grow without end is refused", () => {
+  it("with locals that grow without end is rejected", () => {
     const locals = Object.fromEntries(
       Array.from({ length: 60 }, (_, i) => [
         `l${i}`,
@@ -71,14 +71,14 @@ describe("a hostile stack", () => {
     expect(diagnostics.every(({ code }) => code === "config.expression")).toBe(true);
   });
 
-  it("of more instances than one project can have is refused", () => {
+  it("with more instances than the limit of a project is rejected", () => {
     const many = { url: "https://x.example/${count.index}", events: ["invoice.paid"], count: 15_000 };
     expect(linesOf({ resource: { hosting_webhook: { a: many, b: many } } })).toEqual([
       expect.stringContaining("more than 20000 resources"),
     ]);
   });
 
-  it("never makes reading throw", () => {
+  it("never makes the reader throw", () => {
     const word = fc.constantFrom(
       "resource",
       "data",

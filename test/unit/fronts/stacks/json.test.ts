@@ -26,7 +26,7 @@ describe("the JSON of a stack", () => {
     );
   });
 
-  it("accepts no text that JSON.parse refuses, and the other way round", () => {
+  it("is accepted exactly if JSON.parse accepts it", () => {
     const piece = fc.constantFrom(
       "{",
       "}",
@@ -59,7 +59,7 @@ describe("the JSON of a stack", () => {
     );
   });
 
-  it("knows the place of everything", () => {
+  it("has a position for each value", () => {
     const text = '{"a": [1, {"b\\n": "c\\u00e9"}], "d": null}';
     const { tree } = read(text);
     const at = (path: readonly (string | number)[]) => {
@@ -87,7 +87,7 @@ describe("the JSON of a stack", () => {
     ["01", "unexpected text after the value", 2],
     ["nul", "expected a value", 1],
     ["", "the text ends unexpectedly", 1],
-  ])("says what is wrong with %j", (text, words, column) => {
+  ])("is rejected with a message for %j", (text, words, column) => {
     const { tree, mistakes } = read(text);
     expect(tree).toBeUndefined();
     expect(mistakes.map(({ code, summary, range }) => [code, summary, range?.column])).toEqual([
@@ -95,7 +95,7 @@ describe("the JSON of a stack", () => {
     ]);
   });
 
-  it("refuses keys given twice, and a key that means something to JavaScript", () => {
+  it("is rejected with duplicate keys, and with keys that JavaScript treats specially", () => {
     const { tree, mistakes } = read('{"a": 1,\n "a": 2,\n "__proto__": {"x": 1}}');
     expect(tree && toJson(tree)).toEqual({ a: 1 });
     expect(mistakes.map(({ code, summary, range }) => [code, summary, range?.line])).toEqual([
@@ -120,7 +120,7 @@ describe("the JSON of a stack", () => {
     },
   );
 
-  it("refuses what is nested too deeply, without a stack trace", () => {
+  it("is rejected without a stack trace if it is nested too deeply", () => {
     const depth = JSON_LIMITS.depth + 1;
     for (const text of ["[".repeat(100_000), `${"[".repeat(depth)}1${"]".repeat(depth)}`, '{"a":'.repeat(100_000)]) {
       expect(read(text).mistakes).toMatchObject([{ code: "config.too_large" }]);

@@ -11,7 +11,7 @@ const VARIABLES = {
   open: { type: "string", default: "hooks.acme.example" },
 };
 
-/** The only resource of a stack with this attribute as an expression, and what is wrong with it. */
+/** Returns the only resource of a stack whose attributes are expressions, and the diagnostics of these attributes. */
 function declared(type: string, attributes: JsonObject) {
   const desired = desiredOf({ provider: PROVIDER, variable: VARIABLES, resource: { [type]: { one: attributes } } });
   const [resource] = desired.resources;
@@ -30,7 +30,7 @@ describe("a sensitive value in a stack", () => {
     ['${format("https://%s/a?t=%s", var.open, var.token)}', undefined],
     ['https://${var.token == "" ? "a" : "b"}.example/', undefined],
     ["${var.user}${var.token}", undefined],
-  ])("shows of %s only what is open", (text, expected) => {
+  ])("in %s shows only its public part", (text, expected) => {
     const { resource, scope, diagnostics } = url(text);
     const origin = resource.originOf?.("url", scope);
     if (expected === undefined)
@@ -53,7 +53,7 @@ describe("a sensitive value in a stack", () => {
       "var.token",
     ],
     ["hosting_domain", { domain: "${var.user}.example", years: 1, currency: "USD" }, "domain", "var.user"],
-  ])("is refused in %s %o", (type, attributes, name, source) => {
+  ])("is rejected in %s %o", (type, attributes, name, source) => {
     expect(declared(type, attributes).diagnostics).toContainEqual(
       expect.objectContaining({
         code: "config.sensitive",
@@ -62,7 +62,7 @@ describe("a sensitive value in a stack", () => {
     );
   });
 
-  it("is allowed where nobody decides by it, with all of its sources", () => {
+  it("is allowed in a value that no user decides by, with all its sources", () => {
     const attributes = { plan_id: 11, currency: "USD", domain: "a.example", reference: "${var.user}-${var.token}" };
     const { resource, scope, diagnostics } = declared("hosting_service", attributes);
     expect(diagnostics).toEqual([]);
@@ -70,7 +70,7 @@ describe("a sensitive value in a stack", () => {
   });
 });
 
-it("the open part of a URL decides its host, whatever the sensitive rest is", () => {
+it("the public part of a URL decides its host, whatever the sensitive rest is", () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true }), fc.nat(60), fc.string(), (whole, at, rest) => {
       const open = whole.slice(0, at);

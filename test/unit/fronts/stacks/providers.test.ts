@@ -11,7 +11,7 @@ const token = (value: Json, more: Readonly<Record<string, Json>> = {}) =>
   provider([{ project: "agency", token: value }], more);
 
 describe("the providers of a stack", () => {
-  it("are those of YAML, under Terraform's names", () => {
+  it("equal the providers of YAML, with Terraform's names", () => {
     const { desired } = read(
       provider(
         [
@@ -45,13 +45,13 @@ describe("the providers of a stack", () => {
     ]);
   });
 
-  it("need not be declared, and take the project from the environment", () => {
+  it("may be omitted, and then take the project from the environment", () => {
     const { desired } = read({}, { env: { HOSTFORM_PROJECT: "agency" } });
     expect(desired?.project).toBe("agency");
     expect([...(desired?.providers.keys() ?? [])]).toEqual(["default"]);
   });
 
-  it("have one project", () => {
+  it("share one project", () => {
     expect(linesOf(provider([{ project: "one" }, { alias: "eu", project: "two" }]))).toEqual([
       expect.stringContaining('The project is named "two" here and differently elsewhere'),
     ]);
@@ -71,11 +71,11 @@ describe("the providers of a stack", () => {
     ["two places of a token", { token_env: "A", token_file: "b" }, /Two settings configure the API token/],
     ["an unknown value", { base_url: "${hosting_service.a.id}" }, /No resource hosting_service\.a/],
     ["an alias that is none", { alias: "1" }, /cannot be the alias/],
-  ])("refuse %s", (_, settings, words) => {
+  ])("reject %s", (_, settings, words) => {
     expect(linesOf(provider({ project: "agency", ...settings }))).toEqual([expect.stringMatching(words)]);
   });
 
-  it("cannot depend on resources", () => {
+  it("cannot refer to resources", () => {
     const stack = provider(
       { project: "agency", base_url: "${hosting_client_account.c.id}" },
       { resource: { hosting_client_account: { c: { name: "x", currency: "USD" } } } },
@@ -87,7 +87,7 @@ describe("the providers of a stack", () => {
 describe("the token of a stack", () => {
   const variable = { token: { sensitive: true } };
 
-  it("is taken from the variable of the environment that gives the stack's variable its value", () => {
+  it("is read from the environment variable that sets the stack's variable", () => {
     const variables = given({ TF_VAR_token: "12|abcdefghijklmnopqrstuv" });
     const { desired } = read(token("${var.token}", { variable }), { variables });
     expect(desired?.providers.get("default")?.tokenEnv).toBe("TF_VAR_token");
@@ -98,7 +98,7 @@ describe("the token of a stack", () => {
     [{ token: "${var.token}", token_env: "OTHER" }, "token_env"],
     [{ token_env: "OTHER", token: "${var.token}" }, "token"],
     [{ token_file: "f", token: "${var.token}" }, "token"],
-  ])("is configured once, in whatever order: %j", (settings, second) => {
+  ])("is configured once, in any order: %j", (settings, second) => {
     const variables = given({ TF_VAR_token: "12|abcdefghijklmnopqrstuv" });
     const { diagnostics } = read(provider({ project: "agency", ...settings }, { variable }), { variables });
     expect(diagnostics.map(({ code, range }) => [code, range?.text?.trim().split(":")[0]])).toEqual([
@@ -106,7 +106,7 @@ describe("the token of a stack", () => {
     ]);
   });
 
-  it("is not given where its variable is null", () => {
+  it("is missing if its variable is null", () => {
     const { desired } = read(token("${var.token}", { variable: { token: { default: null } } }));
     expect(desired?.providers.get("default")?.tokenEnv).toBe("HOSTING_TOKEN");
   });
@@ -143,7 +143,7 @@ describe("the token of a stack", () => {
 describe("the backend of a stack", () => {
   const backend = (value: Json) => read({ terraform: { backend: value } }).backend;
 
-  it("is one that hostform has", () => {
+  it("is one of hostform's backends", () => {
     expect(read({}).backend).toEqual({ type: "local", settings: { path: "terraform.tfstate" } });
     expect(backend({ local: {} })).toMatchObject({ type: "local", settings: { path: "terraform.tfstate" } });
     expect(backend({ http: { address: "https://git.example/state", lock_address: null } })).toMatchObject({
@@ -161,7 +161,7 @@ describe("the backend of a stack", () => {
     { pg: { conn_str: "postgres://u:p@h/d" } },
     { local: {}, http: {} },
     "local",
-  ])("is unclear where it cannot be used: %j", (value) => {
+  ])("is undefined if it cannot be used: %j", (value) => {
     const { backend: unclear, desired, diagnostics } = read({ terraform: { backend: value } });
     expect(unclear).toBe("unclear");
     expect(desired).toBeUndefined();

@@ -18,7 +18,7 @@ const output = (value: Json, over: Readonly<Record<string, Json>> = {}): Json =>
   output: { x: { value, ...over } },
 });
 
-/** What is refused, with the words that say so. Everything else in these stacks is right, so that there is one mistake each. */
+/** Rejected stacks, with the code and text of the error. Each stack has exactly one error. */
 const REFUSED: readonly (readonly [what: string, stack: Json, code: string, words: RegExp])[] = [
   // Blocks
   ["modules", { module: { m: { source: "x" } } }, "config.unsupported", /`module` is not supported/],
@@ -50,7 +50,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     /cannot be the name/,
   ],
   ["blocks that are none", { resource: { hosting_service: { a: "x" } } }, "config.structure", /must be an object/],
-  // Terraform calls each of these a missing label; what was there before must not count as removed.
+  // Terraform reports a missing label for each of these. The recorded resources must not count as removed.
   ["resources that are null", { resource: null }, "config.structure", /`resource` has no TYPE/],
   ["resources without any", { resource: {} }, "config.structure", /`resource` has no TYPE/],
   ["a list of no resources", { resource: [] }, "config.structure", /`resource` has no TYPE/],
@@ -272,8 +272,8 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
   ],
 ];
 
-describe("what a stack may not have", () => {
-  it.each(REFUSED)("refuses %s", (_, stack, code, words) => {
+describe("an invalid stack", () => {
+  it.each(REFUSED)("is rejected for %s", (_, stack, code, words) => {
     const { desired, diagnostics } = read(stack);
     const errors = diagnostics.filter(({ severity }) => severity === "error");
     expect(errors.map((one) => [one.code, one.summary])).toEqual([[code, expect.stringMatching(words)]]);
@@ -281,7 +281,7 @@ describe("what a stack may not have", () => {
     expect(desired).toBeUndefined();
   });
 
-  it("reports all of them in one run, in the order of the places", () => {
+  it("gets all its errors in one run, in the order of the positions", () => {
     const places = linesOf({
       ...(service({ domian: "x", plan_id: "${nope(1)}", currency: "${var.c}" }) as object),
       output: { x: { value: "${local.y}" } },
@@ -294,7 +294,7 @@ describe("what a stack may not have", () => {
     ]);
   });
 
-  it("says what is not supported with the construct and the expression", () => {
+  it("gets an error for an unsupported construct with its name and expression", () => {
     const [mistake] = read(
       webhook({ "//": { metadata: { path: "agency/hook", uniqueId: "w" } }, url: "https://${timestamp()}.example" }),
     ).diagnostics;
@@ -302,7 +302,7 @@ describe("what a stack may not have", () => {
     expect(mistake?.detail).toBe("The expression is https://${timestamp()}.example");
   });
 
-  it("only warns of timeouts, once", () => {
+  it("gets only one warning about timeouts", () => {
     const { desired, diagnostics } = read({
       provider: PROVIDER,
       resource: {
@@ -319,7 +319,7 @@ describe("what a stack may not have", () => {
   });
 });
 
-it("an expression of an output is reported with the output, and with names as they are written", () => {
+it("an error in an output names the output, and names as they are written", () => {
   const { diagnostics } = read(output("${uuid()}", { "//": { metadata: { path: "app/x", uniqueId: "x" } } }));
   expect(diagnostics).toMatchObject([
     {
@@ -332,6 +332,6 @@ it("an expression of an output is reported with the output, and with names as th
   expect(local.diagnostics[0]?.summary).toMatch(/^timestamp: /);
 });
 
-it("a resource that is null is none, as in Terraform", () => {
+it("a null resource is no resource, as in Terraform", () => {
   expect(linesOf({ provider: PROVIDER, resource: { hosting_service: { a: null, b: SERVICE } } })).toEqual([]);
 });

@@ -37,14 +37,14 @@ const stacks = fc.record({
 
 type Stack = typeof stacks extends fc.Arbitrary<infer T> ? T : never;
 
-/** In YAML. Each order has a `reference`: without one the two fronts name it otherwise. */
+/** Returns the stack as YAML. Each order has a `reference`, because the front ends use different default names. */
 function yaml({ services, webhooks }: Stack): Desired | undefined {
   const blocks = Object.entries(services).map(([key, one]) => [key, { ...one, reference: key }]);
   const text = JSON.stringify({ project: "agency", services: Object.fromEntries(blocks), webhooks });
   return parseDeclaration([{ path: "hosting.yaml", text }], { kinds, env: {} }).desired;
 }
 
-/** The same in Terraform's JSON, with the things that it has for it: variables, locals, functions, `for_each`. */
+/** Returns the same stack as Terraform JSON, with variables, locals, functions and `for_each`. */
 function stack({ services, webhooks }: Stack): Desired {
   const escaped = (text: string) => text.replaceAll("%{", "%%{");
   const service = Object.entries(services).map(([key, { grants: _, coupon_code, domain, ...one }]) => [
@@ -74,7 +74,7 @@ function stack({ services, webhooks }: Stack): Desired {
   ]);
   const urls = Object.entries(webhooks).map(([key, { url }]) => [key, url]);
   const grants = Object.entries(services).map(([key, one]) => [key, one.grants]);
-  // Terraform takes no type of resources without any.
+  // Terraform rejects an empty map of resources.
   const blocks = { hosting_service: service, hosting_grant: grant, hosting_webhook: hook };
   const resource = Object.entries(blocks).flatMap(([type, some]) =>
     some.length > 0 ? [[type, Object.fromEntries(some)]] : [],
@@ -109,7 +109,7 @@ function planned(desired: Desired) {
 }
 
 describe("a stack", () => {
-  it("gives the plan that the same declaration in YAML gives", () => {
+  it("has the same plan as the same declaration in YAML", () => {
     fc.assert(
       fc.property(stacks, (one) => {
         const declared = yaml(one);

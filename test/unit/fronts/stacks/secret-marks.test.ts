@@ -47,21 +47,21 @@ function planned(state: State, over: object = {}) {
   });
 }
 
-/** As Terraform has it: a secret stays one on its way through the attributes of others. */
-describe("a secret that goes from one resource into the next", () => {
-  it("stays secret, and nothing else becomes so", () => {
+/** As in Terraform, a value derived from a secret stays secret in the attributes of other resources. */
+describe("a secret that one resource passes to another", () => {
+  it("stays secret, and no other value becomes secret", () => {
     const { changes } = planned(stateOf());
     const secret = changes.filter(({ sensitive }) => sensitive.includes("name")).map(({ address }) => address);
     expect(secret).toEqual([FIRST, "hosting_client_account.second", "hosting_client_account.third"]);
   });
 
-  it("stays secret when it comes out of the state", () => {
+  it("stays secret if it comes from the state", () => {
     const state = stateOf(recorded(FIRST, { id: "1", name: "HUNTER" }, { sensitive: ["name"] }));
     const { changes } = planned(state);
     expect(changes.find(({ address }) => address.endsWith("second"))?.sensitive).toContain("name");
   });
 
-  it("stays secret on its way through a data source", () => {
+  it("stays secret through a data source", () => {
     const data = { hosting_domain_availability: { d: { domains: ["${var.s}.example"] } } };
     const output = { o: { value: "${data.hosting_domain_availability.d.domains}" } };
     expect(planned(stateOf(), { data, output }).diagnostics).toMatchObject([{ code: "config.secret" }]);

@@ -7,7 +7,7 @@ const meta = (path: string, stackTrace?: readonly string[]): Json => ({
   metadata: { path, uniqueId: path.replaceAll("/", "-"), ...(stackTrace && { stackTrace }) },
 });
 
-/** As `cdktf` 0.21 synthesizes it: iterators, a variable, an import, a data source, outputs. */
+/** Stack as synthesized by `cdktf` 0.21: iterators, a variable, an import, a data source, outputs. */
 const SYNTHESIZED: Json = {
   "//": { metadata: { backend: "local", stackName: "one", version: "0.21.0" }, outputs: { one: { id: "id" } } },
   data: { hosting_plans: { plans: { "//": meta("one/plans") } } },
@@ -67,7 +67,7 @@ describe("a synthesized stack", () => {
     return found;
   };
 
-  it("has an instance for each key, as people read them", () => {
+  it("has an instance for each key, with readable addresses", () => {
     expect(Object.fromEntries(desired.resources.map(({ address, config }) => [address, config]))).toEqual({
       'hosting_grant.g["a@x.example"]': {
         email: "a@x.example",
@@ -95,7 +95,7 @@ describe("a synthesized stack", () => {
     });
   });
 
-  it("knows what each instance depends on: with an iterator over a resource, only that instance", () => {
+  it("has dependencies for each instance: with an iterator over a resource, only that instance", () => {
     const references = (address: string) =>
       resource(address).references.map(({ reference, path }) => [
         path.join("."),
@@ -114,7 +114,7 @@ describe("a synthesized stack", () => {
     ]);
   });
 
-  it("evaluates with what resources are", () => {
+  it("is evaluated with the values of its resources", () => {
     const known = scope({ 'hosting_service.many["x"]': { id: "7" } });
     expect(resource('hosting_grant.gg["x"]').evaluate("service_id", known)).toBe("7");
     expect(resource('hosting_grant.gg["y"]').evaluate("service_id", known)).toBe(UNKNOWN);
@@ -122,7 +122,7 @@ describe("a synthesized stack", () => {
     expect(resource("hosting_service.acme").evaluate("coupon_code", known)).toBeNull();
   });
 
-  it("takes over lifecycle, imports, data sources, the backend and the provider", () => {
+  it("includes lifecycle, imports, data sources, the backend and the provider", () => {
     expect(resource("hosting_service.acme")).toMatchObject({
       importId: "1001",
       lifecycle: { ignoreChanges: ["plan_id"], createBeforeDestroy: false },
@@ -139,7 +139,7 @@ describe("a synthesized stack", () => {
     expect(desired).toMatchObject({ project: "agency", ordersNamedBy: "domain", files: ["cdk.tf.json"] });
   });
 
-  it("has typed outputs, and knows which of them are secret", () => {
+  it("has typed outputs, and marks secret outputs", () => {
     const known = scope({ "hosting_service.acme": { id: "7", domain: "www.acme.example" } });
     expect(desired.outputs?.map((one) => [one.name, one.sensitive, one.evaluate(known)])).toEqual([
       ["cross-stack-output-hosting_serviceacmeid", true, { value: "7", type: "string" }],
@@ -150,7 +150,7 @@ describe("a synthesized stack", () => {
 });
 
 describe("names", () => {
-  it("reach through locals, also those that depend on resources", () => {
+  it("are resolved through locals, including locals that depend on resources", () => {
     const { resources } = desiredOf({
       provider: PROVIDER,
       locals: { ids: "${{for key, one in hosting_service.all : key => one.id}}", first: '${local.ids["a"]}' },
@@ -180,7 +180,7 @@ describe("names", () => {
     expect(each?.config.service_id).toBe('${local.ids["b"]}');
   });
 
-  it("are evaluated again when the scope says something else", () => {
+  it("are evaluated again if the scope changes", () => {
     const { resources } = desiredOf({
       provider: PROVIDER,
       locals: { id: "${hosting_service.a.id}" },
@@ -221,7 +221,7 @@ describe("names", () => {
     ]);
   });
 
-  it("of instances with `count` are a list", () => {
+  it("of instances with `count` are lists", () => {
     const { resources } = desiredOf({
       provider: PROVIDER,
       resource: {
@@ -238,7 +238,7 @@ describe("names", () => {
     expect(resources.map(({ config }) => config.domain).filter(Boolean)).toEqual(["a0.example", "a1.example"]);
   });
 
-  it("of another stack's outputs come from those who read them", () => {
+  it("of another stack's outputs come from the reader of that stack", () => {
     const stack: Json = {
       data: {
         terraform_remote_state: {
@@ -274,7 +274,7 @@ describe("names", () => {
 });
 
 describe("values", () => {
-  it("take the type of their attribute; what is null is not declared", () => {
+  it("are converted to the type of their attribute, and null is not declared", () => {
     const { resources } = desiredOf({
       provider: PROVIDER,
       variable: { coupon: { default: null } },
@@ -298,14 +298,14 @@ describe("values", () => {
     expect(resources[0]?.evaluate("term", scope())).toBe(12);
   });
 
-  it("are refused where they are not of that type", () => {
+  it("are rejected if they have another type", () => {
     expect(
       linesOf({ provider: PROVIDER, resource: { hosting_service: { a: { ...SERVICE, term: "monthly" } } } }),
     ).toEqual([expect.stringMatching(/^cdk\.tf\.json:\d+:\d+ config\.expression term: a number is required/)]);
   });
 });
 
-describe("places", () => {
+describe("positions", () => {
   const stack = (stackTrace?: readonly string[]): Json => ({
     resource: {
       hosting_grant: {
@@ -318,13 +318,13 @@ describe("places", () => {
     ["new Grant (/app/node_modules/lib/grant.js:9:1)", "new Site (/app/main.ts:12:34)", "/app/main.ts:12:34"],
     ["Object.<anonymous> (file:///app/main.ts:5:6)", "node:internal/x:1:1", "/app/main.ts:5:6"],
     ["node:internal/modules:1:2", "    at /app/main.cjs:7:8", "/app/main.cjs:7:8"],
-  ])("are the lines of the program where the metadata has them: %s", (first, second, place) => {
+  ])("are lines of the program if the metadata contains them: %s", (first, second, place) => {
     expect(linesOf(stack([first, second]))).toEqual([
       `${place} one/site/g config.reference No variable "mail" is declared.`,
     ]);
   });
 
-  it("of a set's elements are that of the set, whose order is another one than it is written in", () => {
+  it("of a set's elements are the position of the set, because its order differs from the text", () => {
     const [webhook] = desiredOf({
       resource: { hosting_webhook: { w: { url: "https://x.example", events: ["invoice.paid", "invoice.created"] } } },
     }).resources;
@@ -333,7 +333,7 @@ describe("places", () => {
     expect(webhook?.locate([])).toMatchObject({ line: 4, column: 7 });
   });
 
-  it("count the signs of an escaped text as they are written", () => {
+  it("count the characters of an escaped text in the source", () => {
     const text = String.raw`{"output": {"x": {"value": "\u00e9 \"${"$"}{var.nope}"}}}`;
     const { diagnostics } = read(text);
     const [range] = diagnostics.map((one) => one.range);
@@ -363,7 +363,7 @@ describe("blocks beside resources", () => {
     ]);
   });
 
-  it("say what has moved, and what was removed", () => {
+  it("contain moves and removals", () => {
     const { moved, removed } = desiredOf({
       moved: [{ from: "hosting_service.old", to: 'hosting_service.new["a"]' }],
       removed: [
@@ -380,7 +380,7 @@ describe("blocks beside resources", () => {
     ]);
   });
 
-  it("read data sources, also several of them", () => {
+  it("read data sources, including several of one", () => {
     const { data, resources } = desiredOf({
       provider: PROVIDER,
       data: {
@@ -404,7 +404,7 @@ describe("blocks beside resources", () => {
     expect(service?.evaluate("plan_id", scope({ 'data.hosting_plan.p["Pro"]': { plan_id: 12 } }))).toBe(12);
   });
 
-  it("name the remote states, for those who read them", () => {
+  it("name the remote states for their readers", () => {
     const text = JSON.stringify({
       data: {
         terraform_remote_state: {
@@ -426,7 +426,7 @@ describe("blocks beside resources", () => {
 });
 
 describe("several files", () => {
-  it("may not declare the same", () => {
+  it("may not declare one block twice", () => {
     const one = JSON.stringify({ provider: PROVIDER, resource: { hosting_service: { a: SERVICE } }, locals: { x: 1 } });
     const { diagnostics } = readFiles({ "a.tf.json": one, "b.tf.json": one });
     expect(diagnostics.map(line).filter((each) => each.startsWith("b."))).toEqual([
@@ -436,8 +436,8 @@ describe("several files", () => {
     ]);
   });
 
-  // Otherwise a set would be a tuple: other keys of `for_each`, other addresses, other orders.
-  it("have the types that their state says", () => {
+  // Without these types, a set would become a tuple: other keys of `for_each`, other addresses, other orders.
+  it("have the types in their state", () => {
     const R = "data.terraform_remote_state.one.outputs";
     const stack = {
       terraform: {},

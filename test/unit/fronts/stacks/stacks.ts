@@ -9,13 +9,13 @@ const schemas: StackOptions["schemas"] = {
   provider: catalogue.provider,
 };
 
-/** A stack of one account, in a project, as a value; `//` and all else as the CDKs write it. */
+/** Provider of the stacks in these tests: one account of a project. */
 export const PROVIDER = { hosting: [{ project: "agency" }] } as const;
 
-/** A service that nothing is wrong with. */
+/** Valid service. */
 export const SERVICE = { plan_id: 11, currency: "USD", domain: "www.acme.example" } as const;
 
-/** Reads one stack. @param stack its JSON, or the text itself. */
+/** Reads one stack. @param stack Value, or JSON text. */
 export function read(stack: Json, over: Partial<StackOptions> = {}) {
   const text = typeof stack === "string" ? stack : JSON.stringify(stack, null, 2);
   return readFiles({ "cdk.tf.json": text }, over);
@@ -36,14 +36,14 @@ export function readFiles(files: Readonly<Record<string, string>>, over: Partial
   return parseStack(sources, options);
 }
 
-/** What is desired. @throws with the mistakes, when there are any. */
+/** Returns the desired resources. Throws an Error with all diagnostics if the stack is invalid. */
 export function desiredOf(stack: Json, over: Partial<StackOptions> = {}) {
   const { desired, diagnostics } = read(stack, over);
   if (desired === undefined) throw new Error(diagnostics.map(line).join("\n"));
   return desired;
 }
 
-/** `file:line:column construct code summary`. */
+/** Formats a diagnostic as `file:line:column construct code summary`. */
 export function line({ code, summary, range }: Diagnostic): string {
   const place = range === undefined ? "" : `${range.file}:${range.line}:${range.column} `;
   const construct = range?.construct === undefined ? "" : `${range.construct} `;
@@ -52,7 +52,7 @@ export function line({ code, summary, range }: Diagnostic): string {
 
 export const linesOf = (stack: Json, over: Partial<StackOptions> = {}) => read(stack, over).diagnostics.map(line);
 
-/** Given as by `--var`, or by the environment for a name that begins with TF_VAR_. */
+/** Returns variables as from `--var`, or from the environment if the name begins with TF_VAR_. */
 export const given = (values: Readonly<Record<string, string>>): GivenVariable[] =>
   Object.entries(values).map(([name, text]) =>
     name.startsWith("TF_VAR_")
@@ -60,7 +60,7 @@ export const given = (values: Readonly<Record<string, string>>): GivenVariable[]
       : { name, from: "-var", value: { text } },
   );
 
-/** What resources are, by address; all others are unknown. */
+/** Returns a scope with these resource values by address. Other resources are unknown. */
 export const scope = (resources: Readonly<Record<string, Value>> = {}): EvalScope => ({
   resource: (address) => resources[address] ?? UNKNOWN,
   env: () => undefined,

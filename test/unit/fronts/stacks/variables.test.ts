@@ -43,7 +43,7 @@ describe("variables", () => {
       TF_VAR_l: '["a", 1]',
       TF_VAR_o: "{a = 1}",
     });
-    // As `terraform plan` shows the outputs of this configuration.
+    // Outputs of this configuration in `terraform plan`.
     expect(outputs(stack, { variables })).toEqual({
       u: '["a"]',
       any: ["a", 1],
@@ -73,7 +73,7 @@ describe("variables", () => {
     },
   );
 
-  it("take what is given last; null where they may not be null is the default", () => {
+  it("use the last given value; null becomes the default if null is not allowed", () => {
     const stack: Json = {
       variable: { a: { default: 1 }, b: { default: "x", nullable: false }, c: { default: "x" } },
       output: { a: { value: "${var.a}" }, b: { value: "${var.b}" }, c: { value: '${var.c == null ? "null" : var.c}' } },
@@ -87,7 +87,7 @@ describe("variables", () => {
     expect(outputs(stack, { variables })).toEqual({ a: 3, b: "x", c: "null" });
   });
 
-  it("need a value, and one of their type; no value is repeated", () => {
+  it("require a value of their type, and no value is repeated in an error", () => {
     const stack: Json = {
       variable: {
         a: { type: "number" },
@@ -106,7 +106,7 @@ describe("variables", () => {
     expect(JSON.stringify(diagnostics)).not.toContain("s3cret");
   });
 
-  it("must be declared where they are given on the line, should be in files, need not be in the environment", () => {
+  it("must be declared if the command line sets them, should be if a file does, need not be if the environment does", () => {
     const variables = [
       ...given({ plna: "1", TF_VAR_other: "2" }),
       { name: "more", from: "x.auto.tfvars.json", value: { json: 3 } },
@@ -118,7 +118,7 @@ describe("variables", () => {
     ]);
   });
 
-  it("are held against their conditions", () => {
+  it("are checked against their conditions", () => {
     const stack: Json = {
       locals: { most: 20 },
       variable: {
@@ -152,7 +152,7 @@ describe("secrets", () => {
     resource: { hosting_service: { a: { ...SERVICE, password: value, password_version: 1 } } },
   });
 
-  it("from a variable stay out of what people see, and reach the attribute", () => {
+  it("from a variable are hidden in output, and reach the attribute", () => {
     const stack = password("${var.pw}", { pw: { type: "string", sensitive: true } });
     const { desired, diagnostics, secrets } = read(stack, { variables: given({ TF_VAR_pw: "hunter2hunter2" }) });
     const [service] = desired?.resources ?? [];
@@ -165,7 +165,7 @@ describe("secrets", () => {
     expect(JSON.stringify(desired)).not.toContain("hunter2");
   });
 
-  it("that are written out are warned of, and in no message", () => {
+  it("that are literal cause a warning, and no message contains them", () => {
     const { desired, diagnostics, secrets } = read(password("hunter2hunter2"));
     expect(diagnostics).toMatchObject([{ severity: "warning", code: "config.secret" }]);
     expect(diagnostics[0]?.range?.text).toContain("*".repeat(14));
@@ -175,7 +175,7 @@ describe("secrets", () => {
     expect(desired?.resources[0]?.evaluate("password", scope())).toBe("hunter2hunter2");
   });
 
-  it("that are the default of a variable are warned of", () => {
+  it("that are the default of a variable cause a warning", () => {
     const { diagnostics, secrets } = read(
       password("${var.pw}", { pw: { sensitive: true, default: "hunter2hunter2" } }),
     );
@@ -184,7 +184,7 @@ describe("secrets", () => {
     expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
   });
 
-  it("on one line with a mistake are blotted out", () => {
+  it("are redacted on one line with an error", () => {
     const text = JSON.stringify({
       provider: PROVIDER,
       variable: { pw: { sensitive: true, default: "hunter2hunter2" } },
@@ -195,7 +195,7 @@ describe("secrets", () => {
     expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
   });
 
-  it("are hidden whole where one begins with another, and with the escapes of the file, in every message", () => {
+  it("are redacted completely in every message, even if one begins with another, and with the escapes of the file", () => {
     const secret = (value: string) => ({ sensitive: true, default: value });
     const stack = {
       variable: { a: secret("canary"), b: secret("canary-and-more"), c: secret("escaped-secret") },
@@ -210,7 +210,7 @@ describe("secrets", () => {
     expect(shown).not.toMatch(/canary|and-more|ped-secret/);
   });
 
-  it("flow through names: whatever is made of one is one", () => {
+  it("stay secret through names: a derived value is secret too", () => {
     const { desired } = read(
       {
         variable: { key: { sensitive: true } },
@@ -231,7 +231,7 @@ describe("secrets", () => {
     });
   });
 
-  it("that are ephemeral may only go where nothing is recorded", () => {
+  it("that are ephemeral are only allowed where no value is recorded", () => {
     const variable = { pw: { ephemeral: true } };
     const variables = given({ TF_VAR_pw: "hunter2hunter2" });
     expect(linesOf(password("${var.pw}", variable), { variables })).toEqual([]);
@@ -247,7 +247,7 @@ describe("secrets", () => {
     ]);
   });
 
-  it("are no keys", () => {
+  it("cannot be keys", () => {
     const stack: Json = {
       variable: { keys: { sensitive: true, type: "set(string)" } },
       resource: {

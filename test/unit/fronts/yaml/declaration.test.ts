@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { declare, declareFiles, reported } from "./fakes.ts";
 
 describe("a declaration", () => {
-  it("becomes resources in their order, nested ones after their parent", () => {
+  it("becomes resources in order, nested ones after their parent", () => {
     const { desired, diagnostics } = declare(
       `services:
   acme:
@@ -59,7 +59,7 @@ webhooks:
     ]);
   });
 
-  it("has clients: of a block and of what is nested in it, as text and without expressions", () => {
+  it("has clients of a block and of its nested blocks, as strings without expressions", () => {
     const clients = (text: string) => {
       const { desired, diagnostics } = declare(`services:\n  a:\n    ${text}\n    grants: {b@a.example: view}\n`);
       return desired?.resources.map(({ client }) => client) ?? diagnostics.map(({ range }) => range?.column);
@@ -76,7 +76,7 @@ webhooks:
     expect(desired?.resources).toEqual([]);
   });
 
-  it("takes `provider` at the top for the resources of that document, and nested ones with their parent", () => {
+  it("uses a top-level `provider` for the resources of its document, and nested ones with their parent", () => {
     const { desired } = declareFiles({
       "hosting.yaml": `project: p
 providers: {beta: {}, gamma: {}}
@@ -100,7 +100,7 @@ services:
     ]);
   });
 
-  it("refuses more resources than a project can have", () => {
+  it("is rejected with more resources than the limit of a project", () => {
     const many = Array.from({ length: 20_001 }, (_, i) => `  s${i}: {}`).join("\n");
     const { desired, partial, diagnostics } = declare(`services:\n${many}\n`);
     expect([desired, partial]).toEqual([undefined, undefined]);

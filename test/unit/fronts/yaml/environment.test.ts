@@ -5,7 +5,7 @@ import { kinds, reported } from "./fakes.ts";
 
 const FILE = "environments/production.yaml";
 
-/** Line 1 of the declaration is `project: p`. */
+/** Parses a declaration whose line 1 is `project: p`. */
 function inEnvironment(declared: string, environment?: string, env: Record<string, string> = {}) {
   return parseDeclaration([{ path: "hosting.yaml", text: `project: p\n${declared}` }], {
     kinds,
@@ -21,7 +21,7 @@ describe("variables", () => {
   const VARIABLES = "variables: {plan: {type: number, default: 11}, suffix: {}, on: {type: boolean, default: true}}\n";
   const SITE = "services: {www: {plan_id: '${var.plan}', domain: 'www.${var.suffix}'}}\n";
 
-  it("take the values of the environment, then their defaults, and keep their types", () => {
+  it("use the values of the environment, then their defaults, and keep their types", () => {
     expect(configOf(inEnvironment(VARIABLES + SITE, "variables: {suffix: acme.example}"))).toEqual({
       plan_id: 11,
       domain: "www.acme.example",
@@ -58,17 +58,17 @@ describe("variables", () => {
     expect(configOf(read)).toEqual(config);
   });
 
-  it("with null leave the attribute out", () => {
+  it("with null omit the attribute", () => {
     const read = inEnvironment("variables: {d: {default: null}}\nservices: {a: {plan_id: 1, domain: '${var.d}'}}");
     expect(reported(read.diagnostics)).toEqual([]);
     expect(configOf(read)).toEqual({ plan_id: 1, domain: null });
   });
 
-  it("form no expression together with the text around them", () => {
+  it("form no expression with the surrounding text", () => {
     const read = inEnvironment(
       "variables: {a: {default: '{env.SECRET}'}}\nservices: {www: {domain: 'x$${var.a}', term: 1}, b: {domain: '${var.c}${var.a}'}}\n",
     );
-    // `$${` is a literal `${`.
+    // `$${` is an escaped `${`.
     expect(read.partial?.resources[0]?.config).toEqual({ domain: "x$${var.a}", term: 1 });
     const joined = inEnvironment(
       "variables: {a: {default: '{env.SECRET}'}, d: {default: $}}\nservices: {www: {domain: '${var.d}${var.a}'}}\n",
@@ -137,13 +137,13 @@ describe("variables", () => {
       "",
       "2:12 config.structure: `variables` must be a map of variables by name",
     ],
-  ])("with %s are an error at its place", (_, declared, environment, error) => {
+  ])("with %s are an error at its position", (_, declared, environment, error) => {
     const read = inEnvironment(declared, environment);
     expect(reported(read.diagnostics)).toEqual([error]);
     expect(read.desired).toBeUndefined();
   });
 
-  it("without a value name the file that is to give it", () => {
+  it("without a value name the file that should contain it", () => {
     const [missing] = inEnvironment("variables: {a: {}}", "guards: {max_orders: 1}").diagnostics;
     expect(fixOf(missing)).toBe(
       `Write \`a: VALUE\` under \`variables\` in ${FILE}, or give the variable a \`default\`.`,
@@ -172,7 +172,7 @@ describe("an environment", () => {
     expect([...(own?.providers.keys() ?? [])]).toEqual(["default"]);
   });
 
-  it("finds a token file beside the file that names it", () => {
+  it("finds a token file beside the file that refers to it", () => {
     const here = inEnvironment("", "providers: {default: {token_file: token}}");
     expect(here.desired?.providers.get("default")?.tokenFile).toBe("environments/token");
     const there = inEnvironment("providers: {default: {token_file: token}}", "providers: {default: {money_scale: 2}}");
@@ -239,7 +239,7 @@ describe("required_version", () => {
   it.each([
     [">= 0.4", "2:19 config.unsupported: This project requires hostform >= 0.4; this is 0.3.1"],
     ["latest", "2:19 config.structure: `required_version` is not a version constraint"],
-  ])("%s is the only error, whatever else is wrong", (text, error) => {
+  ])("%s is the only error, whatever other errors exist", (text, error) => {
     const read = inEnvironment(`required_version: "${text}"\nnonsense: 1\nservices: {a: {b: c}}\n`, "nonsense: 1");
     expect(reported(read.diagnostics)).toEqual([error]);
     expect(read.backend).toBe("unclear");

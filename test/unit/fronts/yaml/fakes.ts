@@ -7,7 +7,7 @@ import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 const id = attribute(z.string(), { description: "Given by the API.", computed: true });
 const declared = (type: z.ZodType = z.string()) => attribute(type, { description: "Declared.", change: "immutable" });
 
-/** The part of a kind that a declaration is read by. */
+/** Returns a kind with only the parts that the front end reads. */
 function fakeKind(part: Pick<Kind, "type" | "section" | "noun" | "attributes" | "nested">): Kind {
   return {
     naturalKey: () => undefined,
@@ -74,21 +74,21 @@ const webhook = fakeKind({
   }),
 });
 
-/** Three small kinds: one with a nested one, the nested one, and one with a list and a free map. */
+/** Three small kinds: a service with nested grants, the grant, and a webhook with a list and a free map. */
 export const kinds: Kinds = new Map([service, grant, webhook].map((kind) => [kind.type, kind]));
 
-/** A file that starts with `project: p`, so that the first line of `text` is line 2. */
+/** Parses a file that starts with `project: p`, so the first line of `text` is line 2. */
 export function declare(text: string, env: Record<string, string> = {}) {
   return parseDeclaration([{ path: "hosting.yaml", text: `project: p\n${text}` }], { kinds, env });
 }
 
-/** Several files in a folder, `project` not added. */
+/** Parses several files of one folder, without an added `project`. */
 export function declareFiles(files: Record<string, string>, env: Record<string, string> = {}) {
   const sources = Object.entries(files).map(([path, text]) => ({ path, text }));
   return parseDeclaration(sources, { kinds, env });
 }
 
-/** `file:line:column code`, and the summary: what a table of mistakes compares. */
+/** Formats diagnostics as `line:column code: summary` for comparison with a table of errors. */
 export function reported(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map(({ code, range, summary }) => {
     const place = range === undefined ? "-" : `${range.line}:${range.column}`;

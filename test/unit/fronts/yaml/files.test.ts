@@ -7,7 +7,7 @@ import { type DeclarationFiles, readDeclaration } from "../../../../src/fronts/y
 import { fixOf } from "../../../support/remedies.ts";
 import { kinds, reported } from "./fakes.ts";
 
-/** A folder in memory; `null` is a file that may not be read. */
+/** Creates a folder in memory. A `null` file is unreadable. */
 function folder(files: Record<string, string | Uint8Array | null>, dir = "."): DeclarationFiles {
   const failure = (code: string) => Object.assign(new Error(`${code}: secret words of the system`), { code });
   return {
@@ -44,7 +44,7 @@ describe("files of a declaration", () => {
     expect(desired?.files).toEqual(["hosting.yaml", "a.hosting.yaml", "b.hosting.yaml"]);
   });
 
-  it("are not what only looks like one: each is named with what to do, and nothing else is", async () => {
+  it("exclude files with similar names: a warning names each with the fix, and no other file", async () => {
     const site = "services:\n  a: {domain: a.example}\n";
     const files = {
       "hosting.yaml": "project: p",
@@ -68,7 +68,7 @@ describe("files of a declaration", () => {
     expect((await read(folder(files), ["hosting.yaml"])).diagnostics).toEqual([]);
   });
 
-  it("are those named instead, relative to the folder, each once", async () => {
+  it("are the named files instead, relative to the folder, each once", async () => {
     const { desired } = await read(
       folder({ "x/a.yaml": "project: p", "x/b.yaml": "" }, "x"),
       ["b.yaml", "./a.yaml", "a.yaml"],
@@ -85,20 +85,20 @@ describe("files of a declaration", () => {
       "No hosting.yaml and no *.hosting.yaml was found in this folder",
       "Rename hosting.yml",
     ],
-  ])("%s: none is found", async (_, files, summary, fix) => {
+  ])("%s: no file is found", async (_, files, summary, fix) => {
     const { diagnostics } = await read(folder(files));
     expect(diagnostics).toHaveLength(1);
     expect(diagnostics[0]).toMatchObject({ code: "config.missing", summary });
     expect(fixOf(diagnostics[0])).toContain(fix);
   });
 
-  it("a folder that does not exist is said so", async () => {
+  it("in a missing folder cause an error", async () => {
     expect(reported((await read(folder({}), [], "nowhere")).diagnostics)).toEqual([
       "- config.unreadable: nowhere cannot be read: there is no such file or folder",
     ]);
   });
 
-  it("those that cannot be read do not hide the errors of the others, nor make new ones", async () => {
+  it("that are unreadable hide no error of other files, and cause no further error", async () => {
     const { desired, partial, diagnostics } = await read(
       folder({
         "a.hosting.yaml": null,
@@ -112,7 +112,7 @@ describe("files of a declaration", () => {
     ]);
   });
 
-  it("larger than 1 MiB are not read to their end", async () => {
+  it("larger than 1 MiB are not read completely", async () => {
     const endless: DeclarationFiles = {
       list: async () => ["hosting.yaml"],
       read: async (_, limit) => new Uint8Array(limit),
@@ -129,7 +129,7 @@ describe("files of a declaration", () => {
       "2:9 config.syntax: hosting.yaml is not valid UTF-8",
     ],
     ["UTF-16", [0xff, 0xfe, 0x70, 0x00], "1:1 config.syntax: hosting.yaml is not valid UTF-8, but in UTF-16"],
-  ])("in %s are refused", async (_, bytes, expected) => {
+  ])("in %s are rejected", async (_, bytes, expected) => {
     expect(reported((await read(folder({ "hosting.yaml": Uint8Array.from(bytes) }))).diagnostics)).toEqual([expected]);
   });
 
@@ -151,7 +151,7 @@ describe("files of a declaration", () => {
         expect(String(await systemFiles.read(join(dir, "long.yaml"), limit))).toBe(long.slice(0, limit));
     });
 
-    it("a folder in place of a file is said so", async () => {
+    it("that are folders cause an error", async () => {
       expect((await read(systemFiles, ["."], dir)).diagnostics[0]?.summary).toMatch(/cannot be read: it is a folder$/);
     });
   });

@@ -8,8 +8,8 @@ import fc, { runs } from "../../../support/fc.ts";
 
 const format = (text: string) => formatYaml({ path: "hosting.yaml", text }, kinds);
 
-describe("the one form of a declaration", () => {
-  it("keeps the source text of quoted texts and keys of one line: escapes stay escapes", () => {
+describe("the normal form of a declaration", () => {
+  it("keeps the source text of quoted strings and keys on one line, with their escapes", () => {
     const values = [
       ...[String.raw`"a\u00a0b"`, String.raw`"a\u200bb"`, String.raw`"\u202eabc"`, String.raw`"a\u2028b"`],
       ...[String.raw`"\u0000"`, String.raw`"\x41\_\/"`, String.raw`"\U0001F600"`, "'it''s'", '"a # b"', '"a\u00a0b"'],
@@ -20,12 +20,12 @@ describe("the one form of a declaration", () => {
     }
   });
 
-  it("writes a quoted text of several lines with escapes for every invisible character", () => {
+  it("writes a quoted string of several lines with escapes for invisible characters", () => {
     const text = format('x-a:   "a\\u00a0b\\u202e\\u200b\n    c\\U000E0001\\0"\n');
     expect(text).toBe('x-a: "a\\u00a0b\\u202e\\u200b c\\U000e0001\\0"\n');
   });
 
-  it("has two spaces, keys in the order of the schema, an empty line between blocks, and every comment", () => {
+  it("has an indentation of two, keys in the order of the schema, an empty line between blocks, and every comment", () => {
     expect(
       format(
         `# the head
@@ -88,7 +88,7 @@ project: acme
       "# a\r\n# b  \r\n\r\n\r\nservices: {}\r\nproject: p\r\n",
       "# a\n# b\n\nproject: p\nservices: {}\n",
     ],
-  ])("begins with %s if the text does", (_, text, result) => {
+  ])("begins with %s if the source does", (_, text, result) => {
     expect(format(text)).toBe(result);
     expect(format(result)).toBe(result);
   });
@@ -100,17 +100,17 @@ project: acme
     ["# a", "# a\n"],
     ["\n# a  \r\n\n\n\n  # b\n#c\n\n", "# a\n\n# b\n#c\n"],
     ["\uFEFF# a\n---\n# b\n--- # c\n...\n", "# a\n\n# b\n# c\n"],
-  ])("of a text without values, %j, is its comments", (text, result) => {
+  ])("of a text without values, %j, contains its comments", (text, result) => {
     expect(format(text)).toBe(result);
     expect(format(result)).toBe(result);
   });
 
-  it("keeps an anchor before what refers to it", () => {
+  it("keeps an anchor before its aliases", () => {
     const text = "services:\n  a: &site {term: 1}\nproject: p\nguards: {x: *site}\n";
     expect(format(text)).toBe(text.replace("project", "\nproject"));
   });
 
-  it("leaves the comments below a key without a value to what follows", () => {
+  it("keeps the comments below a key without a value for the next key", () => {
     const text = `project: p
 
 services:
@@ -136,7 +136,7 @@ services:
     ).toContain("# of b\n");
   });
 
-  it("sorts templates and defaults as the blocks that they are for", () => {
+  it("sorts templates and defaults like their blocks", () => {
     expect(
       format(`services: {}
 templates:
@@ -191,7 +191,7 @@ project: p
     `);
   });
 
-  it("refuses what is not YAML, at its place", () => {
+  it("rejects invalid YAML, with its position", () => {
     expect(() => format("services: [")).toThrow(/cannot be parsed/);
   });
 
@@ -261,7 +261,7 @@ project: p
   });
 });
 
-/** What files declare, without its places. */
+/** Returns the declared values of the files, without their positions. */
 function declaredIn(files: readonly { path: string; text: string }[]) {
   const { desired, diagnostics } = parseDeclaration(files, { kinds, env: {} });
   expect(diagnostics.map(({ summary }) => summary)).toEqual([]);
@@ -279,7 +279,7 @@ function declaredIn(files: readonly { path: string; text: string }[]) {
   };
 }
 
-describe("a declaration that is expanded", () => {
+describe("an expanded declaration", () => {
   const FILES = [
     {
       path: "hosting.yaml",
@@ -311,7 +311,7 @@ webhooks: {hook: {url: "https://b.example/\${hosting_service.b.id}", events: [in
     },
   ];
 
-  it("declares the same, has no templates, and stays as it is", () => {
+  it("declares the same, contains no templates, and is stable", () => {
     const text = expandedYaml(FILES, kinds);
     expect(text).not.toMatch(/template|defaults|include|parameters|x-note|with:/);
     const alone = [{ path: "hosting.yaml", text }];
@@ -323,7 +323,7 @@ webhooks: {hook: {url: "https://b.example/\${hosting_service.b.id}", events: [in
   it.each([
     ["a mistake in a template", "services: {a: {template: none}}", 'No template "none" is declared'],
     ["a mistake in the syntax", "services: {", "hosting.yaml"],
-  ])("is refused with %s", (_, text, message) => {
+  ])("is rejected with %s", (_, text, message) => {
     expect(() => expandedYaml([{ path: "hosting.yaml", text }], kinds)).toThrow(
       message === "hosting.yaml" ? undefined : message,
     );

@@ -4,7 +4,7 @@ import { declare, declareFiles, reported } from "./fakes.ts";
 const AMOUNT = "expected a whole number, in the unit of the API (`hostform plans` shows amounts in it)";
 
 describe("guards", () => {
-  it("are limits, each with its place", () => {
+  it("are limits, each with its position", () => {
     const { desired, diagnostics } = declare(
       "guards:\n  max_orders: 3\n  max_spend: {USD: 20000, GEL: 0}\n  max_removals: 5\n  max_removals_percent: 12.5\n",
     );
@@ -39,7 +39,7 @@ describe("guards", () => {
         { severity: "warning", code: "config.structure", range: { line: 2, column: 1 } },
       ]);
       expect(diagnostics[0]?.summary).toBe("`guards` sets no limit");
-      // Beside mistakes it stays a warning.
+      // A warning stays a warning if the declaration also has errors.
       expect(declare(`${text}nonsense: 1\n`).diagnostics.map(({ severity }) => severity)).toEqual(["error", "warning"]);
     },
   );
@@ -112,13 +112,13 @@ describe("guards", () => {
       "guards: {constructor: 1}",
       ['2:10 config.unknown_key: `guards` has no setting "constructor".'],
     ],
-  ])("refuse %s", (_, text, expected) => {
+  ])("reject %s", (_, text, expected) => {
     const { desired, diagnostics } = declare(`${text}\n`);
     expect(reported(diagnostics)).toEqual(expected);
     expect(desired).toBeUndefined();
   });
 
-  it("stand once in a project: with two sections it would not be clear which of them holds", () => {
+  it("may be in one place of a project, because two sections would be ambiguous", () => {
     const { desired, diagnostics } = declareFiles({
       "hosting.yaml": "project: p\nguards: {max_orders: 1}\n",
       "b.hosting.yaml": "guards: {max_orders: 9}\n",

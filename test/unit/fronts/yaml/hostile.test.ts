@@ -3,7 +3,7 @@ import { cpuTimer } from "../../../support/cpu-time.ts";
 import fc, { character, runs } from "../../../support/fc.ts";
 import { declare, declareFiles } from "./fakes.ts";
 
-/** Texts made of what means something to YAML or to a declaration, so that many of them go deep before they fail. */
+/** Random texts of tokens with a meaning in YAML or in a declaration, so that many texts pass the first checks. */
 const pieces = fc.constantFrom(
   ..."project: p|services:|webhooks:|providers:|provider: beta|grants:|depends_on:|import: 1|moved:|removed:|import:|from: hosting_service.a|to: hosting_service.b|destroy: true|a|b|domain|: |- |? |, |\n|\n  |\n    |\t|{|}|[|]|&a |*a|<<: |!x |!!str |'|\"|#|\\|>-|---|...|%YAML 1.1\n|~|null|0x1|1e999|.nan|${|}|$${|${env.A}|${hosting_service.a.id}|hosting_service.b|__proto__|constructor|\uFEFF|\r\n|\u0000|\u2028|😀|\ud800|é".split(
     "|",
@@ -15,7 +15,7 @@ const texts = fc.oneof(
 );
 
 describe("any text", () => {
-  it("gives a declaration or errors, never an exception, at places that exist", () => {
+  it("results in a declaration or in errors at valid positions, never in an exception", () => {
     fc.assert(
       fc.property(texts, texts, (first, second) => {
         const { desired, diagnostics } = declareFiles({ "a.hosting.yaml": first, "b.hosting.yaml": second });
@@ -39,13 +39,13 @@ describe("any text", () => {
     );
   });
 
-  it("is not kept by prototypes", () => {
+  it("cannot set a prototype", () => {
     declare("services:\n  a: {__proto__: {polluted: 1}, labels: {constructor: {prototype: {polluted: 1}}}}\n");
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 });
 
-describe("texts made to be slow", () => {
+describe("a text that is built to be slow", () => {
   const half = 1024 * 512;
   it.each([
     ["closing brackets", "}".repeat(half)],
@@ -66,7 +66,7 @@ describe("texts made to be slow", () => {
       `services:\n${Array.from({ length: 5000 }, (_, i) => `  s${i}: {domain: "\${hosting_service.t${i}.id}"}`).join("\n")}`,
     ],
     ["aliases", `x-a: &a [1]\nx-b: [${"*a,".repeat(half / 12)}]`],
-    // Each of these takes under a second; what grows with the square of the text would take minutes.
+    // Each text takes less than a second. Quadratic time would be minutes.
   ])("%s take bounded time", { timeout: 30_000 }, (_, text) => {
     const elapsed = cpuTimer();
     declare(text);

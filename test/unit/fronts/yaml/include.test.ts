@@ -1,4 +1,4 @@
-// `include`: which files it reads, once each, and what is said of a path that leads nowhere or outside.
+// `include`: the files that it reads, each once, and the errors for a missing or outside path.
 
 import path from "node:path";
 import fc from "fast-check";
@@ -8,7 +8,7 @@ import { kinds, reported } from "./fakes.ts";
 
 const failure = (code: string) => Object.assign(new Error(code), { code });
 
-/** A project in memory, with folders. */
+/** Creates a project with folders in memory. */
 function tree(files: Readonly<Record<string, string>>): DeclarationFiles & { readonly opened: string[] } {
   const opened: string[] = [];
   return {
@@ -40,7 +40,7 @@ async function read(files: Readonly<Record<string, string>>, given: readonly str
 }
 
 describe("an include reads", () => {
-  it("what its paths match, with the templates of the whole declaration, and no file is called unread", async () => {
+  it("the files that its paths match, with the templates of the whole declaration, without a warning about unread files", async () => {
     const { desired, diagnostics } = await read({
       "hosting.yaml": `${MAIN}include: [clients/*.yaml, more/*/a*e.yml, beside.yaml]\n`,
       "clients/b.yaml": site("b"),
@@ -68,7 +68,7 @@ describe("an include reads", () => {
     ]);
   });
 
-  it("each file once, also one that is read already, itself among them", async () => {
+  it("each file once, even an already read file or itself", async () => {
     const { desired, diagnostics, opened } = await read({
       "hosting.yaml": `${MAIN}include: ['*.yaml', ./a.yaml, 'clients/../a*.yaml']`,
       "a.yaml": site("a"),
@@ -79,7 +79,7 @@ describe("an include reads", () => {
     expect(desired?.files).toEqual(opened);
   });
 
-  it("relative to the file that includes, whichever folder and notation", async () => {
+  it("paths relative to the including file, in any folder and notation", async () => {
     const { desired, diagnostics } = await read(
       { "x/y/main.yaml": `${MAIN}"incl\\x75de": ../clients/a.yaml\n`, "x/clients/a.yaml": site("a") },
       ["y/main.yaml"],
@@ -89,12 +89,12 @@ describe("an include reads", () => {
     expect(desired?.files).toEqual(["x/y/main.yaml", "x/clients/a.yaml"]);
   });
 
-  it("nothing when it is empty", async () => {
+  it("no file if it is empty", async () => {
     expect((await read({ "hosting.yaml": "project: p\ninclude:\n" })).desired?.files).toEqual(["hosting.yaml"]);
   });
 });
 
-describe("an include is refused", () => {
+describe("an include is rejected", () => {
   const refused = async (include: string) => {
     const { desired, diagnostics, opened, backend } = await read({
       "hosting.yaml": `project: p\ninclude: ${include}\n`,
@@ -102,7 +102,7 @@ describe("an include is refused", () => {
       "clients/nested.yaml": "include: acme.yaml\n",
       "other/x.md": "",
     });
-    // Without a file nothing may be planned: its resources would be removed.
+    // Without the file, hostform must not plan, because it would remove the resources of the file.
     expect([desired, backend]).toEqual([undefined, "unclear"]);
     return { report: reported(diagnostics).join("\n"), opened, diagnostics };
   };
@@ -131,12 +131,12 @@ describe("an include is refused", () => {
     expect(opened.filter((file) => file.startsWith("..") || file.startsWith("/"))).toEqual([]);
   });
 
-  it("with the names that are there", async () => {
+  it("with the names of the existing files", async () => {
     const { diagnostics } = await refused("other/*.yaml");
     expect(diagnostics[0]?.detail).toBe("*.yaml does not exist. Existing files: x.md.");
   });
 
-  it("when it matches more than ten thousand", async () => {
+  it("if it matches more than ten thousand files", async () => {
     const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`many/${i}.yaml`, ""]));
     const { diagnostics, opened } = await read({ "hosting.yaml": "project: p\ninclude: many/*.yaml", ...many });
     expect(diagnostics[0]?.summary).toBe("`include` matches more than 10000 files and folders");
@@ -144,7 +144,7 @@ describe("an include is refused", () => {
   });
 });
 
-it("a name matches as the regular expression of its pattern says", async () => {
+it("a path pattern matches the same names as its regular expression", async () => {
   const part = fc.string({ unit: fc.constantFrom("a", "b", "*", "."), maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(part, fc.uniqueArray(part, { minLength: 1, maxLength: 8 }), async (pattern, parts) => {

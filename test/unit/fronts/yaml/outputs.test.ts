@@ -19,7 +19,7 @@ const declare = (outputs: string, env: Record<string, string> = {}) =>
 
 const SECRETS = { HOSTING_TOKEN: "t", OTHER_TOKEN: "t", WWW_PASSWORD: "p" };
 
-/** The line on which `outputs` begins. */
+/** Line of `outputs`. */
 const FIRST = 10;
 
 const RECORDED: Record<string, Value> = {
@@ -35,7 +35,7 @@ const RECORDED: Record<string, Value> = {
 
 const scope: EvalScope = { resource: (address) => RECORDED[address], env: (name) => ({ SET: "x" })[name] };
 
-/** The only output of a declaration, evaluated. */
+/** Evaluates the only output of a declaration. */
 function evaluated(value: string, of: EvalScope = scope) {
   const { desired, diagnostics } = declare(`outputs:\n  o: {value: ${value}, sensitive: true}\n`, { SET: "x" });
   expect(reported(diagnostics)).toEqual([]);
@@ -43,7 +43,7 @@ function evaluated(value: string, of: EvalScope = scope) {
 }
 
 describe("outputs in YAML", () => {
-  it("are short or long, and know their references and their place", () => {
+  it("may be short or long, and have their references and positions", () => {
     const { desired, diagnostics } = declare(
       "outputs:\n  id: ${hosting_service.a.id}\n  list: [1, x]\n  note: {value: n, description: A note, sensitive: true}\n",
     );
@@ -61,7 +61,7 @@ describe("outputs in YAML", () => {
     ]);
   });
 
-  it("are undefined without a section, which says nothing of those recorded, and empty with an empty one", () => {
+  it("are undefined without a section, which keeps the recorded outputs, and empty with an empty section", () => {
     expect(declare("").desired?.outputs).toBeUndefined();
     expect(declare("outputs:\n").desired?.outputs).toEqual([]);
     expect(declare("outputs: {}\n---\noutputs: {a: 1}\n").desired?.outputs).toMatchObject([{ name: "a" }]);
@@ -92,7 +92,7 @@ describe("outputs in YAML", () => {
     expect(evaluated(quoted)).toMatchObject({ value, type });
   });
 
-  it("give an object every attribute of its type, without which Terraform could not read the state", () => {
+  it("contain every attribute of an object's type, because Terraform could not read the state otherwise", () => {
     const of: EvalScope = {
       ...scope,
       resource: () => ({ secret_output: { file: "hook" } }),
@@ -104,12 +104,12 @@ describe("outputs in YAML", () => {
     expect(found?.value).toMatchObject({ file: "hook", command: null });
   });
 
-  it("have the type that they show where the value does not fit the schema", () => {
+  it("have the type of their value if the value does not fit the schema", () => {
     const of: EvalScope = { ...scope, resource: () => ({ plan_id: "eleven" }) };
     expect(evaluated("'${hosting_service.a.plan_id}'", of)).toMatchObject({ value: "eleven", type: "string" });
   });
 
-  it("are unknown in part", () => {
+  it("may be partly unknown", () => {
     const of: EvalScope = { ...scope, resource: () => ({ id: UNKNOWN, events: UNKNOWN }) };
     expect(evaluated("'${hosting_webhook.hook.events}'", of)).toMatchObject({
       value: UNKNOWN,
@@ -118,7 +118,7 @@ describe("outputs in YAML", () => {
     expect(evaluated("['${hosting_service.a.id}', k]", of)).toMatchObject({ value: [UNKNOWN, "k"] });
   });
 
-  it("are secret when a secret goes into them, directly or by way of another attribute", () => {
+  it("are secret if they contain a secret, directly or through another attribute", () => {
     expect(evaluated("'${hosting_service.a.id}'")?.origin).toBeUndefined();
     expect(evaluated("'${hosting_webhook.hook.secret}'")?.origin?.from).toEqual(["hosting_webhook.hook.secret"]);
     expect(
@@ -127,7 +127,7 @@ describe("outputs in YAML", () => {
     expect(evaluated("'${env.SET}'")?.origin?.from).toEqual(["env.SET"]);
   });
 
-  it("fail at their place when they are evaluated", () => {
+  it("fail at their position when they are evaluated", () => {
     const of: EvalScope = { ...scope, resource: () => ({ status: "live" }) };
     expect(() => evaluated("'${hosting_service.a.status.x}'", of)).toThrow(ExpressionError);
   });
@@ -163,7 +163,7 @@ describe("outputs in YAML", () => {
     ["o: {value: 1, sensitive: 'yes'}", 28, 'config.structure: `sensitive` of the output "o" must be true or false'],
     ["o: {value: 1, description: '${env.SET}'}", 30, /^config.structure: The `description` of the output "o"/],
     ["'1o': 1", 3, 'config.structure: "1o" cannot be the name of an output'],
-  ])("%s is a mistake at column %i", (text, column, expected) => {
+  ])("%s is an error at column %i", (text, column, expected) => {
     const found = reported(declare(`outputs:\n  ${text}\n`, SECRETS).diagnostics);
     expect(found).toHaveLength(1);
     expect(found[0]?.slice(0, found[0].indexOf(" "))).toBe(`${FIRST + 1}:${column}`);
@@ -186,7 +186,7 @@ describe("outputs in YAML", () => {
     ]);
   });
 
-  it("must not be declared twice, in whatever document", () => {
+  it("must not be declared twice, in any document", () => {
     const { diagnostics } = declare("outputs: {a: 1}\n---\noutputs: {a: 2}\n");
     expect(diagnostics.map(({ summary }) => summary)).toEqual([
       'The output "a" is declared twice',
@@ -194,7 +194,7 @@ describe("outputs in YAML", () => {
     ]);
   });
 
-  it("cannot show a secret that secret_output takes out of the state", () => {
+  it("cannot contain a secret that secret_output removes from the state", () => {
     const text = RESOURCES.replace(
       "events: [invoice.paid, invoice.created]",
       "events: [invoice.paid], secret_output: {file: s}",

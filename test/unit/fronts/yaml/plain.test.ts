@@ -10,7 +10,7 @@ import { fc, runs } from "../../../support/fc.ts";
 
 const plain = (text: string) => readPlain(new Source({ path: "hosting.yaml", text }), OWN_LIMITS);
 
-/** A tree with its places, as a value to compare. */
+/** Returns a tree with its positions as a comparable value. */
 function shown(tree: Tree): unknown {
   const { start, end } = tree.span;
   if (tree.form === "leaf") return [start, end, tree.value, tree.written];
@@ -18,7 +18,10 @@ function shown(tree: Tree): unknown {
   return [start, end, [...tree.entries.values()].map((e) => [e.key, e.keySpan.start, e.keySpan.end, shown(e.value)])];
 }
 
-/** What is read as plain, the YAML parser reads without a diagnostic, to the same tree. @returns whether it is plain. */
+/**
+ * Expects that the YAML parser reads a plain text to the same tree without a diagnostic.
+ * @returns True if the text is plain.
+ */
 function agrees(text: string): boolean {
   const tree = plain(text);
   if (tree === undefined) return false;
@@ -34,7 +37,7 @@ function agrees(text: string): boolean {
 }
 
 const words = (list: string) => list.split(" ");
-/** Scalars and keys that are plain, and at times one that is not or may not be. */
+/** Draws plain scalars and keys, and rarely one that may not be plain. */
 const rare = <T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>) =>
   fc.oneof({ arbitrary: usual, weight: 30 }, { arbitrary: odd, weight: 1 });
 const scalar = rare(
@@ -65,7 +68,7 @@ const flow = fc.letrec<{ value: string; map: string; list: string }>((tie) => ({
   list: fc.array(tie("value"), { maxLength: 3 }).map((items) => `[${items.join(", ")}]`),
 })).value;
 
-/** A block as lines, each with its indentation. */
+/** Draws blocks as indented lines. */
 const blocks = fc.letrec<{ block: string[]; map: string[]; list: string[] }>((tie) => {
   const onLine = fc.tuple(fc.oneof(scalar, flow), comment).map(([value, end]) => [` ${value}${end}`]);
   const below = fc
@@ -101,8 +104,8 @@ const blocks = fc.letrec<{ block: string[]; map: string[]; list: string[] }>((ti
   };
 }).block;
 
-describe("plain YAML is read as the YAML parser reads it", () => {
-  it("whatever the text: what is not certain is left to the parser", () => {
+describe("the reader of plain YAML agrees with the YAML parser", () => {
+  it("for any text, because it leaves uncertain texts to the parser", () => {
     let count = 0;
     fc.assert(
       fc.property(blocks, fc.constantFrom("\n", "\n", "", "\n\n# end\n", "\n  # end"), (lines, end) => {
@@ -117,12 +120,12 @@ describe("plain YAML is read as the YAML parser reads it", () => {
     .filter((file) => /\.ya?ml$/.test(file))
     .map((file) => readFileSync(path.join("examples", file), "utf8"));
 
-  it("of each example, and most of them are plain", () => {
+  it("for each example, most of which are plain", () => {
     expect(examples.length).toBeGreaterThan(5);
     expect(examples.filter(agrees).length).toBeGreaterThan(examples.length / 2);
   });
 
-  it("of an example in which one character is another", () => {
+  it("for an example with one replaced character", () => {
     const other = fc.constantFrom(..." \n\t:#-,{}[]\"'&*!|>%@`?~<$.0ax\u00a0\u2028\ufeff\\".split(""), "");
     fc.assert(
       fc.property(fc.constantFrom(...examples), fc.nat(), other, fc.boolean(), (text, drawn, put, isMore) => {
@@ -139,7 +142,7 @@ describe("limits", () => {
     ["nesting", `a: ${"[".repeat(51)}${"]".repeat(51)}\n`, STRICT_LIMITS],
     ["values", "a: [1, 2, 3]\n", { ...STRICT_LIMITS, values: 4 }],
     ["tokens", "a: [1, 2, 3]\n", { ...STRICT_LIMITS, tokens: 20 }],
-  ])("beyond that of %s the YAML parser decides", (_, text, limits) => {
+  ])("of %s: beyond it, the YAML parser decides", (_, text, limits) => {
     expect(readPlain(new Source({ path: "hosting.yaml", text }), limits)).toBeUndefined();
   });
 });

@@ -11,7 +11,7 @@ import { yamlRemedies } from "../../../../src/fronts/yaml/remedies.ts";
 import { OWN_LIMITS, parseYaml, readYaml } from "../../../../src/fronts/yaml/yaml.ts";
 import { character, fc, runs } from "../../../support/fc.ts";
 
-/** The values of a text, which no reader may read in another way. */
+/** Returns the values of a text. Expects that every reader returns the same values. */
 function valuesOf(text: string): Json[] {
   const diags = new DiagnosticCollector();
   const file = { path: "hosting.yaml", text };
@@ -73,8 +73,8 @@ const values = fc.dictionary(
   },
 );
 
-describe("what hostform writes in YAML is read as the same texts", () => {
-  it("writes no invisible character: each is an escape in double quotes", () => {
+describe("YAML that hostform writes is read as the same strings", () => {
+  it("with each invisible character as an escape in double quotes", () => {
     const printed = fc.property(fc.string({ unit: character }), fc.string({ unit: character }), (key, value) => {
       const text = printDocument([{ section: "services", name: "www", body: { [`k${key}`]: value } }]);
       expect(text).not.toMatch(/[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0]/u);
@@ -85,7 +85,7 @@ describe("what hostform writes in YAML is read as the same texts", () => {
     expect(text).toContain(String.raw`domain: "a\u00a0b\U000e0001\u202e"`);
   });
 
-  it("in a document, in templates and in a document that is added", () => {
+  it("in a document, in templates and in an added document", () => {
     fc.assert(
       fc.property(values, values, (body, other) => {
         const document = printDocument([{ section: "services", name: "a", body: body as JsonObject }], "beta");
@@ -100,7 +100,7 @@ describe("what hostform writes in YAML is read as the same texts", () => {
     );
   });
 
-  it("in a block that is there", () => {
+  it("in an existing block", () => {
     fc.assert(
       fc.property(values, values, (body, grants) => {
         const block = { section: "services", name: "a", body: { domain: "a.example", ...body } as JsonObject };
@@ -112,7 +112,7 @@ describe("what hostform writes in YAML is read as the same texts", () => {
     );
   });
 
-  it("and stays the same in the one form", () => {
+  it("in the normal form", () => {
     fc.assert(
       fc.property(values, (body) => {
         const document = printDocument([{ section: "x", name: "a", body: body as JsonObject }]);

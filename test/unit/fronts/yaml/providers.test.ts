@@ -5,7 +5,7 @@ import { declare, declareFiles, reported } from "./fakes.ts";
 const TOKEN = "17|Zk3vY0pQ8sT2uW5xA7bC9dE1fG4hJ6kL";
 
 describe("providers", () => {
-  it("take all their settings", () => {
+  it("accept all their settings", () => {
     const { desired, diagnostics } = declare(
       `providers:
   default:
@@ -112,11 +112,11 @@ describe("providers", () => {
       'providers: {b: {base_url: "${hosting_service.a.domain}"}}',
       "2:28 config.reference: A provider cannot refer to a resource",
     ],
-  ])("%s is a mistake", (_, text, expected) => {
+  ])("%s is an error", (_, text, expected) => {
     expect(reported(declare(`${text}\n`).diagnostics)).toEqual([expected]);
   });
 
-  it("whose settings are wrong do not make the resources that name them wrong", () => {
+  it("with invalid settings cause no error in the resources that use them", () => {
     const { diagnostics } = declare("providers: {beta: {money_scale: 9}}\nservices:\n  a: {provider: beta}\n");
     expect(diagnostics.map(({ code }) => code)).toEqual(["config.invalid_value"]);
   });
@@ -139,7 +139,7 @@ describe("a token in a declaration", () => {
     ],
     ["in place of a file", `providers: {b: {token_file: ${TOKEN}}}`, TOKEN],
     ["inside the address", `providers: {b: {base_url: "https://user:${token}@b.example"}}`, token],
-  ])("%s is refused and never repeated", (_, text, secret) => {
+  ])("%s is rejected and never repeated", (_, text, secret) => {
     const { diagnostics } = declare(`${text}\n`);
     expect(diagnostics.map(({ code }) => code)).toEqual(["config.secret"]);
     expect(fixOf(diagnostics[0])).toContain("token_env");
@@ -160,13 +160,13 @@ describe("a token in a declaration", () => {
     expect(JSON.stringify(diagnostics)).not.toContain(token);
   });
 
-  it("is hidden without moving the caret, and names of variables are not", () => {
+  it("is redacted without moving the caret, and names of variables stay visible", () => {
     const { diagnostics } = declare(
       'services:\n  a: {password: "secret", domian: x}\n  b: {password: "${env.A}", domian: x}\n',
       { A: "" },
     );
     expect(diagnostics.map(({ range }) => range?.text)).toEqual([
-      // The password itself is a mistake, too.
+      // The literal password is also an error.
       "  a: {password: ********, domian: x}",
       "  a: {password: ********, domian: x}",
       '  b: {password: "${env.A}", domian: x}',
@@ -177,7 +177,7 @@ describe("a token in a declaration", () => {
     ["token_env: HOSTING_TOKEN_FOR_THE_SECOND_CUSTOMER_2024"],
     ["token_file: /run/secrets/hosting-token-2024-for-beta"],
     ["token_env: short"],
-  ])("is not seen in %s", (setting) => {
+  ])("is not suspected in %s", (setting) => {
     expect(reported(declare(`providers: {b: {${setting}}}\n`).diagnostics)).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ const blocks = (text: string) => {
 };
 
 describe("moved", () => {
-  it("takes the grants of a service along, unless they have a place of their own", () => {
+  it("moves the grants of a service, unless they have their own move", () => {
     const service = { from: "hosting_service.old", to: "hosting_service.new" };
     expect(blocks("moved:\n  - {from: hosting_service.old, to: hosting_service.new}\n").moved).toEqual([
       service,
@@ -28,7 +28,7 @@ describe("moved", () => {
     ]);
   });
 
-  it("leads to what is declared, or to what moved on or was removed since", () => {
+  it("leads to a declared resource, or to a resource that moved or was removed later", () => {
     const chain = "moved:\n  - {from: hosting_webhook.a, to: hosting_webhook.b}\n";
     expect(blocks(`${chain}removed: [{from: hosting_webhook.b, destroy: false}]\n`).moved).toHaveLength(1);
     expect(reported(read(`${chain}  - {from: hosting_webhook.b, to: hosting_webhook.c}\n`).diagnostics)).toEqual([
@@ -36,7 +36,7 @@ describe("moved", () => {
     ]);
   });
 
-  it("is read from all files of the project, with its place", () => {
+  it("is read from all files of the project, with its position", () => {
     const { desired } = declareFiles({
       "hosting.yaml": `project: p\n${SERVICES}`,
       "moved.hosting.yaml": "moved:\n  - from: hosting_service.old\n    to: hosting_service.new\n",
@@ -46,7 +46,7 @@ describe("moved", () => {
 });
 
 describe("removed", () => {
-  it("leaves the grants alone with their service, unless a block says otherwise", () => {
+  it("keeps the grants with their service, unless a block says otherwise", () => {
     expect(blocks("removed: [{from: hosting_service.old, destroy: false}]\n").removed).toEqual([
       { from: "hosting_service.old", destroy: false },
       { from: "hosting_grant.old", destroy: false },
@@ -60,7 +60,7 @@ describe("removed", () => {
 });
 
 describe("import", () => {
-  it("says the same as `import` in a block", () => {
+  it("equals `import` in a block", () => {
     const { desired, diagnostics } = read(
       `import:\n  - {to: hosting_service.new, id: 7}\n  - {to: '${BOSS}', id: "8"}\n`,
     );
@@ -73,20 +73,20 @@ describe("import", () => {
   });
 });
 
-describe("an id with signs of an expression", () => {
-  it("is written as any literal text, which adopt does", () => {
+describe("an id with characters of an expression", () => {
+  it("is escaped as a literal string, as adopt does", () => {
     const { desired, diagnostics } = read(`import: [{to: hosting_service.new, id: '${literal("a${b}")}'}]\n`);
     expect(reported(diagnostics)).toEqual([]);
     expect(desired?.resources.find(({ address }) => address === "hosting_service.new")?.importId).toBe("a${b}");
   });
 
-  it.each(["a${b", "${env.ID}", "${hosting_service.kept.id}"])("is refused as an expression: %s", (id) => {
+  it.each(["a${b", "${env.ID}", "${hosting_service.kept.id}"])("is rejected as an expression: %s", (id) => {
     const said = reported(read(`import: [{to: hosting_service.new, id: '${id}'}]\n`).diagnostics);
     expect(said).toContainEqual(expect.stringContaining("`import` must be an id"));
   });
 });
 
-// Columns count from 1; `project: p` and the services are lines 1 to 4.
+// Columns count from 1. Lines 1 to 4 contain `project: p` and the services.
 it.each([
   ["moved: {a: b}", "5:8 config.structure: `moved` must be a list"],
   ["moved: [a]", "5:9 config.structure: An item of `moved` must be a map"],
@@ -118,6 +118,6 @@ it.each([
   ["import: [{to: hosting_service.new, id: true}]", "5:40 config.structure: `import` must be an id"],
   ["import: [{to: hosting_service.kept, id: 5}]", "5:10 config.duplicate: hosting_service.kept is imported twice"],
   ["import: [{to: hosting_webhook.a, id: 5}]", "5:15 config.reference: No resource hosting_webhook.a is declared."],
-])("refuses %s at its place", (text, said) => {
+])("rejects %s at its position", (text, said) => {
   expect(reported(read(`${text}\n`).diagnostics)).toContainEqual(expect.stringContaining(said));
 });

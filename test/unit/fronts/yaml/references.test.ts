@@ -51,7 +51,7 @@ describe("references", () => {
       13,
       'config.expression: "upper(x)" is not a reference; expected TYPE.NAME.ATTRIBUTE (hosting_service.acme.id) or env.NAME',
     ],
-  ])("%s is a mistake at column %i", (domain, column, expected) => {
+  ])("%s is an error at column %i", (domain, column, expected) => {
     expect(reported(declare(service(domain)).diagnostics)).toEqual([`4:${column} ${expected}`]);
   });
 
@@ -65,7 +65,7 @@ describe("references", () => {
     ["a plain text on two lines", "first\n      then ${env.UNSET}", 5, 12],
     ["letters outside the basic plane, as editors count", "😀${env.UNSET}", 4, 15],
     ["a notation without it: the string itself", '"\\x24{env.UNSET}"', 4, 13],
-  ])("the place in %s", (_, domain, line, column) => {
+  ])("the position in %s", (_, domain, line, column) => {
     const { diagnostics } = declare(service(domain), { SET: "x" });
     expect(diagnostics.map(({ code, range }) => [code, range?.line, range?.column])).toEqual([
       ["config.environment", line, column],
@@ -82,7 +82,7 @@ describe("references", () => {
   });
 });
 
-describe("circles", () => {
+describe("cycles", () => {
   const text = (domains: Record<string, string>) =>
     `services:\n${Object.entries(domains)
       .map(([name, rest]) => `  ${name}: {${rest}}\n`)

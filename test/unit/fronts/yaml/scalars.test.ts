@@ -13,14 +13,14 @@ const read = (...texts: string[]) =>
     { kinds, env: {} },
   );
 
-/** Everything that `validate` reports. */
+/** Returns every diagnostic of `validate`. */
 function problems(...texts: string[]): string[] {
   const { desired, partial, diagnostics } = read(...texts);
   const known = desired ?? partial;
   return reported([...diagnostics, ...(known === undefined ? [] : validateDesired(known, kinds, {}))]);
 }
 
-/** The body of the request that creates the only resource that is named `x`; undefined for a refused declaration. */
+/** Returns the body of the request that creates the resource named `x`; undefined for an invalid declaration. */
 function body(...texts: string[]): JsonObject | undefined {
   if (problems(...texts).length > 0) return undefined;
   const resource = read(...texts).desired?.resources.find(({ address }) => /^\w+\.x$/.test(address));
@@ -36,7 +36,7 @@ function body(...texts: string[]): JsonObject | undefined {
 
 const PROJECT = "project: p\n";
 const DOMAIN = { domain: "acme.example", years: 1, currency: "USD", nameserver_mode: "default" };
-/** A domain with the lines of its contact, or without one. */
+/** Returns a domain with or without a contact. */
 const domain = (contact?: string, more: object = {}) =>
   `domains:\n  x:\n${lines({ ...DOMAIN, ...more })}${contact === undefined ? "" : `    registrant_contact:\n      ${contact}\n`}`;
 const lines = (of: object) =>
@@ -51,15 +51,15 @@ const parameter = (text: string, value: string, given: string) =>
 const useWith = (it: string) => `    with:\n      v: ${indent(it, 8)}\n`;
 
 interface Way {
-  /** The files of a declaration in which a text of the resource `x` is this scalar. */
+  /** Returns the files of a declaration in which a string of the resource `x` is this scalar. */
   files(scalar: string): string[];
-  /** The text in the body of the request. Default: the field `k` of a domain's contact. */
+  /** Returns the string from the request body. Default: the field `k` of a domain's contact. */
   sent?(body: JsonObject): unknown;
-  /** Only scalars of one line can be here. */
+  /** True if only single-line scalars are possible here. */
   readonly isLine?: true;
 }
 
-/** The ways by which a scalar becomes a text of a request. A new one is one entry. */
+/** Ways from a scalar to a string in a request. A new way needs one entry. */
 const WAYS: Readonly<Record<string, Way>> = {
   "a map of texts": { files: (it) => [PROJECT + domain(contact(it))] },
   "an attribute": {
@@ -101,7 +101,7 @@ const SEEN =
   "+1.7035551230 1e3 1.10 0x10 0o17 1_000 010 .5 1. +5 -0 -0.0 +.5e-3 1E5 1e+5 true True TRUE false False yes no on off Yes y n 12:30 1:02:03 2026-11-28 2026-11-28T10:00:00Z nullish NULLs Nan inf 9007199254740993 12345678901234567890 0.1234567890123456789 0b1 0xff 007 1.0 100.00 2e2".split(
     " ",
   );
-/** Scalars without quotes in which numbers, dates and words of YAML are frequent. */
+/** Draws unquoted scalars, with many numbers, dates and words of YAML. */
 const plain = fc
   .oneof(
     fc.constantFrom(...SEEN),
@@ -109,7 +109,7 @@ const plain = fc
     fc.stringMatching(/^[0-9A-Za-z+.][0-9A-Za-z+._:/@-]{0,8}$/),
   )
   .filter((text) => /^(?:[0-9A-Za-z+.]|-[0-9.])/.test(text) && !text.endsWith(":") && !/^\.{3}/.test(text));
-/** Scalars that JSON has no value for, or that mean "no value". */
+/** Returns true for a scalar that means "no value" or has no JSON value. */
 const isRefused = (text: string) =>
   /^(?:null|Null|NULL|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/.test(text) ||
   (text !== "" && /^[-+]?[\d.]+e/i.test(text) && !Number.isFinite(Number(text)) && !Number.isNaN(Number(text)));
@@ -118,9 +118,9 @@ const RUNS = { numRuns: runs(150) };
 const contactText = ({ registrant_contact }: JsonObject) => (registrant_contact as JsonObject).k;
 
 describe.each(Object.entries(WAYS))(
-  "a scalar that becomes a text through %s",
+  "a scalar that becomes a string through %s",
   (_, { files, sent = contactText, isLine }) => {
-    it("is sent as it is written, or refused, if it has no quotes", () => {
+    it("is sent as written, or rejected, if it has no quotes", () => {
       fc.assert(
         fc.property(plain, (text) => {
           const wire = body(...files(text));
@@ -154,7 +154,7 @@ describe.each(Object.entries(WAYS))(
       );
     });
 
-    it.each(["~", "", "null", "Null", "NULL"])("is refused if it is %j without quotes", (text) => {
+    it.each(["~", "", "null", "Null", "NULL"])("is rejected if it is %j without quotes", (text) => {
       expect(body(...files(text))).toBeUndefined();
     });
   },
@@ -191,17 +191,20 @@ describe("a number of a declaration", () => {
   const service = (plan: string) =>
     `services:\n  x:\n    plan_id: ${plan}\n    currency: USD\n    domain: www.acme.example\n`;
 
-  it.each(["11", "11.0", "11.00"])("is sent if it is %s", (plan) => {
+  it.each(["11", "11.0", "11.00"])("is sent if it is written as %s", (plan) => {
     expect(body(PROJECT + service(plan))?.plan_id).toBe(11);
   });
 
-  it.each(["1e1", "0x0b", "0o13", "11.", "+11.0", "1.1e1"])("is refused at its place if it is %s", (plan) => {
-    expect(problems(PROJECT + service(plan))).toEqual([
-      `4:14 config.invalid_value: plan_id: ${plan} is not a decimal number`,
-    ]);
-  });
+  it.each(["1e1", "0x0b", "0o13", "11.", "+11.0", "1.1e1"])(
+    "is rejected at its position if it is written as %s",
+    (plan) => {
+      expect(problems(PROJECT + service(plan))).toEqual([
+        `4:14 config.invalid_value: plan_id: ${plan} is not a decimal number`,
+      ]);
+    },
+  );
 
-  it.each(["+11", "011", "1_1", '"11"', "eleven"])("is refused as a text if it is %s", (plan) => {
+  it.each(["+11", "011", "1_1", '"11"', "eleven"])("is rejected as a string if it is written as %s", (plan) => {
     expect(problems(PROJECT + service(plan))).toEqual(["4:14 config.invalid_value: plan_id: expected a number"]);
   });
 
@@ -209,13 +212,13 @@ describe("a number of a declaration", () => {
     "guards: {max_orders: 1e1}",
     "guards: {max_spend: {USD: 0x10}}",
     "providers: {default: {money_scale: 0x2}}",
-  ])("is refused in %s", (text) => {
+  ])("is rejected in %s", (text) => {
     expect(problems(`${PROJECT}${text}\n`)).toEqual([expect.stringMatching(/is not a decimal number$/)]);
   });
 });
 
-describe("texts of settings", () => {
-  it("are read as they are written", () => {
+describe("strings in settings", () => {
+  it("are read as written", () => {
     const text = `${PROJECT}providers:\n  default: {token_file: 1.10, status_words: {1e3: live, Null: gone}}\nbackend: {pg: {workspace: 1.10, schema_name: 1e3}}\n`;
     const { desired, diagnostics } = read(text);
     expect(diagnostics).toEqual([]);
@@ -226,7 +229,7 @@ describe("texts of settings", () => {
     });
   });
 
-  it("are read as they are written in a client, an import and the source of a password", () => {
+  it("are read as written in a client, an import and the source of a password", () => {
     const text = `${PROJECT}services:\n  x:\n    plan_id: 11\n    currency: USD\n    domain: a.example\n    client: 1.10\n    import: 0x10\n    password_version: 1\n    password: {command: [head, -n, 1, 1e3]}\n`;
     expect(problems(text)).toEqual([]);
     const [resource] = read(text).desired?.resources ?? [];
@@ -239,7 +242,7 @@ describe("values of any type", () => {
   const request = (questions: string) =>
     `${PROJECT}migration_requests:\n  x:\n    domain: acme.example\n    questions: ${questions}\n`;
 
-  it("of questions are sent as texts, and as JSON inside a list or a map", () => {
+  it("of questions are sent as strings, and as JSON inside a list or a map", () => {
     const sent = body(request("{a: 1.10, b: true, c: [1, 1.5, true, '1.10'], d: {1e3: 5}, 010: x, ~: y}"));
     expect(sent).toEqual({
       ...{ domain: "acme.example", a: "1.10", b: "true", c: [1, 1.5, true, "1.10"], d: { "1e3": 5 } },
@@ -258,7 +261,7 @@ describe("values of any type", () => {
     ["{a: [x, ~]}", "5:24 config.invalid_value: questions.a[1]: expected a string, but the value is empty"],
     ["{a: '[1.10]'}", "5:20 config.invalid_value: questions.a: this string would be sent as a list or map"],
     ["{a: .inf}", "5:20 config.structure: This number cannot be sent"],
-  ])("of questions are refused where they would be sent otherwise: %s", (questions, message) => {
+  ])("of questions are rejected if they would be sent differently: %s", (questions, message) => {
     expect(problems(request(questions))).toContain(message);
   });
 
@@ -274,13 +277,13 @@ describe("values of any type", () => {
       String.raw`"\a"`,
       "6:10 config.invalid_value: registrant_contact.k: the string contains the control character U+0007",
     ],
-  ])("of a contact are texts, so %s is refused once at its place", (value, message) => {
+  ])("of a contact are strings, so %s is rejected once at its position", (value, message) => {
     const years = lines(DOMAIN).replace('    currency: "USD"\n', "");
     const text = `domains:\n  x:\n    currency: USD\n    registrant_contact:\n      k: ${value}\n${years}`;
     expect(problems(PROJECT + text)).toEqual([message]);
   });
 
-  it("of a contact may hold line breaks, and the text of a list", () => {
+  it("of a contact may contain line breaks, and the text of a list", () => {
     expect(body(PROJECT + domain(String.raw`k: "a\n\tb"`))?.registrant_contact).toEqual({ k: "a\n\tb" });
     expect(body(PROJECT + domain("k: '[1.10]'"))?.registrant_contact).toEqual({ k: "[1.10]" });
   });
@@ -289,7 +292,7 @@ describe("values of any type", () => {
     ["phone: .inf", "This number cannot be sent"],
     ["phone: 1e400", "This number cannot be sent"],
     ["phone: *Stern*", "No anchor &Stern* precedes this alias"],
-  ])("cause one error where they cannot be read: %s", (line, summary) => {
+  ])("cause one error if they are unreadable: %s", (line, summary) => {
     expect(problems(PROJECT + domain(line))).toEqual([expect.stringMatching(/^\d+:14 config\.structure: /)]);
     expect(problems(PROJECT + domain(line))[0]).toContain(summary);
     const value = line.slice(line.indexOf(" ") + 1);
@@ -301,7 +304,7 @@ describe("values of any type", () => {
       expect(problems(text)).toEqual([expect.stringContaining(summary)]);
   });
 
-  it("of outputs are refused where they would be recorded otherwise", () => {
+  it("of outputs are rejected if they would be recorded differently", () => {
     expect(problems(`${PROJECT}outputs:\n  a: 1.10\n  b: {value: [1, 0x10]}\n  c: 1.5\n`)).toEqual([
       "3:6 config.invalid_value: a: 1.10 without quotes would become 1.1",
       "4:18 config.invalid_value: b[1]: 0x10 without quotes would become 16",

@@ -5,7 +5,7 @@ import { declare, reported } from "./fakes.ts";
 const SECRET = "correct horse battery";
 const service = (password: string, more = "") => `services:\n  a:\n    plan_id: 1\n    password: ${password}${more}\n`;
 
-/** What is declared for the password, and whether it stands among the attributes that are evaluated. */
+/** Returns the declared source of the password, and its value among the evaluated attributes. */
 function read(password: string, env: Record<string, string> = {}) {
   const { desired, diagnostics } = declare(service(password), env);
   const [resource] = desired?.resources ?? [];
@@ -26,15 +26,15 @@ describe("the source of a write-only attribute", () => {
     ["a command", "{command: [pass, show, acme]}", { command: ["pass", "show", "acme"] }],
     ["a command without arguments", "{command: [./secret]}", { command: ["./secret"] }],
     ["a block", "\n      env: ACME_PASSWORD", { env: "ACME_PASSWORD" }],
-  ])("is %s; the variable itself need not be set", (_, text, source) => {
+  ])("is %s, even if the variable is not set", (_, text, source) => {
     expect(read(text, { DIR: "/run" })).toEqual({ reported: [], source, config: undefined });
   });
 
-  it("is none when the attribute is empty", () => {
+  it("is undefined if the attribute is empty", () => {
     expect(read("")).toEqual({ reported: [], source: undefined, config: null });
   });
 
-  it("is evaluated like any other when it refers to another resource alone", () => {
+  it("is evaluated like any other value if it only refers to another resource", () => {
     const other = "  b:\n    plan_id: 1\n";
     const { desired, diagnostics } = declare(`${service("${hosting_service.b.status}")}${other}`);
     expect(reported(diagnostics)).toEqual([]);
@@ -42,13 +42,13 @@ describe("the source of a write-only attribute", () => {
     expect(desired?.resources[0]?.sources).toBeUndefined();
   });
 
-  it("has the place of the attribute", () => {
+  it("has the position of the attribute", () => {
     const { desired } = declare(service("{env: A}"));
     expect(desired?.resources[0]?.locate(["password"])).toMatchObject({ line: 5, column: 15 });
   });
 });
 
-describe("a mistake in the source of a secret", () => {
+describe("an invalid source of a secret", () => {
   it.each<[why: string, text: string, message: string]>([
     ["the password itself", SECRET, '5:5 config.secret: "password" would put a secret into the declaration'],
     ["the same in quotes", `"${SECRET}"`, '5:5 config.secret: "password" would put a secret into the declaration'],
@@ -100,14 +100,14 @@ describe("a mistake in the source of a secret", () => {
       '{file: "${env.NO}"}',
       "5:23 config.environment: The environment variable NO is not set",
     ],
-  ])("%s: is reported at its key, without what stands there", (_, text, message) => {
+  ])("%s: is reported at its key, without its value", (_, text, message) => {
     const { desired, diagnostics } = declare(service(text), { REST: "x" });
     expect(reported(diagnostics)).toEqual([message]);
     expect(desired).toBeUndefined();
     for (const word of SECRET.split(" ")) expect(JSON.stringify(diagnostics)).not.toContain(word);
   });
 
-  it("names the three ways", () => {
+  it("is reported with the three valid sources", () => {
     const { diagnostics } = declare(service(SECRET));
     expect(fixOf(diagnostics[0])).toBe(
       "Declare the source of the value: `password: { env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, …] }`.",

@@ -19,14 +19,14 @@ templates:
       audit@agency.example: {permission: view, expires_at: "2030-01-01"}
 `;
 
-/** The declared attributes by address. */
+/** Returns the declared attributes by address. */
 function configs(text: string, env = {}) {
   const { desired, diagnostics } = declare(text, env);
   expect(diagnostics).toEqual([]);
   return Object.fromEntries((desired?.resources ?? []).map(({ address, config }) => [address, config]));
 }
 
-/** `2:3 "what" <- used at`, a line for each diagnostic. */
+/** Formats each diagnostic as one line: `line:column`, ` <- line:column` for each use, code and summary. */
 function mistakes(text: string): string[] {
   return declare(text).diagnostics.map(({ code, range, summary, severity }) => {
     const uses = (range?.usedAt ?? []).map(({ line, column }) => ` <- ${line}:${column}`).join("");
@@ -35,7 +35,7 @@ function mistakes(text: string): string[] {
 }
 
 describe("a template", () => {
-  it("makes a block with its parameters, its defaults and what differs", () => {
+  it("creates a block with its parameters, its defaults and the block's own values", () => {
     const found = configs(`${SITE}
 services:
   acme: {template: site, with: {domain: acme.example}}
@@ -57,7 +57,7 @@ services:
     });
   });
 
-  it("keeps the type of a value that is a parameter and nothing else", () => {
+  it("keeps the type of a value that consists of one parameter", () => {
     const found = configs(`
 templates:
   hook:
@@ -81,7 +81,7 @@ webhooks:
     });
   });
 
-  it("leaves references to resources and to the environment, and a literal ${, as they are", () => {
+  it("keeps references to resources and to the environment, and a literal ${, unchanged", () => {
     const found = configs(
       `
 templates:
@@ -102,7 +102,7 @@ webhooks:
     });
   });
 
-  it("writes parameters into keys", () => {
+  it("replaces parameters in keys", () => {
     const found = configs(`
 templates:
   site:
@@ -114,7 +114,7 @@ services:
     expect(Object.keys(found)).toEqual(["hosting_service.a", 'hosting_grant.a["kim@agency.example"]']);
   });
 
-  it("may use another one, whose parameters it gives", () => {
+  it("may use another template, and passes its parameters", () => {
     const found = configs(`
 templates:
   shop: {template: site, parameters: {host: }, with: {domain: "shop.\${host}"}, term: 12}
@@ -133,7 +133,7 @@ services:
     expect(desired?.resources[0]?.config).toEqual({ domain: "a.example" });
   });
 
-  it("gives client, provider, depends_on and import too", () => {
+  it("sets client, provider, depends_on and import too", () => {
     const { desired } = declare(`
 providers: {own: {}}
 templates:
@@ -152,7 +152,7 @@ webhooks:
   });
 });
 
-describe("what differs", () => {
+describe("the block's own values", () => {
   const grants = (block: string) =>
     Object.keys(configs(`${SITE}services:\n  a: {template: site, with: {domain: a.example}, ${block}}\n`))
       .slice(1)
@@ -168,7 +168,7 @@ describe("what differs", () => {
     expect(grants(block)).toEqual(left);
   });
 
-  it("replaces the source of a secret, as there is only one", () => {
+  it("replace the source of a secret, because there is only one", () => {
     const { desired } = declare(`
 templates:
   site: {password: {env: A}}
@@ -180,7 +180,7 @@ services:
 });
 
 describe("defaults", () => {
-  it("are below template and block, also in what is nested, and leave other kinds alone", () => {
+  it("have a lower priority than template and block, including nested values, and do not affect other kinds", () => {
     const found = configs(`
 defaults:
   services: {plan_id: 1, domain: d.example, term: 1}
@@ -200,7 +200,7 @@ webhooks:
     expect(found["hosting_webhook.a"]).toEqual({ url: "u" });
   });
 
-  it("give a provider where the document names none", () => {
+  it("set a provider if the document names none", () => {
     const { desired } = declareFiles({
       "a.yaml":
         "project: p\nproviders: {own: {}, far: {}}\ndefaults: {services: {provider: far}}\nservices: {a: {term: 1}}\n",
@@ -210,7 +210,7 @@ webhooks:
   });
 });
 
-describe("a mistake is shown where it is, and where that is used", () => {
+describe("an error is shown at its position, and at each use", () => {
   const USE = "services:\n  a: {template: t}\n";
   it.each([
     [
@@ -373,14 +373,14 @@ describe("a mistake is shown where it is, and where that is used", () => {
     expect(mistakes(`templates: {t: {domian: x}}\nservices:\n${blocks}`)).toHaveLength(1);
   });
 
-  it("says nothing of what refers to a block that was left out", () => {
+  it("without further errors about references to an omitted block", () => {
     const text = "services:\n  a: {template: none}\nwebhooks:\n  h: {url: '${hosting_service.a.id}'}\n";
     expect(mistakes(text)).toEqual(['3:17 config.template: No template "none" is declared.']);
   });
 });
 
-describe("texts that parameters make", () => {
-  it("hold no reference that was in none of them", () => {
+describe("strings with parameters", () => {
+  it("contain no reference that none of their parts contained", () => {
     const piece = fc.constantFrom("$", "{", "}", "env.X", "a", "$${", "x}");
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 4 }), fc.array(piece, { maxLength: 4 }), (left, right) => {
@@ -401,7 +401,7 @@ webhooks:
   });
 });
 
-describe("a declaration that multiplies", () => {
+describe("a declaration that grows exponentially", () => {
   const chain = (line: (i: number) => string) => Array.from({ length: 40 }, (_, i) => line(i)).join("\n");
   it.each([
     [
@@ -420,7 +420,7 @@ describe("a declaration that multiplies", () => {
       '  t40: {parameters: {p: }, labels: {"${p}": 1}}',
     ],
     ["texts of one template", `  t0: {parameters: {p: ${"x".repeat(100_000)}}, url: "${"${p}".repeat(10_000)}"}`, ""],
-  ])("through %s is refused before it is large", (_, templates, last) => {
+  ])("through %s is rejected before it is large", (_, templates, last) => {
     const { diagnostics } = declare(
       `templates:\n${templates}\n${last}\nwebhooks:\n  w: {template: t0, with: {p: x${"y".repeat(20)}}}\n`.replace(
         /, with: \{p: xy+\}(?=\}\n$)/,
@@ -430,14 +430,14 @@ describe("a declaration that multiplies", () => {
     expect(diagnostics.map(({ code }) => code)).toEqual(["config.too_large"]);
   });
 
-  it("through defaults is refused as well", () => {
+  it("through defaults is rejected too", () => {
     const labels = `[${"x,".repeat(1000)}]`;
     const blocks = Array.from({ length: 300 }, (_, i) => `  w${i}: {url: u}\n`).join("");
     const { diagnostics } = declare(`defaults: {webhooks: {labels: {x: ${labels}}}}\nwebhooks:\n${blocks}`);
     expect(diagnostics.map(({ code }) => code)).toEqual(["config.too_large"]);
   });
 
-  it("in a chain of templates without an end is refused", () => {
+  it("in an endless chain of templates is rejected", () => {
     const templates = Array.from({ length: 60 }, (_, i) => `  t${i}: {template: t${i + 1}}`).join("\n");
     expect(mistakes(`templates:\n${templates}\n  t60: {url: u}\nwebhooks:\n  w: {template: t0}\n`)[0]).toMatch(
       /Templates use each other more than 50 levels deep/,
@@ -456,7 +456,7 @@ const treeOf = (value: Json): Tree => {
   return { form: "map", entries: new Map(entries), span };
 };
 
-/** Maps of which the same keys are maps: below `m` and `n` is a map, elsewhere none. */
+/** Draws layers of maps with equal shapes: the keys `m` and `n` contain maps, and other keys contain no map. */
 const layers = fc.letrec<{ map: { [key: string]: Json } }>((tie) => ({
   map: fc
     .tuple(
@@ -472,7 +472,7 @@ const merged = (...of: Json[]) =>
   toJson(of.map((one) => treeOf(one) as MapTree).reduce((base, over) => merge(base, over)));
 
 describe("merge", () => {
-  it("has the value above wherever there is one that is no map", () => {
+  it("has the upper value unless both values are maps", () => {
     fc.assert(
       fc.property(layers, layers, (a, b) => {
         const result = merged(a, b) as Record<string, Json>;
@@ -482,7 +482,7 @@ describe("merge", () => {
     );
   });
 
-  it("has nothing from below of what is replaced", () => {
+  it("contains no part of a replaced lower value", () => {
     fc.assert(
       fc.property(layers, layers, (a, b) => {
         const result = toJson(merge(treeOf(a) as MapTree, treeOf(b) as MapTree, ["m"])) as Record<string, Json>;

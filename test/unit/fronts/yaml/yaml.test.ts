@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { declare, declareFiles, reported } from "./fakes.ts";
 
-/** The config of the only webhook of a file, whose labels hold whatever YAML is tried. */
+/** Returns the labels of the only webhook, parsed from this YAML. */
 function labels(yaml: string): unknown {
   const { desired, diagnostics } = declare(`webhooks:\n  a:\n    labels: ${yaml}\n`);
   expect(reported(diagnostics)).toEqual([]);
@@ -26,7 +26,7 @@ describe("scalars", () => {
     expect(labels(`{k: ${yaml}}`)).toEqual({ k: value });
   });
 
-  it("of keys are texts as they are written", () => {
+  it("of keys are strings as written", () => {
     expect(labels("{1: a, true: b, 007: c, 'x y': d, \"<<\": e}")).toEqual({
       1: "a",
       true: "b",
@@ -83,12 +83,12 @@ describe("aliases and merges", () => {
       "2:11 config.structure: A merge key (<<) needs a map, an alias of one, or a list of them",
     ],
     ["a map as a key", "x-c: {{a: 1}: 2}", "2:7 config.structure: A key must be a string"],
-  ])("%s is a mistake", (_, yaml, expected) => {
+  ])("%s is an error", (_, yaml, expected) => {
     expect(reported(declare(`${yaml}\n`).diagnostics)).toEqual([expected]);
   });
 });
 
-describe("refused by size", () => {
+describe("a text that is too large", () => {
   const laughs = "bcdefghi"
     .split("")
     .map((name, i) => `x-${name}: &${name} [${Array(9).fill(`*${"abcdefgh"[i]}`).join(", ")}]`)
@@ -121,7 +121,7 @@ describe("refused by size", () => {
     ]);
   });
 
-  it("but forty levels and many aliases of small things are fine", () => {
+  it("may have forty levels and many aliases of small values", () => {
     const deep = `${"[".repeat(40)}${"]".repeat(40)}`;
     const { diagnostics } = declare(`x-a: ${deep}\nx-b: &b {c: 1}\nx-d: [${Array(1000).fill("*b").join(", ")}]\n`);
     expect(reported(diagnostics)).toEqual([]);
@@ -142,13 +142,13 @@ describe("notations of a file", () => {
     ]);
   });
 
-  it("a line too long to show comes without its text", () => {
+  it("omits the text of a line that is too long to show", () => {
     const { diagnostics } = declare(`services: {a: {domian: ${"x".repeat(2000)}}}\n`);
     expect(diagnostics[0]?.range).toEqual({ file: "hosting.yaml", line: 2, column: 16, endLine: 2, endColumn: 22 });
   });
 });
 
-describe("an invisible character on the line of a mistake", () => {
+describe("an invisible character on the line of an error", () => {
   const service = (line: string) => `services:\n  a:\n${line}\n`;
   it.each([
     [
@@ -211,7 +211,7 @@ describe("the markers of an unfinished merge", () => {
     expect(diagnostics[0]?.remedies).toEqual([expect.stringContaining("Finish the merge")]);
   });
 
-  it("are a text inside a block, and equal signs alone are no marker", () => {
+  it("are text inside a block, and equal signs alone are no marker", () => {
     expect(labels("\n      k: |\n        <<<<<<< HEAD\n        =======\n")).toEqual({ k: "<<<<<<< HEAD\n=======\n" });
     const { diagnostics } = declare("a: b\n=======\nc: d\n");
     expect(reported(diagnostics).join("\n")).not.toContain("merge");

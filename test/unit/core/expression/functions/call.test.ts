@@ -18,7 +18,7 @@ function mistake(name: string, ...args: Typed[]): string {
   throw new Error(`${name} was not refused`);
 }
 
-/** Values of every shape, with unknown, null and secret parts here and there. */
+/** Draws values of every type, some with unknown, null or secret parts. */
 const anyTyped: fc.Arbitrary<Typed> = fc
   .tuple(
     fc.letrec<{ value: Value }>((tie) => ({
@@ -60,7 +60,7 @@ const withoutUnknown = (typed: Typed): boolean => {
 };
 
 describe("calling functions", () => {
-  it("knows its functions from those that Terraform alone has", () => {
+  it("distinguishes its functions from those that only Terraform has", () => {
     expect(FUNCTION_NAMES).toContain("join");
     expect(callFunction("toString", [])).toBeUndefined();
     expect(callFunction("constructor", [])).toBeUndefined();
@@ -68,7 +68,7 @@ describe("calling functions", () => {
     expect(KNOWN_ELSEWHERE.has("timestamp")).toBe(true);
   });
 
-  it("counts the arguments", () => {
+  it("checks the number of arguments", () => {
     expect(mistake("upper")).toBe('Function "upper" expects 1 argument(s). Missing value for "str"');
     expect(mistake("join")).toBe('Function "join" expects at least 1 argument(s). Missing value for "separator"');
     expect(mistake("upper", fromValue("a"), fromValue("b"))).toBe('Function "upper" expects only 1 argument(s); got 2');
@@ -105,7 +105,7 @@ describe("calling functions", () => {
       'Invalid value for "args" parameter: too many arguments; only 1 used by format string',
     ],
     ["parseint", ["12", 2], 'Invalid value for "number" parameter: cannot parse "12" as a base 2 integer'],
-  ])("says what is wrong as Terraform does: %s of %j", (name, args, message) => {
+  ])("reports an error as Terraform does: %s of %j", (name, args, message) => {
     expect(mistake(name, ...args.map((arg) => fromValue(arg)))).toContain(message);
   });
 
@@ -130,8 +130,8 @@ describe("calling functions", () => {
     expect(message).toContain(name === "sum" ? "expects only 1" : "secret");
   });
 
-  it("refuses with an ExpressionError, never quotes a secret, and keeps what is made of one secret", () => {
-    // What is not passed on: a form that is not secret, or a mark that is taken away on purpose.
+  it("fails with an ExpressionError, never quotes a secret, and keeps the mark of a secret in its result", () => {
+    // These functions do not pass on the mark of a secret: their result is public, or they remove the mark on purpose.
     const open = new Set(["nonsensitive", "issensitive", "length", "keys"]);
     fc.assert(
       fc.property(fc.constantFrom(...FUNCTION_NAMES), fc.array(anyTyped, { maxLength: 4 }), (name, args) => {
@@ -162,7 +162,7 @@ describe("calling functions", () => {
     );
   });
 
-  it("marks refusals of what Terraform would compute, so that try() does not pass over them", () => {
+  it("marks errors of functions that Terraform would compute, so that try() fails too", () => {
     for (const [name, ...args] of [
       ["pow", 2, 0.5],
       ["element", ["a"], -1],

@@ -29,7 +29,7 @@ const json = fc.letrec<{ value: Json }>((tie) => ({
 })).value;
 
 describe("functions", () => {
-  it("decode the JSON that they encode, and encode what JavaScript reads the same", () => {
+  it("decode the JSON that they encode, and encode JSON that JavaScript reads identically", () => {
     fc.assert(
       fc.property(json, (value) => {
         const encoded = String(call("jsonencode", value));
@@ -39,7 +39,7 @@ describe("functions", () => {
     );
   });
 
-  it("take the same texts for JSON as JavaScript", () => {
+  it("accept the same texts as JSON as JavaScript", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -53,7 +53,7 @@ describe("functions", () => {
             cut && text !== "" ? text.slice(0, at % text.length) + text.slice((at % text.length) + 1) : text;
           const known = read(() => JSON.parse(document));
           const ours = read(() => callFunction("jsondecode", [fromValue(document)]));
-          // A key that is there twice with values of different types is refused.
+          // jsondecode rejects a duplicate key whose values have different types.
           if (ours.ok) expect(known.ok, document).toBe(true);
           else if (known.ok) expect(String(ours.error), document).toMatch(/duplicate property|not supported/);
         },
@@ -62,7 +62,7 @@ describe("functions", () => {
     );
   });
 
-  it("split into characters that make the text again", () => {
+  it("split a text into characters that join to the same text", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: character }).map((text) => text.normalize("NFC")),
@@ -86,7 +86,7 @@ describe("functions", () => {
     );
   });
 
-  it("join what they split", () => {
+  it("join the parts that they split", () => {
     fc.assert(
       fc.property(words, words, (text, separator) => {
         const parts = call("split", separator, text) as string[];
@@ -107,7 +107,7 @@ describe("functions", () => {
     );
   });
 
-  it("add durations that can be taken away again", () => {
+  it("add durations that can be subtracted again", () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date("0100-01-01"), max: new Date("9000-01-01"), noInvalidDate: true }),
@@ -135,7 +135,7 @@ describe("functions", () => {
     );
   });
 
-  it("make sets that hold what both, one or the other has", () => {
+  it("compute sets with the elements of both, one or the other", () => {
     const texts = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 5 });
     fc.assert(
       fc.property(texts, texts, (some, others) => {
@@ -147,7 +147,7 @@ describe("functions", () => {
     );
   });
 
-  it("multiply sets only so far", () => {
+  it("limit the product of sets", () => {
     const long = Array.from({ length: 1000 }, (_, i) => i);
     expect(() => call("setproduct", long, long, long)).toThrow("more than 100000 combinations");
   });
@@ -158,7 +158,7 @@ describe("patterns", () => {
     'Call to function "regex" failed: pattern did not match any part of the given string',
     0,
   );
-  // Where no repetition can be empty and no group is repeated, JavaScript finds the same.
+  // These patterns have no empty repetition and no repeated group, so JavaScript finds the same matches.
   const pattern = fc.letrec<{ choice: string; part: string; plain: string }>((tie) => ({
     choice: fc
       .array(
@@ -179,7 +179,7 @@ describe("patterns", () => {
     plain: fc.constantFrom("a", "b", ".", "[ab]", "[^a]", "\\d", "\\w", "[\\d-]", "\\.", "é", "😀"),
   })).choice;
 
-  it("match as JavaScript's where the two languages mean the same", () => {
+  it("match as in JavaScript if both languages mean the same", () => {
     fc.assert(
       fc.property(
         pattern,
@@ -220,14 +220,14 @@ describe("patterns", () => {
     ["[z-a]", "invalid character class range in z-a"],
     ["[[:nope:]]", "invalid character class range in [:nope:]"],
     ["\\p{Nope}", "invalid character class range in \\p{Nope}"],
-  ])("%s is wrong in Terraform's words", (source, message) => {
+  ])("%s is invalid, with Terraform's message", (source, message) => {
     expect(() => call("regex", source, "a")).toThrow(
       new ExpressionError(`Invalid value for "pattern" parameter: invalid regexp pattern: ${message}`, 0),
     );
     expect(() => call("replace", "a", `/${source}/`, "")).toThrow(/failed: error parsing regexp: .+: `.+`$/);
   });
 
-  it("do not let several groups have one name, which depends on the version of Terraform", () => {
+  it("reject several groups with one name, whose meaning depends on the version of Terraform", () => {
     expect(() => call("regex", "(?<n>a)(?<n>b)", "ab")).toThrow(Refusal);
   });
 
@@ -235,11 +235,11 @@ describe("patterns", () => {
     ["are long", "a?".repeat(20_000)],
     ["repeat long parts", `(?:${"(?:x|y)?".repeat(50)}){1000}`],
     ["are nested beyond all bounds", "(".repeat(50_000)],
-  ])("that %s are refused, so that a search ends", (_, source) => {
+  ])("that %s are rejected, so that a search ends", (_, source) => {
     expect(() => call("regex", source, "a")).toThrow(new Refusal("a pattern of this size is not supported", 0));
   });
 
-  it("that are nested too deeply are a mistake, as in Terraform", () => {
+  it("that are nested too deeply are an error, as in Terraform", () => {
     expect(() => call("regex", `${"(".repeat(5000)}a${")".repeat(5000)}`, "a")).toThrow("expression nests too deeply");
   });
 });
@@ -254,7 +254,7 @@ function read(compute: () => unknown): Reading {
   }
 }
 
-/** Objects with their keys in one order; -0 is 0. */
+/** Sorts the keys of each object, and replaces -0 with 0. */
 function toJson(value: Json): Json {
   if (typeof value === "number") return value + 0;
   if (Array.isArray(value)) return value.map((item) => toJson(item as Json));

@@ -1,4 +1,4 @@
-/** Whether a live service may be the declared one where no natural key decides: never when it is certainly another product. */
+/** Possible match of a live and a declared service without a natural key. A different product is never a match. */
 import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../../../src/core/api/index.ts";
 import { service } from "../../../../../src/core/kinds/service/index.ts";
@@ -45,7 +45,7 @@ describe("a declared server without a domain", () => {
 });
 
 it.each([31, 32])(
-  "an order of plan 31 is like one of plan %d when the service of one may be that of the other",
+  "an order of plan 31 is similar to an order of plan %d if one service may be the result of both",
   (plan_id) => {
     const other = { ...SERVER, plan_id };
     const [like, may] = [
@@ -56,7 +56,7 @@ it.each([31, 32])(
   },
 );
 
-it("declared hosting, and a live service that shows no domain yet: the product distinguishes them", () => {
+it("declared hosting, and a live service without a domain yet: the product distinguishes them", () => {
   const site = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
   const may = (live: object) => service.mayMatch?.(site, live as never, CATALOGUE);
   expect(may({ plan: "Old", product_type: "shared", domain: null })).toBe(true);

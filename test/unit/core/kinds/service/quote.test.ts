@@ -232,7 +232,7 @@ describe("the price of an order", () => {
       [plan({ billing_cycle: "?" })],
       { months: undefined },
     ],
-  ])("says what it is for, for how many months: %s", (_, planned, plans, expected) => {
+  ])("names its subject and the number of months: %s", (_, planned, plans, expected) => {
     const { quote } = quoteService(planned, plans);
     expect({ plan: quote.plan, months: quote.months }).toMatchObject(expected);
   });
@@ -240,7 +240,7 @@ describe("the price of an order", () => {
   it.each([
     ["an error at plan_id", [plan()], "error"],
     ["a warning where an entry has no number", [plan(), plan({ plan_id: null })], "warning"],
-  ])("of a plan that is not offered comes with %s", (_, plans, severity) => {
+  ])("of an unavailable plan comes with %s", (_, plans, severity) => {
     expect(quoteService({ ...order, plan_id: 99 }, plans)).toEqual({
       quote: {
         currency: "USD",
@@ -253,12 +253,12 @@ describe("the price of an order", () => {
     });
   });
 
-  it("of a plan that is not offered any more comes with a warning if the order was sent before", () => {
+  it("of a plan that is no longer offered comes with a warning if the order was sent before", () => {
     const { diagnostic } = quoteService({ ...order, plan_id: 99 }, [plan()], true);
     expect(diagnostic).toMatchObject({ severity: "warning", code: "plan.catalogue" });
   });
 
-  it("of a plan says nothing where no list could be read", () => {
+  it("of a plan has no message if no list could be read", () => {
     expect(quoteService({ ...order, plan_id: 99 }, [])).not.toHaveProperty("diagnostic");
   });
 });

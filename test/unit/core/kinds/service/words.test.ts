@@ -7,14 +7,14 @@ const plain = { statusWords: {} };
 
 describe("the phase of a status word", () => {
   it.each([
-    // What the sandbox and the likeliest hosts say.
+    // Words of the sandbox and of likely hosts.
     ["pending", "pending"],
     ["active", "live"],
     ["suspended", "suspended"],
     ["terminated", "gone"],
     ["cancelled", "gone"],
     ["canceled", "gone"],
-    // Other spellings of the same.
+    // Other spellings of the same words.
     ["Active", "live"],
     ["ACTIVE", "live"],
     [" active ", "live"],
@@ -44,7 +44,7 @@ describe("the phase of a status word", () => {
     ["halted", "suspended"],
     ["Paused (by owner)", "suspended"],
     ["account.blocked", "suspended"],
-    // A negation, a reversal or a wish is none of it, and is never acted upon.
+    // A negated, reversed or requested status is unknown, and changes nothing.
     ["unsuspend", "unknown"],
     ["unsuspending", "unknown"],
     ["not on hold", "unknown"],
@@ -69,7 +69,7 @@ describe("the phase of a status word", () => {
     ["en attente", "pending"],
     ["résilié", "gone"],
     ["შეჩერებული", "suspended"],
-    // Words that say two things, or a thing and its opposite, are not acted upon.
+    // Words with two meanings, or with opposite meanings, are unknown.
     ["active, suspended", "unknown"],
     ["pending cancellation", "unknown"],
     ["pending suspended", "unknown"],
@@ -78,7 +78,7 @@ describe("the phase of a status word", () => {
     ["unsuspended", "unknown"],
     ["non active", "unknown"],
     ["active until cancelled", "unknown"],
-    // Words that may mean anything.
+    // Words without a clear meaning.
     ["fraud", "unknown"],
     ["ok", "unknown"],
     ["status", "unknown"],
@@ -89,7 +89,7 @@ describe("the phase of a status word", () => {
     ["constructor", "unknown"],
     ["__proto__", "unknown"],
     ["有効", "unknown"],
-    // Switched off is not suspended: who owns a server may have done it.
+    // A server that is off is not suspended, because its owner may have stopped it.
     ["stopped", "unknown"],
     ["offline", "unknown"],
     ["not suspended", "unknown"],
@@ -99,7 +99,7 @@ describe("the phase of a status word", () => {
     expect(phaseOfWord(word, plain)).toBe(phase);
   });
 
-  it("is what the user says, before anything else", () => {
+  it("follows the user's status words before anything else", () => {
     const settings = { statusWords: { fraud: "gone", active: "suspended", "on hold": "suspended" } } as const;
     expect(phaseOfWord("Fraud", settings)).toBe("gone");
     expect(phaseOfWord("ACTIVE", settings)).toBe("suspended");
@@ -107,7 +107,7 @@ describe("the phase of a status word", () => {
     expect(phaseOfWord("suspended", settings)).toBe("suspended");
   });
 
-  it("is unknown for any word nobody has thought of", () => {
+  it("is unknown for any unlisted word", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[qxz]{1,12}$/), (word) => {
         expect(phaseOfWord(word, plain)).toBe("unknown");
