@@ -85,8 +85,8 @@ type ActionOf =
   /** Order another object although a similar one exists. */
   | { readonly do: "order_anyway" }
   /**
-   * Settle a pending creation. `object`: possible result. `removing`: the resource was to be removed. `sent`: body of the
-   * request, which may contain secrets of the user.
+   * Settle a pending creation. `object`: possible result. `removing`: the run removes the resource, and no decision
+   * of the user is required yet. `sent`: body of the request, which may contain secrets of the user.
    */
   | {
       readonly do: "resolve";

@@ -46,7 +46,7 @@ export const templates = {
     texts(`\`defaults\` of \`${section}\` cannot have "${key}"`, `Write "${key}" in the blocks that need it.`),
   ),
   "config.template/defaults_section": unknown(
-    "It can have",
+    "`defaults` can have",
     ({ key }: Unknown) => `\`defaults\` has no section "${short(key)}"`,
   ),
   "config.template/depth": error(({ most }: { most: number }) =>

@@ -130,7 +130,7 @@ const messages = {
     "To keep the object in the account, write `destroy: false`. To remove it by its deletion_policy, write `destroy: true`.",
   ),
   "config.structure/environment": error(({ known }: { known: readonly string[] }) =>
-    texts("The file of an environment must be a map", `It can have ${known.join(", ")}.`),
+    texts("The file of an environment must be a map", `An environment can have ${known.join(", ")}.`),
   ),
   "config.structure/environment_documents": error(
     texts("The file of an environment is one document", "Move all content to the first document."),
@@ -238,18 +238,18 @@ const messages = {
     ),
   ),
   "config.unknown_key/attribute": unknown(
-    "It can have",
+    "The resource can have",
     ({ key, noun }: Unknown & Words<"noun">) => `A ${noun} has no attribute "${short(key)}"`,
   ),
   "config.unknown_key/declaration": error(({ key, known, near }: Unknown) =>
     texts(
       `A declaration has no "${short(key)}".${suggestionOf(near)}`,
       undefined,
-      `It can have ${known.join(", ")}, and keys that begin with x- for anchors.`,
+      `A declaration can have ${known.join(", ")}, and keys that begin with x- for anchors.`,
     ),
   ),
   "config.unknown_key/environment": unknown(
-    "It can have",
+    "An environment can have",
     ({ key }: Unknown) => `An environment has no "${short(key)}"`,
   ),
   "config.unknown_key/item": error(({ key, known, near, name }: Unknown & Words<"name">) =>
@@ -258,8 +258,8 @@ const messages = {
   "config.unknown_key/output": error(({ key, known }: Unknown) =>
     texts(
       `An output has no "${short(key)}"`,
-      "Write a map of values under `value:`.",
-      `It can have ${known.join(", ")}.`,
+      "To output a map, write the map under `value:`.",
+      `An output can have ${known.join(", ")}.`,
     ),
   ),
   "config.unknown_key/provider": unknown(

@@ -80,8 +80,8 @@ describe("conversion", () => {
   it.each([
     ['"x"', "number", "a number is required"],
     ['"True"', "bool", 'use lowercase "true"'],
-    ["[1]", "string", "string required, but this is tuple"],
-    ["[1, [2]]", "list(string)", "list of string required, but this is tuple"],
+    ["[1]", "string", "string is required, but the value is tuple"],
+    ["[1, [2]]", "list(string)", "list of string is required, but the value is tuple"],
     ['[1, "x"]', "list(number)", "element 1: a number is required"],
     ['{a = {b = "x"}}', "object({a = object({b = number})})", 'attribute "a": attribute "b": a number is required'],
     ["{b = 1}", "object({a = string})", 'attribute "a" is required'],
