@@ -302,7 +302,7 @@ describe("a value that no call changes", () => {
       expect(changed?.summary).toBe(
         `"${name}" of ${address} was changed in the account; the earlier value is declared`,
       );
-      expect(changed?.detail).toContain(`has ${name} ${is}; `);
+      expect(changed?.detail).toContain(`The account has ${is}; `);
       expect(fixOf(changed)).not.toContain("Restore `");
       expect(fixOf(changed)).toContain("If the value in the account is correct: declare `");
       expect(project.changesSent().filter((line) => !line.startsWith("POST"))).toEqual([]);

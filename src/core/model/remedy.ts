@@ -109,7 +109,7 @@ type ActionOf =
   | { readonly do: "set"; readonly attribute: string; readonly value?: Json; readonly example?: true }
   /** Restore the provider from the state. */
   | { readonly do: "use_provider"; readonly provider: string }
-  /** Give the project a name. */
+  /** Declare a name for the project. */
   | { readonly do: "name_project" }
   /** Declare a deletion policy that permits the removal, then remove the block or destroy. */
   | { readonly do: "release"; readonly policies: readonly string[]; readonly to: "remove" | "destroy" }

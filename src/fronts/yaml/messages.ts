@@ -54,7 +54,7 @@ const messages = {
     ),
   ),
   "config.expression/null_variable": error(({ name }: Words<"name">) =>
-    texts(`The variable "${name}" is null and cannot be part of a string`, `Give "${name}" a value.`),
+    texts(`The variable "${name}" is null and cannot be part of a string`, `Set a value for "${name}".`),
   ),
   "config.missing_attribute/address": error(({ section, key }: Words<"section" | "key">) =>
     texts(`\`${section}\` requires \`${key}\``, `Write \`${key}: hosting_service.NAME\`.`),
@@ -311,7 +311,7 @@ const messages = {
     texts(
       `The variable "${key}" has no value`,
       file === undefined
-        ? "Give the variable a `default`. Or set its value in `environments/NAME.yaml`, then run `hostform -e NAME plan`."
+        ? "Declare a `default` for the variable. Or set its value in `environments/NAME.yaml`, then run `hostform -e NAME plan`."
         : `Write \`${key}: VALUE\` under \`variables\` in ${file}, or give the variable a \`default\`.`,
     ),
   ),
@@ -327,7 +327,7 @@ const messages = {
   "config.secret/output": error(({ name, text, variable }: Words<"name" | "text"> & { variable: string | undefined }) =>
     texts(
       `The output "${name}" would show a secret`,
-      `Write \`${name}: {value: …, sensitive: true}\`, or remove the output.${variable === undefined ? "" : ` If anyone may see the variable, add ${variable} to HOSTFORM_ENV_ALLOW.`}`,
+      `Write \`${name}: {value: …, sensitive: true}\`, or remove the output.${variable === undefined ? "" : ` If ${variable} is not secret, add its name to HOSTFORM_ENV_ALLOW.`}`,
       `${text} is sensitive, and outputs are shown after each apply.`,
     ),
   ),

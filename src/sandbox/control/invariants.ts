@@ -149,7 +149,7 @@ function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
   });
 }
 
-/** Returns different orders for one domain of which one was placed while the service of the other existed. */
+/** Returns pairs of different orders for one domain. The later order was placed while the service of the earlier order existed. */
 function orderedBeside(orders: readonly RequestEntry[]): BrokenInvariant[] {
   return orders.flatMap((later) => {
     const { ordered, account, body } = later;

@@ -87,8 +87,8 @@ describe("conversion", () => {
     ["{b = 1}", "object({a = string})", 'attribute "a" is required'],
     ["{}", "object({a = string, b = string})", 'attributes "a", "b" are required'],
     ["var.map", "object({z = string})", 'attribute "z" is required'],
-    ["[1]", "map(string)", "map of string required"],
-    ["[1]", "tuple([string, string])", "tuple required"],
+    ["[1]", "map(string)", "map of string is required"],
+    ["[1]", "tuple([string, string])", "tuple is required"],
   ])("refuses %s as %s", (expression, type, message) => {
     expect(mistake(() => converted(expression, type))).toContain(message);
   });
