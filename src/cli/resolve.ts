@@ -20,7 +20,8 @@ interface ResolveFlags {
 }
 
 const WAIT_MS = 600_000;
-const STORED = " hostform cannot write the state at this backend: the next apply on this machine records it.";
+const STORED =
+  " hostform cannot write to this backend. The next apply on this machine writes the decision to the state.";
 
 /**
  * Runs `hostform resolve [ADDRESS]`: shows the candidates for pending creations, or settles one creation. Exit code 1 while the

@@ -90,7 +90,7 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
     else terminal.reveal(`${terminal.outIsTerminal ? escapeLine(password) : password}\n`);
     say(terminal, `The API has set this password for service ${id}. It is shown only once.`);
     if (!terminal.json && breakCommands(password) !== password)
-      say(terminal, "In the log of a CI, \\u005b stands for [ and \\u003a for a colon in it.");
+      say(terminal, "In the log of a CI, the password shows \\u005b for [ and \\u003a for a colon.");
   }
   say(terminal, "password_version in the declaration is unchanged: the next apply does not set the password again.");
   return 0;

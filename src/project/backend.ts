@@ -290,7 +290,7 @@ function wordsOf(command: string, variable: string): [string, ...string[]] {
   const [program, ...args] = words.every((word) => typeof word === "string") ? words : [];
   if (program !== undefined) return [program, ...args];
   return fail("state.key", `${variable} is not a program with its arguments`, {
-    detail: "It does not run in a shell: quotes and backslashes have no meaning.",
+    detail: "hostform starts the program without a shell: quotes and backslashes have no meaning.",
     remedies: [`Write it as a list in JSON: ${variable}='["program", "an argument"]'.`],
   });
 }

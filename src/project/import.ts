@@ -168,13 +168,15 @@ function anotherParent(
   const { parent: given } = namedBy(kind, id);
   if (declared === undefined && given === undefined) {
     fail("usage", `${kind.parent} of ${address} is not known yet`, {
-      remedies: [`Import what it refers to first, or give ${kind.parent.toUpperCase()}/${id}.`],
+      remedies: [
+        `First import the resource that ${kind.parent} refers to, or pass the id as ${kind.parent.toUpperCase()}/${id}.`,
+      ],
       address,
     });
   }
   if (declared === undefined || given === undefined || declared === given) return undefined;
   const summary = `${address} is declared with ${kind.parent} ${declared}, not ${given}`;
-  return errorOf("usage", summary, { remedies: [`Give the id alone, or ${declared}/ID.`], address });
+  return errorOf("usage", summary, { remedies: [`Pass the id alone, or ${declared}/ID.`], address });
 }
 
 /**
@@ -206,7 +208,7 @@ function planOf(
   return change;
 }
 
-/** Returns one error for each attribute that would replace the imported object. */
+/** Returns one error for each attribute whose difference would make hostform replace the imported object. */
 function replacedIn(kind: Kind, { address, before, after, reasons, sensitive }: Change, id: string): Diagnostic[] {
   const names = reasons.flatMap(({ attribute = [] }) => attribute);
   return names.map((name) => {

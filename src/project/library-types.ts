@@ -161,8 +161,8 @@ export interface AppliedChange {
 /** Options of an adoption. */
 export interface AdoptAccountOptions extends WorkOptions, AdoptOptions {
   /**
-   * Decides before the grants are read, when the lists are already read. No file is written unless the function returns
-   * true.
+   * Decides whether the adoption continues. Called after the lists are read and before the grants are read. If the result is
+   * false, the adoption changes neither the declaration nor the state.
    */
   readonly approve: (forecast: Forecast) => boolean | Promise<boolean>;
 }

@@ -1,4 +1,7 @@
-/** Catalogue of the messages about a project. It contains no command and no option, because remedies are data. */
+/**
+ * Catalogue of messages about a project. The texts contain no command and no option: a remedy is a record, and each front end
+ * renders the remedy as a command.
+ */
 
 import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
 import { HostformError, some } from "../core/model/index.ts";
@@ -34,7 +37,7 @@ const messages = {
   })),
   "usage/refresh_budget": error(() => ({
     summary: "A budget for reads requires a refresh of all objects",
-    detail: "A smaller refresh reads exactly the objects that the plan changes.",
+    detail: "Another refresh mode reads exactly the objects that the plan changes, so a budget cannot limit it.",
     remedies: ["Remove the budget, or refresh all objects."],
   })),
   "usage/environments": error(({ names }: { readonly names: readonly string[] }) => ({
@@ -99,7 +102,7 @@ const messages = {
   "trust.untrusted/scale": error(({ alias }: Words<"alias">) => ({
     summary: `The untrusted declaration sets the scale of amounts (money_scale) for the provider ${alias}`,
     remedies: [
-      "Remove money_scale, and set HOSTING_MONEY_SCALE together with HOSTING_BASE_URL. The same number in both settings is accepted.",
+      "Remove money_scale, and set HOSTING_MONEY_SCALE where HOSTING_BASE_URL is set. You can keep money_scale if it equals HOSTING_MONEY_SCALE.",
     ],
   })),
   "trust.untrusted/budget": error(({ alias }: Words<"alias">) => ({
@@ -112,7 +115,7 @@ const messages = {
   })),
   "trust.untrusted/variable": error(({ name }: Words<"name">) => ({
     summary: `The untrusted stack reads the environment variable TF_VAR_${name}`,
-    remedies: [advise("give_variable", name), "If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW."],
+    remedies: [advise("give_variable", name), "If the variable is not secret, add its name to HOSTFORM_ENV_ALLOW."],
   })),
   "stack.files/none": error(({ file }: File) => ({
     summary: `No *.tf.json was found in ${file}`,

@@ -65,7 +65,7 @@ export function checkOrigin(saved: Origin, here: Origin): void {
     stale("The plan was created from another state", `Its lineage is ${saved.lineage}; ${found}.`);
   }
   if (saved.serial !== here.serial || saved.lineage !== here.lineage) {
-    const when = `Its serial was ${saved.serial} and is ${here.serial}: something was applied or imported since, perhaps this plan.`;
+    const when = `The serial of the state was ${saved.serial} in the plan and is ${here.serial} now. Another command has changed the state since; perhaps it applied this plan.`;
     stale("The state has changed since the plan was created", when);
   }
   if (saved.state !== here.state) {

@@ -114,7 +114,7 @@ export class RunPolicy {
     for (const file of this.#functions) {
       const shown = this.#near(file);
       if (this.#source.untrusted === true) {
-        const why = "No function runs on an untrusted declaration";
+        const why = "hostform runs no policy function for an untrusted declaration";
         diagnostics.push(unsupported(`the function ${shown}`, why, "warning"));
       } else {
         const found = await runFunction(file, shown, input).catch(ifExplained((error) => error));

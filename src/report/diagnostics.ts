@@ -132,7 +132,9 @@ function diagnosticLines({ same, caused }: FoldedDiagnostics, style: MessageStyl
   return [
     ...flow(`${label} ${paint.bold(escapeLine(summary))} ${paint.dim(`[${code}]`)}${times}`, style.width),
     ...(place === undefined ? [] : flow(`  ${place}`, style.width, 2)),
-    ...more.slice(0, MAX_PLACES - 1).flatMap((other) => flow(`  ${placeText(other) ?? "once more"}`, style.width, 2)),
+    ...more
+      .slice(0, MAX_PLACES - 1)
+      .flatMap((other) => flow(`  ${placeText(other) ?? "(again, without a location)"}`, style.width, 2)),
     ...(more.length >= MAX_PLACES ? [`  and in ${plural(more.length - MAX_PLACES + 1, "more place")}`] : []),
     ...snippet,
     ...(detail === undefined ? [] : ["", ...wrap(escapeText(detail), prose)]),

@@ -97,7 +97,8 @@ export function outputLines({ outputs = [] }: Plan, paint: Paint): string[] {
 
 function rowOf({ name, action, before, after, after_unknown: unknown, sensitive, origin }: OutputChange): Row {
   if (!sensitive) {
-    const note = action === "update" && unknown === false && equal(before, after) ? { note: "of another type" } : {};
+    const note =
+      action === "update" && unknown === false && equal(before, after) ? { note: "only the type changes" } : {};
     return { label: name, before, after: join(after, unknown), keep: true, ...note };
   }
   // Two words in place of the values, which may be the same: then it is the mark that changes.

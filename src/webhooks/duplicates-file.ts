@@ -101,6 +101,6 @@ async function write(file: string, handled: ReadonlyMap<string, number>): Promis
 
 function refused(file: string, why: string): HostformError {
   const summary = `Handled deliveries cannot be recorded in ${file}: ${why}`;
-  const fix = "Give a new file, in a folder that you may write to.";
+  const fix = "Pass a new file in a folder that you may write to.";
   return new HostformError([{ severity: "error", code: "webhooks.memory", summary, remedies: [fix] }]);
 }

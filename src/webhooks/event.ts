@@ -24,7 +24,7 @@ interface BaseEvent {
   readonly at: Date | undefined;
 }
 
-/** An event that §6 lists, by its `event`. */
+/** Event of a type that §6 lists. Its field `event` narrows the type. */
 export type KnownEvent = {
   readonly [Name in EventName]: BaseEvent & { readonly known: true; readonly event: Name };
 }[EventName];

@@ -54,7 +54,7 @@ export function fetchHandler(options: ReceiverOptions): (request: Request) => Pr
 async function readRequest(request: Request, maxBytes: number): Promise<Uint8Array> {
   if (request.bodyUsed) {
     const sentence =
-      "The body was read before the receiver could verify its exact bytes. Give the request to it unread.";
+      "The body was read before the receiver could verify its exact bytes. Pass the unread request to the receiver.";
     throw new WebhookError("webhooks.body_read", sentence);
   }
   const chunks: Uint8Array[] = [];

@@ -437,7 +437,7 @@ describe("blocks of a declaration", () => {
     const ran = await project.run("plan");
     expect(ran.code).toBe(1);
     expect(ran.text.replaceAll(/\s+/g, " ")).toContain(
-      "remove the `removed` entry of hosting_service.old: its state entry moves to",
+      "remove the `removed` entry of hosting_service.old. The state entry of hosting_service.old then moves to",
     );
     expect(ran.text).not.toContain("state mv");
     await project.declare({ project: "keys", services: { new: SITE } });

@@ -302,7 +302,7 @@ describe("a value that no call changes", () => {
       expect(changed?.summary).toBe(
         `"${name}" of ${address} was changed in the account; the earlier value is declared`,
       );
-      expect(changed?.detail).toContain(`has ${name} ${is}; `);
+      expect(changed?.detail).toContain(`The account has ${is}; `);
       expect(fixOf(changed)).not.toContain("Restore `");
       expect(fixOf(changed)).toContain("If the value in the account is correct: declare `");
       expect(project.changesSent().filter((line) => !line.startsWith("POST"))).toEqual([]);
@@ -314,7 +314,7 @@ describe("a value that no call changes", () => {
     await project.apply();
     for (const address of ["hosting_client_account.acme", "hosting_service.www"]) {
       const [kept] = await refusalsOf(project, address);
-      expect(kept?.summary).toBe(`The host returns another "currency" of ${address} than the request had`);
+      expect(kept?.summary).toBe(`"currency" of ${address}: the host returned a different value than hostform sent`);
     }
     await project.declare(all({ client: { currency: "EUR" }, service: { currency: "EUR" } }));
     await project.expectNoChanges();

@@ -40,7 +40,7 @@ describe("a policy", () => {
     for (const args of [["plan"], ["apply", "--auto-approve"], ["apply", "acme.plan"]]) {
       const text = await refused(project, "policy.denied", ...args, "--policy", "policy.yaml");
       expect(text).toContain(said);
-      expect(text).toContain("By the rule webhook_hosts of policy.yaml.");
+      expect(text).toContain("Rule: webhook_hosts in policy.yaml.");
       expect(text).toContain("policy.yaml:1:1");
     }
     project.env.HOSTFORM_POLICY = path.join(project.dir, "policy.yaml");

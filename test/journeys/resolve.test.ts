@@ -441,10 +441,12 @@ describe("a plan of a lost create", () => {
     project.control.addFault({ method: "POST", path: "/accounts", phase: "before", drop: true, times: 2 });
     await project.run("apply", "--auto-approve");
     const plan = await project.run("plan");
-    expect(plan.out.replace(/\s+/g, " ")).toContain("the same is sent again, after 5 s if no list shows its object");
+    expect(plan.out.replace(/\s+/g, " ")).toContain(
+      "the same request is sent again, after 5 s if no list shows its object",
+    );
     expect(JSON.parse((await project.run("plan", "--json")).out).hostform.requests.seconds).toBeGreaterThanOrEqual(5);
     project.clock.advance(3_600_000);
     const later = await project.run("plan");
-    expect(later.out.replace(/\s+/g, " ")).toContain("the same is sent again, because the create made nothing");
+    expect(later.out.replace(/\s+/g, " ")).toContain("the same request is sent again, because the create made nothing");
   });
 });

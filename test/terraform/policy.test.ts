@@ -43,7 +43,7 @@ describeWith(TERRAFORM)("a policy in Terraform", { timeout: 60_000 }, () => {
     expect(applied.errors[0]?.summary).toContain("sends events to hooks.evil.example");
     expect(terraform.changesSent()).toEqual([]);
     const { errors } = await terraform.refused();
-    expect(errors[0]?.detail).toContain("By the rule webhook_hosts of policy.yaml");
+    expect(errors[0]?.detail).toContain("Rule: webhook_hosts in policy.yaml");
     await terraform.write(hook("https://hooks.acme.example/in"));
     await terraform.applied();
     // Another URL is a replacement, which is no removal.

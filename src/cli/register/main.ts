@@ -86,14 +86,14 @@ export function registerMain(registration: Registration): void {
   registerAdopt(registration, GROUP);
   command("resolve", "finish creates whose result is unknown", GROUP)
     .argument("[address]", "the resource (default: list all pending creates)")
-    .option("--adopt <id>", "adopt the object with this id: the create succeeded")
+    .option("--adopt <id>", "adopt the object with this id: confirm that the request created the object")
     .option("--force", "adopt an object that differs from the request")
-    .option("--absent", "the create failed; the next apply creates it")
-    .option("--wait", "check again until the account shows it")
+    .option("--absent", "confirm that the request created nothing; the next apply creates the object")
+    .option("--wait", "check again until the account shows the object")
     .option("--wait-timeout <time>", "how long to keep checking (default: 10m)", duration)
     .action(action(() => import("../resolve.ts"), "runResolve"))
     .examples(
-      ["hostform resolve", "show what is known of each"],
+      ["hostform resolve", "show the evidence for each pending create"],
       ["hostform resolve hosting_domain.acme --adopt 4711", "it was ordered: the invoice shows its id"],
       ["hostform resolve hosting_domain.acme --absent", "it was not ordered; the next apply orders it"],
     );
@@ -101,8 +101,13 @@ export function registerMain(registration: Registration): void {
 
 /** Registers `policy test`. */
 export function registerPolicy({ command, action }: Registration): void {
-  const policy = command("policy", "try a policy", GROUP).helpCommand(false);
-  command("test", "check saved plans against a policy and the expected verdicts; sends no request", "Commands:", policy)
+  const policy = command("policy", "test a policy", GROUP).helpCommand(false);
+  command(
+    "test",
+    "evaluate saved plans with a policy, and compare the verdicts with the expected verdicts; sends no request",
+    "Commands:",
+    policy,
+  )
     .argument("<files...>", "files with cases")
     .action(action(() => import("../policy-test.ts"), "runPolicyTest", "none"))
     .examples(["hostform policy test policies/cases.yaml", "exit with 1 if a verdict differs"]);

@@ -81,7 +81,7 @@ function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env:
  * @throws HostformError `webhooks.listen`.
  */
 function forwardUrl(text: string, insecureHttp: boolean): URL {
-  const fix = "Give a URL such as http://127.0.0.1:3000/hooks.";
+  const fix = "Pass a URL such as http://127.0.0.1:3000/hooks.";
   const url = webUrl(text);
   if (url === undefined) fail("webhooks.listen", "--forward-to is not an http or https URL", { remedies: [fix] });
   if (url.username !== "" || url.password !== "") {

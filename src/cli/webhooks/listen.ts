@@ -58,7 +58,7 @@ export const runListen: Action<ListenFlags> = async (terminal, project, flags) =
   if (register === undefined && !namesSecrets(flags)) {
     fail("webhooks.secret", "The signing secret is missing, so hostform cannot verify deliveries", {
       detail: "The API returns the secret once, when a webhook is created.",
-      remedies: [`Give ${SECRET_OPTIONS}; or --register, which subscribes this receiver while it runs.`],
+      remedies: [`Pass ${SECRET_OPTIONS}; or --register, which subscribes this receiver while it runs.`],
     });
   }
   const secrets = namesSecrets(flags) ? await openSecrets(project, flags) : undefined;
@@ -183,7 +183,7 @@ function addressFor(
 ): string {
   if (register !== true) {
     if (webUrl(register) !== undefined) return register;
-    fail("usage", "--register takes an http or https URL", { remedies: ["Give the public URL of this receiver."] });
+    fail("usage", "--register takes an http or https URL", { remedies: ["Pass the public URL of this receiver."] });
   }
   // A sender cannot use a wildcard address, so print loopback.
   const url = /\/\/(?:0\.0\.0\.0|\[::\])/.test(bound) ? `http://127.0.0.1:${port}` : bound;
@@ -191,7 +191,7 @@ function addressFor(
   if (URL.canParse(base) && isLoopback(new URL(base))) return `${url}/`;
   return fail("webhooks.subscription", "The API is not on this machine, so it cannot reach this receiver", {
     detail: `--register alone would subscribe ${url}/.`,
-    remedies: ["Give the public URL of this receiver: --register https://…."],
+    remedies: ["Pass the public URL of this receiver: --register https://…."],
   });
 }
 
@@ -200,7 +200,7 @@ function refuseLoop(url: URL | undefined, { port }: Receiver): void {
   if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)
     return;
   fail("webhooks.listen", "--forward-to is the URL of this receiver", {
-    remedies: ["Give the port of the application, or choose another --port."],
+    remedies: ["Pass the port of the application, or choose another --port."],
   });
 }
 

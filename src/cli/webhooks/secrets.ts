@@ -50,7 +50,7 @@ export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: 
 export async function openSecrets(project: Project, flags: SecretFlags) {
   if (!namesSecrets(flags)) {
     fail("webhooks.secret", "The signing secret is missing, so hostform cannot verify deliveries", {
-      remedies: [`Give ${SECRET_OPTIONS}: the secret that the API returned when the webhook was created.`],
+      remedies: [`Pass ${SECRET_OPTIONS}: the secret that the API returned when the webhook was created.`],
     });
   }
   const { secretEnv = [], secretFile = [], webhook = [] } = flags;
@@ -199,7 +199,7 @@ function stateReader(
     first = false;
     if (resources.some((one) => !one.address.startsWith("hosting_webhook."))) {
       fail("usage", `${address} is not a webhook`, {
-        remedies: ["Give the address of a hosting_webhook in the state."],
+        remedies: ["Pass the address of a hosting_webhook in the state."],
       });
     }
     known = { at: now, resources };
@@ -257,7 +257,7 @@ async function secretsOfOutput(
     detail: handed
       ? "It was passed to the command of its secret_output, and cannot be read back."
       : "The API shows it once, when the webhook is registered. hostform does not know the secret of a webhook that was imported.",
-    remedies: [`Give ${OTHERS}.`],
+    remedies: [`Pass ${OTHERS}.`],
     address,
   });
 }
@@ -298,7 +298,7 @@ const MOST_LINES = 20;
 /** Minimum length of a secret. Shorter secrets can be guessed by trying. */
 const SHORTEST = 8;
 
-const ALONE = "Give a file that holds only signing secrets, one per line.";
+const ALONE = "Pass a file that contains only signing secrets, one per line.";
 const FROM_ENV = "Load it into the environment (`set -a; . ./FILE`) and name the variable: --secret-env NAME.";
 
 /** Patterns of lines that cannot be secrets. Each detail describes the file. */
@@ -326,7 +326,7 @@ function unfitLines(lines: readonly string[]): Unfit | undefined {
 
 /** Returns the reason why a text is not a secret. Undefined if the text is a secret. */
 function unfitSecret(secret: string): Unfit | undefined {
-  const fix = "Give the secret that the API returned when the webhook was created.";
+  const fix = "Pass the secret that the API returned when the webhook was created.";
   if (secret.length < SHORTEST) return [`It is shorter than ${SHORTEST} characters: anybody could guess it.`, fix];
   const isPlaceholder = WEBHOOK_SECRET.masked.test(secret) || /^<.*>$/.test(secret);
   return isPlaceholder ? ["It is a placeholder, not a secret.", fix] : undefined;

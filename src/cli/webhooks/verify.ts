@@ -29,11 +29,11 @@ export const runVerify: Action<VerifyFlags, [file: string]> = async (terminal, p
   const body =
     file === "-" ? await terminal.readInputBytes(MOST_BYTES + 1) : await bodyOf(path.resolve(project.source.cwd, file));
   if (body.length === 0)
-    fail("usage", "The body is empty", { remedies: ["Give the file with the raw body, or - for standard input."] });
+    fail("usage", "The body is empty", { remedies: ["Pass the file with the raw body, or - for standard input."] });
   if (body.length > MOST_BYTES) {
     fail("usage", `${file === "-" ? "Standard input" : escapeLine(file)} is too large for the body of an event`, {
       detail: `The limit is ${MOST_BYTES / 1024 / 1024} MiB.`,
-      remedies: ["Give the raw body of one delivery."],
+      remedies: ["Pass the raw body of one delivery."],
     });
   }
   const signature = flags.signature.trim();
@@ -64,7 +64,7 @@ function eventOf(body: Uint8Array): ReturnType<typeof parseEvent> | { readonly p
 const bodyOf = (full: string): Promise<Uint8Array> =>
   orFail(readUpTo(full, MOST_BYTES), "config.unreadable", "The body cannot be read", {
     detail: escapeLine(full),
-    remedies: ["Give the file with the raw body, or - for standard input."],
+    remedies: ["Pass the file with the raw body, or - for standard input."],
   });
 
 /*
@@ -73,7 +73,7 @@ const bodyOf = (full: string): Promise<Uint8Array> =>
  */
 const DIGEST = /^[0-9a-f]{64}$/i;
 const BYTES = /^[A-Za-z0-9+/_-]{43}=?$/;
-const HEADER_FIX = "Give the value of X-Service-Signature: 64 hexadecimal digits and nothing else.";
+const HEADER_FIX = "Pass the value of X-Service-Signature: 64 hexadecimal digits and nothing else.";
 const BODY_FIX = "Verify the raw body, byte for byte, before any parser changes it.";
 const SECRET_FIX = "Correct the secret where it is stored.";
 const WRONG_FIX =

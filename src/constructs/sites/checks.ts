@@ -93,7 +93,8 @@ export const isToken = (value: unknown): boolean =>
 
 /**
  * Returns true if a value was computed from a token and is no longer a token. Either TypeScript calculated with the token, or
- * CDKTF does not recognize it in a string, as in `build-${number}`, where it has a second minus sign.
+ * CDKTF does not recognize the token in a string. Example: in `build-${number}`, the token is negative, so two minus signs
+ * follow each other.
  */
 const isTorn = (value: unknown): boolean =>
   (typeof value === "number" && HUGE.test(String(value)) && !Token.isUnresolved(value)) ||

@@ -107,8 +107,8 @@ export function doubles(changes: readonly Change[], kinds: Kinds, state: State):
 }
 
 /**
- * Returns warnings about objects that the account has twice and hostform manages. A second service with the same domain is also
- * billed.
+ * Returns warnings about managed objects that exist more than once in the account. The host bills each service, even if two
+ * services have the same domain.
  */
 export function ownedTwice(changes: readonly Change[], kinds: Kinds, listings: readonly Listing[]): Diagnostic[] {
   return listings.flatMap(({ provider, type, objects }) => {

@@ -18,7 +18,7 @@ import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersInTurn
 interface AdmittedOrder {
   /** Counts the invoice in the response. */
   answered(answer: unknown): void;
-  /** Releases the order, because it was certainly not placed. */
+  /** Stops counting the order toward the limits. Call it only if the order was not placed. */
   withdrawn(): void;
 }
 
@@ -111,7 +111,7 @@ interface Invoiced {
 interface Admission {
   /** Counts the invoice. Null if the invoice does not contain the value. */
   invoiced(total: number | null, currency: string | null): void;
-  /** Releases the order, because it was certainly not placed. */
+  /** Stops counting the order toward the limits. Call it only if the order was not placed. */
   withdrawn(): void;
 }
 

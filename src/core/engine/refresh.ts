@@ -22,7 +22,7 @@ import type { PlanOptions } from "./plan-declared.ts";
 import { recordedScope } from "./queries.ts";
 import { kindsOf } from "./resolve-config.ts";
 
-/** Readings in addition to the ones that every plan needs. */
+/** Readings beyond the readings that every plan needs. */
 export interface Refresh {
   readonly mode: RefreshMode;
   /** Maximum number of listings that belong to one object each (the grants of a service), with `all`. */

@@ -152,7 +152,7 @@ export class Records {
   #index(resource: ResourceState): void {
     const { address } = resource;
     this.#ownership.add(address, objectIn(resource, this.#kinds));
-    // If two addresses share one natural key, it belongs to the first.
+    // If two addresses have the same natural key, the first address owns the key.
     this.#ownership.claim(address, thingIn(resource, this.#kinds));
     if (isPendingCreate(resource)) this.#pending.set(address, resource);
     else this.#pending.delete(address);

@@ -80,7 +80,7 @@ export function sameType(a: Type, b: Type): boolean {
   return matches(a, b, false);
 }
 
-/** Returns true if a value of the first type could have the second type, in which `any` matches all types. */
+/** Returns true if a value of the first type could have the second type. `any` in the second type matches all types. */
 export function conforms(type: Type, wanted: Type): boolean {
   return matches(type, wanted, true);
 }

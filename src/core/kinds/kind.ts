@@ -70,7 +70,7 @@ export interface Created {
   readonly phase?: Phase;
   /** True if the API repeated the response of an earlier order. The object is then adopted, and not changed. */
   readonly replayed?: boolean;
-  /** True if the object is too old to be new: an earlier order may have created it, and it may no longer exist. */
+  /** True if the object is older than the order. An earlier order may have created it, and it may no longer exist. */
   readonly mayBeGone?: true;
   /** True if the successful response shows at most an id, which may be the id of a job. */
   readonly unclear?: true;

@@ -83,7 +83,7 @@ export interface Life {
 
 export const ALIVE: Life = { phase: "live" };
 
-/** Host clock and user's status words, which are required to read the life of an object. */
+/** Clock of the host and `status_words` of the user. They decide whether an object is live or gone. */
 interface LifeContext {
   readonly client: { hostNow(): number };
   readonly settings: PhaseWords;

@@ -65,7 +65,7 @@ export class Account {
   confirm: (() => Promise<unknown>) | undefined;
   /** Number of creations when the run began. A state read before then lacks later creations of other runs. */
   readonly countAtStart: Promise<number>;
-  /** Number of creations that all lists include. */
+  /** Creation count of the store, read before the current lists. Every list includes these creations. */
   #counted: Promise<number>;
 
   constructor(client: Reader, settings: ReadSettings, signal?: AbortSignal, store?: AccountStore) {
@@ -211,7 +211,7 @@ export class Account {
     return listing;
   }
 
-  /** Reads all lists again if the process paused since the last call. At the first call: since the run began. */
+  /** Outdates all lists if the process paused since the last call. The first call checks for a pause since the run began. */
   outdateAfterGap(clock: Clock): void {
     const last = this.#comparedAt;
     const isOutdated = last === undefined ? Number.isFinite(clock.wokeAt?.()) : isGap(last, clock);
@@ -219,7 +219,10 @@ export class Account {
     if (isOutdated) this.outdateAll();
   }
 
-  /** Returns the API's message if a rejection reported this missing ability. Sends no request. */
+  /**
+   * Returns the API's message if the API rejected a request within the last minute because the token lacks the ability. Sends
+   * no request.
+   */
   lacks(ability: "technical" | "billing"): string | undefined {
     const refusal = this.#context.client.refusalOf?.(ability);
     return (refusal?.serverMessage ?? refusal?.message)?.replace(/[.\s]+$/, "");

@@ -137,7 +137,7 @@ export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): b
 
 /**
  * Returns the natural-key attributes that a live object does not show readably, if the object may be the declared one. Empty if
- * the object is certainly another one, or all its key attributes are readable.
+ * the object is certainly a different object, or all its key attributes are readable.
  */
 export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject): string[] {
   const { identity = [] } = kind;

@@ -203,7 +203,7 @@ export interface Applied {
   readonly diagnostics: readonly Diagnostic[];
   readonly invoice?: Invoice;
   readonly awaiting?: Awaiting;
-  /** Error that belongs to `awaiting: "status"`. The change was still carried out, and nothing failed. */
+  /** Error that belongs to `awaiting: "status"`. The change was still carried out without a failure. */
   readonly unclear?: Diagnostic;
 }
 

@@ -21,7 +21,7 @@ export class Ownership<Owner> {
 
   /**
    * Claims all keys for a resource. Claims nothing if another resource owns one of them.
-   * @param keys Undefined keys belong to nobody.
+   * @param keys Undefined keys have no owner.
    * @returns the other owner.
    */
   claim(owner: Owner, ...keys: readonly (string | undefined)[]): Owner | undefined {

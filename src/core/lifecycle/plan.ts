@@ -356,7 +356,7 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
   const then = asSent(input, prior);
   if (decided.do === "adopt" && only !== undefined) {
     if (decided.next === "recreate") {
-      const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted and recreated`;
+      const text = `the response with its secret was lost: ${kind.noun} ${only.id} is deleted and created again`;
       return planResent(then, prior, text, { requests: 2 });
     }
     const found = reread(kind, prior, only, {}, "made");
@@ -373,7 +373,7 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
     // The apply decides with the same attempts, because the run that sent the request has ended.
     const now = decidePending({ ...question, attempts: attemptsOf(prior.private.pending, input.now) });
     const waitMs = now.do === "wait" && now.proof !== undefined ? now.proof - input.now : 0;
-    const again = `the answer to the request of ${since} was lost: the same is sent again`;
+    const again = `the response to the request of ${since} was lost: the same request is sent again`;
     const key = kind.creation === "keyed" ? ", with the same key" : "";
     const why =
       waitMs > 0 ? `after ${Math.ceil(waitMs / 1000)} s if no list shows its object` : `because ${decided.because}`;

@@ -295,8 +295,8 @@ export const isSameObject = (kind: Kind, recorded: JsonObject, live: JsonObject)
   differenceOf(kind, recorded, live) === undefined;
 
 /**
- * Returns a sentence with the proof that an object is not the one in the state. Compares creation times. If they are missing
- * and the kind is paid, compares natural keys.
+ * Returns a sentence with the proof that an object differs from the object in the state. Compares creation times. If a creation
+ * time is missing and the kind is paid, compares natural keys.
  */
 function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): string | undefined {
   const was = madeBetween({ attributes: recorded });

@@ -192,7 +192,7 @@ export async function tryOutput(
 }
 
 /**
- * Rejects overwriting a secret that is not from this state, because no other copy may exist. With a partial state, nobody knows
+ * Rejects overwriting a secret that is not from this state, because no other copy may exist. A partial state does not show
  * whether a creation replaces an object.
  * @param own Fingerprint of the secret to write.
  */

@@ -111,7 +111,7 @@ function refuseOtherName(kind: Kind, { address, attributes }: PendingCreate, id:
   raise("usage/other", { address, noun: kind.noun, id, isOlder: false });
 }
 
-/** Rejects dropping a creation that certainly created an object. Sends only GET requests. @throws HostformError `usage`. */
+/** Rejects dropping a pending create whose request created an object. Sends only GET requests. @throws HostformError `usage`. */
 export async function refuseCreated(input: EvidenceInput, undeclared = false): Promise<void> {
   const { kind, prior } = input;
   if (kind.list === undefined) return;

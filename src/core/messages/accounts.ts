@@ -36,7 +36,7 @@ const SANDBOX = "If a sandbox was started without its earlier data: start with a
 const isOnThisMachine = (origin: string) => /^https?:\/\/localhost/.test(origin);
 
 const PG_FORMS =
-  "Give it one of these forms: postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…, or host=… port=… user=… password=… dbname=… sslmode=….";
+  "Set PG_CONN_STR in one of these forms: postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…, or host=… port=… user=… password=… dbname=… sslmode=….";
 
 export const accounts = {
   "account.foreign/address": error(({ of, origin, recorded }: Account & Words<"recorded">) => ({

@@ -119,9 +119,9 @@ export const declaration = {
     detail: "Approvers need this value to decide, so reports must show it.",
     remedies: from.map((source) => {
       const [kind, variable] = source.split(/\.(.*)/s);
-      if (kind === "env") return `If anyone may see ${variable}, add it to HOSTFORM_ENV_ALLOW.`;
+      if (kind === "env") return `If ${variable} is not secret, add its name to HOSTFORM_ENV_ALLOW.`;
       return kind === "var"
-        ? `If anyone may see the variable ${variable}, declare it as not sensitive.`
+        ? `If the variable ${variable} is not secret, declare it as not sensitive.`
         : "Write the value instead of the reference.";
     }),
   })),
@@ -151,7 +151,7 @@ export const declaration = {
   "config.duplicate/reference": error(({ address, other, reference }: Words<"address" | "other" | "reference">) => ({
     summary: `${address} and ${other} have the same order reference ${reference}`,
     detail: "The reference is part of the Idempotency-Key, so the API would treat both orders as one order.",
-    remedies: ["Give each resource its own reference, or remove both references."],
+    remedies: ["Declare a different reference for each resource, or remove both references."],
   })),
   "config.duplicate/place": error(({ address, other }: Words<"address" | "other">) => ({
     summary: `${address} and ${other} write their secrets to the same place`,

@@ -7,7 +7,8 @@ const OWNER = "Change the declared values, or ask the owner of the policy.";
 /** `rule`: the name of a rule, or `function`. */
 type Said = Words<"sentence" | "rule" | "file">;
 
-const sourceOf = ({ rule, file }: Said) => (rule === "function" ? `By ${file}.` : `By the rule ${rule} of ${file}.`);
+const sourceOf = ({ rule, file }: Said) =>
+  rule === "function" ? `Policy function: ${file}.` : `Rule: ${rule} in ${file}.`;
 
 /** A limit in words, `450 USD (4.50)`, and a sentence about its unit. */
 type Limit = Words<"limit" | "unit">;

@@ -3,7 +3,7 @@ import { type ApplyResult, changesRecord, isNoOp, type Plan, unfulfilledIn } fro
 import type { ConditionName, FailOn } from "./condition.ts";
 import { effectOf } from "./effect.ts";
 
-/** Conditions of a declared object that does not exist or serves nobody. */
+/** Conditions of a declared object that is deleted, transferred or offline. */
 const DOWN: ReadonlySet<ConditionName> = new Set(["offline", "gone", "handed_over"]);
 
 /** Returns true if no declared object is deleted, transferred or offline. */

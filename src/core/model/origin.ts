@@ -63,7 +63,7 @@ const CREDENTIALS =
 
 export const isCredential = (name: string): boolean => CREDENTIALS.test(name);
 
-/** Returns a test for environment variables that anyone may see: those in HOSTFORM_ENV_ALLOW, except credentials. */
+/** Returns a test for environment variables that are not secret: the variables in HOSTFORM_ENV_ALLOW, except credentials. */
 export function openVariables({ HOSTFORM_ENV_ALLOW: text = "" }: EnvVars): (name: string) => boolean {
   const allowed = text.split(/[\s,]+/);
   return (name) => allowed.includes(name) && !isCredential(name);

@@ -85,8 +85,8 @@ type ActionOf =
   /** Order another object although a similar one exists. */
   | { readonly do: "order_anyway" }
   /**
-   * Settle a pending creation. `object`: possible result. `removing`: the resource was to be removed. `sent`: body of the
-   * request, which may contain secrets of the user.
+   * Settle a pending creation. `object`: possible result. `removing`: the run removes the resource, and no decision
+   * of the user is required yet. `sent`: body of the request, which may contain secrets of the user.
    */
   | {
       readonly do: "resolve";
@@ -109,7 +109,7 @@ type ActionOf =
   | { readonly do: "set"; readonly attribute: string; readonly value?: Json; readonly example?: true }
   /** Restore the provider from the state. */
   | { readonly do: "use_provider"; readonly provider: string }
-  /** Give the project a name. */
+  /** Declare a name for the project. */
   | { readonly do: "name_project" }
   /** Declare a deletion policy that permits the removal, then remove the block or destroy. */
   | { readonly do: "release"; readonly policies: readonly string[]; readonly to: "remove" | "destroy" }

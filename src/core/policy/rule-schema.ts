@@ -40,17 +40,19 @@ const windows = z.strictObject({
     .refine(isTimeZone, "expected a time zone such as Europe/Berlin")
     .optional()
     .describe("Time zone of days and times. Default: UTC."),
-  allow: effects().optional().describe("Effects that may be applied all the same. Default: none."),
-  reason: z.string().optional().describe("The reason, for people."),
+  allow: effects().optional().describe("Effects that the window allows. Default: none."),
+  reason: z.string().optional().describe("Reason of the window, for readers."),
 });
 
 const scopes = z
   .strictObject({
     files: names("files")
       .optional()
-      .describe("Files of the declaration, relative to its folder. `*` is any characters."),
-    authors: names("authors").optional().describe("Users whom the CI names. A run without an author counts as one."),
-    except_authors: names("authors").optional().describe("Users for whom the scope does not hold."),
+      .describe("Files of the declaration, relative to its folder. `*` matches any characters."),
+    authors: names("authors")
+      .optional()
+      .describe("Users that the CI reports. The scope also applies to a run without an author."),
+    except_authors: names("authors").optional().describe("Users to whom the scope does not apply."),
     clients: names("clients").optional().describe("Clients whose objects may change."),
     kinds: kinds().optional().describe("Types of resources that may change."),
     effects: effects().optional().describe("Effects that a change may have."),
@@ -61,28 +63,31 @@ const scopes = z
 /** Schema of a rule file. The published JSON schema is generated from it. */
 export const policySchema = z
   .strictObject({
-    max_orders: number("orders").optional().describe("Most orders of one run."),
+    max_orders: number("orders").optional().describe("Maximum number of orders in one run."),
     max_spend: z
       .strictObject(Object.fromEntries(CURRENCIES.map((currency) => [currency, number("units").optional()])))
       .optional()
-      .describe("Most that one run may spend, by currency, in the unit of the API."),
-    max_removals: number("removals").optional().describe("Most resources that one run may remove."),
+      .describe("Maximum spending of one run, by currency, in the unit of the API."),
+    max_removals: number("removals").optional().describe("Maximum number of resources that one run may remove."),
     webhook_hosts: domains().optional().describe("Hosts that may receive events."),
-    grantee_domains: domains().optional().describe("Domains whose people may get access."),
+    grantee_domains: domains().optional().describe("E-mail domains of the people who may get access."),
     plans: list(z.union([z.string(), z.int()]), "plans")
       .optional()
-      .describe("Plans that may be ordered: names or ids."),
+      .describe("Hosting plans that may be ordered: names or numbers."),
     currencies: list(z.enum(CURRENCIES), "currencies").optional().describe("Currencies of orders."),
     removable_kinds: kinds().optional().describe("Types of resources that may be removed."),
     never_offline: names("sites").optional().describe("Domains or addresses of sites that must stay online."),
-    look_alikes: z.enum(["deny", "warn"]).optional().describe("What to do about names that look like others."),
+    look_alikes: z
+      .enum(["deny", "warn"])
+      .optional()
+      .describe("Result for a name that is similar to another name: reject it, or warn."),
     require_state_key: z.literal(true).optional().describe("The state must be encrypted with a key."),
     no_orders_while: list(z.enum(CONDITION_NAMES), "conditions")
       .optional()
-      .describe("Conditions that must not hold while something is ordered."),
+      .describe("Conditions that forbid an order while an object has one of them."),
     windows: list(windows, "windows")
       .optional()
-      .describe("Times in which nothing, or only some effects, may be applied."),
-    scopes: list(scopes, "scopes").optional().describe("Who may touch what."),
+      .describe("Times in which an apply changes nothing, or has only the allowed effects."),
+    scopes: list(scopes, "scopes").optional().describe("Changes that authors or files may contain."),
   })
   .refine((rules) => Object.keys(rules).length > 0, "expected at least one rule");

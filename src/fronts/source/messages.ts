@@ -210,7 +210,7 @@ export const shared = {
   "trust.untrusted": error(({ name }: Words<"name">) =>
     texts(
       `The untrusted declaration reads the environment variable ${name}`,
-      "Write the value instead of the reference. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.",
+      "Write the value instead of the reference. If the variable is not secret, add its name to HOSTFORM_ENV_ALLOW.",
     ),
   ),
 } satisfies Catalogue;

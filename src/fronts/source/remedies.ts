@@ -70,7 +70,7 @@ function sentenceOf(action: RemedyAction, subject: string | undefined, language:
       if (action.from === undefined)
         return `Declare ${language.moved("OLD", subject ?? "ADDRESS")}, with the other address as OLD.`;
       if (action.removed)
-        return `Remove the \`removed\` entry of ${action.from}: its state entry moves to ${subject ?? "ADDRESS"}.`;
+        return `Remove the \`removed\` entry of ${action.from}. The state entry of ${action.from} then moves to ${subject ?? "ADDRESS"}.`;
       if (action.occupied)
         return `Rename the state entry at this address: ${command(`state mv ${at} ${action.from.slice(0, action.from.indexOf("."))}.NAME`)}. Then move the other entry: ${command(`state mv ${inQuotes(action.from)} ${at}`)}.`;
       return `Declare ${language.moved(action.from, subject ?? "ADDRESS")}.`;

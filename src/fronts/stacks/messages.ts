@@ -16,8 +16,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   ephemeral: "Get the URL of a panel with `hostform sso`, or apply the stack with Terraform.",
   list: "Remove `list`.",
   experiments: "Apply this stack with Terraform, or remove the block.",
-  precondition: "Check the condition in the `validation` of a variable, or in the program that synthesizes.",
-  postcondition: "Check the condition in the program that synthesizes, or apply the stack with Terraform.",
+  precondition: "Check the condition in the `validation` of a variable, or in the program that generates the stack.",
+  postcondition: "Check the condition in the program that generates the stack, or apply the stack with Terraform.",
   replace_triggered_by: "To order a service again: `hostform plan --reorder ADDRESS`.",
 };
 
@@ -156,12 +156,12 @@ const messages = {
     "",
     ({ key }: Unknown) => `Unknown attribute "${short(key)}" in \`ignore_changes\``,
   ),
-  "config.unknown_key/nested": unknown("It can have", ({ key }: Unknown) => `Unknown attribute "${short(key)}"`),
+  "config.unknown_key/nested": unknown("The block can have", ({ key }: Unknown) => `Unknown attribute "${short(key)}"`),
   "config.unknown_key/provider": unknown(
     "The settings are",
     ({ key }: Unknown) => `A provider has no setting "${short(key)}"`,
   ),
-  "config.unknown_key/stack": unknown("It can have", ({ key }: Unknown) => `A stack has no "${short(key)}"`),
+  "config.unknown_key/stack": unknown("A stack can have", ({ key }: Unknown) => `A stack has no "${short(key)}"`),
   "config.unknown_key/terraform": unknown("", ({ key }: Unknown) => `\`terraform\` has no "${short(key)}"`),
   "config.unknown_key/type": unknown("", ({ key, noun }: Unknown & Words<"noun">) => `Unknown ${noun} "${short(key)}"`),
   "config.unsupported/backend": error(({ key }: Words<"key">) =>
@@ -253,7 +253,9 @@ const messages = {
       texts(
         `A ${noun} has no attribute "${short(key)}".${suggestionOf(near)}`,
         undefined,
-        own.length === 0 ? `A ${noun} has no attributes that can be declared.` : `It can have ${own.join(", ")}.`,
+        own.length === 0
+          ? `A ${noun} has no attributes that can be declared.`
+          : `A ${noun} can have ${own.join(", ")}.`,
       ),
   ),
   "config.unknown_key/block": unknown("", ({ key, type }: Unknown & Words<"type">) => {

@@ -153,7 +153,10 @@ function expand(draft: BlockDraft, context: StackContext): Expansion {
   return { draft, form, keys, elements, ...(over !== undefined && { over }), roots, unclear: false };
 }
 
-/** Returns true if a reported error makes a dependency of a value unknown. */
+/**
+ * Returns true if the value refers to an invalid local, or to a resource with unclear instances. Another error reports the
+ * cause.
+ */
 function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, expansions }: StackContext): boolean {
   const broken = traversals.some(({ root, steps: [name] }) => root === "local" && !locals.get(String(name))?.compiled);
   return broken || roots.some(({ address }) => expansions.get(address)?.unclear === true);

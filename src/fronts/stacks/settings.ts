@@ -185,7 +185,7 @@ interface Setting {
 
 /**
  * Reads the `provider` blocks. Without a block, the default provider exists and is configured by the environment.
- * @param folder in which Terraform would run, for relative paths
+ * @param folder Folder in which Terraform would run. Relative paths begin there.
  */
 export function readProviders(schema: Schema, folder: string, context: StackContext): StackProviders {
   const { diags, module } = context;

@@ -46,7 +46,7 @@ export const templates = {
     texts(`\`defaults\` of \`${section}\` cannot have "${key}"`, `Write "${key}" in the blocks that need it.`),
   ),
   "config.template/defaults_section": unknown(
-    "It can have",
+    "`defaults` can have",
     ({ key }: Unknown) => `\`defaults\` has no section "${short(key)}"`,
   ),
   "config.template/depth": error(({ most }: { most: number }) =>
@@ -56,10 +56,10 @@ export const templates = {
     texts("A `$` directly before `${` is not allowed", "Put another character between `$` and `${`."),
   ),
   "config.template/key": error(({ key }: Words<"key">) =>
-    texts(`The key "${short(key)}" requires a single value`, "Give the parameter a string."),
+    texts(`The key "${short(key)}" requires a single value`, "Pass a string to the parameter."),
   ),
   "config.template/key_twice": error(({ key }: Words<"key">) =>
-    texts(`"${short(key)}" is declared twice in the same map`, "Give the parameters in the keys different values."),
+    texts(`"${short(key)}" is declared twice in the same map`, "Pass different values to the parameters in the keys."),
   ),
   "config.template/missing_argument": error(({ name, key, place }: Words<"name" | "key" | "place">) =>
     texts(
@@ -83,7 +83,7 @@ export const templates = {
   "config.template/part": error(({ name, form: given }: Words<"name" | "form">) =>
     texts(
       `The parameter "${name}" is ${given === "leaf" ? "empty" : `a ${given}`} and cannot be part of a string`,
-      "Give the parameter a string.",
+      "Pass a string to the parameter.",
     ),
   ),
   "config.template/replace": form("`replace`", "a list of attributes", "Write `replace: [grants]`."),

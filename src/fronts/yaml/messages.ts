@@ -54,7 +54,7 @@ const messages = {
     ),
   ),
   "config.expression/null_variable": error(({ name }: Words<"name">) =>
-    texts(`The variable "${name}" is null and cannot be part of a string`, `Give "${name}" a value.`),
+    texts(`The variable "${name}" is null and cannot be part of a string`, `Set a value for "${name}".`),
   ),
   "config.missing_attribute/address": error(({ section, key }: Words<"section" | "key">) =>
     texts(`\`${section}\` requires \`${key}\``, `Write \`${key}: hosting_service.NAME\`.`),
@@ -130,7 +130,7 @@ const messages = {
     "To keep the object in the account, write `destroy: false`. To remove it by its deletion_policy, write `destroy: true`.",
   ),
   "config.structure/environment": error(({ known }: { known: readonly string[] }) =>
-    texts("The file of an environment must be a map", `It can have ${known.join(", ")}.`),
+    texts("The file of an environment must be a map", `An environment can have ${known.join(", ")}.`),
   ),
   "config.structure/environment_documents": error(
     texts("The file of an environment is one document", "Move all content to the first document."),
@@ -238,18 +238,18 @@ const messages = {
     ),
   ),
   "config.unknown_key/attribute": unknown(
-    "It can have",
+    "The resource can have",
     ({ key, noun }: Unknown & Words<"noun">) => `A ${noun} has no attribute "${short(key)}"`,
   ),
   "config.unknown_key/declaration": error(({ key, known, near }: Unknown) =>
     texts(
       `A declaration has no "${short(key)}".${suggestionOf(near)}`,
       undefined,
-      `It can have ${known.join(", ")}, and keys that begin with x- for anchors.`,
+      `A declaration can have ${known.join(", ")}, and keys that begin with x- for anchors.`,
     ),
   ),
   "config.unknown_key/environment": unknown(
-    "It can have",
+    "An environment can have",
     ({ key }: Unknown) => `An environment has no "${short(key)}"`,
   ),
   "config.unknown_key/item": error(({ key, known, near, name }: Unknown & Words<"name">) =>
@@ -258,8 +258,8 @@ const messages = {
   "config.unknown_key/output": error(({ key, known }: Unknown) =>
     texts(
       `An output has no "${short(key)}"`,
-      "Write a map of values under `value:`.",
-      `It can have ${known.join(", ")}.`,
+      "To output a map, write the map under `value:`.",
+      `An output can have ${known.join(", ")}.`,
     ),
   ),
   "config.unknown_key/provider": unknown(
@@ -311,7 +311,7 @@ const messages = {
     texts(
       `The variable "${key}" has no value`,
       file === undefined
-        ? "Give the variable a `default`. Or set its value in `environments/NAME.yaml`, then run `hostform -e NAME plan`."
+        ? "Declare a `default` for the variable. Or set its value in `environments/NAME.yaml`, then run `hostform -e NAME plan`."
         : `Write \`${key}: VALUE\` under \`variables\` in ${file}, or give the variable a \`default\`.`,
     ),
   ),
@@ -327,7 +327,7 @@ const messages = {
   "config.secret/output": error(({ name, text, variable }: Words<"name" | "text"> & { variable: string | undefined }) =>
     texts(
       `The output "${name}" would show a secret`,
-      `Write \`${name}: {value: …, sensitive: true}\`, or remove the output.${variable === undefined ? "" : ` If anyone may see the variable, add ${variable} to HOSTFORM_ENV_ALLOW.`}`,
+      `Write \`${name}: {value: …, sensitive: true}\`, or remove the output.${variable === undefined ? "" : ` If ${variable} is not secret, add its name to HOSTFORM_ENV_ALLOW.`}`,
       `${text} is sensitive, and outputs are shown after each apply.`,
     ),
   ),

@@ -80,7 +80,7 @@ export interface Notation {
   readonly commentsOut: boolean;
   /** Reserved names that no resource can use. */
   readonly reserved: readonly string[];
-  /** True if names are unique across kinds. */
+  /** True if two resources of different kinds cannot have the same name. */
   readonly namesShared: boolean;
 }
 

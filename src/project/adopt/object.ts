@@ -73,9 +73,9 @@ export function choiceOf({ id, attributes }: Remote, candidates: readonly PlanRe
     const cost = one.price === null ? [] : [`${one.price} ${one.currency ?? ""}`.trim()];
     return `${one.plan_id} (${[one.name ?? "no name", ...cost, ...(one.billing_cycle === null ? [] : [one.billing_cycle])].map(shown).join(", ")})`;
   });
-  const more = candidates.length > MOST_CANDIDATES ? ` and ${candidates.length - MOST_CANDIDATES} more` : "";
+  const more = candidates.length > MOST_CANDIDATES ? `, or one of ${candidates.length - MOST_CANDIDATES} more` : "";
   return [
-    `choose: plan_id ${named.length === 0 ? "(see the plans of the host)" : `${named.join(" or ")}${more}`} (service ${id})`,
+    `choose: plan_id ${named.length === 0 ? "(run hostform plans)" : `${named.join(" or ")}${more}`} (service ${id})`,
     `The API shows ${about.length === 0 ? "nothing of its plan" : about.join(", ")}. Add plan_id, remove the \`# \`, and plan.`,
   ];
 }

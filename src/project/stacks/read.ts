@@ -172,7 +172,7 @@ async function outputsOf(
   if (sibling === undefined) {
     return refuseState(`The state of data.terraform_remote_state.${state.name} does not exist`, {
       ...(state.defaults && { detail: "Its `defaults` replace missing outputs of a state, not the state itself." }),
-      remedies: ["Apply the stack that creates it first, or correct `config`."],
+      remedies: ["Apply the stack that creates this state, or correct `config`."],
     });
   }
   return refuse("stack.remote_state/unapplied", { stack: stack.name, sibling: sibling.name });

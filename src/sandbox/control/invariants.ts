@@ -6,12 +6,14 @@ import { keptDomain } from "../routes/fields.ts";
 import { canonical } from "../snapshot.ts";
 
 /**
- * `key_reused`: two different orders used the same Idempotency-Key, and only the first can be placed (§4). `over_rate`: within 60
- * seconds, more requests of a token got a response than the limit (§8) allows, however a minute is counted. `ordered_twice`: the
- * same order for the same domain was placed under different keys while the first service existed, or under one key after its
- * retention. `order_repeated`: the same order without a domain was placed under different keys, or another order for a domain
- * while the first service existed. This may be intended. `domain_sent_twice`: a registration was repeated after it was or may
- * have been done. It has no key (§4).
+ * - `key_reused`: two different orders used one Idempotency-Key. Only the first order can be placed (§4).
+ * - `over_rate`: a token got more responses than the limit (§8) in some period of 60 seconds.
+ * - `ordered_twice`: the same order for one domain was placed under different keys while the first service existed, or again
+ *   under one key after the host had forgotten the key.
+ * - `order_repeated`: an order without a domain was repeated under another key, or a different order for a domain was placed
+ *   while the first service existed. Both may be intended.
+ * - `domain_sent_twice`: a registration was sent again, although the first request may have succeeded. Registrations have no
+ *   key (§4).
  */
 type InvariantRule = "key_reused" | "over_rate" | "ordered_twice" | "order_repeated" | "domain_sent_twice";
 
@@ -147,7 +149,7 @@ function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
   });
 }
 
-/** Returns different orders for one domain of which one was placed while the service of the other existed. */
+/** Returns pairs of different orders for one domain. The later order was placed while the service of the earlier order existed. */
 function orderedBeside(orders: readonly RequestEntry[]): BrokenInvariant[] {
   return orders.flatMap((later) => {
     const { ordered, account, body } = later;

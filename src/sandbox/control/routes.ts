@@ -19,7 +19,7 @@ const LISTING = `The control API of the sandbox. All bodies are JSON. A browser 
 GET    /state                    all records
 POST   /invoices/:id/pay         mark an invoice as paid; or /cancel
 POST   /services/:id/provision   finish provisioning now; or /suspend, /unsuspend, /terminate
-POST   /services/:id/transfer    offer it to another account: {to}; then POST /transfers/:id/accept or /decline
+POST   /services/:id/transfer    offer the service to another account: {to}; then POST /transfers/:id/accept or /decline
 POST   /services                 add active services: {count, account, plan_id, domain_prefix, status}
 POST   /migration-requests/:id/credentials   {host, username, password}; then /submit, /complete
 POST   /events/trigger           send a test event: {event, service_id, invoice_id, webhook_id, account}

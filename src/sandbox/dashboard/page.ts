@@ -60,7 +60,10 @@ export interface Action {
   run(visit: Visit, form: Form): Said | string | Promise<Said | string>;
 }
 
-/** Returns a button that calls one function of the control, with the id of its record if the call needs one. */
+/**
+ * Returns the action of a button. The action calls one function of the control, and passes the record's id if the call's path
+ * contains `/:id`.
+ */
 export function callAction<K extends Called>(
   name: K,
   said: string | ((result: ReturnType<Control[K]>) => Said | string),

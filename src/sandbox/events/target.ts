@@ -29,7 +29,7 @@ export function deliverToOf(given: DeliverTo = "loopback"): DeliverTo {
 
 function hostOf(text: string): string {
   if (WORDS.includes(text)) {
-    throw new SandboxOptionError(`"${text}" is not a host. Give it alone, or list hosts only.`);
+    throw new SandboxOptionError(`"${text}" is not a host. Pass this word alone, or pass only hosts.`);
   }
   const bare = text.replace(/^\[(.*)\]$/, "$1");
   if (isIP(bare) === 6) return new URL(`http://[${bare}]`).hostname.slice(1, -1);

@@ -118,7 +118,7 @@ export function payInvoice(world: World, invoice: Invoice): Invoice {
 /** Applies a payment to its service: the term continues, or provisioning begins. */
 function honour(world: World, service: Service, invoice: Invoice): void {
   const step = world.store.table("billing").get(service.id);
-  // A renewal that is raised and paid at once has no billing step.
+  // If a renewal invoice is paid when it is created, the step is still `renew`.
   const renews = step?.step === "renew" || (step?.invoice_id === invoice.id && step.renewal);
   if (renews) beginTerm(world, service);
   else if (step?.invoice_id === invoice.id) beginFirstTerm(world, service);

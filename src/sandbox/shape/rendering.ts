@@ -65,7 +65,7 @@ interface KindRendering {
   camel?: boolean;
   /** Name of a field that contains all other fields except the id. */
   nested?: string;
-  /** Name of a field that contains each item of a list. */
+  /** Name of the field that wraps each list item: `{NAME: item}`. */
   wrapped?: string;
   /** Dotted path of a single record in its response. "" selects the response itself. */
   single?: string;

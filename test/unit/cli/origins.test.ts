@@ -99,7 +99,7 @@ describe("a variable of the environment in YAML", () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(`${place}`);
     expect(stderr).toContain("comes from a sensitive source: env.X [config.sensitive]");
-    expect(stderr).toContain("If anyone may see X, add it to HOSTFORM_ENV_ALLOW.");
+    expect(stderr).toContain("If X is not secret, add its name to HOSTFORM_ENV_ALLOW.");
   });
 
   it.each([

@@ -103,7 +103,7 @@ describe("password", () => {
     };
     const { stdout, stderr } = await made.run(["password", "1"], { env });
     expect(stdout).toBe(":\\u003ap##\\u005bw\n");
-    expect(stderr).toContain("\\u005b stands for [ and \\u003a for a colon");
+    expect(stderr).toContain("the password shows \\u005b for [ and \\u003a for a colon");
     expect((await made.run(["password", "1", "--json"], { env })).json().password).toBe("::p##[w");
   });
 

@@ -181,7 +181,7 @@ function remote(record: ServiceRecord, settings: ReadSettings, { phase: life, ..
       price: record.price,
       next_due_date: record.next_due_date,
       created_at: record.created_at,
-      // §2 defines no plan_id and no words for billing cycles, so these are set only if the API returns them.
+      // §2 defines no plan_id and no words for billing cycles, so these attributes are set only if the API returns them.
       ...(record.plan_id !== null && { plan_id: record.plan_id }),
       ...(term !== undefined && { term }),
       ...(phase !== "unknown" && { suspended: phase === "suspended" }),

@@ -147,8 +147,8 @@ const OUTCOMES: readonly { word: string; label: string; effect: Partial<FaultReq
 const PHASES: Readonly<Record<FaultPhase, string>> = {
   before: "before the request is processed",
   after: "after the request is processed",
-  "mid-body": "in the middle of the answer",
-  "body-end": "before the end of the answer",
+  "mid-body": "after half of the body",
+  "body-end": "after the complete body, one byte before the announced length",
   delivery: "at the receiver of an event",
 };
 

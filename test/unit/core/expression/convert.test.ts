@@ -80,15 +80,15 @@ describe("conversion", () => {
   it.each([
     ['"x"', "number", "a number is required"],
     ['"True"', "bool", 'use lowercase "true"'],
-    ["[1]", "string", "string required, but this is tuple"],
-    ["[1, [2]]", "list(string)", "list of string required, but this is tuple"],
+    ["[1]", "string", "string is required, but the value is tuple"],
+    ["[1, [2]]", "list(string)", "list of string is required, but the value is tuple"],
     ['[1, "x"]', "list(number)", "element 1: a number is required"],
     ['{a = {b = "x"}}', "object({a = object({b = number})})", 'attribute "a": attribute "b": a number is required'],
     ["{b = 1}", "object({a = string})", 'attribute "a" is required'],
     ["{}", "object({a = string, b = string})", 'attributes "a", "b" are required'],
     ["var.map", "object({z = string})", 'attribute "z" is required'],
-    ["[1]", "map(string)", "map of string required"],
-    ["[1]", "tuple([string, string])", "tuple required"],
+    ["[1]", "map(string)", "map of string is required"],
+    ["[1]", "tuple([string, string])", "tuple is required"],
   ])("refuses %s as %s", (expression, type, message) => {
     expect(mistake(() => converted(expression, type))).toContain(message);
   });

@@ -29,7 +29,7 @@ describe("an expression with a mistake", () => {
     // for
     ["[for x in null : x]", "iterate over null"],
     ['[for x in "abc" : x]', "for cannot iterate over a string"],
-    ["[for x in [1, null] : x if null]", "the condition of the for is null"],
+    ["[for x in [1, null] : x if null]", "the condition of the for expression is null"],
     ["[for x in [] : 5 if 3]", "not a bool"],
     ["{for x in [1, 1] : x => x}", 'two elements have the key "1"'],
     ["{for x in [1] : null => x}", "a key is null"],
