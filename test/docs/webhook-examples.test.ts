@@ -1,4 +1,4 @@
-/** Runs the receivers of `examples/webhooks` against a sandbox that sends. */
+/** Runs the receivers of `examples/webhooks` against a sandbox that sends events. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A program whose lines can be waited for. */
+/** Starts a program. The caller can wait for lines of its output. */
 function start(file: string, env: Readonly<Record<string, string>>) {
   const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, [file], {
     cwd: folder,
@@ -46,7 +46,7 @@ function start(file: string, env: Readonly<Record<string, string>>) {
 }
 
 describe("the receivers of examples/webhooks", () => {
-  it.each(["node", "hono", "express"])("%s.ts takes what the sandbox sends, once, and nothing else", async (name) => {
+  it.each(["node", "hono", "express"])("%s.ts handles each event of the sandbox once, and rejects other requests", async (name) => {
     const sandbox = await startSandbox();
     const [customer] = sandbox.control.list("tokens").filter(({ value }) => value === sandbox.tokens.customer);
     const webhook = sandbox.control.create("webhooks", {
