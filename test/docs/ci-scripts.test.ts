@@ -79,25 +79,22 @@ it("pass the state and the journal to the next job, but no removed journal", () 
   expect(git("origin", "rev-list", "--count", "hosting-state").trim()).toBe("3");
 });
 
-it.each(["", "state 1"])(
-  "delete the state files of a pull request (on the branch: %j)",
-  (kept) => {
-    if (kept !== "") {
-      writeFileSync(job("before")(STATE), kept);
-      script("before", "ci/keep-state.sh");
-    }
-    git(".", "clone", "--quiet", "--depth=1", `file://${base}/origin`, "request");
-    const file = (name: string) => path.join(base, "request", name);
-    for (const name of [STATE, JOURNAL, `${STATE}.backup`]) writeFileSync(file(name), "forged");
-    script("request", "ci/fetch-state.sh");
-    expect([STATE, JOURNAL, `${STATE}.backup`].map((name) => existsSync(file(name)))).toEqual([
-      kept !== "",
-      false,
-      false,
-    ]);
-    if (kept !== "") expect(readFileSync(file(STATE), "utf8")).toBe(kept);
-  },
-);
+it.each(["", "state 1"])("delete the state files of a pull request (on the branch: %j)", (kept) => {
+  if (kept !== "") {
+    writeFileSync(job("before")(STATE), kept);
+    script("before", "ci/keep-state.sh");
+  }
+  git(".", "clone", "--quiet", "--depth=1", `file://${base}/origin`, "request");
+  const file = (name: string) => path.join(base, "request", name);
+  for (const name of [STATE, JOURNAL, `${STATE}.backup`]) writeFileSync(file(name), "forged");
+  script("request", "ci/fetch-state.sh");
+  expect([STATE, JOURNAL, `${STATE}.backup`].map((name) => existsSync(file(name)))).toEqual([
+    kept !== "",
+    false,
+    false,
+  ]);
+  if (kept !== "") expect(readFileSync(file(STATE), "utf8")).toBe(kept);
+});
 
 it("fail if the repository is unreachable, and create no empty state", () => {
   const file = job("lonely");

@@ -42,13 +42,10 @@ describe("links between pages", () => {
     expect(links(page).flatMap((link) => broken(page, link) ?? [])).toEqual([]);
   });
 
-  it.each(all.filter(({ file }) => isOfRegistry(file)))(
-    "$file links only to pages that a registry shows",
-    (page) => {
-      const elsewhere = links(page).filter((link) => !isOfRegistry(target(page, link).file));
-      expect(elsewhere).toEqual([]);
-    },
-  );
+  it.each(all.filter(({ file }) => isOfRegistry(file)))("$file links only to pages that a registry shows", (page) => {
+    const elsewhere = links(page).filter((link) => !isOfRegistry(target(page, link).file));
+    expect(elsewhere).toEqual([]);
+  });
 
   it("reach every page from the README", () => {
     const byFile = new Map(all.map((page) => [page.file, page]));

@@ -69,24 +69,27 @@ describe("the examples for CDKTF and CDK Terrain", () => {
     expect(synthesized("cdktn-agency", stack)).toEqual(synthesized("cdktf-agency", stack));
   });
 
-  it.each(["cdktf-site", "cdktn-agency"])("%s is applied by hostform without Terraform, and then has no changes", async (name) => {
-    const project = await startProject({ env: { TF_VAR_nino_password: CANARY } });
-    const hostform = (...args: string[]) => project.run(...args, "--stack", at(name, "cdktf.out"));
-    const applied = await hostform("apply", "--auto-approve");
-    expect(applied.code, applied.text).toBe(0);
-    const again = await hostform("plan", "--detailed-exitcode");
-    expect(again.code, again.text).toBe(0);
-    // The program sets the folder of each secret. No state contains a secret.
-    const states = globSync("*.tfstate", { cwd: at(name) });
-    expect(states).toHaveLength(Object.keys(JSON.parse(read(at(name, "cdktf.out/manifest.json"))).stacks).length);
-    const written = states.map((state) => read(at(name, state))).join("");
-    expect([written, applied.text, again.text].join("")).not.toContain(CANARY);
-    const [, secret = ""] = /^[A-Z]+_SECRET=(\S+)$/m.exec(read(at(name, "hooks.env"))) ?? [];
-    expect(secret).toMatch(/^whsec_/);
-    expect([written, applied.text].join("")).not.toContain(secret);
-    const sent = project.control.requests().filter(({ path: to }) => to.endsWith("/password"));
-    expect(sent).toHaveLength(name === "cdktf-site" ? 0 : 2);
-  });
+  it.each(["cdktf-site", "cdktn-agency"])(
+    "%s is applied by hostform without Terraform, and then has no changes",
+    async (name) => {
+      const project = await startProject({ env: { TF_VAR_nino_password: CANARY } });
+      const hostform = (...args: string[]) => project.run(...args, "--stack", at(name, "cdktf.out"));
+      const applied = await hostform("apply", "--auto-approve");
+      expect(applied.code, applied.text).toBe(0);
+      const again = await hostform("plan", "--detailed-exitcode");
+      expect(again.code, again.text).toBe(0);
+      // The program sets the folder of each secret. No state contains a secret.
+      const states = globSync("*.tfstate", { cwd: at(name) });
+      expect(states).toHaveLength(Object.keys(JSON.parse(read(at(name, "cdktf.out/manifest.json"))).stacks).length);
+      const written = states.map((state) => read(at(name, state))).join("");
+      expect([written, applied.text, again.text].join("")).not.toContain(CANARY);
+      const [, secret = ""] = /^[A-Z]+_SECRET=(\S+)$/m.exec(read(at(name, "hooks.env"))) ?? [];
+      expect(secret).toMatch(/^whsec_/);
+      expect([written, applied.text].join("")).not.toContain(secret);
+      const sent = project.control.requests().filter(({ path: to }) => to.endsWith("/password"));
+      expect(sent).toHaveLength(name === "cdktf-site" ? 0 : 2);
+    },
+  );
 
   it("pass their own tests", { timeout: 60_000 }, async () => {
     const report = at("report.json");

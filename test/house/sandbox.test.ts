@@ -7,8 +7,7 @@ const tests = path.resolve(import.meta.dirname, "..");
 /** Files that start a sandbox without validation, each with the reason. */
 const UNWATCHED: Readonly<Record<string, string>> = {
   "support/sandbox.ts": "starts the sandbox and validates its exchanges",
-  "servers/host.ts":
-    "generates behaviours that the document leaves open; servers/drawn.test.ts validates the rest",
+  "servers/host.ts": "generates behaviours that the document leaves open; servers/drawn.test.ts validates the rest",
   "servers/drawn.test.ts": "validates generated hosts itself",
 };
 

@@ -409,11 +409,14 @@ describe("profiles with names", () => {
     expect(came.flatMap(byAny)).toEqual([]);
   });
 
-  it.each([["minimal"], ["contrary"]] as const)("%s violates the document without a profile, and conforms with the profile", async (name) => {
-    const came = await recorded(PROFILE_SETS[name], { few: true });
-    expect(came.flatMap((exchange) => violations(exchange, completeProfile(name)))).toEqual([]);
-    expect(came.flatMap(byAny)).not.toEqual([]);
-  });
+  it.each([["minimal"], ["contrary"]] as const)(
+    "%s violates the document without a profile, and conforms with the profile",
+    async (name) => {
+      const came = await recorded(PROFILE_SETS[name], { few: true });
+      expect(came.flatMap((exchange) => violations(exchange, completeProfile(name)))).toEqual([]);
+      expect(came.flatMap(byAny)).not.toEqual([]);
+    },
+  );
 });
 
 describe("deliveries", () => {

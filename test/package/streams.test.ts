@@ -35,13 +35,16 @@ function full(): number {
 }
 
 describe.skipIf(!existsSync(FULL))("on a full disk", () => {
-  it.each(LINES)("hostform %s prints one line and ends with exit code 1 if standard output is on the disk", async (line) => {
-    const { code, err } = await run(line, ["ignore", full(), "pipe"]);
-    expect(await err).toBe(
-      "Error: Standard output cannot be written: ENOSPC: no space left on device, write. Redirect it to another place.\n",
-    );
-    expect(await code).toBe(1);
-  });
+  it.each(LINES)(
+    "hostform %s prints one line and ends with exit code 1 if standard output is on the disk",
+    async (line) => {
+      const { code, err } = await run(line, ["ignore", full(), "pipe"]);
+      expect(await err).toBe(
+        "Error: Standard output cannot be written: ENOSPC: no space left on device, write. Redirect it to another place.\n",
+      );
+      expect(await code).toBe(1);
+    },
+  );
 
   it.each(["plan --no-such-option", "validate"])(
     "hostform %s ends with exit code 1 if standard error is on the disk",

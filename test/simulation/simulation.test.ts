@@ -103,9 +103,12 @@ describe("a service that moving items hide from every reading of its list", () =
     expect(await ordered(newestFirst)).toBe(0);
   });
 
-  it.each([true, false])("is ordered again if its list is treated as complete (newest first: %s)", async (newestFirst) => {
-    expect(await ordered(newestFirst, TAKES_FOR_WHOLE)).toBeGreaterThan(0);
-  });
+  it.each([true, false])(
+    "is ordered again if its list is treated as complete (newest first: %s)",
+    async (newestFirst) => {
+      expect(await ordered(newestFirst, TAKES_FOR_WHOLE)).toBeGreaterThan(0);
+    },
+  );
 });
 
 describe("a grant that its list does not show at the start of the next run", () => {
