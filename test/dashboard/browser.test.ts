@@ -301,7 +301,7 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
   });
 
   // `npm test` runs one of the two sizes, and `npm run test:long pages` runs both.
-  test("axe finds nothing on any page, narrow and folded or wide and open", async () => {
+  test("axe has no finding on any page, narrow and folded or wide and open", async () => {
     const sandbox = await site();
     const made = await furnish(sandbox);
     const { page, complaints } = await openPage(browser);

@@ -52,7 +52,7 @@ function updated(page: Page, runs: readonly Run[]): string {
   return lines.join("\n");
 }
 
-describe("the commands of the pages do what the pages say", { timeout: 160_000 }, () => {
+describe("the commands of the pages have the documented results", { timeout: 160_000 }, () => {
   const run = pages().filter(({ blocks }) => blocks.some(isRun));
   const lacking = TERRAFORM.path === undefined ? run.filter(usesTerraform) : [];
   for (const { file } of lacking) itWith(TERRAFORM)(file, () => undefined);
@@ -65,7 +65,7 @@ describe("the commands of the pages do what the pages say", { timeout: 160_000 }
   });
 });
 
-describe("the check itself", () => {
+describe("the check of the pages", () => {
   const check = async (body: string) => {
     const page = readPage("test.md", body);
     return mistakes(page, await runPage(page));
@@ -74,12 +74,12 @@ describe("the check itself", () => {
   it.each([
     ["another output", "```sh\necho one\n```\n```text\ntwo\n```\n", /prints\none\nbut the page shows\ntwo/],
     [
-      "an exit code that is not the one announced",
+      "an exit code that differs from the page",
       "<!-- exit: 2 -->\n```sh\nhostform plan\n```\n",
       /ended with 1 in place of 2/,
     ],
     ["a block after a failure", "```sh\nfalse\n```\n```sh\ntrue\n```\n", /test.md:4: ended with a failure/],
-  ])("refuses %s", async (_, body, words) => {
+  ])("fails for %s", async (_, body, words) => {
     expect((await check(body)).join("\n")).toMatch(words);
   });
 

@@ -16,7 +16,7 @@ const SAMPLE = [
 ];
 
 describeWith(TERRAFORM)("a change of several objects whose process dies", { timeout: 3_600_000 }, () => {
-  it("the next applies complete the change", async () => {
+  it("is completed by the next applies", async () => {
     await expectAllSound("crashes", cellsOf({ fronts: FRONTS, crashes: true }, SAMPLE));
   });
 });

@@ -8,7 +8,7 @@ import { TERRAFORM } from "../support/programs.ts";
 import { cellsOf, expectAllSound } from "./suite.ts";
 
 describeWith(TERRAFORM)("a change of several objects by hostform", { timeout: 3_600_000 }, () => {
-  it("the account and the state equal the declaration after each fault", async () => {
+  it("ends with the declared account and state after each fault", async () => {
     await expectAllSound("YAML and stacks", cellsOf({ fronts: ["yaml", "stack"], crashes: false }, 20));
   });
 });

@@ -24,7 +24,7 @@ const SAMPLE = [
 ];
 
 describeWith(TERRAFORM)("a change of several objects by Terraform", { timeout: 3_600_000 }, () => {
-  it("the account and the state equal the declaration after each fault", async () => {
+  it("ends with the declared account and state after each fault", async () => {
     await expectAllSound("Terraform", cellsOf({ fronts: ["terraform"], crashes: false }, SAMPLE));
   });
 });

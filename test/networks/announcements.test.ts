@@ -87,7 +87,7 @@ describe("a run warns once about an announced end of the API", () => {
   });
 });
 
-describe("a pause of 24 hours is reported in full, and not waited for", () => {
+describe("hostform reports a pause of 24 hours and does not wait for it", () => {
   const inDays = (days: number) => new Date(Date.parse("2026-11-28T10:00:00Z") + days * 86_400_000).toUTCString();
   const date = `date: ${inDays(0)}`;
   it.each([
@@ -104,7 +104,7 @@ describe("a pause of 24 hours is reported in full, and not waited for", () => {
     expect(asked.length).toBe(1);
   });
 
-  it("also by a later run, whose requests do not leave", async () => {
+  it("by a later run, which sends no request", async () => {
     const { port, asked } = await answering(jsonAnswer({}, "HTTP/1.1 429 Too Many Requests", "retry-after: 86400"));
     const { runHere: run } = workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` });
     for (const _ of [1, 2]) {

@@ -84,7 +84,7 @@ describe("a certificate", () => {
       ],
     ],
   ];
-  it.each(refused)("%s is refused at once, with its own reason and fix", async (_, options, says) => {
+  it.each(refused)("%s is rejected without a retry, with its own reason and fix", async (_, options, says) => {
     const { code, text, port, asked } = await plansOver(options);
     expect(code).toBe(1);
     for (const words of [`TLS handshake with localhost:${port}: `, ...says])

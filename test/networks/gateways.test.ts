@@ -68,7 +68,7 @@ describe("a 429 that asks for 24 hours", () => {
     expect([reached, asked.length]).toEqual(["no", 1]);
   });
 
-  it("stops a later command, which names the times and a way out", async () => {
+  it("stops a later command, which names the times and a fix", async () => {
     const { port, asked } = await answering(
       jsonAnswer({ message: "Later." }, "HTTP/1.1 429 Too Many", "retry-after: 86400"),
     );

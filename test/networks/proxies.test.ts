@@ -118,7 +118,7 @@ describe("NO_PROXY", () => {
   });
 });
 
-describe("plain http, where the user allows it", () => {
+describe("plain http, if the user allows it", () => {
   it("is forwarded by HTTP_PROXY, with its password", async () => {
     const proxy = await startProxy({ pair: "me:right" });
     const client = await builtClient({

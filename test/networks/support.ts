@@ -318,7 +318,7 @@ export async function closingFront({ url }: Sandbox) {
   return {
     port: await listen(server),
     handshakes: () => count,
-    /** From now on, the certificate is valid for this number of handshakes. */
+    /** Limits the validity of the certificate to this number of further handshakes. */
     expireAfter(handshakes: number) {
       [count, allowed] = [0, handshakes];
     },

@@ -138,7 +138,7 @@ describe("every endpoint x every status", () => {
     expect(violationsOf(running.sandbox)).toEqual([]);
   });
 
-  it.each(["empty", "not_found", "repeats"] as const)("a page after the last one: %s", async (past_end) => {
+  it.each(["empty", "not_found", "repeats"] as const)("a page after the last page: %s", async (past_end) => {
     const running = await start({ profile: { past_end } });
     const lists = rows(await scene(running)).filter(({ good }) => good.at?.includes("page=1"));
     expect(lists.length).toBeGreaterThan(4);

@@ -255,7 +255,7 @@ describe("responses", () => {
 describe("requests", () => {
   const accepted = () => succeeded().filter(({ requestBody }) => requestBody !== undefined);
 
-  it("that were accepted without a required field do not conform, nor with a wrong value in one", () => {
+  it("that are accepted without a required field, or with a wrong value in a field, do not conform", () => {
     const required: Readonly<Record<string, readonly string[]>> = {
       "/services": ["plan_id", "currency"],
       "/webhooks": ["url", "events"],
@@ -465,7 +465,7 @@ describe("the events of the sandbox", () => {
 });
 
 describe("a sandbox of the tests", () => {
-  it("fails the test that closes it when it violated the document", async () => {
+  it("fails the test that closes the sandbox after a violation of the document", async () => {
     const sandbox = await startSandbox({ rateLimit: 0 });
     const [invoice] = sandbox.control.list("invoices");
     // The API never returns an empty invoice number.

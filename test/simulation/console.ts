@@ -20,7 +20,7 @@ export function editByHand(
   const inUse = own.filter((one) => ["active", "suspended"].includes(phaseOf(one, world.now)));
   const foreign = { id: server.nextId(), createdAt: world.now, foreign: true } as const;
   const what = chance.weighted({
-    order: 3, // somebody else's service: the same plan as a declared one, or a domain of its own
+    order: 3, // a service of another user, with a declared plan or its own domain
     end: 2,
     grant: 1,
     subscribe: 1,

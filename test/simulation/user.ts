@@ -71,7 +71,10 @@ export class User {
     return due.length > 0;
   }
 
-  /** Deletes the state. No endpoint lists domains, so the user reads them in the dashboard and declares which exist. */
+  /**
+   * Deletes the state. No endpoint lists domains, so the user checks the dashboard: the next runs import an existing
+   * registration, and may send a missing registration again.
+   */
   losesState(): void {
     this.hasMeddled = true;
     this.#machine.loseState();

@@ -98,8 +98,8 @@ export class Witness {
         const same = server.migrations.filter((one) => one.domain === domain && one.order === order);
         return same.length > 1 ? `there are ${same.length} migration requests of ${domain}` : undefined;
       }
-      case "subscribe": // two for a moment when one is replaced
-      case "register": // counted as it is sent
+      case "subscribe": // during a replacement, two webhooks exist
+      case "register": // `sent` counts registrations
         return undefined;
     }
   }

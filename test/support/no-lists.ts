@@ -16,7 +16,7 @@ export const NO_LISTS: readonly NoList[] = [
 
 /** Replaces the response to each GET of these paths. */
 export function hide(control: Sandbox["control"], paths: readonly string[], [status, body, headers]: NoList): void {
-  // By default, a fault's body is a message. A text is sent unchanged.
+  // A fault without a body sends a message. A text is sent unchanged.
   const json = { "content-type": "application/json" };
   const sent = body === null ? { body: "null", headers: json } : { body, ...(headers && { headers }) };
   for (const path of paths) control.addFault({ method: "GET", path, phase: "before", status, ...sent, times: 99 });
