@@ -3,22 +3,22 @@ import { PAGES } from "../../src/sandbox/dashboard/index.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { DEAF, type Furniture, flash, furnish, once, problem, site, Visitor } from "./site.ts";
 
-/** A press of a button, by which the same call of the control API is known. */
+/** Values of one press of a button and of the equal call of the control API. */
 interface Twin {
-  /** The record of the page. */
+  /** Id of the page's record. */
   at?: number;
-  /** The record of the button; default: the page's. */
+  /** Id of the record that the button changes. Default: `at`. */
   id?: number;
   fields?: Record<string, string | string[]>;
   /** Body of the call. */
   body?: unknown;
-  /** Done before on both sides. */
+  /** Prepares both sandboxes before the press and the call. */
   first?(sandbox: Sandbox): void;
 }
 
 const CREDENTIALS = { host: "ftp.old.example", username: "acme", password: " with spaces " };
 
-/** By the page's path and the name of the action. */
+/** Values by the path of the page and the name of the action. */
 const TWINS: Readonly<Record<string, (made: Furniture) => Twin>> = {
   " pay": ({ invoice }) => ({ id: invoice }),
   " cancelInvoice": ({ invoice }) => ({ id: invoice }),
@@ -107,7 +107,7 @@ const BUTTONS = PAGES.flatMap((page) =>
   })),
 );
 
-/** Everything that a button could have changed. */
+/** Returns the state of the sandbox that a button can change. */
 async function everything({ control }: Sandbox) {
   await control.settled();
   return {
@@ -119,12 +119,12 @@ async function everything({ control }: Sandbox) {
   };
 }
 
-describe("each button is a call of the control API", () => {
-  test("every one is held against its call here", () => {
+describe("each button equals a call of the control API", () => {
+  test("the table has an entry for every button", () => {
     expect(BUTTONS.map(({ key }) => key).toSorted()).toEqual(Object.keys(TWINS).toSorted());
   });
 
-  test.each(BUTTONS)("$key does what $api does", async ({ key, path, name, api }) => {
+  test.each(BUTTONS)("$key has the effect of $api", async ({ key, path, name, api }) => {
     const [byPage, byCall] = [await site(), await site()];
     const [made] = [await furnish(byPage), await furnish(byCall)];
     const twin = TWINS[key]?.(made);
@@ -154,7 +154,7 @@ describe("each button is a call of the control API", () => {
   });
 });
 
-describe("a form that is refused", () => {
+describe("a rejected form", () => {
   const REFUSED: [string, string, Record<string, string | string[]>, RegExp, string[]][] = [
     [
       "a token without a name",
@@ -236,7 +236,7 @@ describe("a form that is refused", () => {
   ];
 
   test.each(REFUSED)(
-    "%s: says why there, keeps what was typed, changes nothing",
+    "%s: shows the reason at the form, keeps the input and changes nothing",
     async (_, page, fields, why, kept) => {
       const sandbox = await site();
       await furnish(sandbox);
@@ -251,7 +251,7 @@ describe("a form that is refused", () => {
     },
   );
 
-  test("what was typed as a password is not sent back", async () => {
+  test("does not contain the typed password", async () => {
     const sandbox = await site();
     const { migration } = await furnish(sandbox);
     const fields = { do: "credentials", id: String(migration), host: "", username: "acme", password: "geheim" };
@@ -262,7 +262,7 @@ describe("a form that is refused", () => {
     expect(text).not.toContain("geheim");
   });
 
-  test("only the form that was sent says so", async () => {
+  test("shows the reason only at the sent form", async () => {
     const sandbox = await site();
     const { invoice } = await furnish(sandbox);
     sandbox.control.change("invoices", invoice - 1, { status: "unpaid" });
@@ -274,8 +274,8 @@ describe("a form that is refused", () => {
   });
 });
 
-describe("what is shown once", () => {
-  test("the value of a token: on the page that follows, in no URL, and not again", async () => {
+describe("a secret that is shown once", () => {
+  test("the value of a token is on the next page only, and in no URL", async () => {
     const sandbox = await site();
     const visitor = new Visitor(sandbox);
     const { to, headers } = await visitor.press("/dashboard/tokens", { do: "create", name: "ci", abilities: "view" });
@@ -285,7 +285,7 @@ describe("what is shown once", () => {
     expect((await visitor.see("/dashboard/tokens")).text).not.toContain(value);
   });
 
-  test("a signing secret, to the browser that asked alone", async () => {
+  test("a signing secret is shown only to the browser that created the webhook", async () => {
     const sandbox = await site();
     const { webhook } = await furnish(sandbox);
     const page = `/dashboard/webhooks/${webhook}`;

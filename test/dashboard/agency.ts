@@ -3,7 +3,10 @@ import { change, diagnostic, liveService, order, plan, reason, update } from "..
 const site = (i: number) => ({ ...liveService, id: String(1000 + i), domain: `client-${i}.example` });
 const down = reason("declared", "hosting.yaml declares suspended: true (line 8)", "suspended");
 
-/** 300 services of which three go offline, one by its removal, and three come back; orders in two currencies, one of unknown price. */
+/**
+ * A plan of 300 services. It takes three services offline (one is removed) and unsuspends three services. Its orders
+ * are in two currencies, and one order has no known price.
+ */
 export const agency = plan(
   [
     ...[1, 2].map((i) =>

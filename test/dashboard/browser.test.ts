@@ -10,10 +10,10 @@ import { CHROMIUM } from "../support/programs.ts";
 import { excuseViolations } from "../support/sandbox.ts";
 import { ask, furnish, paths, site } from "./site.ts";
 
-/** Most looks at a page whose script replaces the element between two of them. */
+/** Maximum number of attempts to find an element that a script keeps replacing. */
 const MOST_LOOKS = 5;
 
-/** Clicks with the mouse on what has this name. Without any help of the page, where scripts may be off. */
+/** Clicks with the mouse on the element with this name. Uses no script of the page, because scripts may be disabled. */
 async function mouse(page: Page, name: string): Promise<void> {
   for (let looks = 0; looks < MOST_LOOKS; looks++) {
     const box = await boxOf(page, name).catch(() => null);
@@ -32,7 +32,7 @@ async function boxOf(page: Page, name: string) {
   return found?.boundingBox();
 }
 
-/** Presses the button or link of this name and waits for the page that follows. */
+/** Clicks the button or link with this name, and waits for the next page. */
 async function click(page: Page, name: string): Promise<void> {
   await Promise.all([page.waitForNavigation({ waitUntil: "load" }), mouse(page, name)]);
 }
@@ -41,13 +41,13 @@ async function textOf(page: Page, selector: string): Promise<string> {
   return page.$eval(selector, (element) => String(element.textContent).replace(/\s+/g, " ").trim());
 }
 
-/** The name of what has the focus, as it is read out. */
+/** Script that returns the accessible name of the focused element. */
 const FOCUSED = `(() => {
   const one = document.activeElement;
   return one.getAttribute("aria-label") || one.textContent.trim().replace(/\\s+/g, " ") || one.id;
 })()`;
 
-/** Goes on by Tab to what has this name. */
+/** Presses Tab until the element with this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 60; presses += 1) {
     await page.keyboard.press("Tab");
@@ -63,7 +63,7 @@ async function enter(page: Page): Promise<void> {
   await Promise.all([page.waitForNavigation({ waitUntil: "load" }), page.keyboard.press("Enter")]);
 }
 
-/** What can be read too badly, by the rule of WCAG AA: 4.5 to 1, and 3 to 1 for what is large. */
+/** Script that returns texts with too little contrast by WCAG AA: below 4.5 to 1, or below 3 to 1 for large text. */
 const PALE = `(() => {
   const parts = (text) => (text.match(/[\\d.]+/g) || []).map(Number);
   const light = ([r, g, b]) => [r, g, b].map((one) => one / 255)
@@ -88,17 +88,17 @@ const PALE = `(() => {
   return [...pale];
 })()`;
 
-/** How far the page, or a table in it, goes beyond its edge. */
+/** Script that returns the number of pixels by which the page or a table exceeds its width. */
 const TOO_WIDE = `Math.max(document.documentElement.scrollWidth - innerWidth,
   ...[...document.querySelectorAll(".scroll")].map((one) => one.scrollWidth - one.clientWidth))`;
 
 const LONG = "a-very-long-name-of-a-shop-that-sells-everything.customer-of-an-agency.example";
 
-/** What axe finds. Contrast is left to {@link PALE}, which looks at light and dark. */
+/** Script that returns the findings of axe. {@link PALE} checks the contrast, because it checks light and dark mode. */
 const FINDINGS = `axe.run({ rules: { "color-contrast": { enabled: false } } }).then(({ violations }) =>
   violations.map(({ id, nodes }) => id + ": " + nodes.map(({ target }) => target.join(" ")).join(", ")))`;
 
-/** An order through the API, on a clock that runs on demand alone. */
+/** Orders a service through the API of a sandbox. The clock of the sandbox advances only on request. */
 async function ordered(): Promise<{ sandbox: Sandbox; id: number; state: () => string }> {
   const sandbox = await site({ provisioningSeconds: 60 });
   expect(
@@ -160,7 +160,7 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("the same by keyboard alone", async () => {
+  test("a user completes the same tasks with the keyboard only", async () => {
     const { sandbox, id, state } = await ordered();
     const { page, complaints } = await openPage(browser);
     await page.goto(sandbox.controlUrl);
@@ -189,14 +189,14 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     await tabTo(page, "create-name");
     await page.keyboard.type("Not A Name");
     await enter(page);
-    // A refusal takes the focus, so that it is read out.
+    // An error message takes the focus, so that a screen reader reads it.
     await page.waitForFunction(`${FOCUSED}.startsWith("The name of a token consists of small letters")`);
     await tabTo(page, "create-name");
     expect(await page.$eval("#create-name", (field) => field.getAttribute("value"))).toBe("Not A Name");
     expect(complaints).toEqual([]);
   });
 
-  test("the log is live, keeps the focus, and can be paused", async () => {
+  test("the log updates itself, keeps the focus, and can be paused", async () => {
     const sandbox = await site();
     await ask(sandbox, "GET", "/plans");
     const { page, complaints } = await openPage(browser);
@@ -224,7 +224,7 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     ).toEqual([]);
   });
 
-  test("hostile texts do nothing", async () => {
+  test("hostile texts run no script", async () => {
     const sandbox = await site();
     excuseViolations(sandbox, "no server would send such a domain");
     const made = await furnish(sandbox);
@@ -255,7 +255,7 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("every page fits wide and narrow screens, and can be read in light and dark", async () => {
+  test("every page fits wide and narrow screens, and has enough contrast in light and dark mode", async () => {
     const sandbox = await site();
     excuseViolations(sandbox, "no server would send such a domain");
     const made = await furnish(sandbox);
@@ -300,8 +300,8 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     expect(await page.evaluate(PALE), "the check itself").toEqual(["H1.none rgb(85, 85, 85)"]);
   });
 
-  // Either of them in `npm test`, both in `npm run test:long pages`.
-  test("axe finds nothing on any page, narrow and folded or wide and open", async () => {
+  // `npm test` runs one of the two sizes, and `npm run test:long pages` runs both.
+  test("axe has no finding on any page, narrow and folded or wide and open", async () => {
     const sandbox = await site();
     const made = await furnish(sandbox);
     const { page, complaints } = await openPage(browser);
@@ -323,10 +323,10 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     expect(await page.evaluate(FINDINGS), "the check itself").not.toEqual([]);
   });
 
-  test("prints what a page says: no navigation, no buttons, nothing cut off", async () => {
+  test("a printed page contains its texts completely, without navigation and buttons", async () => {
     const sandbox = await site();
     const made = await furnish(sandbox);
-    // The width of A4 between margins.
+    // Width of A4 paper between the margins.
     const { page } = await openPage(browser, { width: 720, dark: true });
     await page.emulateMediaType("print");
     for (const path of paths(made)) {

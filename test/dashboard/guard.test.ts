@@ -4,7 +4,7 @@ import { controlApp } from "../../src/sandbox/control/routes.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { ask, furnish, site, Visitor } from "./site.ts";
 
-describe("pages of other sites", () => {
+describe("a request to the dashboard", () => {
   const FOREIGN: [string, Record<string, string>][] = [
     ["another origin", { origin: "https://evil.example" }],
     ["another port of this machine", { origin: "http://127.0.0.1:1" }],
@@ -13,7 +13,7 @@ describe("pages of other sites", () => {
     ["no origin, and the browser says same-site", { "sec-fetch-site": "same-site" }],
   ];
 
-  test.each(FOREIGN)("press no button: %s", async (_, headers) => {
+  test.each(FOREIGN)("from another site presses no button: %s", async (_, headers) => {
     const sandbox = await site();
     const { invoice } = await furnish(sandbox);
     for (const [path, body] of [
@@ -29,13 +29,13 @@ describe("pages of other sites", () => {
     expect(sandbox.control.get("invoices", invoice).status).toBe("unpaid");
   });
 
-  test("reach no page by their own name", async () => {
+  test("to another host name is rejected", async () => {
     const sandbox = await site();
     const { status } = await raw(sandbox.controlUrl, "GET", "/", "", { host: "evil.example", accept: "text/html" });
     expect(status).toBe(403);
   });
 
-  test("a request that is no form is none, whatever it says", async () => {
+  test("with a body that is not a form, or above 1 MiB, is rejected", async () => {
     const sandbox = await site();
     const { invoice } = await furnish(sandbox);
     for (const type of ["text/plain", "application/json", "multipart/form-data; boundary=x", ""]) {
@@ -49,7 +49,7 @@ describe("pages of other sites", () => {
     expect(sandbox.control.get("invoices", invoice).status).toBe("unpaid");
   });
 
-  test("the same from the page itself, from an address bar, and from a program goes through", async () => {
+  test("from the dashboard, the address bar or a program is accepted", async () => {
     const sandbox = await site();
     await furnish(sandbox);
     const allowed: Record<string, string>[] = [
@@ -80,8 +80,8 @@ describe("a redirect", () => {
   });
 });
 
-describe("what an open page receives", () => {
-  test("is the parts that have changed, until it is left", async () => {
+describe("the event stream of an open page", () => {
+  test("sends the changed parts until the browser leaves the page", async () => {
     const sandbox = await site();
     const { control } = sandbox;
     const about = {
@@ -107,7 +107,7 @@ describe("what an open page receives", () => {
     await reader?.cancel();
   });
 
-  test("ends with the sandbox", async () => {
+  test("ends when the sandbox closes", async () => {
     const sandbox = await site();
     const response = await fetch(`${sandbox.controlUrl}/dashboard/live?page=/`);
     const reader = response.body?.getReader();
@@ -120,13 +120,13 @@ describe("what an open page receives", () => {
     expect(await rest).toBe(true);
   });
 
-  test("of a page that is none: nothing", async () => {
+  test("is not found for an unknown page", async () => {
     const { status } = await new Visitor(await site()).see("/dashboard/live?page=/dashboard/nothing");
     expect(status).toBe(404);
   });
 });
 
-/** With headers that `fetch` would not send. */
+/** Sends a request with headers that `fetch` does not allow. */
 function raw(
   origin: string,
   method: string,

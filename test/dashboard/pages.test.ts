@@ -5,7 +5,7 @@ import { ask, furnish, paths, site, Visitor } from "./site.ts";
 
 const HOSTILE = `"><img src=x onerror=window.hacked=1><script>window.hacked=1</script>\u202Egnp.exe\u0007'`;
 
-/** What is wrong with the form of a page; nothing for a good one. */
+/** Returns the errors in the structure of a page. */
 function faultsOf(html: string): string[] {
   const found: string[] = [];
   const count = (pattern: RegExp) => [...html.matchAll(pattern)].length;
@@ -33,7 +33,7 @@ function faultsOf(html: string): string[] {
 }
 
 describe("every page", () => {
-  test("is whole, under a strict policy, and changes nothing", async () => {
+  test("is complete, has a strict content security policy, and changes nothing", async () => {
     const sandbox = await site();
     const made = await furnish(sandbox);
     const visitor = new Visitor(sandbox);
@@ -67,7 +67,7 @@ describe("every page", () => {
     }
   });
 
-  test("shows hostile texts as texts", async () => {
+  test("escapes hostile texts", async () => {
     const sandbox = await site();
     excuseViolations(sandbox, "no server would send such a domain");
     const made = await furnish(sandbox);
@@ -117,7 +117,7 @@ describe("every page", () => {
     expect(text).toContain("&lt;script&gt;window.hacked=1&lt;/script&gt;⟨U+202E⟩gnp.exe⟨U+0007⟩");
   });
 
-  test("says what is not there, without a trace of the code", async () => {
+  test("names a missing record without a stack trace", async () => {
     const sandbox = await site();
     const visitor = new Visitor(sandbox);
     for (const path of [
@@ -135,7 +135,7 @@ describe("every page", () => {
     }
   });
 
-  test("says whose service is next by the clock, where it is another account's", async () => {
+  test("names the account of a next step if another account owns the service", async () => {
     const sandbox = await site();
     const due = async (visitor: Visitor) =>
       (await visitor.see("/")).text.match(/<ol class="due">.*?<\/ol>/s)?.[0] ?? "";
@@ -149,7 +149,7 @@ describe("every page", () => {
     expect(await due(customer)).not.toContain("of customer");
   });
 
-  test("groups what falls due together, and names each with its domain", async () => {
+  test("groups steps with the same time, and names each domain", async () => {
     const sandbox = await site();
     sandbox.control.seedServices({ count: 60, plan_id: 12, domain_prefix: "client" });
     sandbox.control.seedServices({ count: 1, plan_id: 11, domain_prefix: "one" });
@@ -160,7 +160,7 @@ describe("every page", () => {
     expect(text.match(/<tr>/g)).toHaveLength(3);
   });
 
-  test("lists are searched and sorted without a script, in all their pages", async () => {
+  test("searches and sorts all pages of a list without a script", async () => {
     const sandbox = await site();
     sandbox.control.seedServices({ count: 60, plan_id: 12, domain_prefix: "client" });
     sandbox.control.seedServices({ count: 2, plan_id: 11, domain_prefix: "shop" });
@@ -190,7 +190,7 @@ describe("every page", () => {
     expect(log).not.toContain("<bdi>/plans");
   });
 
-  test("offers what brings a service back: payment where that is missing", async () => {
+  test("offers the action that unsuspends a service: payment if an invoice is unpaid", async () => {
     const sandbox = await site();
     const { running } = await furnish(sandbox);
     const unsuspend = async () =>
@@ -205,7 +205,7 @@ describe("every page", () => {
 });
 
 describe("the port", () => {
-  test("gives browsers the dashboard, and everything else what it gave before", async () => {
+  test("serves the dashboard to browsers, and unchanged responses to other clients", async () => {
     const sandbox = await site();
     const get = async (accept: string) => (await fetch(sandbox.controlUrl, { headers: { accept } })).text();
     expect(await get("text/html,application/xhtml+xml,*/*;q=0.8")).toContain("<!doctype html>");
@@ -215,7 +215,7 @@ describe("the port", () => {
     expect(json.headers.get("content-type")).toContain("application/json");
   });
 
-  test("serves style, script and icon itself", async () => {
+  test("serves the style, the script and the icon", async () => {
     const sandbox = await site();
     for (const [name, type] of [
       ["style.css", "text/css"],
@@ -230,8 +230,8 @@ describe("the port", () => {
   });
 });
 
-describe("what a page shows", () => {
-  test("the account that was chosen, and only its records", async () => {
+describe("the dashboard", () => {
+  test("shows only records of the selected account", async () => {
     const sandbox = await site();
     await furnish(sandbox);
     const visitor = new Visitor(sandbox);
@@ -243,7 +243,7 @@ describe("what a page shows", () => {
     expect(text).not.toContain("www.acme.example");
   });
 
-  test("what is offered to the account, and its domains", async () => {
+  test("shows the offered services and the domains of the account", async () => {
     const sandbox = await site();
     const { running } = await furnish(sandbox);
     sandbox.control.offerTransfer(running, { to: "customer" });
@@ -279,7 +279,7 @@ describe("what a page shows", () => {
     expect(page.text).toContain("running-00001.example");
   });
 
-  test("long lists in pages, and what matches", async () => {
+  test("splits long lists into pages and filters them", async () => {
     const sandbox = await site();
     sandbox.control.seedServices({ count: 120, domain_prefix: "many" });
     const visitor = new Visitor(sandbox);
@@ -297,7 +297,7 @@ describe("what a page shows", () => {
     expect((await visitor.see("/dashboard/services?state=suspended")).text).toContain("No service matches.");
   });
 
-  test("the rate window of each token", async () => {
+  test("shows the rate window of each token", async () => {
     const sandbox = await site({ rateLimit: 3 });
     for (let at = 0; at < 5; at += 1) await ask(sandbox, "GET", "/plans");
     const { text } = await new Visitor(sandbox).see("/dashboard/requests");
@@ -318,7 +318,7 @@ describe("what a page shows", () => {
     expect((await new Visitor(off).see("/")).text).toContain("The rate limit is off");
   });
 
-  test("what the clock does next", async () => {
+  test("shows the next steps of the clock", async () => {
     const sandbox = await site({ provisioningSeconds: 30 });
     const made = await furnish(sandbox);
     sandbox.control.payInvoice(made.invoice);
@@ -341,7 +341,7 @@ describe("what a page shows", () => {
     expect(await overHttp.json()).toEqual(next.slice(0, 20));
   });
 
-  test("the same under every named profile", async () => {
+  test("shows an active service as active with every named profile", async () => {
     for (const profile of Object.keys(PROFILE_SETS)) {
       const sandbox = await site({ profile });
       sandbox.control.seedServices({});

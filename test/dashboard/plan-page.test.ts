@@ -33,15 +33,15 @@ const recordedOf = (state: typeof account) =>
     moneyScale: () => 2,
     remedies: fixOf,
   });
-/** What a project has, beside the same with names that mean something to a browser. */
+/** State page of a project whose resources include hostile names. */
 const recorded = recordedOf({ ...account, resources: [...account.resources, ...hostileAccount.resources] });
 const PAGES = { agency: render(agency), hostile: render(hostile), orders: render(plan(orders)), recorded };
 
-/** What axe finds, contrast included. */
+/** Script that returns the findings of axe, including contrast. */
 const FINDINGS = `axe.run().then(({ violations }) =>
   violations.map(({ id, nodes }) => id + ": " + nodes.map(({ target }) => target.join(" ")).join(", ")))`;
 
-/** What can only be seen by scrolling sideways, and no key gets to. */
+/** Script that returns elements that scroll sideways but cannot get the keyboard focus. */
 const OUT_OF_REACH = `[...document.querySelectorAll("main *")]
   .filter((one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).overflowX === "auto" && one.tabIndex !== 0)
   .map((one) => one.outerHTML.slice(0, 80))`;
@@ -55,7 +55,7 @@ const NODES = `(() => {
 
 const OPEN = "for (const one of document.querySelectorAll('details')) one.open = true";
 
-test("5,000 orders take at most 1.5 MB, and above 500 changes a row each", () => {
+test("a plan of 5,000 orders takes at most 1.5 MB, and one row for each change", () => {
   expect(Buffer.byteLength(PAGES.orders)).toBeLessThanOrEqual(1_500_000);
   expect(PAGES.orders).toContain("www.client-4999.example");
   expect(PAGES.orders).toContain("order hosting_service.client-4999 will be ordered");
@@ -95,11 +95,14 @@ describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
   const NAMES = ["agency", "hostile", "recorded"] as const;
 
   const CASES = NAMES.flatMap((name) => [360, 768, 1440].map((width) => ({ name, width })));
-  /** Axe takes most of the time: each page and each width once, and all of them in `npm run test:long pages`. */
+  /**
+   * Axe takes most of the time. `npm test` checks each page and each width once, and `npm run test:long pages` checks
+   * all cases.
+   */
   const AXED = sampled(CASES, 4);
 
   test.each(CASES)(
-    "$name at $width px, light, dark and printed: fits, axe finds nothing, no request, no complaint",
+    "$name at $width px, light, dark and printed: fits, has no axe finding, sends no request and logs no error",
     async (one) => {
       const { name, width } = one;
       const findings = () => (AXED.includes(one) ? page.evaluate(FINDINGS) : []);
@@ -130,7 +133,7 @@ describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
     },
   );
 
-  test("paper has what is folded on a screen, and cuts nothing off", async () => {
+  test("a printed page contains folded parts completely", async () => {
     const { page } = await opened({ width: 768 });
     const shown = "document.querySelector('details pre').checkVisibility()";
     expect(await page.evaluate(shown)).toBe(false);
@@ -141,12 +144,12 @@ describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
     expect(await page.evaluate(cut)).toBe(0);
   });
 
-  test("5,000 orders are at most 25,000 nodes", async () => {
+  test("a page of 5,000 orders has at most 25,000 nodes", async () => {
     const { page } = await opened({}, "orders");
     expect(await page.evaluate(NODES)).toBeLessThanOrEqual(25_000);
   });
 
-  test("answers three people's questions: what is ordered for how much, which sites go offline, what must be done by hand", async () => {
+  test("shows the orders with their costs, the sites that go offline, and the manual steps", async () => {
     const { page } = await opened({});
     const sections = new Map<string, string>();
     for (const one of await page.$$("section")) {
@@ -173,7 +176,7 @@ describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
     expect(sections.get("Also")).toContain("dev@acme.example gets manage access to client-10.example.");
   });
 
-  test("what scrolls is reached by keyboard, and shows that it is", async () => {
+  test("a scrolling part can get the keyboard focus, and shows the focus", async () => {
     const { page } = await opened({ width: 768 });
     await page.evaluate(OPEN);
     const regions = await page.evaluate("document.querySelectorAll('[tabindex=\"0\"]').length");

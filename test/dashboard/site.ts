@@ -1,25 +1,25 @@
-/** A sandbox with something on every page, and a browser without eyes: it keeps cookies and sends forms. */
+/** A sandbox with records on every page, and a simulated browser that stores cookies and sends forms. */
 import { onTestFinished } from "vitest";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { startSandbox } from "../support/sandbox.ts";
 
 export const START = Date.parse("2026-11-21T10:00:00Z");
-/** Nobody listens there: deliveries fail at once. */
+/** URL without a listener: each delivery fails immediately. */
 export const DEAF = "http://127.0.0.1:9/hook";
 
-/** An empty sandbox on a frozen clock, closed after the test. */
+/** Starts an empty sandbox with a stopped clock. The test closes the sandbox at its end. */
 export async function site(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({ clock: { now: () => START }, ...options });
   onTestFinished(() => sandbox.close());
   return sandbox;
 }
 
-/** What `furnish` made. */
+/** Ids of the records that `furnish` creates. */
 export interface Furniture {
-  /** Pending, with an unpaid invoice. */
+  /** Pending service with an unpaid invoice. */
   ordered: number;
   invoice: number;
-  /** Active. */
+  /** Active service. */
   running: number;
   webhook: number;
   delivery: number;
@@ -49,7 +49,7 @@ export async function ask(
   return response.status;
 }
 
-/** Puts something on every page of the agency's account. The same each time. */
+/** Creates records for every page of the agency's account. Each call creates the same records. */
 export async function furnish(sandbox: Sandbox): Promise<Furniture> {
   const { control } = sandbox;
   const webhook = control.create("webhooks", { url: DEAF, events: ["invoice.created", "service.suspended"] });
@@ -71,7 +71,7 @@ export async function furnish(sandbox: Sandbox): Promise<Furniture> {
   };
 }
 
-/** Every page, with records that `furnish` has made. */
+/** Returns the path of every page, with the records of `furnish`. */
 export function paths(made: Furniture): string[] {
   return [
     "/",
@@ -100,11 +100,11 @@ export interface Seen {
   status: number;
   headers: Headers;
   text: string;
-  /** The path that a redirect leads to. */
+  /** Path of the redirect. */
   to: string | undefined;
 }
 
-/** Somebody with a browser. */
+/** A simulated browser. */
 export class Visitor {
   readonly #origin: string;
   readonly #cookies = new Map<string, string>();
@@ -118,7 +118,7 @@ export class Visitor {
     return this.#send(path, { headers: { accept: "text/html,*/*;q=0.8", ...headers } });
   }
 
-  /** Presses a button; follows nothing. */
+  /** Presses a button without following the redirect. */
   async press(
     path: string,
     fields: Readonly<Record<string, string | readonly string[]>>,
@@ -129,7 +129,7 @@ export class Visitor {
     return this.#send(path, { method: "POST", body, headers: { origin: this.#origin, ...headers } });
   }
 
-  /** Presses a button and reads the page that follows. */
+  /** Presses a button and reads the next page. */
   async pressed(path: string, fields: Readonly<Record<string, string | readonly string[]>>): Promise<Seen> {
     const { to, status, text } = await this.press(path, fields);
     if (to === undefined) throw new Error(`${status} in place of a redirect: ${problem(text) ?? text.slice(0, 200)}`);
@@ -149,17 +149,17 @@ export class Visitor {
   }
 }
 
-/** The sentence at the form that was refused. */
+/** Returns the error at the rejected form. */
 export function problem(html: string): string | undefined {
   return /id="problem"[^>]*>([^<]*)</.exec(html)?.[1];
 }
 
-/** What is said after an action. */
+/** Returns the message about an action. */
 export function flash(html: string): string | undefined {
   return /<div class="flash"[^>]*><p><bdi>([^<]*)</.exec(html)?.[1];
 }
 
-/** The value that is shown once. */
+/** Returns the value that the page shows once. */
 export function once(html: string): string | undefined {
   return /<code id="once">([^<]*)</.exec(html)?.[1];
 }

@@ -1,4 +1,4 @@
-/** The scripts of docs/ci.md that keep the state on a branch, run against a repository on this machine. */
+/** Runs the scripts of docs/ci.md that store the state on a branch. The repository is on this machine. */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
@@ -38,7 +38,7 @@ const env = {
 const git = (folder: string, ...args: string[]) =>
   execFileSync("git", args, { cwd: path.join(base, folder), env, encoding: "utf8" });
 
-/** A job: a fresh checkout, which fetches the state. Gives the path of a file in it. */
+/** Simulates a job: a fresh checkout that fetches the state. Returns the path of a file in the checkout. */
 function job(name: string): (file: string) => string {
   git(".", "clone", "--quiet", "--depth=1", `file://${base}/origin`, name);
   script(name, "ci/fetch-state.sh");
@@ -50,10 +50,10 @@ function script(folder: string, name: string): void {
   execFileSync("bash", ["-c", block?.text ?? "exit 9"], { cwd: path.join(base, folder), env, stdio: "pipe" });
 }
 
-it("bring to the next job what a run left: a journal alone, or both files, but no journal that was removed", () => {
+it("pass the state and the journal to the next job, but no removed journal", () => {
   const first = job("first");
   expect([existsSync(first(STATE)), existsSync(first(JOURNAL))]).toEqual([false, false]);
-  // Killed in its first apply: there is no state yet.
+  // The job was killed in its first apply, so no state exists.
   writeFileSync(first(JOURNAL), "one\r\n\0");
   script("first", "ci/keep-state.sh");
 
@@ -61,14 +61,14 @@ it("bring to the next job what a run left: a journal alone, or both files, but n
   expect(existsSync(second(STATE))).toBe(false);
   expect(readFileSync(second(JOURNAL), "utf8")).toBe("one\r\n\0");
   expect(statSync(second(JOURNAL)).mode & 0o077).toBe(0);
-  // Killed again, after it wrote the state.
+  // The second job was killed after it wrote the state.
   writeFileSync(second(STATE), "state 1");
   writeFileSync(second(JOURNAL), "two");
   script("second", "ci/keep-state.sh");
 
   const third = job("third");
   expect([readFileSync(third(STATE), "utf8"), readFileSync(third(JOURNAL), "utf8")]).toEqual(["state 1", "two"]);
-  // Ended well.
+  // The third job completed its apply.
   writeFileSync(third(STATE), "state 2");
   rmSync(third(JOURNAL));
   script("third", "ci/keep-state.sh");
@@ -79,27 +79,24 @@ it("bring to the next job what a run left: a journal alone, or both files, but n
   expect(git("origin", "rev-list", "--count", "hosting-state").trim()).toBe("3");
 });
 
-it.each(["", "state 1"])(
-  "start from no local state: what a pull request brought along is gone (on the branch: %j)",
-  (kept) => {
-    if (kept !== "") {
-      writeFileSync(job("before")(STATE), kept);
-      script("before", "ci/keep-state.sh");
-    }
-    git(".", "clone", "--quiet", "--depth=1", `file://${base}/origin`, "request");
-    const file = (name: string) => path.join(base, "request", name);
-    for (const name of [STATE, JOURNAL, `${STATE}.backup`]) writeFileSync(file(name), "forged");
-    script("request", "ci/fetch-state.sh");
-    expect([STATE, JOURNAL, `${STATE}.backup`].map((name) => existsSync(file(name)))).toEqual([
-      kept !== "",
-      false,
-      false,
-    ]);
-    if (kept !== "") expect(readFileSync(file(STATE), "utf8")).toBe(kept);
-  },
-);
+it.each(["", "state 1"])("delete the state files of a pull request (on the branch: %j)", (kept) => {
+  if (kept !== "") {
+    writeFileSync(job("before")(STATE), kept);
+    script("before", "ci/keep-state.sh");
+  }
+  git(".", "clone", "--quiet", "--depth=1", `file://${base}/origin`, "request");
+  const file = (name: string) => path.join(base, "request", name);
+  for (const name of [STATE, JOURNAL, `${STATE}.backup`]) writeFileSync(file(name), "forged");
+  script("request", "ci/fetch-state.sh");
+  expect([STATE, JOURNAL, `${STATE}.backup`].map((name) => existsSync(file(name)))).toEqual([
+    kept !== "",
+    false,
+    false,
+  ]);
+  if (kept !== "") expect(readFileSync(file(STATE), "utf8")).toBe(kept);
+});
 
-it("fail when the repository cannot be reached, and do not begin an empty state", () => {
+it("fail if the repository is unreachable, and create no empty state", () => {
   const file = job("lonely");
   rmSync(path.join(base, "origin"), { recursive: true });
   expect(() => script("lonely", "ci/fetch-state.sh")).toThrow();
@@ -107,7 +104,10 @@ it("fail when the repository cannot be reached, and do not begin an empty state"
   expect(() => script("lonely", "ci/keep-state.sh")).toThrow();
 });
 
-/** `ci/comment.sh` in a pull request with comments, between a hostform that prints this and a `gh` that notes what it is asked. */
+/**
+ * Runs `ci/comment.sh` for a pull request with these comments. Stubs replace hostform, which prints `plan`, and `gh`,
+ * which logs its arguments.
+ */
 function comment(plan: string, code: number, bodies: readonly string[]): { code: number | null; asked: string } {
   const text = page.blocks.find(({ text: one }) => one.includes("gh api --paginate"))?.text ?? "exit 9";
   const stub = (name: string, lines: string) =>

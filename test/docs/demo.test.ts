@@ -1,4 +1,4 @@
-/** The first of the README's two commands, as it is run: it checks each of its steps itself. */
+/** Runs the first command of the README. The command checks each of its steps itself. */
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -7,7 +7,7 @@ const DEMO = path.resolve(import.meta.dirname, "../../scripts/demo.ts");
 const TIMEOUT_MS = 120_000;
 
 it(
-  "npm run demo does the whole job against the sandbox",
+  "npm run demo completes all its steps against the sandbox",
   () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [DEMO], { encoding: "utf8", timeout: TIMEOUT_MS });
     expect(status, `${stdout}${stderr}`).toBe(0);

@@ -6,7 +6,7 @@ import { startProject } from "../support/project.ts";
 import { root } from "./markdown.ts";
 
 const folder = path.join(root, "examples");
-// Those in HCL are tested with the real Terraform: test/terraform/examples.test.ts.
+// test/terraform/examples.test.ts tests the examples in HCL with the real Terraform.
 const examples = (await readdir(folder, { withFileTypes: true })).filter(({ name }) =>
   existsSync(path.join(folder, name, "hosting.yaml")),
 );
@@ -19,7 +19,7 @@ const runs = examples.flatMap(({ name }): { name: string; flags: readonly string
 });
 
 describe("the examples", () => {
-  it.each(runs)("$name $flags is valid, can be applied, and is then as declared", async ({ name, flags }) => {
+  it.each(runs)("$name $flags is valid, can be applied, and then has no changes", async ({ name, flags }) => {
     const project = await startProject();
     const { tokens, url } = project.sandbox;
     Object.assign(project.env, { OWN_HOSTING_TOKEN: tokens.customer, PRODUCTION_URL: url, STAGING_URL: url });

@@ -1,4 +1,4 @@
-/** Each sentence of docs/limitations.md is held by a test or by a line of code: the table in limitations.md names them. */
+/** Tests or lines of code prove each sentence of docs/limitations.md. The table in limitations.md names them. */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -37,7 +37,10 @@ function sentencesOf(text: string): string[] {
 
 const sentences = sentencesOf(page);
 
-/** Returns the evidence of a row that does not hold. */
+/**
+ * Returns the wrong parts of a row's evidence: links whose file lacks the test or the pattern, and evidence that is
+ * not a list of links.
+ */
 function missing(evidence: string): string[] {
   const links = [...evidence.matchAll(LINK)];
   const isHeld = ([, text = "", link = ""]: RegExpExecArray) => {
@@ -63,7 +66,7 @@ describe("docs/limitations.md", () => {
     expect(quotes.filter((quote) => sentences.filter((one) => one.includes(quote)).length !== 1)).toEqual([]);
   });
 
-  it.each(rows)("is held: $quotes.0", ({ evidence }) => {
+  it.each(rows)("has correct evidence for: $quotes.0", ({ evidence }) => {
     expect(missing(evidence)).toEqual([]);
   });
 

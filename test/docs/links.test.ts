@@ -5,7 +5,7 @@ import { isOfRegistry, type Page, pages, prose, readPage, root } from "./markdow
 
 const all = pages();
 
-/** Anchors of a page: of its headings, as GitHub derives them, and explicit ones. */
+/** Returns the anchors of a page: explicit anchors, and anchors that GitHub derives from headings. */
 function anchors(page: Page): Set<string> {
   const text = prose(page);
   const headings = [...text.matchAll(/^#{1,6}\s+(.+)$/gm)].map(([, heading = ""]) =>
@@ -28,7 +28,7 @@ function target(page: Page, link: string): { file: string; anchor: string | unde
   return { file: to === "" ? page.file : path.posix.join(path.posix.dirname(page.file), to), anchor };
 }
 
-/** Returns the mistake of a link, undefined for a correct one. */
+/** Returns the error in a link, or undefined for a correct link. */
 function broken(page: Page, link: string): string | undefined {
   const { file, anchor } = target(page, link);
   if (!existsSync(path.join(root, file))) return `${link}: there is no ${file}`;
@@ -37,20 +37,17 @@ function broken(page: Page, link: string): string | undefined {
   return anchors(there).has(anchor) ? undefined : `${link}: ${file} has no such heading`;
 }
 
-describe("the pages hang together", () => {
-  it.each(all)("the links of $file lead somewhere", (page) => {
+describe("links between pages", () => {
+  it.each(all)("$file links only to existing files and headings", (page) => {
     expect(links(page).flatMap((link) => broken(page, link) ?? [])).toEqual([]);
   });
 
-  it.each(all.filter(({ file }) => isOfRegistry(file)))(
-    "$file links to nothing that a registry does not show",
-    (page) => {
-      const elsewhere = links(page).filter((link) => !isOfRegistry(target(page, link).file));
-      expect(elsewhere).toEqual([]);
-    },
-  );
+  it.each(all.filter(({ file }) => isOfRegistry(file)))("$file links only to pages that a registry shows", (page) => {
+    const elsewhere = links(page).filter((link) => !isOfRegistry(target(page, link).file));
+    expect(elsewhere).toEqual([]);
+  });
 
-  it("every page can be reached from the README", () => {
+  it("reach every page from the README", () => {
     const byFile = new Map(all.map((page) => [page.file, page]));
     const reached = new Set<string>();
     const open = ["README.md"];
@@ -63,7 +60,7 @@ describe("the pages hang together", () => {
     expect([...byFile.keys()].filter((file) => !reached.has(file))).toEqual([]);
   });
 
-  it("paths of the project that are named exist", () => {
+  it("all pages name only existing paths of the project", () => {
     const named = all.flatMap((page) =>
       [...prose(page).matchAll(/`((?:src|test|scripts|schemas|docs|examples|\.ci)\/[\w./-]*)`/g)].map(
         ([, file = ""]) => [page.file, file] as const,
@@ -73,7 +70,7 @@ describe("the pages hang together", () => {
     expect(named.filter(([, file]) => !/[A-Z]{4}/.test(file) && !existsSync(path.join(root, file)))).toEqual([]);
   });
 
-  it("scripts that are named exist", () => {
+  it("all pages name only existing scripts", () => {
     const { scripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { scripts: object };
     const named = all.flatMap(({ text }) => [...text.matchAll(/npm run ([a-z:]+)/g)].map(([, name = ""]) => name));
     expect(named.length).toBeGreaterThan(5);

@@ -9,23 +9,23 @@ export type Directives = ReadonlyMap<string, string>;
 /** A fenced block of a page. */
 export interface Block {
   readonly lang: string;
-  /** Without the fences, ending in a line break unless it is empty. */
+  /** Text without the fences. Ends with a line break unless the block is empty. */
   readonly text: string;
-  /** The line of the opening fence, from 1. */
+  /** Line of the opening fence. The first line of the page is 1. */
   readonly line: number;
-  /** The line of the closing fence. */
+  /** Line of the closing fence. */
   readonly end: number;
   readonly directives: Directives;
 }
 
 export interface Page {
-  /** Relative to the project: `docs/yaml.md`. */
+  /** Path relative to the project: `docs/yaml.md`. */
   readonly file: string;
   readonly text: string;
   readonly blocks: readonly Block[];
 }
 
-/** All pages for people, handwritten and generated. */
+/** Returns all pages for people, handwritten and generated. */
 export function pages(): Page[] {
   const folders = globSync("{docs,examples}/**/*.md", { cwd: root }).toSorted();
   const files = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...folders];
@@ -36,7 +36,10 @@ export function pages(): Page[] {
 export const isOfRegistry = (file: string): boolean =>
   /^docs\/(?:index\.md$|(?:guides|resources|data-sources|ephemeral-resources|functions)\/)/.test(file);
 
-/** Takes a page apart. @throws for a fence that is never closed, or is indented (it would be passed over). */
+/**
+ * Splits a page into its blocks.
+ * @throws Error for an unclosed fence, or for an indented fence, which the pattern would miss.
+ */
 export function readPage(file: string, text: string): Page {
   const blocks: Block[] = [];
   const lines = text.split("\n");
@@ -60,7 +63,7 @@ export function readPage(file: string, text: string): Page {
   return { file, text, blocks };
 }
 
-/** The comments on the lines before a block. */
+/** Returns the HTML comments on the lines before a block. */
 function directivesOf(before: readonly string[]): Directives {
   const directives = new Map<string, string>();
   for (const line of before.toReversed()) {

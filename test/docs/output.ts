@@ -1,5 +1,5 @@
 /**
- * Compares the output of a page with the real one. Dates, ids and durations are equal on both sides, and a line `…`
+ * Compares the output on a page with the real output. Both sides have equal dates, ids and durations, and a line `…`
  * matches any lines.
  */
 
@@ -17,14 +17,14 @@ const RULES: readonly (readonly [RegExp, (text: string) => string])[] = [
   [/\bafter \d+m?s\b/g, () => "after 0s"],
   [/\b\d+ requests? in (?:under 1|\d+) s\b/g, () => "N requests in N s"],
   [/\b\d+ ms\b/g, () => "N ms"],
-  // The number depends on the requests of the minute before.
+  // The number depends on the requests of the previous minute.
   [/\b\d+ of 60 left\b/g, () => "N of 60 left"],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, () => "UUID"],
   [/\([0-9a-f]{12}\)/g, () => "(COMMIT)"],
   [/Node \d+\.\d+\.\d+, \w+-\w+/g, () => "Node VERSION, PLATFORM"],
 ];
 
-/** Returns the lines of an output, with equal values where runs differ. */
+/** Returns the lines of an output. Replaces values that differ between runs with fixed values. */
 export function steadyLines(text: string): string[] {
   const lines = RULES.reduce((result, [pattern, replace]) => result.replace(pattern, replace), text)
     .split("\n")
@@ -48,7 +48,7 @@ function sortRuns(lines: readonly string[]): string[] {
 
 const isGap = (line: string) => line.trim() === "…";
 
-/** Decides whether the shown output is the real one. */
+/** Decides whether the output on the page equals the real output. */
 export function agrees(shown: string, real: string): boolean {
   return matches(steadyLines(shown), steadyLines(real));
 }
@@ -63,7 +63,7 @@ function matches(shown: readonly string[], real: readonly string[]): boolean {
   return real[0] === first && matches(shown.slice(1), real.slice(1));
 }
 
-/** Decides whether the shown output leaves out lines. */
+/** Decides whether the output on the page omits lines. */
 export function hasGaps(shown: string): boolean {
   return shown.split("\n").some(isGap);
 }

@@ -17,7 +17,10 @@ interface Checked extends Run {
   readonly shown: Block | undefined;
 }
 
-/** @param runs of the blocks of the page that are run, in their order. */
+/**
+ * Pairs the executed blocks of the page with their runs.
+ * @param runs Results of the executed blocks, in their order.
+ */
 function together({ blocks }: Page, runs: readonly Run[]): Checked[] {
   return blocks.filter(isRun).map((block, index) => {
     const next = blocks.slice(blocks.indexOf(block) + 1).find(({ lang }) => lang === "text" || lang === "sh");
@@ -27,7 +30,7 @@ function together({ blocks }: Page, runs: readonly Run[]): Checked[] {
   });
 }
 
-/** Returns each difference between a page and its run. */
+/** Returns each difference between a page and its runs. */
 function mistakes(page: Page, runs: readonly Run[]): string[] {
   return together(page, runs).flatMap(({ block, code, expected, output, shown }) => {
     const where = `${page.file}:${block.line}`;
@@ -37,7 +40,9 @@ function mistakes(page: Page, runs: readonly Run[]): string[] {
   });
 }
 
-/** Returns the page with the real output. Blocks with gaps stay: only a person knows what to leave out. */
+/**
+ * Returns the page with the real output. Keeps outputs with gaps, because only a person can select the omitted lines.
+ */
 function updated(page: Page, runs: readonly Run[]): string {
   const lines = page.text.split("\n");
   for (const { code, expected, output, shown } of together(page, runs).toReversed()) {
@@ -47,7 +52,7 @@ function updated(page: Page, runs: readonly Run[]): string {
   return lines.join("\n");
 }
 
-describe("the commands of the pages do what the pages say", { timeout: 160_000 }, () => {
+describe("the commands of the pages have the documented results", { timeout: 160_000 }, () => {
   const run = pages().filter(({ blocks }) => blocks.some(isRun));
   const lacking = TERRAFORM.path === undefined ? run.filter(usesTerraform) : [];
   for (const { file } of lacking) itWith(TERRAFORM)(file, () => undefined);
@@ -60,7 +65,7 @@ describe("the commands of the pages do what the pages say", { timeout: 160_000 }
   });
 });
 
-describe("the check itself", () => {
+describe("the check of the pages", () => {
   const check = async (body: string) => {
     const page = readPage("test.md", body);
     return mistakes(page, await runPage(page));
@@ -69,16 +74,16 @@ describe("the check itself", () => {
   it.each([
     ["another output", "```sh\necho one\n```\n```text\ntwo\n```\n", /prints\none\nbut the page shows\ntwo/],
     [
-      "an exit code that is not the one announced",
+      "an exit code that differs from the page",
       "<!-- exit: 2 -->\n```sh\nhostform plan\n```\n",
       /ended with 1 in place of 2/,
     ],
     ["a block after a failure", "```sh\nfalse\n```\n```sh\ntrue\n```\n", /test.md:4: ended with a failure/],
-  ])("refuses %s", async (_, body, words) => {
+  ])("fails for %s", async (_, body, words) => {
     expect((await check(body)).join("\n")).toMatch(words);
   });
 
-  it("keeps amounts and numbers apart, and dates, ids and durations not", () => {
+  it("distinguishes amounts and numbers, but not dates, ids and durations", () => {
     expect(agrees("billed 450 USD", "billed 451 USD")).toBe(false);
     expect(agrees("a: Creating...\nb: Creating...", "b: Creating...\na: Creating...")).toBe(true);
     expect(agrees("3 requests in 2 s. [id=1003] 2026-11-28", "4 requests in under 1 s. [id=1004] 2027-01-02")).toBe(
@@ -88,7 +93,7 @@ describe("the check itself", () => {
     expect(agrees("one\n…\nfive", "one\ntwo\nthree\nfour")).toBe(false);
   });
 
-  it("has few blocks that are not run, each with a reason", () => {
+  it("skips only listed blocks, each with a reason", () => {
     const skipped = pages().flatMap(({ blocks }) =>
       blocks.filter(({ lang, directives }) => lang === "sh" && directives.has("not run")),
     );

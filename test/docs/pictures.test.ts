@@ -8,14 +8,14 @@ const AGAIN = "`npm run pictures` takes the pictures again";
 const KB = 1024;
 
 describe("the pictures of README and docs", () => {
-  it("are those of the present pages: what each was made from is as it was", async () => {
+  it("are current: their sources have not changed since their creation", async () => {
     const { pictures, close } = await agencyPages();
     await close();
     const now = Object.fromEntries(pictures.map((picture) => [picture.name, hashOf(picture)]));
     expect(JSON.parse(readFileSync(path.join(FOLDER, RECORD), "utf8")), AGAIN).toEqual(now);
   });
 
-  it("show at the terminal what the commands print", async () => {
+  it("show the output of the commands", async () => {
     expect(readFileSync(path.join(FOLDER, FIRST_MINUTE), "utf8"), AGAIN).toBe(await firstMinute());
   });
 

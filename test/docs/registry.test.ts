@@ -1,4 +1,4 @@
-/** The provider's pages, as the Terraform Registry wants them. */
+/** Checks that the provider's pages have the format of the Terraform Registry. */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -23,7 +23,7 @@ const described = Object.entries(FOLDERS).flatMap(([folder, schemas]) =>
 );
 
 describe("the provider's pages", () => {
-  it("are there for everything that the provider offers, and for nothing else", () => {
+  it("exist for each part of the provider, and for nothing else", () => {
     const functions = [...catalogue.functions.keys()].map((name) => `docs/functions/${name}.md`);
     const found = globSync(
       REGISTRY_FOLDERS.map((folder) => `docs/${folder}/*`),
@@ -34,14 +34,14 @@ describe("the provider's pages", () => {
   });
 
   it.each([...described, { file: "docs/index.md", name: "the provider", schema: catalogue.provider }])(
-    "$file has every attribute of $name, once",
+    "$file lists every attribute of $name once",
     ({ file, schema }) => {
       const shown = [...text(file).matchAll(/^- `(\w+)` \(/gm)].map(([, name]) => name);
       expect(shown.toSorted()).toEqual(namesOf(schema.attributes).toSorted());
     },
   );
 
-  it.each([...all.keys()].filter(isOfRegistry))("%s says in its front matter what the Registry shows", (file) => {
+  it.each([...all.keys()].filter(isOfRegistry))("%s has the front matter that the Registry shows", (file) => {
     const matter = /^---\n([\s\S]*?)\n---\n/.exec(text(file))?.[1];
     const { page_title, subcategory, description } = parse(matter ?? "") ?? {};
     expect(page_title).toMatch(/^\S.*\S$/);
@@ -49,13 +49,13 @@ describe("the provider's pages", () => {
     expect(description).toMatch(/^[^`[\]\n]{10,400}$/);
   });
 
-  it("speak of Terraform, not of the YAML", () => {
+  it("contain Terraform's words, not words of the YAML", () => {
     const foreign = /hostform (?:import|plan|apply|resolve|state)|--reorder|--order-anyway|`import: /;
     for (const { file } of described) expect(text(file), file).not.toMatch(foreign);
   });
 });
 
-/** Every attribute with those inside it, as often as it occurs. */
+/** Returns the name of every attribute, including nested attributes. A name may occur several times. */
 function namesOf(attributes: Attributes): string[] {
   return Object.entries(attributes).flatMap(([name, { type }]) => [
     name,
@@ -63,7 +63,7 @@ function namesOf(attributes: Attributes): string[] {
   ]);
 }
 
-it("the examples are below examples, in the folders that documentation tools look in", () => {
+it("the Terraform examples are in the folders that documentation tools read", () => {
   const folders = globSync("examples/{resources,data-sources,ephemeral-resources,functions}/*", { cwd: root });
   const known = [
     ...[...catalogue.resources.keys()].map((name) => `resources/${name}`),

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { guardSettings, providerSettings } from "../../src/fronts/yaml/index.ts";
 import { root } from "./markdown.ts";
 
-// docs/commands.md is generated, and test/unit/sandbox/profile-docs.test.ts checks the switches of the sandbox.
+// docs/commands.md is generated. test/unit/sandbox/profile-docs.test.ts checks the switches of the sandbox.
 it.each([
   ["orders.md", [...Object.keys(guardSettings.shape), "--allow-unknown-prices", "--allow-removals"]],
   ["yaml.md", Object.keys(providerSettings.shape)],

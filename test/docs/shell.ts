@@ -8,20 +8,20 @@ import { builtProgram } from "../support/program.ts";
 import { startSandbox } from "../support/sandbox.ts";
 import { type Block, type Page, root } from "./markdown.ts";
 
-/** Longest time for the blocks of one page. */
+/** Time limit for the blocks of one page, in milliseconds. */
 const PAGE_MS = 150_000;
-/** Folder that pages show in place of the temporary one. */
+/** Folder that pages show in place of the temporary folder. */
 const SHOWN_FOLDER = "/home/nino/acme";
 
 /** Result of a `sh` block. */
 export interface Run {
-  /** Undefined if this block or an earlier one failed. */
+  /** Exit code. Undefined if this block or an earlier block failed. */
   readonly code: number | undefined;
-  /** Both streams in one text, as at a terminal. */
+  /** Standard output and standard error in one text, as a terminal shows them. */
   readonly output: string;
 }
 
-/** Returns true for a block that is executed. */
+/** Returns true for an executed block. */
 export const isRun = ({ lang, directives }: Block) => lang === "sh" && !directives.has("not run");
 
 /** Returns true for a page that runs Terraform. */
@@ -32,10 +32,10 @@ export const usesTerraform = ({ blocks }: Page) =>
 const usesConstructs = ({ blocks }: Page) => blocks.some(({ text }) => /["']hostform\/cdkt[fn]\b/.test(text));
 
 /**
- * Runs a page as a reader would who types everything in order, in one shell and an empty folder: `sh` blocks are
- * executed, blocks with `<!-- file: NAME -->` are written to that file. HOSTING_BASE_URL, HOSTING_TOKEN (the agency's),
- * OWN_HOSTING_TOKEN (the customer's) and HOSTING_SANDBOX_CONTROL_URL lead to a sandbox of the page's own, without rate limit.
- * @returns the results of the executed blocks, in order.
+ * Runs a page like a reader who types each block in order, in one shell and an empty folder. Executes `sh` blocks, and
+ * writes blocks with `<!-- file: NAME -->` to that file. HOSTING_BASE_URL, HOSTING_TOKEN (the agency's),
+ * OWN_HOSTING_TOKEN (the customer's) and HOSTING_SANDBOX_CONTROL_URL refer to a new sandbox without a rate limit.
+ * @returns Results of the executed blocks, in their order.
  */
 export async function runPage(page: Page): Promise<Run[]> {
   const { blocks } = page;
@@ -62,11 +62,11 @@ export async function runPage(page: Page): Promise<Run[]> {
       HOSTING_SANDBOX_CONTROL_URL: sandbox.controlUrl,
       // Node 22 warns that TypeScript is experimental.
       NODE_OPTIONS: "--disable-warning=ExperimentalWarning",
-      // A cache of compiled code halves the time of a start.
+      // A cache of compiled code halves the start time.
       NODE_COMPILE_CACHE: path.join(root, "node_modules/.cache/hostform-docs"),
       ...QUICK_GO,
       NO_COLOR: "1",
-      // Terraform ignores NO_COLOR, and asks for newer versions of itself.
+      // Terraform ignores NO_COLOR, and checks for new versions.
       ...Object.fromEntries(COLOURED.map((command) => [`TF_CLI_ARGS_${command}`, "-no-color"])),
       CHECKPOINT_DISABLE: "1",
       TZ: "UTC",
@@ -88,20 +88,23 @@ export async function runPage(page: Page): Promise<Run[]> {
   }
 }
 
-/** Terraform's garbage collector and threads, as in all tests. */
+/** Settings of Go's garbage collector and threads for Terraform, equal in all tests. */
 const { GOGC = "", GOMAXPROCS = "" } = process.env;
 const QUICK_GO = { GOGC, GOMAXPROCS };
 
 const COLOURED = ["init", "plan", "apply", "destroy", "import", "show", "validate", "test"];
 
-/** Puts the built program onto the PATH of the page. */
+/** Writes the command `hostform`, which runs the built program, to the folder `bin` on the PATH of the page. */
 async function writeWrapper(bin: string): Promise<void> {
   const file = path.join(bin, "hostform");
   await writeFile(file, `#!/bin/bash\nexec "${process.execPath}" "${await builtProgram()}" "$@"\n`);
   await chmod(file, 0o755);
 }
 
-/** Makes `import … from "hostform/client"` work in the folder, on the built files. The schemas are left out: readers install hostform globally. */
+/**
+ * Links the built files so that `import … from "hostform/client"` works in the folder. Omits the schemas, because
+ * readers install hostform globally.
+ */
 export async function linkPackage(project: string): Promise<void> {
   const folder = path.join(project, "node_modules/hostform");
   await mkdir(folder, { recursive: true });
@@ -109,7 +112,10 @@ export async function linkPackage(project: string): Promise<void> {
     await symlink(path.join(await builtPackage(), name), path.join(folder, name));
 }
 
-/** Writes one script for the whole page, so that `cd`, `export` and background processes last. It stops at the first failure. */
+/**
+ * Writes one script for all blocks of the page, so that `cd`, `export` and background processes affect later blocks.
+ * The script stops at the first failure.
+ */
 async function script(blocks: readonly Block[], out: string): Promise<string> {
   const parts = ["exec </dev/null"];
   for (const [index, block] of blocks.entries()) {
@@ -125,14 +131,14 @@ async function script(blocks: readonly Block[], out: string): Promise<string> {
   return `${parts.join("\n")}\n`;
 }
 
-/** Runs a script in its own process group, and ends the processes that it leaves. */
+/** Runs a script in its own process group, and ends the processes that remain after it. */
 function runScript(file: string, cwd: string, env: Record<string, string>): Promise<void> {
   const child = spawn("bash", [file], { cwd, env, detached: true, stdio: "ignore" });
   const end = () => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
     } catch {
-      // Nothing was left running.
+      // No process remained.
     }
   };
   return new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ import { root } from "./markdown.ts";
 const EXAMPLES = readdirSync(path.join(root, "examples")).filter((name) =>
   existsSync(path.join(root, "examples", name, "cdktf.json")),
 );
-/** A secret in the environment of each run, which no output may contain. */
+/** Secret in the environment of each run. No output may contain the secret. */
 const CANARY = "canary-5b1d-hunter22";
 
 const run = promisify(execFile);
@@ -54,7 +54,7 @@ describe("the examples for CDKTF and CDK Terrain", () => {
     return value;
   };
 
-  it("are synthesized without a warning, and hold nothing of the environment", () => {
+  it("are synthesized without a warning, and contain no value of the environment", () => {
     const files = globSync("*/cdktf.out/**/*.json", { cwd: base });
     expect(files).toHaveLength(7 + EXAMPLES.length);
     for (const file of files) expect(read(at(file)), file).not.toContain(CANARY);
@@ -65,28 +65,31 @@ describe("the examples for CDKTF and CDK Terrain", () => {
     }
   });
 
-  it.each(["development", "staging", "production"])("give the same %s under both libraries", (stack) => {
+  it.each(["development", "staging", "production"])("synthesize the same %s with both libraries", (stack) => {
     expect(synthesized("cdktn-agency", stack)).toEqual(synthesized("cdktf-agency", stack));
   });
 
-  it.each(["cdktf-site", "cdktn-agency"])("%s is applied by hostform alone, and is then as declared", async (name) => {
-    const project = await startProject({ env: { TF_VAR_nino_password: CANARY } });
-    const hostform = (...args: string[]) => project.run(...args, "--stack", at(name, "cdktf.out"));
-    const applied = await hostform("apply", "--auto-approve");
-    expect(applied.code, applied.text).toBe(0);
-    const again = await hostform("plan", "--detailed-exitcode");
-    expect(again.code, again.text).toBe(0);
-    // Secrets are where the program says, beside it, and nowhere else.
-    const states = globSync("*.tfstate", { cwd: at(name) });
-    expect(states).toHaveLength(Object.keys(JSON.parse(read(at(name, "cdktf.out/manifest.json"))).stacks).length);
-    const written = states.map((state) => read(at(name, state))).join("");
-    expect([written, applied.text, again.text].join("")).not.toContain(CANARY);
-    const [, secret = ""] = /^[A-Z]+_SECRET=(\S+)$/m.exec(read(at(name, "hooks.env"))) ?? [];
-    expect(secret).toMatch(/^whsec_/);
-    expect([written, applied.text].join("")).not.toContain(secret);
-    const sent = project.control.requests().filter(({ path: to }) => to.endsWith("/password"));
-    expect(sent).toHaveLength(name === "cdktf-site" ? 0 : 2);
-  });
+  it.each(["cdktf-site", "cdktn-agency"])(
+    "%s is applied by hostform without Terraform, and then has no changes",
+    async (name) => {
+      const project = await startProject({ env: { TF_VAR_nino_password: CANARY } });
+      const hostform = (...args: string[]) => project.run(...args, "--stack", at(name, "cdktf.out"));
+      const applied = await hostform("apply", "--auto-approve");
+      expect(applied.code, applied.text).toBe(0);
+      const again = await hostform("plan", "--detailed-exitcode");
+      expect(again.code, again.text).toBe(0);
+      // The program sets the folder of each secret. No state contains a secret.
+      const states = globSync("*.tfstate", { cwd: at(name) });
+      expect(states).toHaveLength(Object.keys(JSON.parse(read(at(name, "cdktf.out/manifest.json"))).stacks).length);
+      const written = states.map((state) => read(at(name, state))).join("");
+      expect([written, applied.text, again.text].join("")).not.toContain(CANARY);
+      const [, secret = ""] = /^[A-Z]+_SECRET=(\S+)$/m.exec(read(at(name, "hooks.env"))) ?? [];
+      expect(secret).toMatch(/^whsec_/);
+      expect([written, applied.text].join("")).not.toContain(secret);
+      const sent = project.control.requests().filter(({ path: to }) => to.endsWith("/password"));
+      expect(sent).toHaveLength(name === "cdktf-site" ? 0 : 2);
+    },
+  );
 
   it("pass their own tests", { timeout: 60_000 }, async () => {
     const report = at("report.json");
@@ -99,7 +102,7 @@ describe("the examples for CDKTF and CDK Terrain", () => {
     expect(numTotalTests).toBeGreaterThan(15);
   });
 
-  it.each(EXAMPLES)("%s type-checks as strictly as its tsconfig says", { timeout: 60_000 }, async (name) => {
+  it.each(EXAMPLES)("%s type-checks with the options of its tsconfig", { timeout: 60_000 }, async (name) => {
     expect(await said(node(name, path.join(root, "node_modules/.bin/tsc"), "-p", ".", "--singleThreaded"))).toBe("");
   });
 });

@@ -8,7 +8,7 @@ import { type Page, pages, root } from "./markdown.ts";
 
 /**
  * Type-checks texts as modules that may import `hostform`, `hostform/client`, `hostform/cdktf` and `hostform/cdktn`.
- * @returns what the compiler says.
+ * @returns The compiler's output.
  */
 async function check(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), "hostform-docs-types-"));
@@ -39,7 +39,10 @@ async function check(files: Readonly<Record<string, string>>): Promise<string> {
   }
 }
 
-/** The modules of a page, in their own folder: under the name that the page gives them, so that they find each other. */
+/**
+ * Returns the modules of a page as paths and texts. Each page has its own folder, and a module has the name that the
+ * page shows, so that modules can import each other.
+ */
 const modules = ({ file, blocks }: Page): [string, string][] =>
   blocks
     .filter(({ lang }) => lang === "ts")
@@ -48,7 +51,7 @@ const modules = ({ file, blocks }: Page): [string, string][] =>
       return [path.join(file.replace(/\W+/g, "-"), name), text];
     });
 
-/** Beside the modules of the pages, so that one run of the compiler checks both. */
+/** Modules with type errors. One run of the compiler checks them and the modules of the pages. */
 const WRONG = {
   "wrong.ts":
     'import { HostingClient } from "hostform/client";\nexport const client = new HostingClient({ token: 1 });\n',
@@ -56,7 +59,7 @@ const WRONG = {
     'import { TerraformStack } from "cdktn";\nimport { HostedSite } from "hostform/cdktn";\nexport const make = (stack: TerraformStack) => new HostedSite(stack, "a", { planId: 1, currency: "GBP" });\n',
 };
 
-it("the TypeScript of the pages and the receivers type-checks, and a mistake is found", {
+it("the TypeScript of the pages and the receivers type-checks, and type errors are found", {
   timeout: 60_000,
 }, async () => {
   const receivers = globSync("examples/webhooks/*.ts", { cwd: root });
@@ -67,7 +70,7 @@ it("the TypeScript of the pages and the receivers type-checks, and a mistake is 
   expect(found.length).toBeGreaterThan(0);
   expect(new Set(found.map(([name]) => name)).size).toBe(found.length);
   const said = await check({ ...Object.fromEntries(found), ...WRONG });
-  // Where a mistake goes on, its lines are indented.
+  // The compiler indents the continuation lines of an error.
   const ofPages = said
     .split("\n")
     .filter((line) => /^\S/.test(line) && !/(?:^|\/)(?:wrong|page\/site)\.ts\(/.test(line));

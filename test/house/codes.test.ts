@@ -1,4 +1,4 @@
-/** The codes of diagnostics: each is emitted, and only where a reader finds its text. */
+/** Diagnostic codes: the sources use each code, and the catalogue contains each text. */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
@@ -9,7 +9,7 @@ const TABLE = "core/model/codes.ts";
 const sources = globSync("**/*.ts", { cwd: ROOT }).filter((file) => file !== TABLE);
 const all = new Map(sources.map((file) => [file, readFileSync(path.join(ROOT, file), "utf8")]));
 
-it("no code of the table is dead: a message, a refusal or a condition carries it", () => {
+it("a message, an error or a condition uses each code of the table", () => {
   const text = [...all.values()].join("\n");
   const isEmitted = (code: string) => {
     const name = code.replaceAll(".", "\\.");
@@ -20,10 +20,10 @@ it("no code of the table is dead: a message, a refusal or a condition carries it
   expect(Object.keys(codes).filter((code) => !isEmitted(code))).toEqual([]);
 });
 
-/** Rooms whose texts are all in the catalogue. */
+/** Folders whose texts are all in the catalogue. */
 const SPEAKING = /^core\/(?:api|engine|files|kinds|lifecycle|local|policy)\//;
 
-it("no text of these rooms is outside of the catalogue", () => {
+it("folders that use the catalogue contain no text of a diagnostic", () => {
   const speaking = [...all].filter(
     ([file, text]) => SPEAKING.test(file) && /(?<!#)\b(?:errorOf|warningOf|fail)\(/.test(text),
   );

@@ -1,4 +1,4 @@
-/** The table of the framework's checks names tests that exist. */
+/** The table of the Terraform framework's checks names existing tests. */
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ const rows = readFileSync(TABLE, "utf8")
   .map(([, check = "", here = "", test = "", end]) => ({ check, here, test, end }));
 
 describe("each check of the framework", () => {
-  it("is a row of three cells, with what this provider does and a test, or the reason for which it cannot occur", () => {
+  it("is a row of three cells: the check, the provider's behaviour, and a test or the reason why the case cannot occur", () => {
     expect(rows.length).toBeGreaterThan(40);
     for (const { check, here, test, end } of rows) {
       expect(end, check).toBe("");
@@ -23,7 +23,7 @@ describe("each check of the framework", () => {
     }
   });
 
-  it("links tests that exist", () => {
+  it("links existing tests", () => {
     const missing = rows.flatMap(({ check, test }) =>
       [...test.matchAll(LINK)].flatMap(([, title = "", link = ""]) => {
         const file = path.resolve(path.dirname(TABLE), link);
@@ -34,7 +34,7 @@ describe("each check of the framework", () => {
   });
 });
 
-/** Returns true where a file has the title as a whole string. */
+/** Returns true if a file contains the title as a complete string. */
 function quoted(file: string, title: string): boolean {
   const text = readFileSync(file, "utf8");
   return ['"', "`"].some((quote) => text.includes(`${quote}${title}${quote}`));

@@ -3,11 +3,11 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { circles, files, type Import, imports, isGenerated, roomOf, SRC, textOf } from "../../scripts/house/sources.ts";
 
-/** The files of kinds that are about all of them. */
+/** Files of `core/kinds` that define the contract of all kinds. */
 const CONTRACT = ["core/kinds/kind.ts", "core/kinds/attribute.ts"];
-/** What a front may import that reads a declaration; no front knows another. */
+/** Imports allowed in a front that reads a declaration. No front imports another front. */
 const READING = ["fronts/source", "core/model", "core/expression", ...CONTRACT, "core/kinds/provider-settings.ts"];
-/** The house's import table: room of `src` -> what it may import of the rest of `src`, or beside it. */
+/** Import table: folder of `src` -> folders and files that its files may import. */
 const TABLE: Readonly<Record<string, readonly string[]>> = {
   "core/model": [],
   "core/messages": ["core/model"],
@@ -71,7 +71,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
 function allowed({ from, to, form }: Import): boolean {
   const folder = roomOf(from);
   if (roomOf(to) === folder) return true;
-  // Every other room of the core, and every front, speaks from the catalogue.
+  // Only the core, the fronts, the project and the command line use the catalogue.
   if (roomOf(to) === "core/messages")
     return folder !== "core/model" && /^(?:core\/|fronts\/|project|cli$)/.test(folder);
   return (TABLE[folder] ?? []).some((entry) => {
@@ -85,7 +85,7 @@ function allowed({ from, to, form }: Import): boolean {
   });
 }
 
-/** Kinds may share files of their folder, but no kind imports another. */
+/** Returns true if one kind imports another kind. Kinds may share files of their folder. */
 function acrossKinds({ from, to }: Import): boolean {
   const shared = /^core\/kinds\/(?:attribute|invoice|kind|life|secret-output)\.ts$/;
   const unit = (file: string) => file.split("/")[2];
@@ -99,26 +99,26 @@ function acrossKinds({ from, to }: Import): boolean {
   );
 }
 
-/** A file without the program that `adopt` writes, which runs elsewhere. */
+/** Returns a file's text without the program that `adopt` writes, because this program runs elsewhere. */
 const ownCodeOf = (file: string) => textOf(file).replace(/^\) => `(?:\\`|[^`])*`;$/gm, "");
 
-describe("the house", () => {
-  it("finds the imports at all", () => {
+describe("src", () => {
+  it("has imports that the search finds", () => {
     expect(imports.length).toBeGreaterThan(200);
     expect(imports.filter(({ form }) => form === "lazy").length).toBeGreaterThan(2);
   });
 
-  it("knows every folder of src", () => {
+  it("has every folder in the import table", () => {
     expect([...new Set(files.map(roomOf))].filter((folder) => !(folder in TABLE))).toEqual([]);
   });
 
-  it("keeps the import table", () => {
+  it("has only imports that the import table allows", () => {
     expect(imports.filter((one) => !allowed(one)).map(({ from, to, form }) => `${from} -> ${to} (${form})`)).toEqual(
       [],
     );
   });
 
-  it("lets no kind import another", () => {
+  it("has no kind that imports another kind", () => {
     expect(imports.filter(acrossKinds).map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
   });
 
@@ -128,23 +128,23 @@ describe("the house", () => {
     ).toEqual([]);
   });
 
-  it("has no circles, lazy imports included", () => {
+  it("has no circular imports, including lazy imports", () => {
     expect(circles(imports)).toEqual([]);
   });
 
-  it("makes folders with makeFolder: `mkdir` with `recursive` never returns where one cannot be made below /proc", () => {
+  it("creates folders with makeFolder, because a recursive `mkdir` below /proc never returns", () => {
     const recursive = files.filter((file) => /\bmkdir(?:Sync)?\([^;]*recursive: true/.test(textOf(file)));
     expect(recursive).toEqual([]);
   });
 
-  it("keeps files small enough to read", () => {
+  it("has only files below the size limit", () => {
     const long = files
       .map((file) => [file, textOf(file).split("\n").length] as const)
       .filter(([file, lines]) => lines > 410 && !isGenerated(file));
     expect(long).toEqual([]);
   });
 
-  it("gives each file of core a name of its own, and none the name of another room or folder", () => {
+  it("gives each file of core a unique name that differs from all folder names", () => {
     const core = files.filter((file) => file.startsWith("core/") && !file.endsWith("/index.ts"));
     const nameOf = (file: string) => path.posix.basename(file, ".ts");
     const folders = [...new Set([...files.map(roomOf), ...core.map(path.posix.dirname)])];
@@ -153,7 +153,7 @@ describe("the house", () => {
     expect({ twins, rooms }).toEqual({ twins: [], rooms: [] });
   });
 
-  it("opens paths in one place: what is published alone, and the sandbox, have their own", () => {
+  it("imports fs only in core/files, the sandbox and the webhook library", () => {
     const open = files.filter((file) =>
       /^import .* from "(?:node:)?fs(?:\/promises)?"|\b(?:import|require|getBuiltinModule)\("(?:node:)?fs\b/m.test(
         ownCodeOf(file),
@@ -163,7 +163,7 @@ describe("the house", () => {
     expect(open.filter((file) => !allowed.test(file))).toEqual(["core/files/disk.ts", "core/files/file-system.ts"]);
   });
 
-  it("opens each folder with a paragraph", () => {
+  it("has a paragraph about each folder", () => {
     const folders = [...new Set(files.map(roomOf))].filter((folder) => folder !== "cli");
     for (const folder of folders) {
       expect(textOf(`${folder}/index.ts`), folder).toMatch(/^\/\*\*[\s\S]*Must not:[\s\S]*?\*\//);

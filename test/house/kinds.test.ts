@@ -3,17 +3,17 @@ import { describe, expect, it } from "vitest";
 import { files, textOf } from "../../scripts/house/sources.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
 
-/** Rooms that know kinds by their contract or by the words of a change. */
+/** Folders that use kinds only by their contract and by the words of a change. */
 const ROOMS = /^(?:core\/(?:model|engine|lifecycle)|report|project\/watch)\//;
 const TYPES = [...kinds.keys()];
 const BARE = new Set([...kinds.values()].flatMap(({ type, noun, section }) => [type.slice(8), noun, section]));
-/** Calls that compare: `includes("domain")`, `startsWith("webhook")`. */
+/** Calls that compare a string: `includes("domain")`, `startsWith("webhook")`. */
 const COMPARING = new Set(["includes", "has", "get", "startsWith", "endsWith", "indexOf", "test"]);
 
 type Node = { readonly type: string; readonly [field: string]: unknown };
 const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null && "type" in value;
 
-/** Literals of a program, without its comments, with the node around them. */
+/** Yields the string literals of a program without its comments, each with its parent node. */
 function* literals(node: unknown, parent?: Node): Generator<{ text: string; node: Node; parent?: Node }> {
   if (Array.isArray(node)) for (const each of node) yield* literals(each, parent);
   if (!isNode(node)) return;
@@ -25,7 +25,7 @@ function* literals(node: unknown, parent?: Node): Generator<{ text: string; node
     if (!/Comments|tokens|loc/.test(field)) yield* literals(child, node);
 }
 
-/** Names of kinds in a source: their types in any literal, and their bare words where something is compared with one. */
+/** Returns the names of kinds in a source: types in any literal, and bare words in comparisons. */
 function namesIn(text: string): string[] {
   const program = parse(text, { sourceType: "module", plugins: ["typescript"] }).program as unknown;
   return [...literals(program)].flatMap(({ text: literal, node, parent }) => {
@@ -34,7 +34,7 @@ function namesIn(text: string): string[] {
     const { type, operator, left, right, callee } = parent as Node &
       Record<"operator" | "left" | "right" | "callee", Node>;
     const other = left === node ? right : left;
-    // The rule by which orders are named is a setting, not a kind.
+    // The setting `ordersNamedBy` has values that equal names of kinds.
     const isSetting = isNode(other) && /^ordersNamedBy$/.test(String((other.property as Node | undefined)?.name));
     const isCompared =
       (type === "BinaryExpression" && /[=!]==?/.test(String(operator)) && !isSetting) ||
@@ -44,7 +44,7 @@ function namesIn(text: string): string[] {
   });
 }
 
-describe("the rooms without kinds", () => {
+describe("folders that are independent of kinds", () => {
   it.each([
     ...TYPES.map((type) => `if (change.type === "${type}") act();`),
     "switch (noun) { case 'webhook': act(); }",
@@ -53,17 +53,17 @@ describe("the rooms without kinds", () => {
     'const all = kinds.get("hosting_service");',
     "const noun = type.replace(/^hosting_/, '');",
     "const type = `hosting_${noun}`;",
-  ])("would find %s", (source) => {
+  ])("would fail with %s", (source) => {
     expect(namesIn(source)).not.toEqual([]);
   });
 
-  it("would find none in comments, types and attribute names", () => {
+  it("may contain comments, types and attribute names with these words", () => {
     const source =
       "/** hosting_service.acme */ const a = change.after?.domain; // hosting_grant\nconst b = ['domain'];";
     expect(namesIn(source)).toEqual([]);
   });
 
-  it("name no kind", () => {
+  it("name no kind in a literal", () => {
     const own = files.filter((file) => ROOMS.test(file));
     expect(own.length).toBeGreaterThan(50);
     expect(own.flatMap((file) => namesIn(textOf(file)).map((name) => `${file}: ${name}`))).toEqual([]);

@@ -14,7 +14,10 @@ interface Locked {
 
 const root = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
-/** The project, the generators that only those who generate install, and Node for those whose own is too old. */
+/**
+ * Folders with a lock file: the project, the generators for contributors who generate, and Node for contributors whose
+ * own Node is too old.
+ */
 const FOLDERS = [".", "scripts/bindings", "scripts/node"];
 const packagesOf = (folder: string): [place: string, Locked][] =>
   Object.entries(JSON.parse(read(path.join(folder, "package-lock.json"))).packages);
@@ -24,19 +27,20 @@ const nameOf = (place: string) => place.split("node_modules/").at(-1) ?? "";
 describe.each(FOLDERS)("the lock file of %s", (folder) => {
   const packages = packagesOf(folder);
 
-  // `npm ci` refuses a lock that leaves one out, on every machine but the one that wrote it.
-  it("holds the packages of every platform", () => {
+  // `npm ci` rejects a lock file without an optional package, on every platform except the platform that wrote the
+  // lock file.
+  it("contains the packages of every platform", () => {
     const names = new Set(packages.map(([place]) => nameOf(place)));
     const wanted = packages.flatMap(([, { optionalDependencies = {} }]) => Object.keys(optionalDependencies));
     expect(wanted.length).toBeGreaterThan(2);
     expect(wanted.filter((name) => !names.has(name))).toEqual([]);
   });
 
-  it("names no place that packages come from: that is the reader's setting", () => {
+  it("names no registry, because the user configures the registry", () => {
     expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([place]) => place)).toEqual([]);
   });
 
-  it("settles the version and the checksum of each package", () => {
+  it("fixes the version and the checksum of each package", () => {
     const fetched = packages.filter(([place, { inBundle }]) => place !== "" && inBundle !== true);
     expect(fetched.length).toBeGreaterThan(2);
     const open = fetched.filter(
@@ -45,7 +49,7 @@ describe.each(FOLDERS)("the lock file of %s", (folder) => {
     expect(open.map(([place]) => place)).toEqual([]);
   });
 
-  it("has a script at installation only in tools that allowScripts names", () => {
+  it("has install scripts only in packages that allowScripts names", () => {
     const { allowScripts }: { allowScripts: object } = JSON.parse(read(path.join(folder, "package.json")));
     const withScript = scripted(folder);
     expect(Object.keys(allowScripts).toSorted()).toEqual(withScript.map(([place]) => nameOf(place)).toSorted());
@@ -53,7 +57,7 @@ describe.each(FOLDERS)("the lock file of %s", (folder) => {
   });
 });
 
-it("SECURITY.md names the packages that run a script when they are installed", () => {
+it("SECURITY.md names the packages with an install script", () => {
   const [, section = ""] = read("SECURITY.md").split("run a script when they are installed");
   const documented = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
   const names = FOLDERS.flatMap(scripted).map(([place]) => nameOf(place));

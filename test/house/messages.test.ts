@@ -1,4 +1,4 @@
-/** Every message of the catalogue, with sample parameters: in the voice of each front, and by the rules of the language. */
+/** Checks every message of the catalogue with sample parameters: its remedies in each front, and its language. */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -17,7 +17,7 @@ const all = Object.entries(samples).flatMap(([name, of]) =>
 const kind = kinds.get("hosting_service");
 const fronts = { yaml: yamlRemedies, stack: stackRemedies("--stack out"), terraform: terraformRemedies(kind) };
 
-/** The words of the core alone: no front rendered them. */
+/** Returns the texts of a diagnostic from the core, without the remedies that a front renders. */
 const wordsOf = ({ summary, detail = "", remedies = [] }: Diagnostic) =>
   [summary, detail, ...remedies.flatMap((one) => (typeof one === "string" ? one : (one.when ?? [])))].join("\n");
 
@@ -35,7 +35,7 @@ const MOST_WORDS = 25;
 const BEGINNINGS = /^(?:What|Whether|Which|Where|How|Of)\b/m;
 const VERBS = /\b(?:made|noted|said|shown|seen)\b/;
 const TAILS = /, (?:too|as well|either)\b|\b(?:it is not known|a few|there is|there are)\b/i;
-/** Words that readers of hostform did not understand, because the field has others. */
+/** Words that readers of hostform misunderstood, because the field uses other words. */
 const OTHER_WORDS =
   /\b(?:turns? to create|sign of life|circle|(?<!\.)damaged|switched off|held back|handed over|has no answer|as recorded|declared so|one of the two\.)(?!\w)/i;
 
@@ -51,22 +51,22 @@ describe.each(all)("$name, sample $at", ({ name, said }) => {
 
   const voices = Object.entries(fronts).filter(([front]) => front !== "terraform" || !OF_THE_ENGINE.test(name));
 
-  it.each(voices)("has a remedy in the voice of %s, unless there is nothing to do", (_, render) => {
+  it.each(voices)("has a remedy in the words of %s, unless no action is needed", (_, render) => {
     if (NOTHING_TO_DO.includes(name)) expect(said).not.toHaveProperty("remedies");
     else expect(render(said)).toMatch(/\S[.`]$/);
   });
 
-  it("has no hole where a parameter is missing", () => {
+  it("contains no undefined parameter", () => {
     expect(words).not.toMatch(/undefined|null|NaN|\[object|\(\)| {2}/);
   });
 
-  it("names no front: no command, no flag, no syntax and no name of a program", () => {
+  it("contains no command, flag, syntax or program name of a front", () => {
     expect(isOfState.test(name) ? words.replace(OF_STATES, "") : words).not.toMatch(
       /`|(?<!\w)--?[a-z]|\b(?:terraform|hostform|declaration|configuration|block|YAML|HCL|JSON)\b/i,
     );
   });
 
-  it("is short: the facts before the remedy, and each sentence", () => {
+  it("has short facts and short sentences", () => {
     expect([...said.summary, ...(said.detail ?? "")].length).toBeLessThanOrEqual(MOST_CHARACTERS);
     expect(sentences.filter((sentence) => sentence.split(" ").length > MOST_WORDS)).toEqual([]);
   });
@@ -90,22 +90,22 @@ it("the catalogue has no name twice", async () => {
   expect(names.toSorted()).toEqual(Object.keys(catalogue).toSorted());
 });
 
-it("the compiler refuses a severity that is not free, an unknown name and a missing parameter", () => {
+it("the compiler rejects a fixed severity, an unknown name and a missing parameter", () => {
   const [one] = samples["plan.exists"];
-  // @ts-expect-error: only a message that is both takes a severity.
+  // @ts-expect-error: only a message with both severities takes a severity.
   const severe = () => problem("plan.exists", { ...one, severity: "warning" });
-  // @ts-expect-error: there is no such message.
+  // @ts-expect-error: no message has this name.
   const unknown = () => problem("plan.exist", {});
   // @ts-expect-error: a parameter is missing.
   const missing = () => problem("store.busy", { place: "x" });
   expect([severe, unknown, missing]).toHaveLength(3);
 });
 
-it.each(["warning", "error"] as const)("a message that is both is a %s where the caller says so", (severity) => {
+it.each(["warning", "error"] as const)("a message with both severities is a %s if the caller passes it", (severity) => {
   expect(problem("plan.pending/blind", { ...resource, severity })).toMatchObject({ severity });
 });
 
-it("no severity changes on the way: a diagnostic has the right one where it is made, or an outcome waits", () => {
+it("no code changes the severity of a diagnostic after its creation", () => {
   const root = path.resolve(import.meta.dirname, "../../src");
   const changing = globSync("**/*.ts", { cwd: root }).filter((file) =>
     /\.\.\.[^{};]*\bseverity: ?["']|\bseverity: _/.test(readFileSync(path.join(root, file), "utf8")),

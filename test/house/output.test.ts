@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 const src = path.resolve(import.meta.dirname, "../../src");
 const files = globSync("**/*.ts", { cwd: src });
 
-/** The files in which a pattern occurs, comments left out. */
+/** Returns the files that contain a pattern outside of comments. */
 function using(pattern: RegExp): string[] {
   return files
     .filter((file) => {
@@ -15,14 +15,14 @@ function using(pattern: RegExp): string[] {
     .sort();
 }
 
-// All that a command writes goes through the guard (cli/guarded-io.ts), which hides secrets and shows what would act on
-// a terminal. These tests hold the list of what does not.
+// All output of a command passes the guard (cli/guarded-io.ts), which hides secrets and escapes control characters for
+// the terminal. These tests list the exceptions.
 describe("output", () => {
-  it("is found at all", () => {
+  it("occurs in the files that the search reads", () => {
     expect(using(/\bterminal\.out\(/).length).toBeGreaterThan(10);
   });
 
-  it("reaches the streams of the process in few places: the real ones of the guard, before anything is loaded, and where Terraform reads", () => {
+  it("uses the streams of the process only in the guard, before modules are loaded, and for Terraform", () => {
     expect(using(/\bprocess\.(?:stdout|stderr)\.write|\bstd(?:out|err)\.write\(|\bconsole\./)).toEqual([
       "cli/executable.ts",
       "cli/main.ts",
@@ -36,12 +36,12 @@ describe("output", () => {
     expect(using(/\b(?:printLine|complain)\(/)).toEqual(["fronts/terraform/main.ts", "fronts/terraform/wire/log.ts"]);
   });
 
-  it("is put behind the guard in one place, and the real streams are opened in one", () => {
+  it("enters the guard in one file, and one file opens the real streams", () => {
     expect(using(/\bguardIo\(/)).toEqual(["cli/cli.ts", "cli/guarded-io.ts"]);
     expect(using(/\bsystemIo\(/)).toEqual(["cli/executable.ts", "cli/main.ts", "cli/system-io.ts"]);
   });
 
-  it("is revealed by the commands that are asked for a secret, and by no other", () => {
+  it("reveals secrets only in commands whose purpose is to print a secret", () => {
     expect(using(/\b(?:reveal(?:Json)?|terminal\.exact)\(/)).toEqual([
       "cli/fmt.ts",
       "cli/guarded-io.ts",
@@ -53,7 +53,7 @@ describe("output", () => {
     ]);
   });
 
-  it("has escape sequences from the colours and the guard alone", () => {
+  it("contains escape sequences only from the colours and the guard", () => {
     expect(using(/["'`](?:[^"'`\n]*[^\\])?\\(?:u001b|x1b|e)\[/i)).toEqual(["cli/guarded-io.ts"]);
   });
 });

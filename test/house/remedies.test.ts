@@ -1,4 +1,4 @@
-/** Every snippet of a remedy, read out of the sources, goes through the real parser of its language. */
+/** Parses every snippet of a remedy in the sources with the parser of its language. */
 
 import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ interface Snippet {
   readonly text: string;
 }
 
-/** The text between backticks in the strings of a source file; what is filled in is `X`. */
+/** Returns the texts between backticks in the strings of a source file. Each parameter is replaced with `X`. */
 function snippetsOf(file: string): Snippet[] {
   const source = readFileSync(path.join(src, file), "utf8").replace(/^\s*(?:\/\*\*?|\*|\/\/).*$/gm, "");
   const inTemplates = [...source.matchAll(/\\`((?:[^`\\]|\\[^`])+)\\`/g)].map(([, text = ""]) => text);
@@ -41,16 +41,19 @@ const files = globSync("**/*.ts", { cwd: src }).filter(
   (file) => !/^(?:sandbox|constructs)\/|\.gen\.ts$/.test(file) && file !== "cli/completion.ts",
 );
 const all = files.flatMap(snippetsOf);
-/** The scan cuts a string at the quotes of a string within it. */
+/** Returns false for an incomplete snippet. The scan cuts a string at the quotes of an inner string. */
 const isWhole = ({ text }: Snippet) => text.split("{").length === text.split("}").length;
-/** What the provider says to Terraform's users; `export` and the launcher speak to those of the command line, too. */
+/**
+ * Returns true for snippets for Terraform's users. Users of the command line also read the texts of `export` and of
+ * the launcher.
+ */
 const ofHcl = ({ file }: Snippet) => /^fronts\/terraform\/(?!export\/|package\.ts)/.test(file);
 
-describe("commands in remedies", () => {
+describe("a command in a remedy", () => {
   const program = buildProgram({ columns: undefined } as GuardedIo);
   const commands = all.filter(({ text }) => /^hostform [a-z]/.test(text));
 
-  /** The command that the words name, and the words that are left. */
+  /** Returns the command that the words name, and the remaining words. */
   function find(words: readonly string[]): { command: Command; rest: readonly string[] } {
     let command: Command = program;
     let rest = words;
@@ -63,7 +66,7 @@ describe("commands in remedies", () => {
     }
   }
 
-  it("are found", () => expect(commands.length).toBeGreaterThan(40));
+  it("is found by the scan", () => expect(commands.length).toBeGreaterThan(40));
 
   it.each(commands)("$file: $text", ({ text }) => {
     const words = (text.match(/'[^']*'|\S+/g) ?? []).slice(1);
@@ -74,7 +77,7 @@ describe("commands in remedies", () => {
     expect(options.filter((option) => !known.includes(option))).toEqual([]);
   });
 
-  it("with options alone name options that some command has", () => {
+  it("that consists of options names options of some command", () => {
     const every = (of: Command): string[] => [
       ...of.options.flatMap(({ short, long }) => [short ?? "", long ?? ""]),
       ...of.commands.flatMap(every),
@@ -86,18 +89,18 @@ describe("commands in remedies", () => {
   });
 });
 
-describe("commands for Terraform's users", () => {
-  // What the provider's executable prints when somebody starts it by hand is not shown by Terraform.
+describe("a command for Terraform's users", () => {
+  // Terraform never shows the output of the provider's executable when a user starts it by hand.
   const own = all.filter((one) => ofHcl(one) && one.file !== "fronts/terraform/main.ts");
   const commands = own.filter(({ text }) => /^terraform [a-z]/.test(text));
 
-  it("are found", () => expect(commands.length).toBeGreaterThan(15));
+  it("is found by the scan", () => expect(commands.length).toBeGreaterThan(15));
 
-  it("are none of hostform's, except the sandbox and the resolution of pending creates", () => {
+  it("is a hostform command only for the sandbox and for pending creates", () => {
     expect(own.filter(({ text }) => /^(?:hostform (?!sandbox|resolve)|--(?!adopt|absent))/.test(text))).toEqual([]);
   });
 
-  itWith(TERRAFORM)("are commands and options that Terraform has", () => {
+  itWith(TERRAFORM)("is a command with options that Terraform has", () => {
     const helps = new Map<string, string>();
     const helpOf = (words: readonly string[]): string => {
       const key = words.join(" ");
@@ -112,7 +115,7 @@ describe("commands for Terraform's users", () => {
       const [, first = "", second = "", ...rest] = text.match(/'[^']*'|\S+/g) ?? [];
       const words = first === "state" ? [first, second] : [first];
       const options = [second, ...rest].filter((word) => word.startsWith("-")).map((word) => word.split("=")[0] ?? "");
-      // The options of a plan stand in the help of "plan" alone.
+      // Only the help of "plan" lists the options of a plan.
       const help = helpOf(words) + (first === "apply" ? helpOf(["plan"]) : "");
       return helpOf(words) === "" || options.some((option) => !help.includes(` ${option}`));
     });
@@ -152,7 +155,7 @@ describe("YAML in remedies", () => {
     ],
   ]);
 
-  it("is found", () => expect(yaml.length).toBeGreaterThan(8));
+  it("is found by the scan", () => expect(yaml.length).toBeGreaterThan(8));
 
   it.each(yaml)("$file: $text", ({ text }) => {
     const document = parseDocument(text);
@@ -169,10 +172,10 @@ describe("HCL in remedies", () => {
       /^(?:[a-z_]+ = \S|(?:import|moved|removed|provider|resource|data|variable)\b.*\{)/.test(one.text),
   );
 
-  it("is found", () => expect(hcl.length).toBeGreaterThan(5));
+  it("is found by the scan", () => expect(hcl.length).toBeGreaterThan(5));
 
   it.each(hcl)("$file: $text has at most one argument in a block of one line", ({ text }) => {
-    // `block { a = 1, b = 2 }` is the mistake: commas are for objects, which stand behind an equals sign.
+    // `block { a = 1, b = 2 }` is invalid: commas are allowed only in objects, which follow an equals sign.
     for (const line of text.split("\n"))
       expect(line).not.toMatch(/^\s*[a-z_]+(?: "[^"]*")* \{[^{}]*=[^{}]*[,=][^{}]*=/);
   });

@@ -1,4 +1,4 @@
-/** Every action of a remedy, in every language: what it says parses there, and the core itself speaks none of them. */
+/** Parses every action of a remedy in every language. The texts of the core contain no commands and no snippets. */
 import { spawnSync } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,10 @@ import { TERRAFORM } from "../support/programs.ts";
 
 const src = path.resolve(import.meta.dirname, "../../src");
 
-/** Texts with what each language takes for something else. Backticks are how a message marks a snippet. */
+/**
+ * Texts with characters that are special in one of the languages. No text contains a backtick, because backticks
+ * delimit snippets.
+ */
 const text = fc.string({
   unit: fc.constantFrom("a", "B", "1", " ", "'", '"', "\\", "${", "%{", "\n", "\t", "#", ":", "é", "{", "}", "-"),
   minLength: 1,
@@ -61,7 +64,7 @@ const ADVICE: readonly Advice[] = [
   "export",
 ];
 
-/** One arbitrary for each action: a new one does not compile here before it has one. */
+/** One arbitrary for each action. The compiler rejects a new action without an arbitrary. */
 const ACTIONS: { readonly [action in RemedyAction["do"]]: fc.Arbitrary<object> } = {
   import: fc.record({ id: text, forgetFirst: fc.constant(true as const) }, { requiredKeys: [] }),
   recover: fc.constantFrom({ providers: ["default"] }, { providers: ["beta", "o'gamma"] }),
@@ -134,7 +137,7 @@ const rendered = (remedies: RemedyText, one: RemedyAction) => remedies({ remedie
 
 const program = buildProgram({ columns: undefined } as GuardedIo);
 
-/** The words of a command, as bash, ksh and zsh read them. */
+/** Returns the words of a command line, as bash, ksh and zsh parse them. */
 const wordsOf = (line: string): string[] =>
   (line.match(/(?:\$?'[^']*'|\\'|[^\s'])+/g) ?? []).map((word) =>
     word.replace(/\$'([^']*)'|'([^']*)'|\\(')/g, (_, bytes, quoted, escaped) =>
@@ -142,7 +145,7 @@ const wordsOf = (line: string): string[] =>
     ),
   );
 
-/** What there is not of a command line of hostform: a command, or options. */
+/** Returns the unknown commands and options of a hostform command line. */
 function unknownIn(line: string): string[] {
   const [, ...words] = wordsOf(line);
   let command = program;
@@ -154,7 +157,7 @@ function unknownIn(line: string): string[] {
   if (command === program) return [line];
   const options = [...command.options, ...program.options];
   const known = new Set(options.flatMap(({ short, long }) => [short, long]));
-  // The value of an option may begin with a hyphen; these do not.
+  // A value of an option may begin with a hyphen, but has another form than an option.
   return words.slice(at - 1).filter((word) => /^--?[a-z]+/.test(word) && !known.has(word) && !/['"\n ]/.test(word));
 }
 
@@ -172,13 +175,13 @@ describe("every action", () => {
     );
   });
 
-  it("of a stack names the stack in its commands", () => {
+  it("for a stack names the stack in its commands", () => {
     for (const one of fc.sample(action, 200))
       for (const snippet of snippetsOf(rendered(stackRemedies("--stack out"), one)))
         if (/^hostform (?!doctor|sandbox)/.test(snippet)) expect(snippet).toMatch(/ --stack out$/);
   });
 
-  it("keeps an address and an id whole through a shell", () => {
+  it("quotes an address and an id for a shell", () => {
     fc.assert(
       fc.property(text, (id) => {
         const [command = ""] = snippetsOf(rendered(yamlRemedies, { do: "import", id, when: "it is" }));
@@ -192,7 +195,10 @@ describe("commands that change the state", () => {
   const AT = { remedies: [] as RemedyAction[], address: ADDRESS };
   const says = (remedies: RemedyText, one: RemedyAction) => remedies({ ...AT, remedies: [one] }) ?? "";
 
-  /** What no declaration can do: one block has one record, and no block repairs or swaps records. */
+  /**
+   * Returns true for actions that no declaration supports: a block has one entry, and no block repairs or swaps
+   * entries.
+   */
   const needsCommand = (one: RemedyAction) =>
     (one.do === "import" && one.forgetFirst === true) ||
     (one.do === "move" && one.occupied === true && one.removed !== true) ||
@@ -204,8 +210,8 @@ describe("commands that change the state", () => {
     ...[...kinds.values()].map((kind) => [`Terraform (${kind.type})`, terraformRemedies(kind)] as const),
   ];
 
-  it.each(fronts)("are named in %s only where no declaration does the same", (front, remedies) => {
-    // A removed block of a stack names no instance.
+  it.each(fronts)("occur in remedies of %s only if no declaration has the same effect", (front, remedies) => {
+    // A `removed` block of a stack names no instance.
     const address = front === "a stack" ? "hosting_service.acme" : ADDRESS;
     fc.assert(
       fc.property(action, (one) => {
@@ -233,7 +239,7 @@ describe("commands that change the state", () => {
     expect(JSON.parse(`{${snippetsOf(said)[0]}}`)).toEqual(expected);
   });
 
-  it("a paid object that exists once is never ordered again", () => {
+  it("never order a paid object again if it exists once", () => {
     for (const [, remedies] of fronts)
       expect(says(remedies, { do: "redeclare", attribute: "years", value: 1, paid: "once" })).toMatch(
         /^(?:Restore .*|Set the old value back)\.$/,
@@ -242,19 +248,19 @@ describe("commands that change the state", () => {
 });
 
 describe("a value", () => {
-  it("means the same in YAML", () => {
+  it("has the same meaning in YAML", () => {
     fc.assert(
       fc.property(value, (given) => {
         const [snippet = ""] = snippetsOf(rendered(yamlRemedies, { do: "set", attribute: "term", value: given }));
         const document = parseDocument(snippet);
         expect(document.errors).toEqual([]);
-        // `$${` is how a declaration writes `${`.
+        // A declaration contains `$${` for the text `${`.
         expect(JSON.stringify(document.toJS()).replaceAll("$${", "${")).toBe(JSON.stringify({ term: given }));
       }),
     );
   });
 
-  it("means the same in a synthesized stack", () => {
+  it("has the same meaning in a synthesized stack", () => {
     fc.assert(
       fc.property(value, (given) => {
         const [snippet = ""] = snippetsOf(rendered(stackRemedies(""), { do: "set", attribute: "term", value: given }));
@@ -283,7 +289,7 @@ describe("a value", () => {
     }
   });
 
-  it("in Terraform's words names no command of hostform but the sandbox and resolve, and no other flag", () => {
+  it("for Terraform names only the hostform commands for the sandbox and for pending creates", () => {
     for (const kind of kinds.values())
       for (const one of fc.sample(action, 60))
         for (const snippet of snippetsOf(rendered(terraformRemedies(kind), one)))
@@ -296,19 +302,19 @@ describe("the core, the project and the reports", () => {
   const SPEAKS = new RegExp(
     String.raw`\bhostform (?:${verbs})\b|(?<![\w-])--[a-z]|\bterraform (?:apply|import|init|plan|state|taint|untaint)\b`,
   );
-  /** A line of YAML between backticks, in a string or escaped in a template. */
+  /** Matches a line of YAML between backticks, in a string or escaped in a template. */
   const YAML = /\\`[a-z_]+: [^`]|["'][^"'\n]*(?<!\\)`[a-z_]+: [^`]/;
   /**
-   * What a kind says of itself is documentation: the pages of the reference and the editor's schema show it to those who declare in
-   * YAML, Terraform's schema shows its `hcl`. It has commands and snippets of both; a remedy is never made of it.
+   * Descriptions of kinds are documentation: the reference pages, the YAML schema and the Terraform schema (`hcl`)
+   * show them. They contain commands and snippets, but no remedy uses them.
    */
   const DOCUMENTATION =
     /^core\/kinds\/(?:attribute|common|.*description|provider-settings|secret-output|domain|webhook|.*\/index)\.ts$/;
-  /** Names of forms, and texts that are hashed: nobody reads them. Options of git. Titles of pages. */
+  /** Lines that are not remedies: names of formats, hashed texts, options of git and titles of pages. */
   const NO_COMMAND =
     /`hostform (?:account|journal)|"hostform state key"|const FORM|\bgit\b|rev-parse|ls-tree|(?:"|`|### )hostform (?:plan|state)(?:"|: \$|\\n)/;
 
-  it("names no command, no flag and no snippet of a declaration in a text: remedies are data", () => {
+  it("contain no command, no flag and no declaration snippet in a text", () => {
     const found = globSync("{core,project,report}/**/*.ts", { cwd: src })
       .filter((file) => !DOCUMENTATION.test(file) && file !== "report/page.ts")
       .flatMap((file) =>

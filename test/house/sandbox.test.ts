@@ -4,15 +4,14 @@ import { describe, expect, it } from "vitest";
 
 const tests = path.resolve(import.meta.dirname, "..");
 
-/** Files that start a sandbox which nothing watches, and why. */
+/** Files that start a sandbox without validation, each with the reason. */
 const UNWATCHED: Readonly<Record<string, string>> = {
-  "support/sandbox.ts": "it is what watches",
-  "servers/host.ts":
-    "what is drawn by chance is what the document leaves open; servers/drawn.test.ts holds it against the rest",
-  "servers/drawn.test.ts": "the same",
+  "support/sandbox.ts": "starts the sandbox and validates its exchanges",
+  "servers/host.ts": "generates behaviours that the document leaves open; servers/drawn.test.ts validates the rest",
+  "servers/drawn.test.ts": "validates generated hosts itself",
 };
 
-/** Every name that a file imports from a module whose path ends like this. */
+/** Returns the names that a file imports from modules whose path matches `module`. */
 function importedFrom(text: string, module: RegExp): string[] {
   const statements = [...text.matchAll(/^import\s+(?!type\b)([^;]*?)\sfrom\s+"([^"]+)"/gms)];
   return statements
@@ -27,9 +26,9 @@ const starting = globSync("**/*.ts", { cwd: tests }).filter((file) => {
 });
 
 describe("every sandbox of the tests", () => {
-  it("is held against schemas/openapi.yaml: nothing but test/support/sandbox.ts starts the bare one", () => {
+  it("is validated against schemas/openapi.yaml: only listed files import the sandbox from src", () => {
     expect(starting.filter((file) => !(file in UNWATCHED))).toEqual([]);
-    // The check finds imports at all.
+    // The search finds at least one import.
     expect(starting).toContain("support/sandbox.ts");
   });
 });

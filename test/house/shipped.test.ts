@@ -1,15 +1,15 @@
-/** Suites beside the unit tests run the files that ship (`test/support/shipped.ts`). */
+/** Suites other than the unit tests run the published files (`test/support/shipped.ts`). */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** The modules that run a command, a project or the provider. */
+/** Modules that run a command, a project or the provider. */
 const RUNNING =
   "cli/(?:cli|main|parts|program)|project/(?:apply|library|plan|project)|fronts/terraform/(?:main|calls/\\w+)";
 
-/** Modules that import one of them from the sources, each with the reason. */
+/** Tests that import such a module from the sources, each with the reason. */
 const FROM_SOURCES: Readonly<Record<string, string>> = {
   "test/house/remedies.test.ts": "reads the definitions of the commands",
   "test/house/rendered-remedies.test.ts": "reads the definitions of the commands",
@@ -19,7 +19,7 @@ const FROM_SOURCES: Readonly<Record<string, string>> = {
   "test/support/terraform-core-wire.ts": "encodes the values of the modelled Terraform",
 };
 
-it("run a command, a project or the provider from the sources only for a listed reason", () => {
+it("suites import a command, a project or the provider from the sources only for a listed reason", () => {
   const own = new RegExp(`(?:from |(?<!typeof )import\\()"(?:\\.\\.?/)+src/(?:${RUNNING})\\.ts"`);
   const files = globSync(["test/**/*.ts"], { cwd: root, exclude: ["test/unit/**", "test/golden/**"] });
   const importing = files

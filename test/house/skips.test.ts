@@ -1,6 +1,6 @@
 /**
- * No test is skipped silently: `describeWith` and `itWith` decide about programs, and a test knows the platform and the long runs
- * only. What a short run samples is played in whole by a part of `npm run test:long`.
+ * No test is skipped silently. `describeWith` and `itWith` handle missing programs. A test may skip only for its
+ * platform or until a long run. A part of `npm run test:long` runs everything that a short run samples.
  */
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -9,11 +9,14 @@ import { LONG, sampled } from "../reliability/support/long.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 
-/** Conditions of `skipIf` and `runIf` that name no program. The generators belong to `npm run test:long`, /dev/full to the platform. */
+/**
+ * Allowed conditions of `skipIf` and `runIf`. Only `npm run test:long` installs the generators; only some platforms
+ * have /dev/full.
+ */
 const ALLOWED =
   /^(?:LONG|generators|!existsSync\(FULL\)|process\.platform [!=]== "\w+"|process\.env\.HOSTFORM_LONG(?: === "1")?)$/;
 
-/** @returns the conditions by which a text skips tests, and `skip` for a test that never runs. */
+/** Returns the conditions that skip tests in a text, and `skip` for a test that never runs. */
 function conditions(text: string): string[] {
   const skipped = [...text.matchAll(/\.(?:skipIf|runIf)\((.*?)\)(?=\(|\.each)/g)].map(
     ([, condition = ""]) => condition,
@@ -21,7 +24,7 @@ function conditions(text: string): string[] {
   return [...skipped, ...[...text.matchAll(/\b(?:describe|it|test)\.(?:skip|todo)\(/g)].map(() => "skip")];
 }
 
-it("a test is skipped for its platform or until a long run, never for want of a program", () => {
+it("a test is skipped only for its platform or until a long run, not for a missing program", () => {
   const files = globSync("test/**/*.test.ts", { cwd: root, exclude: [path.relative(root, import.meta.filename)] });
   const wrong = files.flatMap((file) =>
     conditions(readFileSync(path.join(root, file), "utf8"))
@@ -31,10 +34,10 @@ it("a test is skipped for its platform or until a long run, never for want of a 
   expect(wrong).toEqual([]);
 });
 
-/** An import of what makes a run short, or the variable itself. */
+/** Imports of sampling functions, or the variable of long runs. */
 const SAMPLES = /import [^;]*\b(?:LONG|sampled|runs)\b[^;]*"[^"]*(?:long|fc)\.ts"|HOSTFORM_LONG/;
 
-it("what a test samples is played in whole by a part of test:long", () => {
+it("a part of test:long runs all items of each sampled test", () => {
   const scripts = ["scripts/test-long.ts", "scripts/test-profiles.ts"].map((file) =>
     readFileSync(path.join(root, file), "utf8"),
   );
@@ -46,7 +49,7 @@ it("what a test samples is played in whole by a part of test:long", () => {
   expect(sampling.filter((file) => !parts.some((part) => file.includes(part)))).toEqual([]);
 });
 
-it("a sample begins at another item each turn, and turns take all items", () => {
+it("samples of consecutive turns begin at different items and cover all items", () => {
   const items = Array.from({ length: 11 }, (_, at) => at);
   const turns = [0, 1, 2].map((turn) => sampled(items, 3, turn));
   expect(turns[0]).toEqual(LONG ? items : [0, 3, 6, 9]);

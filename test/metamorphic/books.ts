@@ -1,12 +1,12 @@
-/** The sandbox's own books: each request, and the objects of the account after it. */
+/** Record of the sandbox: each request, and the objects of the account after the request. */
 import type { Exchange, Sandbox } from "../../src/sandbox/index.ts";
 import { FACTS, type KindName, type Live } from "./kinds.ts";
 
-/** One request and the account after it. */
+/** One request, and the objects of the account after the request. */
 export interface Entry {
   readonly method: string;
   readonly path: string;
-  /** Null: the connection was cut. */
+  /** Status of the response. Null if the connection was cut. */
   readonly status: number | null;
   readonly faulty: boolean;
   readonly live: readonly Live[];
@@ -16,7 +16,7 @@ export interface Effect {
   readonly did: "created" | "deleted" | "suspended";
   readonly key: string;
   readonly id: string;
-  /** Number of the entry. */
+  /** Index of the entry. */
   readonly at: number;
 }
 
@@ -27,7 +27,7 @@ export class Books {
   #kind: KindName = "webhook";
   #last: readonly Live[] = [];
   #isElsewhere = false;
-  /** Called after each entry. */
+  /** Callback after each entry. */
   onEntry: () => void = () => undefined;
 
   open(control: Sandbox["control"], kind: KindName): void {
@@ -36,12 +36,12 @@ export class Books {
     this.#last = this.live();
   }
 
-  /** The objects of the account now. */
+  /** Returns the current objects of the account. */
   live(): Live[] {
     return this.#control === undefined ? [] : FACTS[this.#kind].live(this.#control);
   }
 
-  /** Does something as somebody else, of which the books take no note. */
+  /** Runs work as another user. The books do not record its requests. */
   async elsewhere<T>(work: () => Promise<T>): Promise<T> {
     this.#isElsewhere = true;
     try {

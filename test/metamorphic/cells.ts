@@ -1,4 +1,4 @@
-/** The cells of the suite: every combination, the ones that exist, and their names, by which one is replayed. */
+/** Cells of the suite: all combinations, the combinations that exist, and their names. A name repeats its cell. */
 import { Draw } from "../servers/draw.ts";
 import { pairwise } from "../support/pairwise.ts";
 import { CHANGES, type ChangeName, formsOf } from "./changes.ts";
@@ -12,24 +12,27 @@ export interface Cell {
   readonly change: ChangeName;
   readonly form: Form;
   readonly fault: FaultName;
-  /** The requests that the fault counts, and the one at which it begins. */
+  /** Method of the requests that the fault counts, and the number of the first request that fails. */
   readonly method: "POST" | "DELETE" | "GET";
   readonly nth: number;
-  /** The fault stays until the command has ended. */
+  /** True if the fault lasts until the end of the command. */
   readonly lasting: boolean;
-  /** The fronts of the first declaration, of the change, and of what follows. */
+  /** Fronts of the first declaration, of the change, and of the following applies. */
   readonly fronts: readonly [Front, Front, Front];
-  /** The commands after the fault run on a machine that remembers nothing. */
+  /** True if the commands after the fault run on a machine with an empty store. */
   readonly fresh: boolean;
 }
 
-/** The name of a cell; `cellOf` reads it. */
+/** Returns the name of a cell. `cellOf` parses the name. */
 export function nameOf({ kind, change, form, fault, method, nth, lasting, fronts, fresh }: Cell): string {
   const how = `${fault}@${method}${nth}${lasting ? "+" : ""}`;
   return [kind, change, form, how, fronts.join(">"), fresh ? "fresh" : "same"].join(" / ");
 }
 
-/** @throws Error for a text that names no cell. */
+/**
+ * Returns the cell with this name.
+ * @throws Error if the text is not a cell's name.
+ */
 export function cellOf(name: string): Cell {
   const [kind, change, form, how = "", fronts = "", home] = name.split(" / ");
   const [, fault, method, nth, lasting] = /^(.*)@(POST|DELETE|GET)(\d+)(\+?)$/.exec(how) ?? [];
@@ -54,7 +57,7 @@ export function cellOf(name: string): Cell {
   return cell;
 }
 
-/** Says why a combination does not exist; undefined: it does. */
+/** Returns the reason why a combination does not exist, or undefined if it exists. */
 export function absence({ kind, change, form, fault, fronts, nth, lasting, fresh }: Cell): string | undefined {
   const [first, front, last] = fronts;
   const isGrant = kind === "grant";
@@ -78,7 +81,7 @@ export function absence({ kind, change, form, fault, fronts, nth, lasting, fresh
   return undefined;
 }
 
-/** The methods of the requests that a change is likely to send. */
+/** Returns the methods of the requests that a change probably sends. */
 function methodsOf({
   kind,
   change,
@@ -91,11 +94,11 @@ function methodsOf({
     return kind === "service" ? ["POST", "GET"] : ["GET"];
   }
   if ((change === "taint" || change === "replace") && deletable) return ["DELETE", "POST"];
-  // Only Terraform sends something for what changes hands, and only for a secret.
+  // Only Terraform sends a write request when an object changes its address, and only if the object has a secret.
   return front === "terraform" && secret ? ["POST", "DELETE", "GET"] : ["GET"];
 }
 
-/** A cell that exists, with these parts. The rest is drawn. */
+/** Returns a cell with these parts and other parts from the seed, or undefined if no such cell exists. */
 function drawn(
   draw: Draw,
   parts: Pick<Cell, "kind" | "change" | "fault"> & { readonly front: Front },
@@ -121,17 +124,19 @@ function drawn(
 
 export interface Wanted {
   readonly fronts: readonly Front[];
-  /** Crashes, which need processes of their own, or everything else. */
+  /** True selects crashes, which need separate processes. False selects all other faults. */
   readonly crashes: boolean;
 }
 
-/** The faults of a change; a process dies before its request is carried out, or after. */
+/**
+ * Returns the faults of a change. The seed decides whether a process dies before or after the API handles its request.
+ */
 function faultsOf(draw: Draw, crashes: boolean): FaultName[] {
   const dying = draw.oneOf(["before", "after"]);
   return FAULT_NAMES.filter((fault) => (crashes ? isCrash(fault) && fault.endsWith(dying) : !isCrash(fault)));
 }
 
-/** One cell for each kind, change and fault of the fronts; where something is passed on, and how the fault begins, follow from the seed. */
+/** Returns one cell for each kind, change and fault of the fronts. The seed decides the other parts. */
 export function allCells(seed: string, { fronts, crashes }: Wanted): Cell[] {
   const draw = new Draw(seed);
   const cells = fronts.flatMap((front) =>
@@ -147,7 +152,7 @@ export function allCells(seed: string, { fronts, crashes }: Wanted): Cell[] {
   return unique(cells);
 }
 
-/** Few cells in which every two of kind, change, fault and front meet. */
+/** Returns a small set of cells that contains each pair of kind, change, fault and front. */
 export function pairs(seed: string, { fronts, crashes }: Wanted): Cell[] {
   const faults = FAULT_NAMES.filter((fault) => isCrash(fault) === crashes);
   const rows = pairwise({ kind: KINDS, change: CHANGES, fault: faults, front: fronts });

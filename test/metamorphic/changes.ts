@@ -1,4 +1,4 @@
-/** The changes of the suite: a declaration before, one after, and what a user does in between. */
+/** Changes of the suite: two declarations, and the user's actions between them. */
 import { addressesOf, type Declaration, type Form, type Item } from "./declaration.ts";
 import type { KindName } from "./kinds.ts";
 
@@ -24,14 +24,14 @@ export const CHANGES = [
 export type ChangeName = (typeof CHANGES)[number];
 
 interface Shape {
-  /** Names and keys: `a=one b=two`. */
+  /** Resource names and keys: `a=one b=two`. */
   readonly before: string;
   readonly after: string;
   readonly forms: readonly Form[];
-  /** The form of the second declaration, where it is another one. */
+  /** Form of the second declaration. Default: the form of the first declaration. */
   readonly to?: Form;
   readonly moved?: true;
-  /** Another name of the service that grants belong to. */
+  /** New name of the service with the grants. */
   readonly home?: string;
 }
 
@@ -70,7 +70,7 @@ const itemsOf = (text: string): Item[] =>
       return { name, key };
     });
 
-/** The two declarations of a change. */
+/** Returns the two declarations of a change. */
 export function declarationsOf(
   change: ChangeName,
   kind: KindName,
@@ -82,7 +82,7 @@ export function declarationsOf(
   return { before, after: moved === undefined ? after : withMoves(before, after) };
 }
 
-/** The addresses that a key leaves, and the ones that it gets. */
+/** Returns the old and the new address of each key whose address differs. */
 export function movesOf(before: Declaration, after: Declaration): { readonly from: string; readonly to: string }[] {
   const old = addressesOf(before);
   const moves = [...addressesOf(after)].flatMap(([key, to]) => {
@@ -99,7 +99,7 @@ export const withMoves = (before: Declaration, after: Declaration): Declaration 
   moved: movesOf(before, after),
 });
 
-/** Keys that both declarations have. */
+/** Returns the keys of both declarations. */
 export function keptOf(before: Declaration, after: Declaration): string[] {
   const old = addressesOf(before);
   return after.items.map(({ key }) => key).filter((key) => old.has(key));

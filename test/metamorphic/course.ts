@@ -1,6 +1,6 @@
 /**
- * Plays one cell: the first declaration is applied, the second one meets the fault, then the user applies it again, at most twice, and
- * carries out what a message says, at most once.
+ * Runs the test of one cell. Applies the first declaration, then applies the second declaration with the fault. The
+ * user then applies the second declaration at most two more times, and follows the fix of a message at most once.
  */
 import type { Cell } from "./cells.ts";
 import { nameOf } from "./cells.ts";
@@ -15,28 +15,28 @@ import { remedyIn } from "./remedy.ts";
 
 export interface Verdict {
   readonly cell: Cell;
-  /** Nothing: the course is as it should be. */
+  /** Violated properties. Empty if the test passes. */
   readonly objections: readonly string[];
-  /** Applies after the fault. */
+  /** Number of applies after the fault. */
   readonly applies: number;
-  /** The fault met a request. */
+  /** True if a request met the fault. */
   readonly fired: boolean;
-  /** The refusal that was right, by its way out. */
+  /** Fix of the expected error, if the cell has one. */
   readonly refused: WayOut | undefined;
   readonly log: string;
 }
 
-/** Most applies of the final declaration after the fault. */
+/** Maximum number of applies of the final declaration after the fault. */
 const MOST_APPLIES = 2;
-/** The key whose object is tainted, replaced or imported. */
+/** Key of the object that a cell taints, replaces or imports. */
 const TARGET = "one";
 
-/** The defect that the suite's own test adds to a place, to see that a property notices it. */
+/** A defect that the suite's own test adds, to check that a property detects the defect. */
 export interface Sabotage {
   opened?(place: Place): void;
-  /** After the first declaration was applied. */
+  /** Called after the apply of the first declaration. */
   begun?(place: Place): void;
-  /** After the last apply. */
+  /** Called after the last apply. */
   settled?(place: Place): void;
 }
 
@@ -114,7 +114,10 @@ class Course {
     return this.#verdict(struck.faulty);
   }
 
-  /** Does what the change is beside the declaration: a mark, an option, an object of somebody else, an import. */
+  /**
+   * Performs the part of the change outside the declaration: a taint, an option, an object of another user, or an
+   * import.
+   */
   async #prepare(): Promise<void> {
     const { change, kind, fronts } = this.#cell;
     const [, front] = fronts;
@@ -139,7 +142,7 @@ class Course {
       this.#objections.push(
         `an import of ${held} ends well, which ${addressesOf(this.#before).get(TARGET)} of the same state holds`,
       );
-    // The state is what it was; the message names the block.
+    // The failed import changed no state. The message must name the `moved` block.
     if (front === "terraform") {
       if (ran.code !== 0 && !/\bmoved\b/.test(ran.text))
         this.#objections.push("the refused import names no moved block");
@@ -148,7 +151,7 @@ class Course {
     await place.declare(front, this.#after);
   }
 
-  /** A refusal that is right is met, before anything is sent, and its way out is taken. */
+  /** Runs into the expected error, checks that no request was sent before it, and follows its fix. */
   async #meetRefusal(): Promise<void> {
     const refusal = refusalOf(this.#cell);
     if (refusal === undefined) return;
@@ -170,7 +173,7 @@ class Course {
     else this.#arguments = [];
   }
 
-  /** Takes each address that is to change out of the way, then moves it to where it belongs. */
+  /** Moves each changed address to a temporary address, then to its new address. */
   async #moveInState(): Promise<void> {
     const moves = movesOf(this.#before, this.#after);
     const { type } = FACTS[this.#cell.kind];
@@ -185,7 +188,7 @@ class Course {
     for (const { from, to } of moves) await move(temporary.get(from) ?? from, to);
   }
 
-  /** The apply that meets the fault. */
+  /** Runs the apply with the fault. */
   async #strike(): Promise<Ran> {
     const { fault, fronts, method, nth, lasting } = this.#cell;
     const place = this.#place;
@@ -229,14 +232,17 @@ class Course {
       most = this.#applies + MOST_APPLIES;
       for (const { key, imports, run } of help) {
         await run();
-        // Only another machine has lost what the answer held.
+        // On the same machine, the store still has the content of the response.
         if (imports && this.#cell.fresh) this.#imported.add(key);
       }
     }
     this.#objections.push(`not settled after ${this.#applies} applies (exit ${ran.code}):\n${tail(ran.text)}`);
   }
 
-  /** Completes the `moved` block that Terraform asks for: a change by hostform, which needs none, was left undone. */
+  /**
+   * Adds the `moved` blocks that Terraform requires. The blocks are missing if a fault interrupted hostform, which needs
+   * none.
+   */
   async #completeMoved({ front, text }: Ran): Promise<boolean> {
     const declared = withMoves(this.#before, this.#after);
     if (front !== "terraform" || this.#after.moved !== undefined || declared.moved?.length === 0) return false;
@@ -257,7 +263,7 @@ class Course {
     }
   }
 
-  /** A command that ends with 0 has done what is declared. */
+  /** Checks that a command with exit code 0 has applied the declaration. */
   #check(ran: Ran, declared: Declaration): void {
     if (ran.code !== 0) return;
     const { books, terraform } = this.#place;
@@ -294,7 +300,7 @@ function fileOf({ fault, fronts: [, front] }: Cell): string {
   return front === "terraform" ? "terraform" : "hostform";
 }
 
-/** A verdict with what it takes to see it again. */
+/** Returns a verdict with the data that repeats the test. */
 export const verdictText = ({ cell, objections }: Verdict): string =>
   [
     nameOf(cell),

@@ -1,13 +1,13 @@
-/** A declaration of several objects of one kind, written as YAML and as Terraform's JSON, which stacks and Terraform read. */
+/** A declaration of several objects of one kind, as YAML and as Terraform JSON for stacks and Terraform. */
 import { attributesOf, email, FACTS, HOME, type KindName } from "./kinds.ts";
 
-/** The languages of a declaration, and what carries it out. */
+/** Languages of a declaration, each with the program that applies it. */
 export const FRONTS = ["yaml", "stack", "terraform"] as const;
 export type Front = (typeof FRONTS)[number];
 
 /**
- * Source of the addresses of objects: a block for each; `count` over a list; `for_each` over a map from names to keys; or
- * `for_each` by e-mail address, as YAML writes grants.
+ * Form of a declaration: a block for each object; `count` over a list; `for_each` over a map from names to keys; or
+ * `for_each` by e-mail address, as in the grants of YAML.
  */
 export type Form = "blocks" | "count" | "for_each" | "keyed";
 
@@ -20,13 +20,13 @@ export interface Declaration {
   readonly kind: KindName;
   readonly form: Form;
   readonly items: readonly Item[];
-  /** Name of the service that grants belong to; default: home. */
+  /** Name of the service with the grants. Default: home. */
   readonly home?: string;
   readonly moved?: readonly { readonly from: string; readonly to: string }[];
   readonly imports?: readonly { readonly to: string; readonly id: string }[];
 }
 
-/** The address of each object, by its key. */
+/** Returns the address of each object, by its key. */
 export function addressesOf({ kind, form, items, home = "home" }: Declaration): ReadonlyMap<string, string> {
   const { type } = FACTS[kind];
   return new Map(
@@ -47,7 +47,7 @@ const lists = ({ moved, imports }: Declaration) => ({
   ...(imports !== undefined && { import: imports }),
 });
 
-/** The declaration in YAML; JSON is YAML too. Its forms are `blocks`, and `keyed` for grants. */
+/** Returns the declaration for YAML, as an object. YAML supports the form `blocks`, and `keyed` for grants. */
 export function yamlOf(declared: Declaration): object {
   const { kind, items, home = "home" } = declared;
   const { section } = FACTS[kind];
@@ -59,7 +59,7 @@ export function yamlOf(declared: Declaration): object {
   return { ...top, [section]: Object.fromEntries(items.map(({ name, key }) => [name, attributesOf(kind, key)])) };
 }
 
-/** The declaration as constructs synthesize it. */
+/** Returns the declaration as constructs synthesize it. */
 export function jsonOf(declared: Declaration): object {
   const { kind, form, items, home = "home" } = declared;
   const { type } = FACTS[kind];

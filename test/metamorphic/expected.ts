@@ -1,26 +1,27 @@
 /**
- * Refusals that are right: the API has no call for what is declared, so a front refuses it before it sends anything, and prints the way out.
- * Each is a row here; a cell that is refused without a row has failed, and so has a row that is not met.
+ * Expected errors: the API cannot perform the declared change, so the front rejects the change before any request and
+ * prints a fix. The table has a row for each such error. An error without a row fails its cell, and a cell whose row
+ * expects an error fails without the error.
  */
 import type { Cell } from "./cells.ts";
 import { FACTS } from "./kinds.ts";
 
-/** The way out, as the message prints it. */
+/** Fix that the message prints. */
 export type WayOut = "moved" | "state mv" | "untaint" | "without -replace";
 
 export interface Refusal {
-  /** The text of the message. */
+  /** Pattern of the message. */
   readonly says: RegExp;
   readonly wayOut: WayOut;
   readonly why: string;
 }
 
-/** Renames that one `moved` block for each address expresses: nothing else is at the new address. */
+/** Renames that one `moved` block for each address expresses. No object has the new address. */
 const FREE: ReadonlySet<string> = new Set(["rename", "rename add", "count to for_each", "for_each to count"]);
-/** Exchanges in which the new address still has its object. */
+/** Changes whose new addresses still have objects. */
 const TAKEN: ReadonlySet<string> = new Set(["middle", "shift", "swap"]);
 
-/** The refusal that a cell must meet; undefined: none. */
+/** Returns the error that a cell must cause, or undefined. */
 export function refusalOf({
   kind,
   change,

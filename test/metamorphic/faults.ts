@@ -1,11 +1,11 @@
-/** The faults of the suite, as the sandbox injects them or as processes die of them. */
+/** Faults of the suite: failures that the sandbox injects, and deaths of processes. */
 import type { FaultRequest } from "../../src/sandbox/index.ts";
 
 type Injected = Omit<FaultRequest, "operation" | "method" | "path" | "nth" | "times">;
 
 const HTML = { headers: { "content-type": "text/html" }, body: "<html><title>503</title></html>" };
 
-/** Faults in the answer to a request. */
+/** Faults of the response to a request. */
 export const ANSWERS = {
   "5xx before": { phase: "before", status: 503, ...HTML },
   "5xx after": { phase: "after", status: 503, ...HTML },
@@ -16,7 +16,7 @@ export const ANSWERS = {
   "409": { phase: "before", status: 409, body: { message: "Conflict" } },
 } as const satisfies Readonly<Record<string, Injected>>;
 
-/** An answer is lost or a request never arrives, and then the API is away for half a minute. */
+/** Faults that lose a response or a request, then make the API unavailable for 30 seconds. */
 export const OUTAGES = {
   "outage after": { phase: "after", drop: true },
   "outage before": { phase: "before", drop: true },
@@ -29,7 +29,7 @@ export const AWAY: Injected & Pick<FaultRequest, "path" | "times"> = {
   times: 10_000,
 };
 
-/** The processes that die at a request, before the API has carried it out or after. */
+/** Processes that die at a request, before or after the API handles the request. */
 export const CRASHES = {
   "crash of terraform, before": { whom: "terraform", phase: "before" },
   "crash of terraform, after": { whom: "terraform", phase: "after" },
@@ -40,7 +40,7 @@ export const CRASHES = {
 } as const;
 export type Whom = (typeof CRASHES)[keyof typeof CRASHES]["whom"];
 
-/** The delay by which the sandbox knows the request at which a process dies. */
+/** Delay that marks the request at which a process dies, in milliseconds. */
 export const DEATH_MS = 7;
 
 export type AnswerFault = keyof typeof ANSWERS;

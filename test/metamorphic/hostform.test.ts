@@ -1,6 +1,6 @@
 /**
- * Every fault, change and kind behind YAML and stacks, in part with a state that Terraform wrote or goes on with. `npm test` takes a
- * sample; `npm run test:long metamorphic` all cells.
+ * Tests each fault, change and kind with YAML and stacks. In some cells, Terraform wrote the state or uses it
+ * afterwards. `npm test` runs a sample; `npm run test:long metamorphic` runs all cells.
  */
 import { it } from "vitest";
 import { describeWith } from "../support/needing.ts";
@@ -8,7 +8,7 @@ import { TERRAFORM } from "../support/programs.ts";
 import { cellsOf, expectAllSound } from "./suite.ts";
 
 describeWith(TERRAFORM)("a change of several objects by hostform", { timeout: 3_600_000 }, () => {
-  it("ends as declared, whatever fails on the way", async () => {
+  it("ends with the declared account and state after each fault", async () => {
     await expectAllSound("YAML and stacks", cellsOf({ fronts: ["yaml", "stack"], crashes: false }, 20));
   });
 });

@@ -1,11 +1,11 @@
-/** The kinds of the suite: one object each, written for YAML and for Terraform's JSON, and read from the sandbox's own records. */
+/** Kinds of the suite: an object as YAML, as Terraform JSON, and as read from the records of the sandbox. */
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { registration } from "../support/registration.ts";
 
 export const KINDS = ["service", "grant", "webhook", "client_account", "migration_request", "domain"] as const;
 export type KindName = (typeof KINDS)[number];
 
-/** An object of the account, by its natural key. */
+/** An object of the account, with its natural key. */
 export interface Live {
   readonly key: string;
   readonly id: string;
@@ -16,15 +16,15 @@ export interface Live {
 export interface KindFacts {
   readonly type: string;
   readonly section: string;
-  /** Path of a create, as a pattern of the sandbox's faults. */
+  /** Path of the create request, as a pattern of the sandbox's faults. */
   readonly path: string;
-  /** The API has a call that deletes one. */
+  /** True if the API can delete an object of this kind. */
   readonly deletable: boolean;
-  /** The API shows a secret in the answer to the create, and never again. */
+  /** True if the API shows a secret only in the response to the create. */
   readonly secret: boolean;
-  /** The attribute that holds the natural key, and its value. */
+  /** Attribute with the natural key, and a function that returns its value. */
   readonly key: readonly [attribute: string, valueOf: (key: string) => string];
-  /** Attributes beside it. */
+  /** Other attributes. */
   readonly rest: object;
   live(control: Sandbox["control"]): Live[];
 }
@@ -34,7 +34,7 @@ const site = (key: string) => `${key}.example`;
 export const email = (key: string) => `${key}@acme.example`;
 const first = (text: string) => text.split(/[.@]/)[0] ?? text;
 
-/** The account that the token acts for. */
+/** Id of the token's account. */
 const AGENCY = 1;
 
 export const FACTS: Readonly<Record<KindName, KindFacts>> = {
@@ -45,7 +45,7 @@ export const FACTS: Readonly<Record<KindName, KindFacts>> = {
     deletable: false,
     secret: false,
     key: ["domain", site],
-    // A removal suspends: a mistake takes a live site offline.
+    // With this policy, a removal suspends the service, so that a wrong removal takes a live site offline.
     rest: { plan_id: 11, currency: "USD", deletion_policy: "suspend" },
     live: (control) =>
       control
@@ -114,10 +114,13 @@ export const FACTS: Readonly<Record<KindName, KindFacts>> = {
   },
 };
 
-/** The service that grants belong to. */
+/** Service with the grants. */
 export const HOME = { plan_id: 11, currency: "USD", domain: "home.example", deletion_policy: "forget" };
 
-/** The attributes of one object. @param key a word, or an expression of Terraform's that has one. */
+/**
+ * Returns the attributes of one object.
+ * @param key A word, or a Terraform expression for a word.
+ */
 export function attributesOf(kind: KindName, key: string): Record<string, unknown> {
   const {
     key: [name, valueFor],
@@ -126,7 +129,7 @@ export function attributesOf(kind: KindName, key: string): Record<string, unknow
   return { ...rest, [name]: valueFor(key) };
 }
 
-/** The body of a create, for somebody else who makes an object that no state holds. */
+/** Returns the body of a create request. Another user sends the request, and no state has the object. */
 export function bodyOf(kind: KindName, key: string): object {
   const { deletion_policy: _, questions, ...body } = attributesOf(kind, key);
   return { ...body, ...(questions as object | undefined) };

@@ -1,16 +1,16 @@
-/** Defects that are known and open. Their cells are played, counted and not failed; a row whose cells are sound is to be removed. */
+/** Known open defects. Their cells run and are counted, but do not fail. Remove a row when its cells pass. */
 import type { Cell } from "./cells.ts";
 
 interface Open {
   readonly what: string;
   readonly cells: (cell: Cell) => boolean;
-  /** The objections that the defect explains. */
+  /** Pattern of the objections that the defect causes. */
   readonly objections: RegExp;
 }
 
 export const OPEN: readonly Open[] = [];
 
-/** The open defect that explains every objection to a cell; undefined: none does. */
+/** Returns the open defect that explains every objection to a cell, or undefined. */
 export function openDefect(cell: Cell, objections: readonly string[]): Open | undefined {
   return OPEN.find(
     ({ cells, objections: known }) =>

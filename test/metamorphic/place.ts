@@ -1,6 +1,6 @@
 /**
- * One account and one folder in which three fronts work on one state file: YAML and stacks by the built command line, Terraform by the
- * built provider. Commands run in this process, or as processes that die at a request.
+ * One account, and one folder with one state file for three fronts: the built command line with YAML and stacks, and
+ * Terraform with the built provider. Commands run in this process, or as processes that die at a request.
  */
 import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
@@ -21,17 +21,17 @@ import { AWAY, DEATH_MS, OUTAGE_MS, type Whom } from "./faults.ts";
 import { bodyOf, FACTS, type KindName } from "./kinds.ts";
 import { CourseTime } from "./time.ts";
 
-/** The state of all three. */
+/** State file of the three fronts. */
 export const STATE = "terraform.tfstate";
 
-/** The declaration of each. */
+/** Declaration file of each front. */
 const FILES: Readonly<Record<Front, string>> = {
   yaml: "hosting.yaml",
   stack: "cdk.tf.json",
   terraform: "main.tf.json",
 };
 
-/** Counts as a command prints them. */
+/** Counts from the output of a command. */
 export interface Counts {
   readonly added: number;
   readonly changed: number;
@@ -41,19 +41,19 @@ export interface Counts {
 export interface Ran {
   readonly front: Front;
   readonly command: string;
-  /** Exit code, or the signal that ended it. */
+  /** Exit code of the command, or the signal that ended it. */
   readonly code: number | string | null;
   readonly text: string;
   readonly counts: Counts | undefined;
   readonly effects: readonly Effect[];
-  /** A fault met one of its requests. */
+  /** True if a fault met a request of the command. */
   readonly faulty: boolean;
-  /** Numbers of the first entry of the books and of the one after the last. */
+  /** Index of the command's first entry in the books, and the index after its last entry. */
   readonly from: number;
   readonly to: number;
 }
 
-/** A provider whose Terraform is gone ends with its connection. */
+/** Time limit for the provider to end after the death of Terraform, in milliseconds. */
 const ALONE_MS = 5_000;
 
 export class Place {
@@ -66,7 +66,7 @@ export class Place {
   #onFault: () => void = () => undefined;
   #homes = 0;
   #isServed = false;
-  /** Changes what a command seems to have said: for the suite's own test. */
+  /** Modifies the recorded output of a command. Only the suite's own test sets it. */
   forge: (ran: Ran) => Ran = (ran) => ran;
 
   private constructor(kind: KindName, terraform: Terraform, time: CourseTime) {
@@ -111,12 +111,12 @@ export class Place {
     return place;
   }
 
-  /** The request has come at which processes die. */
+  /** Kills the processes. Called when the fatal request arrives. */
   die(): void {
     this.#onDeath();
   }
 
-  /** A fault has met a request. */
+  /** Reports that a fault met a request. */
   fail(): void {
     this.#onFault();
   }
@@ -129,20 +129,23 @@ export class Place {
     return this.terraform.dir;
   }
 
-  /** Another machine: nothing that the last one remembers beside the state. */
+  /** Simulates another machine, which has only the state. */
   freshMachine(): void {
     this.#homes += 1;
     this.terraform.env.HOSTFORM_STATE_HOME = path.join(this.dir, "home", `hostform-${this.#homes}`);
   }
 
-  /** Writes the declaration for one front; the others' files are gone. */
+  /** Writes the declaration of one front, and deletes the files of the other fronts. */
   async declare(front: Front, declared: Declaration): Promise<void> {
     for (const file of Object.values(FILES)) await this.terraform.remove(file);
     const document = front === "yaml" ? yamlOf(declared) : jsonOf(declared);
     await this.terraform.write(JSON.stringify(document, null, 2), FILES[front]);
   }
 
-  /** An object that somebody else made. @returns its id. */
+  /**
+   * Creates an object as another user.
+   * @returns The object's id.
+   */
   async makeElsewhere(key: string): Promise<string> {
     const { path: pattern, live } = FACTS[this.kind];
     const [home] = this.control.list("services").filter(({ domain }) => domain === "home.example");
@@ -162,7 +165,7 @@ export class Place {
     return this.kind === "grant" ? `${home?.id}/${id}` : id;
   }
 
-  /** Takes the API away for half a minute after the next fault. */
+  /** Makes the API unavailable for 30 seconds after the next fault. */
   outageAfterFault(): void {
     this.#onFault = () => {
       this.#onFault = () => undefined;
@@ -194,17 +197,17 @@ export class Place {
       : this.#here(front, "plan", "--detailed-exitcode", "--allow-removals");
   }
 
-  /** Any other command of Terraform's or of hostform's. */
+  /** Runs a command of Terraform or hostform other than an apply. */
   run(front: Front, ...args: string[]): Promise<Ran> {
     return this.#here(front, ...args);
   }
 
-  /** `hostform resolve`, which works in a folder of Terraform's as well. */
+  /** Runs `hostform resolve`. The command also works in a folder of Terraform. */
   resolve(front: Front, ...args: string[]): Promise<Ran> {
     return this.#recorded(front, ["resolve", ...args], () => this.#hostform(front, "resolve", ...args));
   }
 
-  /** A command in this process. */
+  /** Runs a command in this process. */
   async #here(front: Front, ...args: string[]): Promise<Ran> {
     return this.#recorded(front, args, async () => {
       if (front !== "terraform") return this.#hostform(front, ...args);
@@ -220,7 +223,9 @@ export class Place {
     return { code, text: io.stdout() + io.stderr() };
   }
 
-  /** An apply in processes of its own, of which some die at the request that a fault with DEATH_MS delays. */
+  /**
+   * Runs an apply in separate processes. The processes of `whom` die at the request that a fault delays by DEATH_MS.
+   */
   async dyingApply(front: Front, whom: Whom, ...args: string[]): Promise<Ran> {
     const command = [
       "apply",
@@ -292,7 +297,7 @@ const DYING_TERRAFORM = ["-json", "-input=false", "-auto-approve"];
 const PLACES: Readonly<Record<Front, readonly string[]>> = {
   yaml: ["--state", STATE],
   stack: ["--stack", "."],
-  // Terraform's own files say where the state is.
+  // The configuration of Terraform contains the path of the state.
   terraform: [],
 };
 const placeOf = (front: Front): string[] => [...PLACES[front], "--no-color"];
@@ -306,7 +311,7 @@ function countsIn(text: string): Counts | undefined {
   return { added: Number(added), changed: Number(changed), destroyed: Number(destroyed) };
 }
 
-/** The sentences of Terraform's machine-readable output; other output stays as it is. */
+/** Returns the messages of Terraform's machine-readable output. Returns other output unchanged. */
 function messagesIn(text: string): string {
   return text
     .split("\n")

@@ -1,6 +1,6 @@
 /**
- * The properties of every course, checked in the sandbox's own books, in the state file and in what the commands printed. Each function
- * returns sentences; none: the property holds.
+ * Properties of every test of a cell. Checks the books of the sandbox, the state file and the output of the commands.
+ * Each function returns its objections; an empty list means that the property holds.
  */
 import type { BrokenInvariant } from "../../src/sandbox/index.ts";
 import type { InstanceState } from "../support/terraform-state.ts";
@@ -12,32 +12,35 @@ import { isCrash } from "./faults.ts";
 import { FACTS, type Live } from "./kinds.ts";
 import type { Ran } from "./place.ts";
 
-/** One course, as it is judged. */
+/** Record of one test, for the properties. */
 export interface Story {
   readonly cell: Cell;
   readonly before: Declaration;
   readonly after: Declaration;
-  /** The commands after the first declaration was applied; entries and effects are counted from the beginning. */
+  /**
+   * Commands after the apply of the first declaration. Their entries and effects are counted from the start of the
+   * test.
+   */
   readonly ran: readonly Ran[];
   readonly entries: readonly Entry[];
   readonly effects: readonly Effect[];
-  /** Numbers of the entries from which the change began. */
+  /** Index of the first entry of the change. */
   readonly from: number;
-  /** The objects after the first declaration was applied. */
+  /** Objects after the apply of the first declaration. */
   readonly start: readonly Live[];
   readonly live: readonly Live[];
   readonly state: ReadonlyMap<string, InstanceState>;
   readonly invariants: readonly BrokenInvariant[];
-  /** Keys of objects that somebody else made. */
+  /** Keys of objects that another user created. */
   readonly elsewhere: ReadonlySet<string>;
-  /** Keys of objects that were imported: no import can know a secret. */
+  /** Keys of imported objects. The state has no secret of an imported object. */
   readonly imported: ReadonlySet<string>;
 }
 
-/** Most requests for which somebody may be without an access that both declarations have: the delete and the create. */
+/** Maximum number of requests during which an access of both declarations may be missing: the delete and the create. */
 const LONGEST_GAP = 2;
 
-/** Compares account and state with a declaration. */
+/** Compares the account and the state with a declaration. */
 export function differences(
   declared: Declaration,
   live: readonly Live[],
@@ -78,19 +81,19 @@ export function differences(
   return found;
 }
 
-/** Counts of creates, and objects of one key side by side. */
+/** Finds keys with too many creates, and keys with several objects at the same time. */
 export function doubles({ cell, before, after, entries, effects, from, elsewhere }: Story): string[] {
   const { secret, deletable } = FACTS[cell.kind];
   const old = addressesOf(before);
   const moves = new Map(addressesOf(after));
-  // A secret that went with a lost answer is worth another object.
+  // A lost response may contain a secret, which allows one more create.
   const lost = secret ? entries.slice(from).filter(({ faulty, method }) => faulty && method === "POST").length : 0;
   const found: string[] = [];
   for (const key of new Set(effects.map((effect) => effect.key))) {
     const made = effects.filter(({ did, key: of, at }) => did === "created" && of === key && at >= from).length;
     const isNew = !old.has(key) && !elsewhere.has(key) && moves.has(key);
     const isRecreated = deletable && key === "one" && (cell.change === "taint" || cell.change === "replace");
-    // In Terraform a webhook that changes hands may be recreated for its secret.
+    // Terraform may recreate a webhook whose address changes, because of its secret.
     const isHanded = secret && cell.fronts[1] === "terraform" && old.has(key) && moves.get(key) !== old.get(key);
     const allowed = [isNew, isRecreated, isHanded].filter(Boolean).length + lost;
     if (made > allowed) found.push(`${key} was made ${made} times, and ${allowed} are right`);
@@ -104,7 +107,10 @@ export function doubles({ cell, before, after, entries, effects, from, elsewhere
   return found;
 }
 
-/** Accesses that both declarations have. A failing request in between prolongs a gap until the end of the next command. */
+/**
+ * Finds accesses of both declarations that were missing too long. A failed request extends the limit until the end of
+ * the next command.
+ */
 export function gaps({ before, after, entries, from, ran }: Story): string[] {
   const found: string[] = [];
   for (const key of keptOf(before, after)) {
@@ -118,7 +124,7 @@ export function gaps({ before, after, entries, from, ran }: Story): string[] {
         continue;
       }
       if (entry.faulty) isExcused = true;
-      // The excuse ends with the first command after the fault.
+      // The first command after the fault ends the extension.
       if (ran.some((one) => one.to === at && !one.faulty)) isExcused = false;
       gap += 1;
       if (gap <= LONGEST_GAP || isExcused) continue;
@@ -129,7 +135,7 @@ export function gaps({ before, after, entries, from, ran }: Story): string[] {
   return found;
 }
 
-/** Live sites that both declarations keep live. */
+/** Finds sites that went offline although both declarations keep them live. */
 export function outages({ before, after, effects, from }: Story): string[] {
   const kept = keptOf(before, after);
   return effects
@@ -137,7 +143,10 @@ export function outages({ before, after, effects, from }: Story): string[] {
     .map(({ key, at }) => `${key} was suspended by request ${at}`);
 }
 
-/** Changes of hands alone: hostform, which plans the order of all changes, sends nothing for them. */
+/**
+ * Finds objects that hostform changed although only their addresses changed. hostform plans all changes together, so
+ * it sends no request.
+ */
 export function touched({ cell, before, after, start, live }: Story): string[] {
   if (cell.fronts[1] === "terraform" || cell.change === "taint") return [];
   return keptOf(before, after).flatMap((key) => {
@@ -146,7 +155,7 @@ export function touched({ cell, before, after, start, live }: Story): string[] {
   });
 }
 
-/** Counts as printed, against the effects that the server saw. */
+/** Compares the printed counts with the effects on the server. */
 export function miscounts({ cell, ran }: Story): string[] {
   const { deletable } = FACTS[cell.kind];
   return ran.flatMap((one) => {
@@ -158,7 +167,7 @@ export function miscounts({ cell, ran }: Story): string[] {
     const found: string[] = [];
     const say = (what: string, printed: number, seen: number) =>
       found.push(`${front} prints ${printed} ${what}, and the server saw ${seen}`);
-    // An answer that did not come is counted by the run that learns of it; what changes hands is counted by Terraform itself.
+    // The run that recovers a lost response counts its create. Terraform itself counts objects whose addresses change.
     const isExact = !faulty && !ran.some((other) => other.faulty && other.from < one.from);
     if (isExact && front !== "terraform") {
       if (counts.added !== made) say("added", counts.added, made);
@@ -171,7 +180,10 @@ export function miscounts({ cell, ran }: Story): string[] {
   });
 }
 
-/** Sentences about an object at another address that are false. The provider is sent one address at a time, and never the state. */
+/**
+ * Finds false statements about an object at another address. The provider receives one address at a time, and never
+ * the state.
+ */
 export function sentences({ ran }: Story): string[] {
   return ran.flatMap(({ text, command, front }) => [
     ...(front === "terraform" && /\bnot in the state/i.test(text)
@@ -198,10 +210,11 @@ export function writingPlans({ ran, entries }: Story): string[] {
     );
 }
 
-/** Rules of the sandbox. */
+/** Returns the broken invariants of the sandbox. */
 export const brokenRules = ({ cell, invariants, ran }: Story): string[] =>
   invariants
-    // The user looked into the account, and had a registration sent again; or the machine that knew of the first one is gone.
+    // Allowed cases: the user checked the account and sent a registration again, or the store with the first
+    // registration was lost.
     .filter(
       ({ rule }) =>
         rule !== "domain_sent_twice" ||
@@ -209,7 +222,7 @@ export const brokenRules = ({ cell, invariants, ran }: Story): string[] =>
     )
     .map(({ rule, message }) => `${rule}: ${message}`);
 
-/** Every property of a whole course. */
+/** Returns the objections of all properties. */
 export function objectionsTo(story: Story): string[] {
   return [
     ...differences(story.after, story.live, story.state, story.imported),

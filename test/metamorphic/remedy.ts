@@ -1,23 +1,23 @@
-/** The way out that a message prints, carried out literally. */
+/** Executes the fix that a message prints, exactly as printed. */
 import { addressesOf, type Declaration } from "./declaration.ts";
 import { FACTS } from "./kinds.ts";
 import { type Place, type Ran, STATE } from "./place.ts";
 
-/** A command of the message, about one object. */
+/** One command of the message, for one object. */
 export interface Step {
   readonly key: string;
-  /** The object is adopted without the answer to its create. */
+  /** True if the object is adopted without the response to its create. */
   readonly imports: boolean;
   run(): Promise<unknown>;
 }
 
-/** @returns the commands of the message, in order; undefined: it prints none that the suite knows. */
+/** Returns the commands of the message in their order, or undefined if the message contains no known command. */
 export function remedyIn(ran: Ran, declared: Declaration, place: Place): readonly Step[] | undefined {
   const steps = /hostform resolve/.test(ran.text) ? verdicts(ran, declared, place) : imports(ran, declared, place);
   return steps.length === 0 ? undefined : steps;
 }
 
-/** A verdict on each object whose create has no known outcome: what the account shows. */
+/** Returns a `hostform resolve` command for each pending create. The account decides between adopting and dropping. */
 function verdicts({ front }: Ran, declared: Declaration, place: Place): Step[] {
   const state = place.terraform.state(STATE);
   return [...addressesOf(declared)].flatMap(([key, address]) => {

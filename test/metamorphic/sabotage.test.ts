@@ -1,4 +1,6 @@
-/** Each property of the suite can fail: somebody spoils a course that is sound, and the property notices. */
+/**
+ * Checks that each property of the suite can fail. A sabotage breaks a passing cell, and the property must detect it.
+ */
 import { describe, expect, it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
@@ -10,7 +12,7 @@ import { FAULT_NAMES } from "./faults.ts";
 import { FACTS, KINDS } from "./kinds.ts";
 import type { Place } from "./place.ts";
 
-/** Does something once, with the first request whose effect makes an object after the beginning. */
+/** Calls `act` once, at the first request that creates an object after the start. */
 function withCreate(place: Place, act: () => void): void {
   const made = place.books.effects.length;
   place.books.onEntry = () => {
@@ -24,7 +26,7 @@ const webhook = (place: Place, key: string) => place.control.list("webhooks").fi
 const again = (place: Place, key: string) =>
   void place.control.create("webhooks", { url: `https://${key}.hooks.example/`, events: ["invoice.paid"] });
 
-/** A property's sentence, the cell, and what spoils it. */
+/** Objection of a property, name of the cell, and the sabotage. */
 const SABOTAGES: readonly (readonly [says: RegExp, cell: string, sabotage: Sabotage])[] = [
   [
     /^two was made 2 times/,
@@ -126,16 +128,16 @@ const SABOTAGES: readonly (readonly [says: RegExp, cell: string, sabotage: Sabot
   ],
 ];
 
-/** Changes of grants that YAML can write. */
+/** Changes of grants that YAML supports. */
 const YAML_GRANTS: readonly ChangeName[] = ["create", "add", "remove", "rename parent", "import"];
 
-/** Changes what commands seem to have said, from the second one on. */
+/** Modifies the recorded output of commands. By default, from the second command on. */
 function forge(place: Place, parts: object, from = 1): void {
   place.forge = (ran) => (place.ran.length < from ? ran : { ...ran, ...parts });
 }
 
 describeWith(TERRAFORM)("the metamorphic suite", { timeout: 60_000 }, () => {
-  it.each(SABOTAGES)("objects with %s", async (says, name, sabotage) => {
+  it.each(SABOTAGES)("reports an objection that matches %s", async (says, name, sabotage) => {
     const { objections, log } = await play(cellOf(name), sabotage);
     expect(
       objections.some((text) => says.test(text)),
@@ -150,14 +152,14 @@ describe("the cells of the metamorphic suite", () => {
     ...allCells("1", { fronts: FRONTS, crashes: true }),
   ];
 
-  it("name themselves so that the name makes the same cell", () => {
+  it("have names that `cellOf` parses to the same cell", () => {
     expect(all.map((cell) => cellOf(nameOf(cell)))).toEqual(all);
     expect(() => cellOf("webhook / sing / blocks / none@POST1 / yaml>yaml>yaml / same")).toThrow(
       "no cell has the name",
     );
   });
 
-  it("are absent for few reasons: each front meets every fault, kind and change that it can", () => {
+  it("contain every fault, kind and change that each front supports", () => {
     const missing = FRONTS.flatMap((front) =>
       KINDS.flatMap((kind) =>
         CHANGES.filter(
@@ -165,7 +167,8 @@ describe("the cells of the metamorphic suite", () => {
         ).map((change) => [front, kind, change].join(" ")),
       ),
     );
-    // YAML knows neither count nor for_each, and keys grants by their e-mail address. hostform replaces on no command's demand, and reads no taint.
+    // YAML has no count and no for_each, and its grants have e-mail addresses as keys. hostform has no taint, and its
+    // stacks have no option to replace an object.
     const absent = (front: string, kind: string): readonly string[] => {
       if (front === "terraform") return kind === "grant" ? [] : ["rename parent"];
       if (front === "stack") return [...(kind === "grant" ? [] : ["rename parent"]), "taint", "replace"];

@@ -1,4 +1,4 @@
-/** Plays cells one after the other, and reports the ones that are not as they should be, with what repeats them. */
+/** Tests cells one after the other. Reports the cells that fail, with the data that repeats them. */
 import { appendFileSync } from "node:fs";
 import { expect } from "vitest";
 import { announce, LONG } from "../reliability/support/long.ts";
@@ -7,16 +7,19 @@ import { play, type Verdict, verdictText } from "./course.ts";
 import { isCrash } from "./faults.ts";
 import { openDefect } from "./open.ts";
 
-/** The seed of the sample, whose cells are the same in each run. */
+/** Seed of the sample. Each run tests the same cells. */
 const SAMPLE_SEED = "35";
 
-/** Cells to play again, with their logs; a line for each. */
+/** Names of cells to repeat with their logs, one cell a line. */
 const NAMED = (process.env.HOSTFORM_CELL ?? "")
   .split("\n")
   .filter((name) => name !== "")
   .map(cellOf);
 
-/** In full every cell of the seed; else these, or so many of the ones in which every two of kind, change, fault and front meet. */
+/**
+ * Returns the cells of HOSTFORM_CELL if it is set, or every cell of the seed in a long run. Otherwise returns the sample.
+ * @param sample Names of cells, or a number of cells to select from the pairs of kind, change, fault and front.
+ */
 export function cellsOf(wanted: Wanted, sample: number | readonly string[]): Cell[] {
   if (NAMED.length > 0)
     return NAMED.filter((cell) => wanted.fronts.includes(cell.fronts[1]) && isCrash(cell.fault) === wanted.crashes);
@@ -37,7 +40,7 @@ async function verdictOf(cell: Cell): Promise<Verdict> {
   }
 }
 
-/** Plays the cells; fails with every objection. */
+/** Tests the cells. Fails with all objections. */
 export async function expectAllSound(what: string, cells: readonly Cell[]): Promise<void> {
   const failures: string[] = [];
   const known = new Map<string, number>();

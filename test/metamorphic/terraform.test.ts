@@ -1,13 +1,13 @@
 /**
- * Every fault, change and kind behind the real Terraform, in part with a state that hostform wrote or goes on with. `npm test` takes a
- * sample; `npm run test:long metamorphic` all cells.
+ * Tests each fault, change and kind with the real Terraform. In some cells, hostform wrote the state or uses it
+ * afterwards. `npm test` runs a sample; `npm run test:long metamorphic` runs all cells.
  */
 import { it } from "vitest";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { cellsOf, expectAllSound } from "./suite.ts";
 
-/** Cells that broke before, and one cell of each change. */
+/** Cells that failed before, and one cell of each change. */
 const SAMPLE = [
   "service / create / count / outage before@POST2 / terraform>terraform>terraform / same",
   "webhook / create / for_each / outage after@POST1 / terraform>terraform>terraform / same",
@@ -24,7 +24,7 @@ const SAMPLE = [
 ];
 
 describeWith(TERRAFORM)("a change of several objects by Terraform", { timeout: 3_600_000 }, () => {
-  it("ends as declared, whatever fails on the way", async () => {
+  it("ends with the declared account and state after each fault", async () => {
     await expectAllSound("Terraform", cellsOf({ fronts: ["terraform"], crashes: false }, SAMPLE));
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The time of a course. Commands in this process sleep no real time, and those in processes of their own run by a clock that
- * begins where this one stands and passes faster. The sandbox reads it with each request.
+ * Clock of one generated test run. In this process, a sleep only advances the clock. Other processes start at the same
+ * time, and their clock runs 30 times as fast. The sandbox reads the clock with each request.
  */
 import path from "node:path";
 import type { Clock } from "../../src/core/model/index.ts";
@@ -8,13 +8,13 @@ import { testClock } from "../support/clock.ts";
 
 const PRELOAD = path.resolve(import.meta.dirname, "../support/fast-clock.ts");
 
-/** Milliseconds that pass in one of a process. */
+/** Milliseconds of simulated time for each millisecond of a process. */
 const RATE = 30;
 
 export class CourseTime implements Clock {
   readonly #clock = testClock(Date.now());
   #since: number | undefined;
-  /** Called whenever the sandbox reads the time. */
+  /** Callback for each time that the sandbox reads. */
   onRead: (now: number) => void = () => undefined;
 
   monotonic(): number {
@@ -34,7 +34,7 @@ export class CourseTime implements Clock {
     this.#clock.advance(ms);
   }
 
-  /** The same time for the sandbox. */
+  /** Clock of the sandbox, with the same time. */
   get ofSandbox(): { now(): number } {
     return {
       now: () => {
@@ -45,7 +45,10 @@ export class CourseTime implements Clock {
     };
   }
 
-  /** Lets the clock run while processes run. @param work gets the environment that gives them this time. */
+  /**
+   * Runs the clock while `work` runs processes.
+   * @param work Receives the environment variables that set the same clock in these processes.
+   */
   async flowing<T>(work: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
     const since = Date.now();
     this.#since = since;

@@ -1,4 +1,7 @@
-/** Headers that announce: the end of the API (§9.3; RFC 9745, RFC 8594), and a pause that is longer than any run waits. */
+/**
+ * Response headers that announce the end of the API (§9.3, RFC 9745, RFC 8594), and pauses that are longer than the
+ * time limit of a run.
+ */
 import { describe, expect, it } from "vitest";
 import { itWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
@@ -17,7 +20,7 @@ const HEADERS = {
 const SUMMARY =
   /The API announces that GET \/api\/v1\/[\w/{}-]+ is deprecated from 2027-01-01 on and ends on 2027-06-30/g;
 
-/** Number of warnings in a text. */
+/** Returns the number of warnings in a text. */
 const count = (text: string) => text.match(SUMMARY)?.length ?? 0;
 
 async function announcing() {
@@ -25,8 +28,8 @@ async function announcing() {
   return { sandbox, url: await headersFront(sandbox, HEADERS), [Symbol.asyncDispose]: () => sandbox.close() };
 }
 
-describe("an announced end of the API is one warning of a run", () => {
-  it("of the command line", { timeout: 60_000 }, async () => {
+describe("a run warns once about an announced end of the API", () => {
+  it("in the command line", { timeout: 60_000 }, async () => {
     await using host = await announcing();
     const { runHere: run } = project(host.sandbox.tokens.agency, { HOSTING_BASE_URL: host.url });
     const applied = await run(["apply", "--auto-approve"]);
@@ -65,7 +68,7 @@ describe("an announced end of the API is one warning of a run", () => {
     ["no date", ["sunset: soon", "deprecation: @999999999999999"], undefined],
     ["a date that no calendar has", ["deprecation: @999999999999"], "is deprecated from"],
   ];
-  it.each(announced)("of the client library: %s", async (_, headers, says) => {
+  it.each(announced)("in the client library: %s", async (_, headers, says) => {
     const { port } = await answering(jsonAnswer(PLANS, "HTTP/1.1 200 OK", ...headers));
     const warnings: { code: string; summary: string }[] = [];
     const client = await builtClient({ baseUrl: `http://127.0.0.1:${port}`, onWarning: (one) => warnings.push(one) });
@@ -74,7 +77,7 @@ describe("an announced end of the API is one warning of a run", () => {
     if (says !== undefined) expect(warnings[0]?.summary).toContain(says);
   });
 
-  it("shows no address that is none, and no control characters", async () => {
+  it("shows neither an invalid URL nor control characters", async () => {
     const links = ["link: <javascript:alert(1)>; rel=deprecation", "link: <https://x.example/\u0007>; rel=sunset"];
     const { port } = await answering(jsonAnswer(PLANS, "HTTP/1.1 200 OK", "deprecation: true", links[0] ?? ""));
     const { text, code } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).runHere(["plans"]);
@@ -84,7 +87,7 @@ describe("an announced end of the API is one warning of a run", () => {
   });
 });
 
-describe("a pause of 24 hours is reported in full, and not waited for", () => {
+describe("hostform reports a pause of 24 hours and does not wait for it", () => {
   const inDays = (days: number) => new Date(Date.parse("2026-11-28T10:00:00Z") + days * 86_400_000).toUTCString();
   const date = `date: ${inDays(0)}`;
   it.each([
@@ -101,7 +104,7 @@ describe("a pause of 24 hours is reported in full, and not waited for", () => {
     expect(asked.length).toBe(1);
   });
 
-  it("also by a later run, whose requests do not leave", async () => {
+  it("by a later run, which sends no request", async () => {
     const { port, asked } = await answering(jsonAnswer({}, "HTTP/1.1 429 Too Many Requests", "retry-after: 86400"));
     const { runHere: run } = workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` });
     for (const _ of [1, 2]) {

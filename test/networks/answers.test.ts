@@ -1,4 +1,7 @@
-/** Responses that a gateway changed: preceding 1xx, HTTP/1.0, unrequested compression. */
+/**
+ * Responses of the API that gateways modify: 1xx responses before the final response, HTTP/1.0, and compression that
+ * the client did not request.
+ */
 import { createServer } from "node:net";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -10,7 +13,7 @@ const SERVICE = {
 const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 const client = (port: number, more = {}) => builtClient({ baseUrl: `http://127.0.0.1:${port}`, ...more });
 
-describe("responses 100 to 199 before the response to a POST are dropped", () => {
+describe("the client drops 1xx responses before the response to a POST", () => {
   const final = jsonAnswer(SERVICE, "HTTP/1.1 201 Created");
   const early: [why: string, before: string][] = [
     ["100 Continue", "HTTP/1.1 100 Continue\r\n\r\n"],
@@ -29,7 +32,7 @@ describe("responses 100 to 199 before the response to a POST are dropped", () =>
     expect(asked.length).toBe(1);
   });
 
-  it("in whatever pieces they arrive, also on a connection that is used again", async () => {
+  it("if they arrive in pieces of any size, and on a reused connection", async () => {
     const bytes = Buffer.from(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\na: b\r\n\r\n${final}`);
     let asked = 0;
     const server = createServer({ noDelay: true }, (socket) => {
@@ -38,7 +41,7 @@ describe("responses 100 to 199 before the response to a POST are dropped", () =>
         request += chunk.toString();
         if (!request.endsWith("}")) return;
         [request, asked] = ["", asked + 1];
-        // Another size for each request, from single bytes on.
+        // Each request uses another size of the pieces, starting with one byte.
         for (let at = 0; at < bytes.length; at += asked) {
           socket.write(bytes.subarray(at, at + asked));
           await new Promise(setImmediate);
@@ -51,13 +54,13 @@ describe("responses 100 to 199 before the response to a POST are dropped", () =>
     expect(asked).toBe(4);
   });
 
-  it("except 101: the order may have been carried out", async () => {
+  it("but treats a 101 response as no response: the order may have succeeded", async () => {
     const { port } = await answering("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
     const one = await client(port, { maxAttempts: 1 });
     expect((await failureOf(one.services.create(ORDER, { idempotencyKey: "k" }))).reached).toBe("maybe");
   });
 
-  it("of the command line as well", async () => {
+  it("in the command line", async () => {
     const { port } = await answering(`HTTP/1.1 100 Continue\r\n\r\n${jsonAnswer(PLANS)}`);
     const { code, text } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).runHere(["plans"]);
     expect(code, text).toBe(0);
@@ -76,7 +79,7 @@ describe("HTTP/1.0", () => {
     for (const id of ["1001", "1001"]) expect((await one.services.get(id)).id).toBe("1001");
   });
 
-  it("with a body that is shorter than its Content-Length is a response that was cut off", async () => {
+  it("with a body that is shorter than its Content-Length is an incomplete response", async () => {
     const { port } = await answering(jsonAnswer(SERVICE, "HTTP/1.0 200 OK").slice(0, -5));
     const one = await client(port, { maxAttempts: 1 });
     expect((await failureOf(one.services.get("1001"))).text).toContain("a response that was cut off");
@@ -106,7 +109,7 @@ describe("a compressed response", () => {
     expect(asked[0]).toMatch(/^accept-encoding: identity\r$/im);
   });
 
-  it("of a refusal shows the words of the server", async () => {
+  it("with an error shows the message of the server", async () => {
     const { port } = await answering(encoded("gzip", gzipSync('{"message":"No such plan."}'), "422 No"));
     const { text, reached } = await failureOf((await client(port)).services.create(ORDER, { idempotencyKey: "k" }));
     expect(text).toContain("The server says: No such plan.");
@@ -126,7 +129,7 @@ describe("a compressed response", () => {
   });
 
   it.each(["gzip", "br", "deflate", "gzip, gzip"])(
-    "in %s that becomes larger than the maximum is rejected",
+    "in %s is rejected if its decoded size exceeds the limit",
     async (encoding) => {
       const plain = Buffer.alloc(1_000_000);
       const once =
@@ -148,7 +151,7 @@ describe("a compressed response", () => {
     expect(text).toContain(`a response in the encoding "${encoding.replace("\u001b", "-")}"`);
   });
 
-  it("in an unknown encoding is no proof that an object no longer exists", async () => {
+  it("in an unknown encoding does not prove that an object no longer exists", async () => {
     const { port } = await answering(encoded("zstd", zstdCompressSync('{"message":"Not found."}'), "404 Not Found"));
     expect((await failureOf((await client(port)).services.get("1001"))).code).toBe("api.malformed");
   });

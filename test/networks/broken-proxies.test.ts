@@ -1,4 +1,4 @@
-/** Proxies that do something other than to open a tunnel or to refuse it: the message names the proxy, and nothing was sent. */
+/** Proxies that neither open nor reject a tunnel. The message names the proxy, and no request reaches the API. */
 import { writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import path from "node:path";
@@ -21,7 +21,7 @@ const BASE = { HOSTING_BASE_URL: `https://${API_HOST}` };
 const PAGE = "<!doctype html><html><head><title>Acme Gateway</title></head><body>Sign on</body></html>";
 const TUNNEL = "HTTP/1.1 200 Connection established\r\n\r\n";
 
-/** The failure of a create through a proxy. */
+/** Returns the failure of a create request through a proxy. */
 async function through(port: number, scheme = "http", more = {}) {
   const env = { HTTPS_PROXY: `${scheme}://127.0.0.1:${port}` };
   const client = await builtClient({ env, maxAttempts: 1, ...more });
@@ -45,13 +45,13 @@ describe("the tunnel of a proxy", () => {
   });
 });
 
-describe("what listens at the address of a proxy", () => {
-  it("speaks TLS: the address must begin with https", async () => {
+describe("the server at the address of a proxy", () => {
+  it("uses TLS: the message demands an https address", async () => {
     const { port } = await startProxy({ tls: certificates.valid });
     expect(await through(port)).toContain(`https://`);
   });
 
-  it("sends an alert of TLS: the address must begin with https", async () => {
+  it("sends a TLS alert: the message demands an https address", async () => {
     const server = createServer((socket) =>
       socket.once("data", () => socket.end("\x15\x03\x01\0\x02\x02\x46", "latin1")),
     );
@@ -61,14 +61,14 @@ describe("what listens at the address of a proxy", () => {
     expect(text).toContain(`Write https://127.0.0.1:${port} into HTTPS_PROXY.`);
   });
 
-  it("is no HTTP server", async () => {
+  it("is not an HTTP server", async () => {
     const server = createServer((socket) => socket.end("SSH-2.0-OpenSSH_9.6\r\n"));
     const text = await through(await listen(server));
     expect(text).toContain("the proxy's response is not HTTP");
     expect(text).toContain("Check the host and the port in HTTPS_PROXY");
   });
 
-  it("speaks no TLS although the address begins with https", async () => {
+  it("uses no TLS although the address begins with https", async () => {
     const { port } = await startProxy({});
     expect(await through(port, "https")).toContain(
       `TLS handshake with the proxy 127.0.0.1:${port}: the server does not`,
@@ -76,7 +76,7 @@ describe("what listens at the address of a proxy", () => {
   });
 });
 
-describe("a proxy that wants a sign-on", () => {
+describe("a proxy that requires authentication", () => {
   const refusing = (...lines: readonly string[]) =>
     startProxy({
       connect: (_, socket) =>
@@ -92,7 +92,7 @@ describe("a proxy that wants a sign-on", () => {
     expect(await through(port)).toContain(`accepts sign-ons by ${names} only, and hostform supports Basic only (407)`);
   });
 
-  it("by Basic among others, and rejects the password: each command tries it once", async () => {
+  it("by Basic among other methods, and rejects the password: each command tries the password once", async () => {
     const { port, asked } = await refusing('Proxy-Authenticate: Negotiate, Basic realm="acme"');
     const client = await builtClient({ env: { HTTPS_PROXY: `http://me:wrong@127.0.0.1:${port}` } });
     const failures = await Promise.all([client.plans.list().all(), client.services.list().all()].map(failureOf));
@@ -100,7 +100,7 @@ describe("a proxy that wants a sign-on", () => {
     expect(asked.length).toBe(1);
   });
 
-  it("gets it, and many connections are opened", async () => {
+  it("receives the password on each of many connections", async () => {
     const { port: target } = await answering(jsonAnswer(PLANS));
     const names = { [API_HOST]: await tlsBefore(target, certificates.valid) };
     const { port } = await startProxy({ pair: "me:right", names });
@@ -151,7 +151,7 @@ describe("Ctrl-C while a connection is being opened", () => {
         child.kill("SIGINT");
       });
     });
-    // A connection is waited for 30 s.
+    // The time limit of a connection is 30 s.
     expect(Date.now() - pressedAt, text).toBeLessThan(15_000);
     expect(code, text).not.toBe(0);
   });

@@ -1,4 +1,4 @@
-/** TLS: certificates that the built command line rejects, each with its own reason and fix, and handshakes that fail. */
+/** Certificates that the built command line rejects, each with its reason and fix, and TLS handshakes that fail. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ import {
 
 const plansAnswer = jsonAnswer(PLANS);
 
-/** `hostform plans` against https with this certificate on localhost. */
+/** Runs `hostform plans` against https://localhost with this certificate. */
 async function plansOver(options: Parameters<typeof tlsBefore>[1], more: Record<string, string> = {}) {
   const { port: target, asked } = await answering(plansAnswer);
   const port = await tlsBefore(target, options);
@@ -29,20 +29,20 @@ async function plansOver(options: Parameters<typeof tlsBefore>[1], more: Record<
 }
 
 describe("a certificate", () => {
-  it("of a private authority is accepted with NODE_EXTRA_CA_CERTS", async () => {
+  it("from a private authority is accepted with NODE_EXTRA_CA_CERTS", async () => {
     const { code, text } = await plansOver({});
     expect(code, text).toBe(0);
     expect(text).toContain("Shared S");
   });
 
-  it("of an authority of the system is accepted with NODE_USE_SYSTEM_CA", async () => {
-    // On Linux, SSL_CERT_FILE names the authorities of the system.
+  it("from an authority of the system is accepted with NODE_USE_SYSTEM_CA", async () => {
+    // On Linux, SSL_CERT_FILE replaces the authorities of the system.
     const more = { NODE_EXTRA_CA_CERTS: "", NODE_USE_SYSTEM_CA: "1", SSL_CERT_FILE: "authority.pem" };
     const { code, text } = await plansOver({}, more);
     expect(code, text).toBe(0);
   });
 
-  it("of an unknown authority is rejected, and the message contains the way to trust it", async () => {
+  it("from an unknown authority is rejected, and the message contains a fix", async () => {
     const { code, text, port, asked } = await plansOver({}, { NODE_EXTRA_CA_CERTS: "" });
     expect(code).toBe(1);
     expect(text).toContain(
@@ -52,7 +52,7 @@ describe("a certificate", () => {
     expect(asked).toEqual([]);
   });
 
-  it("is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says", async () => {
+  it("is checked with each value of NODE_TLS_REJECT_UNAUTHORIZED", async () => {
     const { code, text, asked } = await plansOver({}, { NODE_EXTRA_CA_CERTS: "", NODE_TLS_REJECT_UNAUTHORIZED: "0" });
     expect(code).toBe(1);
     expect(text).toContain("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
@@ -84,19 +84,19 @@ describe("a certificate", () => {
       ],
     ],
   ];
-  it.each(refused)("%s is rejected at once, with its own reason and fix", async (_, options, says) => {
+  it.each(refused)("%s is rejected without a retry, with its own reason and fix", async (_, options, says) => {
     const { code, text, port, asked } = await plansOver(options);
     expect(code).toBe(1);
     for (const words of [`TLS handshake with localhost:${port}: `, ...says])
       expect(text.replace(/\s+/g, " ")).toContain(words);
-    // A second attempt would meet the same certificate.
+    // hostform does not retry, because the certificate would be the same.
     expect(text).not.toContain("attempt");
     expect(asked).toEqual([]);
   });
 });
 
 describe("a handshake", () => {
-  it("with a server that speaks only TLS 1.1 is rejected", async () => {
+  it("with a server that supports only TLS 1.1 fails", async () => {
     const old = { minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } as const;
     const { port: target } = await answering(plansAnswer);
     const client = await builtClient({ baseUrl: `https://localhost:${await tlsBefore(target, old)}` });
@@ -106,8 +106,8 @@ describe("a handshake", () => {
     expect(reached).toBe("no");
   });
 
-  it("with a server of plain http is rejected", async () => {
-    // It takes the first bytes of the handshake for a request that it cannot read.
+  it("with a server of plain http fails", async () => {
+    // The server reads the first bytes of the handshake as an invalid HTTP request.
     const server = createServer((socket) => void socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n"));
     const port = await listen(server);
     const client = await builtClient({ baseUrl: `https://localhost:${port}` });
@@ -117,7 +117,7 @@ describe("a handshake", () => {
     expect(reached).toBe("no");
   });
 
-  it("that the server resets is tried again, and nothing was sent", async () => {
+  it("that the server resets is retried, and no request is sent", async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections += 1;
@@ -130,7 +130,7 @@ describe("a handshake", () => {
     expect([connections, reached]).toEqual([4, "no"]);
   });
 
-  it("that the server leaves unanswered ends, and nothing was sent", async () => {
+  it("without a response of the server times out, and no request is sent", async () => {
     const silent = createServer(() => undefined);
     const client = await builtClient({
       baseUrl: `https://127.0.0.1:${await listen(silent)}`,
@@ -142,7 +142,7 @@ describe("a handshake", () => {
     expect(reached).toBe("no");
   });
 
-  it("is what a server expects that answers plain http with a TLS alert: it has read no request", async () => {
+  it("is required if the server responds to plain http with a TLS alert: the request did not arrive", async () => {
     const { port } = await answering(Buffer.from("15030100020246", "hex"));
     const client = await builtClient({ baseUrl: `http://127.0.0.1:${port}` });
     const { text, reached } = await failureOf(client.services.suspend("7"));
@@ -151,7 +151,7 @@ describe("a handshake", () => {
     expect(reached).toBe("no");
   });
 
-  it("is missing where a server of TLS closes a connection of plain http: the outcome is unknown", async () => {
+  it("may be required if the server closes a plain http connection: the outcome is unknown", async () => {
     const { port: target } = await answering(plansAnswer);
     const client = await builtClient({ baseUrl: `http://localhost:${await tlsBefore(target)}`, maxAttempts: 1 });
     const { text, code, reached } = await failureOf(client.services.suspend("7"));
@@ -161,7 +161,7 @@ describe("a handshake", () => {
 });
 
 describe("addresses", () => {
-  it("of IPv6 alone are reached, over https and http", async () => {
+  it("with only IPv6 are reached, over https and http", async () => {
     const { port: target } = await answering(plansAnswer);
     const port = await tlsBefore(target, {}, "::1");
     const { code, text } = await workplace({ HOSTING_BASE_URL: `https://[::1]:${port}` }).run(["plans"]);
@@ -170,14 +170,15 @@ describe("addresses", () => {
 });
 
 describe("creates behind a certificate that expires during an apply", () => {
-  it("leave nothing pending, and the next apply sends each once", { timeout: 60_000 }, async () => {
+  it("are never pending, and the next apply sends each create once", { timeout: 60_000 }, async () => {
     await using sandbox = await startSandbox({ rateLimit: 0, autoPay: true, provisioningSeconds: 0 });
     const front = await closingFront(sandbox);
     const { run } = project(sandbox.tokens.agency, { HOSTING_BASE_URL: `https://localhost:${front.port}` });
     const planned = await run(["plan"]);
     expect(planned.code, planned.text).toBe(0);
     const reads = front.handshakes();
-    // The apply reads as much as the plan. The next handshake is for a create, or for a read just before it.
+    // The apply sends as many read requests as the plan. The next handshake is for a create, or for a read just before
+    // the create.
     const failures: string[] = [];
     for (const more of [0, 1, 2]) {
       front.expireAfter(reads + more);

@@ -1,4 +1,4 @@
-/** Responses of a gateway in place of the API: a web page is not an API response, whatever its status is. */
+/** Responses of a gateway in place of the API. A web page is never a response of the API, with any status. */
 import { describe, expect, it } from "vitest";
 import { answering, builtClient, failureOf, jsonAnswer, workplace } from "./support.ts";
 
@@ -7,9 +7,9 @@ const page = (status: number) =>
   `HTTP/1.1 ${status} Gateway\r\ncontent-type: text/html\r\ncontent-length: ${HTML.length}\r\n\r\n${HTML}`;
 const clientOf = (port: number) => builtClient({ baseUrl: `http://127.0.0.1:${port}`, maxAttempts: 1 });
 
-describe("a web page in place of a response", () => {
+describe("a web page in place of an API response", () => {
   it.each([400, 401, 403, 404, 405, 408, 409, 410, 422, 451, 500, 502, 503])(
-    "with status %i blames a gateway, not the token, and leaves a create open",
+    "with status %i is reported as a gateway error, not as a token error, and the create stays pending",
     async (status) => {
       const { port } = await answering(page(status));
       const client = await clientOf(port);
@@ -68,7 +68,7 @@ describe("a 429 that asks for 24 hours", () => {
     expect([reached, asked.length]).toEqual(["no", 1]);
   });
 
-  it("stops a later command, which names the times and a way out", async () => {
+  it("stops a later command, which names the times and a fix", async () => {
     const { port, asked } = await answering(
       jsonAnswer({ message: "Later." }, "HTTP/1.1 429 Too Many", "retry-after: 86400"),
     );

@@ -1,31 +1,37 @@
-/** How each endpoint of the specification is brought to each status that the specification names. */
+/** Requests that provoke each status of each endpoint that the specification names. */
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { registration } from "../support/registration.ts";
 import type { Running, Sending } from "../unit/sandbox/harness.ts";
 
 export interface Row {
   readonly method: "GET" | "POST" | "DELETE";
-  /** As the document has it, below /api/v1. */
+  /** Path template of the document, without /api/v1. */
   readonly path: string;
   readonly ability: "view" | "technical" | "billing";
-  /** With this it succeeds. What follows are requests that do not, or the reason why there is none. */
+  /**
+   * Request that succeeds. Each of the following fields is a request that fails, or the reason why no such request
+   * exists.
+   */
   readonly good: Asked;
-  /** 422. */
+  /** Request whose response is 422. */
   readonly invalid: Asked | string;
-  /** 403: the record, or the service that it belongs to, is another account's; or the account may not do this at all. */
+  /**
+   * Request whose response is 403, because another account owns the record or its service, or because the account
+   * lacks this feature.
+   */
   readonly foreign: Asked | string;
-  /** 403: outside of what the token is restricted to. */
+  /** Request whose response is 403, because the token is restricted to other services. */
   readonly outside: Asked | string;
-  /** 404. */
+  /** Request whose response is 404. */
   readonly unknown: Asked | string;
 }
 
-/** A request to an endpoint: its path filled in, and what is sent. */
+/** Values of a request to an endpoint. `at` is the path with all parameters filled in. */
 export interface Asked extends Sending {
   readonly at?: string;
 }
 
-/** What is in the account before the first request: ids as the profile writes them. */
+/** Ids of the objects in the account before the first request, in the form of the profile. */
 export interface Scene {
   readonly service: string;
   readonly server: string;
@@ -40,12 +46,15 @@ export interface Scene {
   readonly foreignWebhook: string;
   readonly migration: string;
   readonly foreignMigration: string;
-  /** Of the agency: for the server alone. */
+  /** Token of the agency that is restricted to the server. */
   readonly restricted: string;
   readonly customer: string;
 }
 
-/** Fills the account of the agency and the customer's. Ids are read from the API's own lists: their form is the profile's. */
+/**
+ * Creates the objects of the agency and of the customer. Reads the ids from the lists of the API, because their form
+ * depends on the profile.
+ */
 export async function scene({ sandbox, send }: Running): Promise<Scene> {
   const { control, tokens } = sandbox;
   const [service, server, pending, ended] = [
@@ -81,7 +90,7 @@ export async function scene({ sandbox, send }: Running): Promise<Scene> {
   };
 }
 
-/** A token of the agency's, made when it is first asked for. */
+/** Returns a token of the agency. The first call for a name creates the token. */
 export function tokenOf(
   { control }: Sandbox,
   name: string,
@@ -92,7 +101,7 @@ export function tokenOf(
   return (known ?? control.create("tokens", { name, abilities, service_ids })).value;
 }
 
-/** The id of the first item of a list, whatever wraps it. */
+/** Returns the id of the first item of a list, with or without a wrapper. */
 function idOf(list: unknown): string {
   const items = Array.isArray(list) ? list : Object.values(list as object).find(Array.isArray);
   const [item] = items as [{ id?: unknown; grant_id?: unknown; data?: object }];
@@ -110,7 +119,7 @@ const ORDER = { plan_id: 11, currency: "USD", domain: "new.acme.example", term: 
 const DOMAIN = registration("new.acme.example");
 const GRANT = { email: "dev@acme.example", permission: "manage", expires_at: "2027-06-30T00:00:00+00:00" };
 
-/** The 24 endpoints of §4. */
+/** Returns the 24 endpoints of §4. */
 export function rows(has: Scene): readonly Row[] {
   const list = (path: string, ability: Row["ability"]): Row => ({
     method: "GET",
@@ -122,7 +131,7 @@ export function rows(has: Scene): readonly Row[] {
     outside: OWN_ONLY,
     unknown: NO_RECORD,
   });
-  /** Something that is done with a service. */
+  /** Returns the row of an endpoint below a service. */
   const onService = (method: "GET" | "POST", what: string, more: { good?: Asked; invalid: Asked | string }): Row => {
     const at = (id: string) => ({ ...more.good, at: `/services/${id}${what}` });
     return {

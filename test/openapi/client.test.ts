@@ -1,4 +1,6 @@
-/** The command line, against a server behind a proxy that holds both against the document. */
+/**
+ * Runs the command line against a sandbox behind a proxy that validates requests and responses against the document.
+ */
 import { afterEach, describe, expect, it } from "vitest";
 import { PROFILE_SETS, type Profile } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
@@ -22,7 +24,7 @@ const GRANTS = {
   "guest@acme.example": { permission: "view", expires_at: "2027-06-30T00:00:00Z" },
 };
 
-/** Something of every kind, and every attribute that a kind can have. */
+/** A declaration with each kind of resource and each attribute of these kinds. */
 const DECLARATION = {
   project: "proxied",
   services: {
@@ -61,7 +63,10 @@ const DECLARATION = {
   },
 };
 
-/** The same after a change of mind: suspended, one grant less and one changed, another password, another webhook. */
+/**
+ * The changed declaration: one service is suspended, one grant is removed, and a grant, a password and a webhook
+ * differ.
+ */
 const CHANGED = {
   ...DECLARATION,
   services: {
@@ -89,7 +94,10 @@ async function well(project: Project, ...args: string[]): Promise<void> {
   expect([args.join(" "), ran.code, ran.text]).toEqual([args.join(" "), 0, ran.text]);
 }
 
-/** A life: ordered, looked at, drifted, changed and back, forgotten and imported, destroyed. */
+/**
+ * Creates, drifts, changes and reverts the declared objects, runs the read commands, loses the state, imports 2
+ * objects and destroys one service.
+ */
 async function live(project: Project): Promise<void> {
   await project.declare(DECLARATION);
   await project.apply();
@@ -130,7 +138,7 @@ describe("the client through a validating proxy", () => {
   ])("violates nothing in a whole life with %s, and neither does the server", async (_, profile) => {
     const { project, proxy } = await proxied(profile);
     await live(project);
-    // The other way to check domains, which the command line has no use for.
+    // The command line never sends the POST form of the domain check.
     const client = new HostingClient({ baseUrl: proxy.url, token: project.sandbox.tokens.agency });
     await client.domains.checkByPost(["acme.example", "free.example"]);
     await client.close();
@@ -139,7 +147,7 @@ describe("the client through a validating proxy", () => {
     expect(unused.map(({ operation }) => operation.operationId)).toEqual([]);
   });
 
-  it("asks for pages that are in order, however many there are", async () => {
+  it("requests the pages of a list in order", async () => {
     const { project, proxy } = await proxied({ envelope: "data_only" });
     project.control.seedServices({ count: 230 });
     await well(project, "services");
@@ -155,19 +163,20 @@ describe("the client through a validating proxy", () => {
     expect(proxy.operations.size).toBeGreaterThan(5);
   });
 
-  it("keeps to the document while requests fail around it", async () => {
+  it("sends only documented requests while other requests fail", async () => {
     const { project, proxy } = await proxied({});
     project.control.addFault({ method: "POST", path: "/services", phase: "after", drop: true });
     project.control.addFault({ method: "GET", path: "/services", phase: "before", status: 503 });
     project.control.addFault({ method: "POST", path: "/webhooks", phase: "before", status: 500 });
     await project.declare({ project: "proxied", services: { www: SITE }, webhooks: DECLARATION.webhooks });
-    // One after the other: the clock leaps while the webhook waits, and an order is repeated within seconds only.
+    // Run the changes one after the other: the clock advances while the webhook waits, and an order is retried only
+    // within seconds.
     await project.apply("--parallelism", "1");
     expect(proxy.violations).toEqual([]);
     expect(project.control.list("services").filter(({ domain }) => domain === SITE.domain)).toHaveLength(1);
   });
 
-  it("reports an error of either side: the proxy does check", async () => {
+  it("the proxy reports an error in a request and in a response", async () => {
     const { project, proxy } = await proxied({});
     const authorization = `Bearer ${project.sandbox.tokens.agency}`;
     await fetch(`${proxy.url}/api/v1/services?per_page=500`, {

@@ -5,7 +5,7 @@ import { PROFILE_SWITCHES } from "../../src/sandbox/index.ts";
 import { DOCUMENT_FILE, operationsOf, readDocument } from "../support/openapi/document.ts";
 import { Schemas } from "../support/openapi/schemas.ts";
 
-/** The table of §4, as the specification has it. */
+/** Table of §4, copied from the specification. */
 const TABLE = `
 GET /api/v1/plans view
 GET /api/v1/services view
@@ -33,7 +33,7 @@ POST /api/v1/migration-requests technical
 GET /api/v1/migration-requests/{id} view
 `;
 
-/** What a profile can choose that no document of requests and answers describes. */
+/** Profile switches that change no request and no response form, each with the reason. */
 const NOT_ON_THE_WIRE: Readonly<Record<string, string>> = {
   list_lag: "when a record is listed is not part of any answer's form",
   refused_key: "which refusal of an order comes is not part of its form",
@@ -42,11 +42,11 @@ const NOT_ON_THE_WIRE: Readonly<Record<string, string>> = {
 
 const document = readDocument();
 
-/** Every object in the document, with its place. */
+/** Yields each object of the document with its path. */
 function* parts(value: unknown, at: string): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value)) yield [at, value as Record<string, unknown>];
-  // What an alternative says is no part of the document.
+  // Alternatives and examples are not parts of the document.
   for (const [name, inner] of Object.entries(value)) {
     if (name !== "x-alternatives" && name !== "example") yield* parts(inner, `${at}/${name}`);
   }
@@ -62,7 +62,7 @@ describe("schemas/openapi.yaml", () => {
     expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
   });
 
-  it("is really looked at by the linter", async () => {
+  it("is checked by a linter that reports the error of not-clean.yaml", async () => {
     const config = await createConfig({ extends: ["recommended"], rules: { "operation-operationId": "off" } });
     const problems = await lint({ ref: path.join(import.meta.dirname, "not-clean.yaml"), config });
     expect(problems.map(({ ruleId }) => ruleId)).toContain("operation-4xx-response");
@@ -75,10 +75,10 @@ describe("schemas/openapi.yaml", () => {
     expect(listed.toSorted()).toEqual(TABLE.trim().split("\n").toSorted());
   });
 
-  it("says of each answer of each endpoint what may come", () => {
+  it("documents the possible statuses of each endpoint", () => {
     for (const { operation } of operationsOf(document)) {
       const statuses = Object.keys(operation.responses);
-      // §5, §7, §8: what every request can meet with.
+      // §5, §7 and §8 allow these statuses for every request.
       expect(statuses).toEqual(expect.arrayContaining(["401", "403", "429", "5XX"]));
       expect(statuses.some((status) => status.startsWith("2"))).toBe(true);
       expect(statuses.includes("409")).toBe(operation.operationId === "orderService");
@@ -106,7 +106,8 @@ describe("schemas/openapi.yaml", () => {
       ([name, values]) => JSON.stringify(switches.find(([one]) => one === name)?.[1]) !== JSON.stringify(values),
     );
     expect(wrong).toEqual([]);
-    // A switch whose default is what the specification says is described where it contradicts.
+    // If the default equals the specification, the document describes the switch at the clause that the other values
+    // contradict.
     const against = all.flatMap(([, part]) => Object.keys((part["x-contradicts"] as object | undefined) ?? {}));
     const contradicted = Object.entries(PROFILE_SWITCHES).flatMap(([name, [, ...others]]) =>
       others.every((value) => against.includes(`${name}=${value}`)) ? [name] : [],
@@ -115,7 +116,7 @@ describe("schemas/openapi.yaml", () => {
     expect(switches.map(([name]) => name).filter((name) => !names.has(name))).toEqual(Object.keys(NOT_ON_THE_WIRE));
   });
 
-  it("speaks of settings that a profile can have", () => {
+  it("names only switches and values of profiles", () => {
     const settings = all.flatMap(([, part]) => [
       ...[part["x-when"] ?? []].flat().flatMap((one) => String(one).split(" & ")),
       ...Object.keys((part["x-contradicts"] as object | undefined) ?? {}),

@@ -1,4 +1,4 @@
-/** Every endpoint x every status that the specification names, provoked over HTTP and held against the document. */
+/** Provokes each status of each endpoint over HTTP, and validates each exchange against the document. */
 import { describe, expect, it } from "vitest";
 import { PROFILE_SETS, type Profile } from "../../src/sandbox/index.ts";
 import { sampled } from "../reliability/support/long.ts";
@@ -7,10 +7,10 @@ import { violationsOf } from "../support/sandbox.ts";
 import { type Running, start } from "../unit/sandbox/harness.ts";
 import { type Asked, type Row, rows, scene, tokenOf } from "./cells.ts";
 
-/** Between them they have every form that an answer can take. */
-/** Each request is asked for its own answer, not for that of one before. */
+/** A rejected order does not use up its Idempotency-Key. Otherwise a later request would get the response of that order. */
 const refused_key = "free";
 
+/** Profiles that together produce every form of a response. */
 const PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   usual: {},
   minimal: PROFILE_SETS.minimal,
@@ -23,7 +23,7 @@ const PROFILES: Readonly<Record<string, Partial<Profile>>> = {
 const SUCCESS = { GET: 200, POST: 201, DELETE: 200 } as const;
 const ABILITIES = ["view", "technical", "billing"] as const;
 
-/** `GET /plans 200` for each answer that came, over all profiles. */
+/** Cells with a response in any profile, as `GET /plans 200`. */
 const seen = new Set<string>();
 const cellOf = ({ method, path }: Row, status: number) => `${method} ${path} ${status}`;
 
@@ -34,7 +34,7 @@ async function ask(running: Running, row: Row, asked: Asked): Promise<number> {
   return status;
 }
 
-/** The row's statuses as they come, by what provokes them; a reason where nothing does. */
+/** Returns the received statuses of a row by their cause. Omits a cause if the row has a reason in place of a request. */
 async function statusesOf(running: Running, row: Row, restricted: string): Promise<Record<string, number>> {
   const { good, invalid, foreign, outside, unknown } = row;
   const others = ABILITIES.filter((one) => one !== row.ability);
@@ -59,7 +59,10 @@ async function statusesOf(running: Running, row: Row, restricted: string): Promi
   return came;
 }
 
-/** What §4, §5 and §7 say; 401, 404, 413 and 400 for anything but a key are what the document adds where they are silent. */
+/**
+ * Returns the expected statuses. §4, §5 and §7 define most of them. The document adds 401, 404, 413, and 400 for
+ * anything but a key.
+ */
 function expected(row: Row, came: Readonly<Record<string, number>>, profile: Partial<Profile>): Record<string, number> {
   const by: Record<string, number> = {
     "no token": 401,
@@ -94,7 +97,7 @@ describe("every endpoint x every status", () => {
       const came = await statusesOf(running, row, has.restricted);
       expect([row.method, row.path, came]).toEqual([row.method, row.path, expected(row, came, profile)]);
     }
-    // A server has its password generated; nothing is sent (§4).
+    // The host generates the password of a server, so the request has no body (§4).
     expect((await running.send("POST", `/services/${has.server}/password`)).status).toBe(200);
     expect(violationsOf(running.sandbox)).toEqual([]);
   });
@@ -125,7 +128,7 @@ describe("every endpoint x every status", () => {
   });
 
   it.each(sampled(Object.entries(PROFILES), 3))("the limit: %s", async (_, profile) => {
-    // Enough for each of the accounts' tokens to set the scene.
+    // Each token may send enough requests to create the objects of the scene.
     const running = await start({ profile, rateLimit: 3 });
     for (const [index, row] of rows(await scene(running)).entries()) {
       const token = tokenOf(running.sandbox, `row-${index}`, [...ABILITIES]);
@@ -135,7 +138,7 @@ describe("every endpoint x every status", () => {
     expect(violationsOf(running.sandbox)).toEqual([]);
   });
 
-  it.each(["empty", "not_found", "repeats"] as const)("a page after the last one: %s", async (past_end) => {
+  it.each(["empty", "not_found", "repeats"] as const)("a page after the last page: %s", async (past_end) => {
     const running = await start({ profile: { past_end } });
     const lists = rows(await scene(running)).filter(({ good }) => good.at?.includes("page=1"));
     expect(lists.length).toBeGreaterThan(4);
@@ -152,11 +155,11 @@ describe("every endpoint x every status", () => {
     expect((await running.send("POST", "/accounts", { body: { name: "Acme" } })).status).toBe(403);
   });
 
-  it("leaves no documented answer out", () => {
+  it("provokes every documented response", () => {
     const listed = operationsOf(readDocument()).flatMap(({ method, path, operation }) =>
       Object.keys(operation.responses).map((status) => `${method} ${path.replace("/api/v1", "")} ${status}`),
     );
-    // §7 names no 5xx, and the rules give no cause for one: faults do, whose answers are not the rules' (see faults.test.ts).
+    // §7 names no 5xx status, and no rule of the API causes one. Injected faults cause 5xx responses (faults.test.ts).
     const missing = listed.filter((one) => !seen.has(one) && !one.endsWith(" 5XX"));
     expect(missing).toEqual([]);
   });

@@ -1,11 +1,13 @@
-/** Real exchanges with a sandbox, for tests that change them. */
+/** Real exchanges with a sandbox. Tests modify copies of them. */
 import type { Exchange, Profile } from "../../src/sandbox/index.ts";
 import { open } from "../unit/sandbox/harness.ts";
 import { rows, scene } from "./cells.ts";
 
 /**
- * Every endpoint's success and, where there is one, its 422, 404 and 401; a 400, a 403, a 429 and a
- * replayed order. With `few`, of each endpoint its success alone.
+ * Returns exchanges with a sandbox: for each endpoint a success and, if the endpoint has them, a 422, a 404 and a 401;
+ * also a 400, a 403, a 429 and a replayed order.
+ * @param profile Switches of the sandbox that differ from the default.
+ * @param few Records only the success of each endpoint.
  */
 export async function recorded(profile: Partial<Profile> = {}, { few = false } = {}): Promise<Exchange[]> {
   const exchanges: Exchange[] = [];

@@ -1,4 +1,4 @@
-/** Errors on purpose, in real exchanges: a document that accepts them would be no check. */
+/** Modifies real exchanges so that they violate the document. The validator must reject each of them. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Exchange, PROFILE_SETS, PROFILE_SWITCHES, type Profile } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
@@ -7,7 +7,7 @@ import { startSandbox, violationsOf } from "../support/sandbox.ts";
 import { start } from "../unit/sandbox/harness.ts";
 import { recorded } from "./recorded.ts";
 
-/** §6. */
+/** Event types of §6. */
 const EVENTS = [
   "service.provisioned",
   "invoice.paid",
@@ -25,13 +25,13 @@ beforeAll(async () => {
   exchanges = await recorded();
 });
 
-/** The violations of an exchange by a server that fills the gaps as the sandbox usually does, and by any server. */
+/** Returns the violations of an exchange with the default profile of the sandbox. `byAny` assumes no profile. */
 const violations = (exchange: Exchange, profile = USUAL) => validateExchange(exchange, { profile });
 const byAny = (exchange: Exchange) => validateExchange(exchange);
 
 const json = (exchange: Exchange): unknown => (exchange.body === undefined ? undefined : JSON.parse(exchange.body));
 
-/** Fields that §2 and §6 show, with values that they never have. Their absence is a mistake too. */
+/** Fields of §2 and §6 with invalid values. An exchange without the field is invalid also. */
 const FIELDS = {
   service: {
     id: ["1003", 1.5, null, 0],
@@ -63,7 +63,7 @@ const FIELDS = {
 
 type Kind = keyof typeof FIELDS;
 
-/** The specified records in a body, with what they are. */
+/** Yields each specified record of a body with its kind. */
 function* records(value: unknown): Generator<[Kind, Record<string, unknown>]> {
   if (typeof value !== "object" || value === null) return;
   const object = value as Record<string, unknown>;
@@ -74,7 +74,7 @@ function* records(value: unknown): Generator<[Kind, Record<string, unknown>]> {
   for (const inner of Object.values(object)) yield* records(inner);
 }
 
-/** Copies of the exchange with one field of each specified record gone or wrong. */
+/** Yields copies of the exchange. In each copy, one field of one record is missing or has an invalid value. */
 function* spoiled(exchange: Exchange): Generator<[string, Exchange]> {
   const kinds = [...records(json(exchange))];
   for (const [index, [kind]] of kinds.entries()) {
@@ -93,13 +93,13 @@ function* spoiled(exchange: Exchange): Generator<[string, Exchange]> {
 const succeeded = () => exchanges.filter(({ status }) => status !== null && status < 300);
 const called = ({ method, url, status }: Exchange) => `${method} ${url} ${status}`;
 
-describe("answers", () => {
-  it("of the sandbox conform, by its profile and by none", () => {
+describe("responses", () => {
+  it("of the sandbox conform, with its profile and without a profile", () => {
     expect(exchanges.length).toBeGreaterThan(60);
     expect(exchanges.flatMap((exchange) => [...violations(exchange), ...byAny(exchange)])).toEqual([]);
   });
 
-  it("without a specified field, or with a wrong value in one, do not", () => {
+  it("without a specified field, or with a wrong value in a field, do not conform", () => {
     const met = new Set<string>();
     const passed: string[] = [];
     for (const exchange of succeeded()) {
@@ -114,7 +114,7 @@ describe("answers", () => {
     expect(met.size).toBe(wanted.reduce((sum, count) => sum + count));
   });
 
-  it("say where they are wrong", () => {
+  it("that do not conform are reported with the path of the wrong value", () => {
     const order = exchanges.find(
       ({ method, url, status }) => method === "POST" && url === "/api/v1/services" && status === 201,
     );
@@ -130,18 +130,18 @@ describe("answers", () => {
     expect(wrong.filter((exchange) => byAny(exchange).length === 0).map(called)).toEqual([]);
   });
 
-  it("without a body, with one too many, or of another type do not", () => {
+  it("without a body, with an unexpected body, or of another type do not conform", () => {
     const wrong = exchanges.flatMap((exchange) => [
       { ...exchange, body: undefined },
       { ...exchange, body: "<html>" },
       { ...exchange, status: 204 },
       { ...exchange, headers: { ...exchange.headers, "Content-Type": "text/plain" } },
     ]);
-    // Alone a 429 may be a text.
+    // Only a 429 response may be plain text.
     expect(wrong.filter((exchange) => violations(exchange).length === 0).map(called)).toEqual([]);
   });
 
-  it("of 403 and 422 have what §7 says, whatever the server", () => {
+  it("of 403 and 422 have the fields of §7, with every server", () => {
     const some = (status: number) => exchanges.find((exchange) => exchange.status === status) as Exchange;
     const wrong: [number, unknown][] = [
       [403, {}],
@@ -188,7 +188,7 @@ describe("answers", () => {
     expect(ids.flatMap(byAny), "ids are opaque where the server is not known").toEqual([]);
   });
 
-  it("of a list whose numbers, links and items do not fit each other do not conform", () => {
+  it("of a list whose page numbers, links and items contradict each other do not conform", () => {
     const item = JSON.parse(succeeded().find(({ url }) => url === "/api/v1/services")?.body ?? "").data;
     const at = (page: number) => `http://127.0.0.1/api/v1/services?page=${page}&per_page=2`;
     const links = { first: at(1), last: at(3), prev: at(1), next: at(3) };
@@ -255,7 +255,7 @@ describe("answers", () => {
 describe("requests", () => {
   const accepted = () => succeeded().filter(({ requestBody }) => requestBody !== undefined);
 
-  it("that were accepted without a required field do not conform, nor with a wrong value in one", () => {
+  it("that are accepted without a required field, or with a wrong value in a field, do not conform", () => {
     const required: Readonly<Record<string, readonly string[]>> = {
       "/services": ["plan_id", "currency"],
       "/webhooks": ["url", "events"],
@@ -271,7 +271,7 @@ describe("requests", () => {
           const body = { ...JSON.parse(exchange.requestBody ?? ""), [field]: value };
           const wrong = { ...exchange, requestBody: JSON.stringify(body) };
           expect([field, value, violations(wrong).length]).not.toEqual([field, value, 0]);
-          // The same request is nobody's mistake when it is refused.
+          // If the server rejects the same request, the exchange is valid.
           expect(violations({ ...wrong, status: 422, body: '{"message": "No.", "errors": {"a": ["No."]}}' })).toEqual(
             [],
           );
@@ -279,7 +279,7 @@ describe("requests", () => {
         }
       }
     }
-    // An order and its repetition.
+    // An order and its replay.
     expect(tried).toBe((2 * 2 + 2 + 5 + 1 + 1 + 1) * 3);
   });
 
@@ -312,7 +312,7 @@ describe("requests", () => {
     expect(violations(spoil()).join("\n")).toMatch(words);
   });
 
-  it("with wrong parameters do not; unknown ones pass", () => {
+  it("with wrong parameters do not conform; unknown parameters are accepted", () => {
     const list = exchanges.find(({ url }) => url.startsWith("/api/v1/services?")) as Exchange;
     for (const [query, words] of [
       ["page=0", /query parameter page must be >= 1/],
@@ -324,7 +324,7 @@ describe("requests", () => {
     expect(violations({ ...answered, url: `${answered.url}&sort=id` })).toEqual([]);
   });
 
-  it("to what does not exist may only be refused", () => {
+  it("for an unknown path conform only if the response is an error", () => {
     const [one] = exchanges;
     const lost = { ...(one as Exchange), method: "PUT", url: "/api/v1/services/1" };
     expect(violations({ ...lost, status: 405 })).toEqual([]);
@@ -332,7 +332,7 @@ describe("requests", () => {
     expect(violations({ ...lost, url: "/panel/sign-on/x", status: 200 })).toEqual([]);
   });
 
-  it("of a client meet more rules: no unknown fields, no page size above the maximum, JSON accepted", () => {
+  it("of a client must follow more rules: no unknown fields, no page size above the maximum, JSON accepted", () => {
     const asClient = (exchange: Exchange) => validateExchange(exchange, { profile: USUAL, client: true });
     expect(accepted().flatMap(asClient)).toEqual([]);
     const body = { ...JSON.parse(order().requestBody ?? ""), colour: "red" };
@@ -346,7 +346,7 @@ describe("requests", () => {
   });
 });
 
-describe("what is found", () => {
+describe("a violation", () => {
   it("names no token and no secret", () => {
     const secrets = /sandbox-\w+-token|whsec_|-Aa1|correct horse/;
     const spoiledOnes = exchanges.flatMap((exchange) => [
@@ -359,7 +359,7 @@ describe("what is found", () => {
   });
 });
 
-/** Settings that are other words, numbers or times in the same form: no document can distinguish them. */
+/** Switches whose values change only words, numbers or times. No document can distinguish these values. */
 const SAME_FORM = new Set([
   "order",
   "rate",
@@ -377,12 +377,12 @@ const SAME_FORM = new Set([
   "backoff",
   "deliveries",
   "weather",
-  // When something is shown, and what a page after the last one is: in the same forms.
+  // These switches change the time at which a record is listed, and the page after the last page.
   "list_lag",
   "past_end",
-  // Which refusal comes: in the same form.
+  // This switch changes the reason of a rejected order.
   "refused_key",
-  // Of deliveries, below.
+  // This switch changes deliveries, which the tests below cover.
   "event_data",
 ]);
 
@@ -391,7 +391,7 @@ const others = Object.entries(PROFILE_SWITCHES)
   .filter(({ name, value }) => !SAME_FORM.has(name) && !SAME_FORM.has(`${name}=${value}`));
 
 describe("profiles", () => {
-  it.each(others)("$name=$value is distinguished from the default", async ({ name, value }) => {
+  it.each(others)("the document distinguishes $name=$value from the default", async ({ name, value }) => {
     const own = completeProfile({ [name]: value });
     const came = await recorded(own, { few: true });
     expect(came.flatMap((exchange) => violations(exchange, own))).toEqual([]);
@@ -404,16 +404,19 @@ describe("profiles", () => {
 });
 
 describe("profiles with names", () => {
-  it("strict keeps to the specification: any reader of the document can live with it", async () => {
+  it("strict conforms to the document without any profile", async () => {
     const came = await recorded(PROFILE_SETS.strict);
     expect(came.flatMap(byAny)).toEqual([]);
   });
 
-  it.each([["minimal"], ["contrary"]] as const)("%s does not, and the document says where", async (name) => {
-    const came = await recorded(PROFILE_SETS[name], { few: true });
-    expect(came.flatMap((exchange) => violations(exchange, completeProfile(name)))).toEqual([]);
-    expect(came.flatMap(byAny)).not.toEqual([]);
-  });
+  it.each([["minimal"], ["contrary"]] as const)(
+    "%s violates the document without a profile, and conforms with the profile",
+    async (name) => {
+      const came = await recorded(PROFILE_SETS[name], { few: true });
+      expect(came.flatMap((exchange) => violations(exchange, completeProfile(name)))).toEqual([]);
+      expect(came.flatMap(byAny)).not.toEqual([]);
+    },
+  );
 });
 
 describe("deliveries", () => {
@@ -445,7 +448,7 @@ describe("the events of the sandbox", () => {
   it.each(settings)("conform: %j", async (profile) => {
     const { sandbox } = await start({ profile });
     const { control } = sandbox;
-    // Nobody listens there: what counts is what is sent.
+    // No receiver listens at this URL. The test reads the sent deliveries.
     control.create("webhooks", { url: "http://127.0.0.1:9/", events: [...EVENTS] });
     const [service] = control.seedServices();
     const invoice = control.list("invoices").find(({ order_id }) => order_id === service?.id);
@@ -462,10 +465,10 @@ describe("the events of the sandbox", () => {
 });
 
 describe("a sandbox of the tests", () => {
-  it("fails the test that closes it when it violated the document", async () => {
+  it("fails the test that closes the sandbox after a violation of the document", async () => {
     const sandbox = await startSandbox({ rateLimit: 0 });
     const [invoice] = sandbox.control.list("invoices");
-    // What no server would send: a number is there to be read.
+    // The API never returns an empty invoice number.
     sandbox.control.change("invoices", invoice?.id ?? 0, { invoice_number: "" });
     const headers = { authorization: `Bearer ${sandbox.tokens.customer}` };
     await fetch(`${sandbox.url}/api/v1/invoices/${invoice?.id}`, { headers });

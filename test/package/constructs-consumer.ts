@@ -1,4 +1,7 @@
-/** What a project that uses the constructs is to see: the stack of `consumer-program.ts`, and the words about a missing peer. */
+/**
+ * Expectations for a project that uses the constructs: the stack of `consumer-program.ts`, and the error about a
+ * missing peer.
+ */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
@@ -7,8 +10,8 @@ import { VERSION } from "../../src/core/api/version.ts";
 import { root, run } from "./consumer.ts";
 
 /**
- * Compilers that users have: the first knows `moduleResolution: node10` without complaint, TypeScript 7 not at all. They are
- * packages of `scripts/bindings`, which only the long tests install.
+ * Compilers of users. TypeScript 5.9 accepts `moduleResolution: node10` without a warning; TypeScript 7 does not
+ * support this value. The compilers are packages of `scripts/bindings`, which only the long tests install.
  */
 export const TYPESCRIPT_5_9 = path.join(root, "scripts/bindings/node_modules/typescript-5.9");
 export const TYPESCRIPT_6 = path.join(root, "scripts/bindings/node_modules/typescript-6.0");
@@ -16,8 +19,8 @@ export const TYPESCRIPT_6 = path.join(root, "scripts/bindings/node_modules/types
 type Json = { readonly [key: string]: unknown };
 
 /**
- * Runs `program.ts` of a project on a Node and gives its first stack, without what the libraries note beside it, and how
- * many of each type its second one has.
+ * Runs `program.ts` of a project with this Node. Returns the first stack without library metadata, and the number of
+ * resources of each type in the second stack.
  */
 export function synthesized(folder: string, node: string): Json {
   run(node, ["program.ts", "out"], folder);
@@ -30,7 +33,7 @@ export function synthesized(folder: string, node: string): Json {
   return { ...site, required_providers: terraform.required_providers, agency: Object.fromEntries(counted) };
 }
 
-/** What `consumer-program.ts` declares, as Terraform JSON. */
+/** Returns the expected first stack of `consumer-program.ts`, as Terraform JSON. */
 export function expectedOf(library: "cdktf" | "cdktn"): Json {
   const own = library === "cdktn";
   const [major, minor] = VERSION.split(".");
@@ -95,7 +98,7 @@ export function expectedOf(library: "cdktf" | "cdktn"): Json {
   };
 }
 
-/** The classes of the package that the program of a project does not name; [] when it tries all there are. */
+/** Returns the classes of the package that the program of a project does not name. */
 export function unusedClasses(folder: string, library: string): readonly string[] {
   const script = `
     const classes = Object.entries(require("hostform/${library}")).filter(([, one]) => typeof one === "function");
@@ -106,7 +109,7 @@ export function unusedClasses(folder: string, library: string): readonly string[
   return names.filter((name) => !new RegExp(`\\b${name}\\b`).test(program));
 }
 
-/** What Node prints when a module cannot be loaded, by `require` and by `import`. */
+/** Returns the output of Node for a module that it cannot load, by `require` and by `import`. */
 export function missingPeer(folder: string, specifier: string): readonly string[] {
   return [
     ["--input-type=commonjs", "-e", `require("${specifier}")`],

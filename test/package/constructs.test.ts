@@ -1,6 +1,7 @@
 /**
- * The constructs in projects of others, in full: every compiler, every way of finding modules, Node 22 and 24, and either,
- * both or none of the libraries. `npm run test:long constructs`; `npm test` takes a sample of it in `package.test.ts`.
+ * Full test of the constructs in other projects: each compiler, each module resolution, Node 22 and 24, and one, both
+ * or none of the libraries. Run it with `npm run test:long constructs`. `package.test.ts` runs a sample with `npm
+ * test`.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -66,7 +67,7 @@ describe.runIf(process.env.HOSTFORM_LONG)("the constructs, installed from the ta
     });
 
     it.each(ways)("compile with TypeScript %s, %s", (version, resolution, compiler) => {
-      // TypeScript 6 asks whether one knows that node10 ends with it.
+      // TypeScript 6 rejects node10 as deprecated unless this option is set.
       const options = version === "6.0" && resolution === "node10" ? ["--ignoreDeprecations", "6.0"] : [];
       expect(compile(own, "program.ts", resolution, { compiler, options })).toBe("");
     });
@@ -88,13 +89,13 @@ describe.runIf(process.env.HOSTFORM_LONG)("the constructs, installed from the ta
       expect(run(node, args, own)).toBe("true true hosting_service\n");
     });
 
-    it("do not need the other library, which says that it is missing", () => {
+    it("do not need the other library: loading its constructs reports the missing peer", () => {
       for (const said of missingPeer(own, `hostform/${other}`))
         expect(said).toContain(`npm install ${other} constructs`);
     });
   });
 
-  it("work with both libraries in one project", () => {
+  it("work in a project with both libraries", () => {
     for (const [index, library] of LIBRARIES.entries()) {
       const both = index === 0 ? make("both", [...LIBRARIES, "constructs"]) : path.join(folder, "both");
       writeFileSync(path.join(both, "program.ts"), consumerProgram(library));
@@ -103,7 +104,7 @@ describe.runIf(process.env.HOSTFORM_LONG)("the constructs, installed from the ta
     }
   });
 
-  it("are not needed: hostform/client compiles and runs where neither library is installed", () => {
+  it("do not affect hostform/client, which compiles and runs without either library", () => {
     const none = make("none", []);
     const text = 'import { HostingClient } from "hostform/client";\nconsole.log(typeof HostingClient);\n';
     writeFileSync(path.join(none, "program.ts"), text);

@@ -1,8 +1,7 @@
 /**
- * A program of someone who uses the constructs: every class of `hostform/cdktf` or `hostform/cdktn`, by every way of
- * importing them. It is compiled strictly, and run, in its own project.
- *
- * @returns TypeScript for an ES module or CommonJS; run with the folder to write to as its argument
+ * Returns a program of a user of the constructs. The program imports each class of `hostform/cdktf` or
+ * `hostform/cdktn`, in each way of importing. The tests compile it strictly and run it in its own project.
+ * @returns TypeScript for an ES module or CommonJS. The argument of the program is the output folder.
  */
 export function consumerProgram(library: "cdktf" | "cdktn"): string {
   const own = library === "cdktn";

@@ -1,4 +1,4 @@
-/** The published package in projects of others: packed once, installed beside what a project has of its own. */
+/** Packs the package once and installs it into projects that have their own dependencies. */
 import { execFileSync } from "node:child_process";
 import { globSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -8,7 +8,7 @@ import { builtOnce, ROOT as root } from "../support/built-once.ts";
 
 export { root };
 
-/** Everything that the package is made of: with any other byte it is built and packed again. */
+/** Sources of the package. A change of any byte builds and packs the package again. */
 const SOURCES = [
   "{src,bindings}/**/*.*",
   "scripts/{*.*,bindings/*.*,{build,release}/**/*.*}",
@@ -17,7 +17,7 @@ const SOURCES = [
   "LICENSE",
 ];
 
-/** The tarball of the package made from the sources as they are. */
+/** Returns the tarball of the package, built from the current sources. */
 export async function packed(): Promise<string> {
   const folder = await builtOnce(path.join(root, "node_modules/.cache/hostform-package"), SOURCES, async (draft) => {
     pack(draft);
@@ -26,7 +26,10 @@ export async function packed(): Promise<string> {
   return path.join(folder, tarball);
 }
 
-/** Runs a program to its end and gives what it prints; throws with all of it when it fails. */
+/**
+ * Runs a program and returns its output.
+ * @throws Error with the whole output if the program fails.
+ */
 export function run(command: string, args: readonly string[], cwd: string, env?: NodeJS.ProcessEnv): string {
   try {
     return execFileSync(command, args, {
@@ -42,8 +45,8 @@ export function run(command: string, args: readonly string[], cwd: string, env?:
 }
 
 /**
- * Makes a project of ES modules in `folder` that has the package from the tarball, which needs no other, and of the optional
- * peers those that are named. Where what is installed comes from is the checkout's `node_modules`, and nothing else of it.
+ * Creates a project of ES modules in `folder` with the package from the tarball and the named optional peers. The
+ * project links the peers from the checkout's `node_modules`, and uses nothing else of the checkout.
  */
 export function project(folder: string, tarball: string, peers: readonly string[]): string {
   const installed = path.join(folder, "node_modules/hostform");
@@ -58,7 +61,7 @@ export function project(folder: string, tarball: string, peers: readonly string[
   return folder;
 }
 
-/** How a project's compiler finds modules, and with which options it takes our declarations. */
+/** Options of the compiler for each module resolution that accepts our declarations. */
 export const RESOLUTIONS = {
   node10: ["--module", "commonjs", "--moduleResolution", "node10"],
   node16: ["--module", "node16", "--moduleResolution", "node16"],
@@ -69,7 +72,10 @@ export type Resolution = keyof typeof RESOLUTIONS;
 
 const OWN_COMPILER = path.join(root, "node_modules/typescript");
 
-/** Compiles one file of a project strictly, and the declarations of the packages as well; what the compiler says, "" when content. */
+/**
+ * Compiles one file of a project strictly, with the declarations of the packages.
+ * @returns The compiler's output; "" without errors.
+ */
 export function compile(
   folder: string,
   file: string,
@@ -77,7 +83,7 @@ export function compile(
   { compiler = OWN_COMPILER, options = [] as readonly string[] } = {},
 ): string {
   const args = ["--noEmit", "--strict", "--skipLibCheck", "false", "--types", "node", "--target", "es2022"];
-  // On its threads, which older ones do not have, it spends a third more.
+  // The current compiler needs a third more CPU time with several threads. Older compilers do not know the option.
   const quick = compiler === OWN_COMPILER ? ["--singleThreaded"] : [];
   return run(
     process.execPath,
@@ -86,7 +92,9 @@ export function compile(
   );
 }
 
-/** Starts `examples/plan-on-push` on the folder `pushed`, and sends it a push that is signed and one that is not. An ES module. */
+/**
+ * ES module that starts `examples/plan-on-push` with the folder `pushed`, and sends one signed and one unsigned push.
+ */
 export const PUSHES = `
   import { createHmac } from "node:crypto";
   import { spawn } from "node:child_process";
@@ -107,5 +115,5 @@ export const PUSHES = `
     server.kill();
   }`;
 
-/** What {@link PUSHES} prints of the first. */
+/** Output of {@link PUSHES} for the signed push. */
 export const SIGNED_PUSH = "200 The account differs: see plan.html.";

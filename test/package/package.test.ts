@@ -1,4 +1,4 @@
-/** What is published: built, packed, installed in an empty project, used by its public names. */
+/** Builds and packs the package, installs it in an empty project, and uses its public names. */
 import { spawnSync } from "node:child_process";
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +25,7 @@ describe("the package", { timeout: 60_000 }, () => {
   }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it("holds what it should and no development files", () => {
+  it("contains the expected files and no development files", () => {
     const files = run("find", [".", "-type", "f"], installed()).split("\n");
     expect(files).toContain("./dist/hostform.js");
     expect(files).toContain("./schemas/hosting.schema.json");
@@ -46,9 +46,9 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(files.filter((file) => /^\.\/(?:src|test|scripts|node_modules|\.ci)\//.test(file))).toEqual([]);
   });
 
-  it("brings along the licence of every package of which it embeds a file, and a bill of materials with the same names", () => {
+  it("contains the licence of every package whose files it embeds, and a bill of materials with the same names", () => {
     const dist = path.join(installed(), "dist");
-    // The bundles of the command line and of the libraries say of each file where it is from.
+    // The bundles of the command line and of the libraries name the source of each embedded file.
     const scripts = globSync("{*.js,chunks/*.js,webhooks/*.js}", { cwd: dist }).map((file) =>
       readFileSync(path.join(dist, file), "utf8"),
     );
@@ -70,7 +70,7 @@ describe("the package", { timeout: 60_000 }, () => {
     );
   });
 
-  it("is clean to publint: each entry point is there, in the format that package.json says", async () => {
+  it("passes publint: each entry point exists, in the format of package.json", async () => {
     const bytes = readFileSync(tarball);
     const content = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
     const { messages, pkg } = await publint({ pack: { tarball: content }, strict: true });
@@ -78,8 +78,9 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
-  it("has types that are right for every entry point, wherever ESM is imported from", () => {
-    // In a process of its own: vitest asks for the sources of packages, and those of this one are TypeScript.
+  it("has correct types for every entry point, with every module resolution for ESM", () => {
+    // The check runs in its own process, because vitest resolves packages to their sources, and this package has
+    // TypeScript sources.
     const script = `
       import { readFileSync } from "node:fs";
       import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
@@ -87,14 +88,14 @@ describe("the package", { timeout: 60_000 }, () => {
     const analysis = JSON.parse(run(process.execPath, ["--input-type=module", "-e", script, tarball], root));
     const points = Object.keys(manifest.exports).filter((name) => !name.includes("*"));
     expect(Object.keys(analysis.entrypoints)).toEqual(expect.arrayContaining(points));
-    // The package is ESM alone: `require` of it needs Node 22.12, and TypeScript's oldest resolution reads no `exports`.
+    // The package contains only ESM: `require` of it needs Node 22.12, and node10 resolution ignores `exports`.
     const open = analysis.problems.filter(
       ({ kind, resolutionKind }: Record<string, string>) => kind !== "CJSResolvesToESM" && resolutionKind !== "node10",
     );
     expect(open).toEqual([]);
   });
 
-  it("installs no other package: what it embeds is not declared a second time", () => {
+  it("installs no other package: embedded packages are not dependencies", () => {
     const { dependencies, optionalDependencies } = JSON.parse(
       readFileSync(path.join(installed(), "package.json"), "utf8"),
     );
@@ -115,8 +116,8 @@ describe("the package", { timeout: 60_000 }, () => {
     );
   });
 
-  it.each(["--version", "-V", "version"])("answers %s without loading the command line", (asked) => {
-    // Each file of the package that is loaded, on standard error.
+  it.each(["--version", "-V", "version"])("prints the version for %s without loading the command line", (asked) => {
+    // Prints each loaded file of the package on standard error.
     const hook = `import { registerHooks } from "node:module";
       registerHooks({ load: (url, context, next) => (console.error(url), next(url, context)) });`;
     const bin = path.join(installed(), manifest.bin.hostform);
@@ -129,7 +130,7 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(texts.filter((text) => /node_modules\/|core\/(?:kinds|engine|record)\//.test(text))).toEqual([]);
   });
 
-  it("brings the Terraform provider along, which runs where it is installed", () => {
+  it("contains the Terraform provider, which runs after its installation", () => {
     const hostform = (...args: string[]) =>
       run(process.execPath, [path.join(installed(), manifest.bin.hostform), ...args], folder);
     const { platform, file } = JSON.parse(hostform("terraform", "install", "--mirror", "mirror", "--json"));
@@ -142,7 +143,7 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(hostform("export")).toContain('resource "hosting_client_account" "acme" {');
   });
 
-  it("is a library: hostform, in a web hook that plans at each signed push", () => {
+  it("exports hostform, which a webhook uses to plan at each signed push", () => {
     const site = path.join(folder, "pushed");
     mkdirSync(site);
     writeFileSync(
@@ -159,7 +160,7 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(readFileSync(path.join(folder, "plan.html"), "utf8")).toContain("www.acme.example");
   });
 
-  it("is a library: hostform/client", () => {
+  it("exports hostform/client", () => {
     const script = `
       import { HostingClient } from "hostform/client";
       const client = new HostingClient({ baseUrl: process.env.HOSTING_BASE_URL, token: process.env.HOSTING_TOKEN });
@@ -174,7 +175,7 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(output.split("\n")).toContain("11");
   });
 
-  it("is a library: hostform/sandbox, which also delivers events", () => {
+  it("exports hostform/sandbox, which delivers events", () => {
     const script = `
       import { startSandbox } from "hostform/sandbox";
       const sandbox = await startSandbox({ clock: "2026-11-21T10:00:00Z" });
@@ -195,7 +196,7 @@ describe("the package", { timeout: 60_000 }, () => {
     ]);
   });
 
-  it("is a library: hostform/webhooks, and hostform/webhooks/fetch with the same errors", () => {
+  it("exports hostform/webhooks, and hostform/webhooks/fetch with the same errors", () => {
     const script = `
       import { nodeHandler, parseEvent, signatureOf, verifySignature, WebhookError } from "hostform/webhooks";
       import { fetchHandler, WebhookError as SameError } from "hostform/webhooks/fetch";
@@ -210,7 +211,7 @@ describe("the package", { timeout: 60_000 }, () => {
     );
   });
 
-  it("has types of hostform/webhooks/fetch that need neither Node's nor anything else but those of the web", () => {
+  it("has types of hostform/webhooks/fetch that need only web types, no types of Node", () => {
     writeFileSync(
       path.join(folder, "worker.ts"),
       `import { fetchHandler, serviceIdOf } from "hostform/webhooks/fetch";
@@ -271,11 +272,11 @@ export async function domains(): Promise<(string | null)[]> {
 void client.services.create({ plan_id: 1 });
 `,
     );
-    // Neither cdktf nor cdktn is installed here.
+    // This project has neither cdktf nor cdktn.
     expect(compile(folder, "consumer.ts", "nodenext")).toBe("");
   });
 
-  it("says what the constructs need when it is not installed", () => {
+  it("names the missing peer of the constructs", () => {
     for (const library of ["cdktf", "cdktn"] as const) {
       for (const name of [`hostform/${library}`, `hostform/${library}/lib/service`]) {
         for (const said of missingPeer(folder, name)) {
@@ -287,7 +288,7 @@ void client.services.create({ plan_id: 1 });
     }
   });
 
-  /** The other compilers, `moduleResolution: node10`, and Node 22: `npm run test:long constructs`. */
+  /** `npm run test:long constructs` runs the other compilers, `moduleResolution: node10`, and Node 22. */
   describe.each(LIBRARIES)("in a project of %s", (library) => {
     let own = "";
     beforeAll(() => {
@@ -301,11 +302,11 @@ void client.services.create({ plan_id: 1 });
       expect(compile(own, "program.ts", library === "cdktf" ? "bundler" : "node16")).toBe("");
     });
 
-    it("runs, and synthesizes what it says", () => {
+    it("runs, and synthesizes the expected stacks", () => {
       expect(synthesized(own, process.execPath)).toEqual(expectedOf(library));
     });
 
-    it("is tried with every class that there is", () => {
+    it("uses every class of the constructs", () => {
       expect(unusedClasses(own, library)).toEqual([]);
     });
   });

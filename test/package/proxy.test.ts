@@ -1,4 +1,7 @@
-/** Each built entry asks an https API through the CONNECT proxy that HTTPS_PROXY names. The API has a private certificate authority. */
+/**
+ * Runs each built entry against an https API behind the CONNECT proxy that HTTPS_PROXY names. A private authority
+ * signed the API's certificate.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -28,7 +31,10 @@ import { startSandbox } from "../support/sandbox.ts";
 
 const HOST = "api.example";
 
-/** Lets a server listen until the test ends. @returns its port. */
+/**
+ * Lets a server listen until the test ends.
+ * @returns The server's port.
+ */
 async function portOf(server: Server): Promise<number> {
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => {
@@ -38,7 +44,9 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A sandbox behind TLS, and a proxy that leads to the sandbox. Nothing else resolves its name. */
+/**
+ * Starts a sandbox behind TLS, and a proxy that connects to the sandbox. Only the proxy resolves the name of the API.
+ */
 async function network() {
   const folder = temporaryFolder();
   const sandbox = await startSandbox();
@@ -46,7 +54,7 @@ async function network() {
   const { key, certificate } = selfSigned(Date.now(), HOST);
   const authority = path.join(folder, "authority.pem");
   writeFileSync(authority, certificate);
-  // The sandbox answers only to its own name.
+  // The sandbox accepts only requests to its own host name.
   const api = await portOf(
     createTlsServer({ key, cert: certificate }, ({ method, url, headers }, response) => {
       const options = { method, headers: { ...headers, host: new URL(sandbox.url).host } };
@@ -86,7 +94,10 @@ async function network() {
 
 type Network = Awaited<ReturnType<typeof network>>;
 
-/** Runs Node to its end. @returns its output. */
+/**
+ * Runs Node to its end.
+ * @returns Its standard output and standard error.
+ */
 async function outputOf({ start }: Network, ...args: string[]): Promise<string> {
   const { stdout, stderr } = start(...args);
   return (await Promise.all([text(stdout), text(stderr)])).join("");

@@ -1,4 +1,4 @@
-/** The built command line whose standard output or standard error cannot be written. */
+/** Runs the built command line with a standard output or standard error that fails. */
 import { type SpawnOptions, spawn } from "node:child_process";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { text } from "node:stream/consumers";
@@ -25,7 +25,7 @@ async function run(line: string, stdio: Exclude<SpawnOptions["stdio"], undefined
   return { child, code, err: child.stderr === null ? "" : text(child.stderr) };
 }
 
-/** A device that has no room. */
+/** Device that rejects each write for lack of space. */
 const FULL = "/dev/full";
 
 function full(): number {
@@ -34,17 +34,20 @@ function full(): number {
   return device;
 }
 
-describe.skipIf(!existsSync(FULL))("a full disk", () => {
-  it.each(LINES)("hostform %s ends with one line and exit code 1 when standard output is on it", async (line) => {
-    const { code, err } = await run(line, ["ignore", full(), "pipe"]);
-    expect(await err).toBe(
-      "Error: Standard output cannot be written: ENOSPC: no space left on device, write. Redirect it to another place.\n",
-    );
-    expect(await code).toBe(1);
-  });
+describe.skipIf(!existsSync(FULL))("on a full disk", () => {
+  it.each(LINES)(
+    "hostform %s prints one line and ends with exit code 1 if standard output is on the disk",
+    async (line) => {
+      const { code, err } = await run(line, ["ignore", full(), "pipe"]);
+      expect(await err).toBe(
+        "Error: Standard output cannot be written: ENOSPC: no space left on device, write. Redirect it to another place.\n",
+      );
+      expect(await code).toBe(1);
+    },
+  );
 
   it.each(["plan --no-such-option", "validate"])(
-    "hostform %s ends with exit code 1 when standard error is on it",
+    "hostform %s ends with exit code 1 if standard error is on the disk",
     async (line) => {
       const { code } = await run(line, ["ignore", "pipe", full()]);
       expect(await code).toBe(1);
@@ -52,7 +55,7 @@ describe.skipIf(!existsSync(FULL))("a full disk", () => {
   );
 });
 
-it.each(LINES)("hostform %s is silent when the reader of its output goes away", async (line, expected) => {
+it.each(LINES)("hostform %s prints no error if the reader closes its output", async (line, expected) => {
   const { child, code, err } = await run(line, ["ignore", "pipe", "pipe"]);
   child.stdout?.destroy();
   expect(await err).toBe("");

@@ -1,4 +1,4 @@
-/** What a life declares, as the judge knows it, and as YAML. */
+/** Declaration of a simulated project, for the judge and as YAML. */
 import { registration } from "../support/registration.ts";
 
 export interface DeclaredService {
@@ -17,7 +17,7 @@ export interface Declared {
   readonly domains: Readonly<Record<string, string>>;
 }
 
-/** What the user says beside the resources. */
+/** Settings of the user outside the resources. */
 export interface Settings {
   readonly statusWords: Readonly<Record<string, string>>;
   readonly maxSpend?: number;
@@ -26,7 +26,7 @@ export interface Settings {
 const mapped = <T, R>(record: Readonly<Record<string, T>>, write: (value: T) => R): Record<string, R> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, write(value)]));
 
-/** The declaration as it is written down. */
+/** Returns the declaration as the content of its file. */
 export function documentOf(declared: Declared, { statusWords, maxSpend }: Settings): object {
   return {
     project: "servers",

@@ -1,8 +1,8 @@
-/** Random choices from a seed, and what they make of the records and words that the specification leaves open. */
+/** Random choices from a seed, and deviations of records and words that the specification leaves open. */
 import { createHash } from "node:crypto";
 import type { Json } from "../../src/sandbox/shape/rendering.ts";
 
-/** Random choices from a seed: the same seed draws the same values in the same order. */
+/** Generator of random choices. The same seed returns the same values in the same order. */
 export class Draw {
   readonly #seed: string;
   #state: number;
@@ -12,12 +12,12 @@ export class Draw {
     this.#state = createHash("sha256").update(this.#seed).digest().readUInt32BE();
   }
 
-  /** Independent choices for one subject: those for another one do not change them. */
+  /** Returns an independent generator for one subject. Its values do not depend on other subjects. */
   of(subject: string): Draw {
     return new Draw(`${this.#seed}:${subject}`);
   }
 
-  /** From 0 up to 1 (mulberry32). */
+  /** Returns a number from 0 up to, but not including, 1 (mulberry32). */
   real(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -34,17 +34,17 @@ export class Draw {
     return list[Math.floor(this.real() * list.length)] as T;
   }
 
-  /** Each of the list with this probability. */
+  /** Returns the items of the list, each with this probability. */
   some<T>(probability: number, list: readonly T[]): T[] {
     return list.filter(() => this.once(probability));
   }
 
-  /** With this probability, adds one of the list at this place. */
+  /** Adds one value of the list at this path, with this probability. */
   vary(add: Add, probability: number, path: readonly string[], list: readonly Json[]): void {
     if (this.once(probability)) add(path, this.oneOf(list));
   }
 
-  /** One of the names, by their weights. */
+  /** Returns one of the names, by their weights. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const entries = Object.entries(weights) as [K, number][];
     let left = this.real() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -55,23 +55,23 @@ export class Draw {
     return entries.at(-1)?.[0] as K;
   }
 
-  /** One of the sizes, or as much below zero. */
+  /** Returns one of the sizes, positive or negative. */
   around(sizes: readonly number[]): number {
     return this.oneOf(sizes) * (this.once(0.5) ? 1 : -1);
   }
 }
 
-/** Adds a deviation: its path in the options of a sandbox, and its value. */
+/** Adds a deviation: a path in the options of a sandbox, and its value. */
 export type Add = (path: readonly string[], value: Json) => void;
 export type Fill = (draw: Draw, add: Add) => void;
 
 export const kind = (name: string, ...path: string[]): string[] => ["rendering", "kinds", name, ...path];
 export const profile = (name: string): string[] => ["profile", name];
 
-/** Records whose ids and fields the specification leaves open. */
+/** Record types whose ids and fields the specification leaves open. */
 export const OPEN = ["grant", "webhook", "account", "migration_request"] as const;
 
-/** 16: grants. */
+/** Adds deviations of grants. */
 export function grants(draw: Draw, add: Add): void {
   const names = "user.email user_email email_address grantee.email recipient invitee_email member.email grantee";
   const emails = `${names} shared_with collaborator.login`.split(" ");
@@ -84,7 +84,7 @@ export function grants(draw: Draw, add: Add): void {
   created(draw, add, "grant");
 }
 
-/** 17: webhooks have a url and events (§2), and a secret at registration alone. */
+/** Adds deviations of webhooks. A webhook has a URL and events (§2), and its secret only at registration. */
 export function webhooks(draw: Draw, add: Add): void {
   const names = ["signing_secret", "webhook_secret", "signingSecret", "secret_key", "shared_secret", "signing_key"];
   const rare = ["key", "token", "hmac_key", "signature_secret", "credentials.secret", "secret.value"];
@@ -99,7 +99,7 @@ export function webhooks(draw: Draw, add: Add): void {
   } else if (draw.once(0.3)) add(kind("webhook", "created", "status"), draw.oneOf([200, 202]));
 }
 
-/** 20: client accounts. */
+/** Adds deviations of client accounts. */
 export function accounts(draw: Draw, add: Add): void {
   draw.vary(add, 0.2, kind("account", "fields", "name"), ["display_name", "client_name", "title", "label"]);
   if (draw.once(0.15)) add(kind("account", "values", "name"), "upper");
@@ -109,7 +109,7 @@ export function accounts(draw: Draw, add: Add): void {
   created(draw, add, "account");
 }
 
-/** 21: migration requests. */
+/** Adds deviations of migration requests. */
 export function migrations(draw: Draw, add: Add): void {
   const domains = "domain_name domain.name hostname site fqdn website target_domain source_domain".split(" ");
   draw.vary(add, 0.4, kind("migration_request", "fields", "domain"), domains);
@@ -123,7 +123,7 @@ export function migrations(draw: Draw, add: Add): void {
   created(draw, add, "migration_request");
 }
 
-/** The answer to a creation of one of these, whose fields are not specified. */
+/** Adds deviations of the response to a create whose fields are not specified. */
 export function created(draw: Draw, add: Add, of: string): void {
   const how = draw.weighted({ usual: 5, body: 3, only: 1, empty: 1, status: 2 });
   const status = draw.oneOf([200, 201, 202]);
@@ -143,7 +143,7 @@ export function created(draw: Draw, add: Add, of: string): void {
   if (how === "status") add(kind(of, "created", "status"), status);
 }
 
-/** Removed rows that stay in the list, in the ways in which hosts mark them. */
+/** Adds deviations of removed list items that hosts mark in different ways. */
 export function ends(draw: Draw, add: Add): void {
   const was = "2026-11-20T10:00:00Z";
   const marks: readonly Json[] = [
@@ -172,7 +172,7 @@ export function ends(draw: Draw, add: Add): void {
   }
 }
 
-/** Ids of records other than services and invoices, and their names. */
+/** Adds deviations of the ids and id fields of records other than services and invoices. */
 export function ids(draw: Draw, add: Add): void {
   if (draw.once(0.3)) add(profile("record_ids"), "uuid");
   for (const of of OPEN) {
@@ -182,7 +182,7 @@ export function ids(draw: Draw, add: Add): void {
   }
 }
 
-/** Wrappers, naming styles and unknown fields. */
+/** Adds wrappers, naming styles and unknown fields. */
 export function names(draw: Draw, add: Add): void {
   const camel = draw.once(0.25);
   const wrapped = draw.once(0.15) ? draw.oneOf(["data", "item", "*", "attributes"]) : undefined;
@@ -221,7 +221,7 @@ const RECORD_EXTRAS: readonly (readonly [string, Json])[] = [
 
 type Words = Readonly<Record<string, readonly string[]>>;
 
-/** The words of hosts for a service that is unpaid, live, suspended or ended, and for the state of its provisioning. */
+/** Status words of hosts for an unpaid, live, suspended or ended service, and for its provisioning. */
 const SYNONYMS: Readonly<Record<"status" | "provisioning_status", Words>> = {
   status: {
     pending: ["pending", "new", "created", "ordered", "awaiting payment", "unpaid", "pending payment", "processing"],
@@ -258,11 +258,11 @@ const SPELLINGS: readonly ((words: readonly string[]) => string)[] = [
 
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** Words that hosts add without a meaning of their own: before the status, and after a suspension. */
+/** Words that hosts add without changing the meaning: before the status, and after a suspension. */
 const BEFORE = ["service", "status", "state"];
 const AFTER_SUSPENSION = ["by owner", "by client", "by customer", "by user", "on request", "manually", "by admin"];
 
-/** Fills the gap of one field of services. */
+/** Returns a function that adds deviations of one status field of services. */
 export function statuses(field: "status" | "provisioning_status"): Fill {
   return (draw, add) => {
     const known = SYNONYMS[field];

@@ -1,4 +1,4 @@
-/** Servers by chance keep whatever the specification says outright, and what breaks is narrowed down to its cause. */
+/** Random servers follow all explicit rules of the specification, and a failure is reduced to its cause. */
 import { describe, expect, it } from "vitest";
 import { type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
 import { type Deviation, deviationText, drawServer, serverOptions } from "./drawn.ts";
@@ -13,7 +13,7 @@ interface Body {
   readonly [name: string]: unknown;
 }
 
-/** Talks to a drawn server as a reader of the specification would. */
+/** Returns a client of a random server that knows only the specification. */
 async function client(seed: number) {
   const { sandbox: options } = serverOptions(drawServer(seed));
   const calm = { ...options, profile: { ...(options.profile as object), weather: "calm" } } as SandboxOptions;
@@ -34,7 +34,7 @@ async function client(seed: number) {
   return { sandbox, ask, [Symbol.asyncDispose]: () => sandbox.close() };
 }
 
-/** The object in the answer, however deep, that has all of these names. */
+/** Returns the object with all these names, at any depth of the response. */
 function having(value: unknown, names: readonly string[]): Body | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (names.every((name) => Object.hasOwn(value, name))) return value as Body;
@@ -47,12 +47,12 @@ const OFFSET = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$
 const INVOICE = ["id", "invoice_number", "status", "currency", "subtotal", "total", "due_date", "paid_at", "order_id"];
 
 describe("a random server", () => {
-  it("follows from its seed", () => {
+  it("is determined by its seed", () => {
     expect(drawServer(7)).toEqual(drawServer("7"));
     expect(drawServer(7)).not.toEqual(drawServer(8));
   });
 
-  it("differs, in time, in every gap that a client meets", () => {
+  it("differs in every gap of the specification with some seed", () => {
     const gaps = new Set(
       Array.from({ length: 60 }, (_, seed) => drawServer(seed))
         .flat()
@@ -62,13 +62,13 @@ describe("a random server", () => {
     expect([...gaps]).toEqual(expect.arrayContaining([...all, "ids", "ends", "names", "clock", "weather"]));
   });
 
-  it.each(SEEDS)("keeps what the specification says outright (seed %i)", async (seed) => {
+  it.each(SEEDS)("follows all explicit rules of the specification (seed %i)", async (seed) => {
     await using host = await client(seed);
     const { ask } = host;
     const ordered = await ask("POST", "/services", { plan_id: 11, currency: "USD", domain: "www.acme.example" });
     expect(ordered.status).toBeGreaterThanOrEqual(200);
     expect(ordered.status).toBeLessThan(300);
-    // "service plus invoice object" (§4), of which the total is what is billed.
+    // The response contains a service and an invoice object (§4). The invoice's total is the billed amount.
     const invoice = having(ordered.body, INVOICE);
     expect(invoice).toMatchObject({ total: expect.any(Number), currency: "USD" });
     const service = having(ordered.body, ["plan", "product_type", "provisioning_status"]);
@@ -79,7 +79,7 @@ describe("a random server", () => {
       price: expect.any(Number),
     });
 
-    // §2: wrapped under the key data, with these fields.
+    // §2: the key `data` wraps the service, which has these fields.
     const { body } = await ask("GET", `/services/${service?.id}`);
     expect(body.data).toMatchObject({
       id: expect.any(Number),
@@ -95,16 +95,16 @@ describe("a random server", () => {
     const paid = (await ask("GET", `/invoices/${invoice?.id}`)).body.data as Body;
     expect(paid).toMatchObject({ id: expect.any(Number), paid_at: expect.stringMatching(OFFSET) });
 
-    // A repeated request returns the original response (§4) while its key is remembered.
+    // §4: as long as the host stores the key, a repeated request returns the original response.
     const again = await ask("POST", "/services", { plan_id: 11, currency: "USD", domain: "www.acme.example" });
     expect(again.text).toBe(ordered.text);
 
-    // A webhook has url and events, and its secret at registration (§2).
+    // §2: a webhook has a URL and events, and its secret only at registration.
     const hook = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
     const registered = await ask("POST", "/webhooks", hook);
     expect(registered.text).toContain(host.sandbox.control.list("webhooks")[0]?.secret);
 
-    // 403 has a message, 422 message and errors (§7), whatever other errors look like.
+    // §7: a 403 has a message, and a 422 has a message and errors, regardless of the form of other errors.
     const { status, body: invalid } = await ask("POST", "/webhooks", { url: "no", events: [] });
     expect([status, typeof invalid.message, typeof invalid.errors]).toEqual([422, "string", "object"]);
     host.sandbox.control.change("tokens", 1, { abilities: ["view"] });
@@ -113,7 +113,7 @@ describe("a random server", () => {
   });
 });
 
-describe("what breaks", () => {
+describe("a failing life", () => {
   const deviations: Deviation[] = ["a", "b", "c", "d", "e", "f", "g"].map((name) => ({
     gap: 1,
     path: [name],
@@ -132,14 +132,14 @@ describe("what breaks", () => {
     expect(named(await shrink(deviations, end("3 × service 1001"), "1", play))).toBe(cause);
   });
 
-  it("is not taken for something else that breaks as well", async () => {
+  it("is distinguished from another failure", async () => {
     const play = async (some: readonly Deviation[]) =>
       named(some).includes("c") ? end("twice") : named(some).includes("a") ? end("lost") : fine;
     expect(named(await shrink(deviations, end("twice"), "1", play))).toBe("c");
     expect(signatureOf(end("2 × a of 11"))).toBe(signatureOf(end("3 × a of 12")));
   });
 
-  it("is seen by the judge: an order placed twice, a defect, a plan that writes, a silent failure", async () => {
+  it("is detected by the judge: an order placed twice, a defect, a plan that writes, an error without a reason", async () => {
     await using host = await Host.start([], "judge");
     host.control.create("webhooks", { url: "https://a.example", events: ["invoice.paid"] });
     expect(doubles(host)).toEqual([]);
@@ -154,7 +154,7 @@ describe("what breaks", () => {
     expect(objectionsToRun({ ...ran, code: 1 })).toEqual(["exit 1 without a reason that names the gap"]);
   });
 
-  it("is printed with each cause in a line", () => {
+  it("is printed with one line for each cause", () => {
     expect(
       deviationText({ gap: 16, path: ["rendering", "kinds", "grant", "fields", "email"], value: "user.email" }),
     ).toBe('rendering.kinds.grant.fields.email = "user.email"');

@@ -1,7 +1,7 @@
 /**
- * Random servers. A switch has a fixed set of values; here the shapes themselves are drawn from a seed, for every gap of the
- * specification, and whatever it specifies is kept. A server is a list of deviations from the default one: each can be
- * removed alone, so that a failure of a client can be narrowed down to its cause.
+ * Random servers. A profile switch has a fixed set of values; this module generates arbitrary forms from a seed for
+ * each gap of the specification. The servers follow all explicit rules. A server is a list of deviations from the
+ * default server. Each deviation can be removed alone, so that a failure of a client can be reduced to its cause.
  */
 
 import { type Json, put } from "../../src/sandbox/shape/rendering.ts";
@@ -23,16 +23,16 @@ import {
   webhooks,
 } from "./draw.ts";
 
-/** One difference between a server and the default one. */
+/** One difference between a server and the default server. */
 export interface Deviation {
-  /** The number of the gap (`docs/limitations.md`), or another subject. */
+  /** Number of the gap in the specification, or another subject. */
   readonly gap: number | "ids" | "ends" | "names" | "weather" | "clock";
-  /** The path of the value in `ServerOptions`, as a list, since a name may hold dots. */
+  /** Path of the value in `ServerOptions`. A list, because a name may contain dots. */
   readonly path: readonly string[];
   readonly value: Json;
 }
 
-/** The deviations that follow from a seed. The same seed draws the same ones. */
+/** Returns the deviations of a seed. The same seed returns the same deviations. */
 export function drawServer(seed: number | string): Deviation[] {
   const draw = new Draw(seed);
   const drawn: Deviation[] = [];
@@ -43,7 +43,7 @@ export function drawServer(seed: number | string): Deviation[] {
   return drawn;
 }
 
-/** The deviations as the options of a sandbox; `hostAheadSeconds` is for the caller, who sets its clock. */
+/** Returns the deviations as options of a sandbox. The caller sets its clock with `hostAheadSeconds`. */
 export function serverOptions(deviations: readonly Deviation[]): {
   readonly sandbox: Readonly<Record<string, Json>>;
   readonly hostAheadSeconds: number;
@@ -54,7 +54,7 @@ export function serverOptions(deviations: readonly Deviation[]): {
   return { sandbox, hostAheadSeconds: Number(hostAheadSeconds) };
 }
 
-/** A deviation in a line: `grant.fields.email = "user.email"`. */
+/** Returns a deviation as one line: `grant.fields.email = "user.email"`. */
 export function deviationText({ path, value }: Deviation): string {
   return `${path.join(".")} = ${JSON.stringify(value)}`;
 }
@@ -94,7 +94,7 @@ const GAPS: readonly (readonly [Deviation["gap"], Fill])[] = [
   ["weather", (draw, add) => draw.once(0.12) && add(profile("weather"), "flaky")],
 ];
 
-/** 1: where the items stand, and which metadata there is under what names. */
+/** Gap 1: positions of the items, and names of the metadata. */
 function envelope(draw: Draw, add: Add): void {
   if (draw.once(0.2)) {
     const shapes = ["data_meta", "items_pagination", "named_has_more", "flat", "data_only", "array"];
@@ -133,7 +133,7 @@ function envelope(draw: Draw, add: Add): void {
   for (const [name, value] of draw.some(0.12, ENVELOPE_EXTRAS)) add(list("more", name), value);
 }
 
-/** Metadata that the default envelope has. */
+/** Metadata of the default envelope. */
 const USUAL = new Set(["page", "last", "total", "per_page", "next"]);
 
 const ENVELOPE_EXTRAS: readonly (readonly [string, Json])[] = [
@@ -151,14 +151,14 @@ const ENVELOPE_EXTRAS: readonly (readonly [string, Json])[] = [
   ["sort", ["-id"]],
 ];
 
-/** 2: bodies of errors that are not specified. */
+/** Gap 2: bodies of errors that are not specified. */
 function refusals(draw: Draw, add: Add): void {
   if (draw.once(0.4)) add(profile("error_bodies"), draw.oneOf(["html", "empty"]));
   else
     draw.vary(add, 0.6, ["rendering", "refusals"], ["error", "error_object", "errors", "detail", "problem", "success"]);
 }
 
-/** 3: the 429, and the headers of the limit. */
+/** Gap 3: the 429 response, and the headers of the limit. */
 function tooMany(draw: Draw, add: Add): void {
   draw.vary(add, 0.5, profile("too_many"), ["text", "empty"]);
   draw.vary(add, 0.6, profile("retry_after"), ["date", "none"]);
@@ -170,7 +170,7 @@ function tooMany(draw: Draw, add: Add): void {
   draw.vary(add, 0.3, ["rendering", "headers", "json"], types);
 }
 
-/** 8: the answer to an order of a service: always a service and an invoice, in varying places. */
+/** Gap 8: positions of the service and the invoice in the response to an order. */
 function orders(draw: Draw, add: Add): void {
   if (draw.once(0.25)) {
     add(profile("creation"), draw.oneOf(["beside", "split", "invoice_wrapped"]));
@@ -183,7 +183,7 @@ function orders(draw: Draw, add: Add): void {
   draw.vary(add, 0.3, answer("ordered", "status"), [200, 202]);
 }
 
-/** 13: plans, of which only the id and the Manage fields are shown. */
+/** Gap 13: fields of a plan. The specification shows only the id and the Manage fields. */
 function plans(draw: Draw, add: Add): void {
   const priced = draw.weighted({ price: 5, id: 2, prices: 2, rows: 1, priceless: 1, currencyless: 1 });
   if (priced === "id" || priced === "priceless" || priced === "prices") add(profile("plan"), priced);
@@ -203,7 +203,7 @@ function plans(draw: Draw, add: Add): void {
   draw.vary(add, 0.3, kind("plan", "fields", "billing_cycle"), ["cycle", "period", "interval", null]);
 }
 
-/** 14: suspend and unsuspend. */
+/** Gap 14: responses to suspend and unsuspend. */
 function jobs(draw: Draw, add: Add): void {
   if (draw.once(0.3)) add(profile("queued"), draw.oneOf(["service", "no_content", "empty"]));
   else if (draw.once(0.6)) {
@@ -233,7 +233,7 @@ function jobs(draw: Draw, add: Add): void {
   }
 }
 
-/** 15: what is returned once. */
+/** Gap 15: secrets that the host returns once. */
 function secrets(draw: Draw, add: Add): void {
   if (draw.once(0.2)) add(profile("password"), "new_password");
   else if (draw.once(0.5)) {
@@ -245,19 +245,19 @@ function secrets(draw: Draw, add: Add): void {
   draw.vary(add, 0.4, answer("signOn"), urls);
 }
 
-/** 18: results of an availability check. */
+/** Gap 18: results of an availability check. */
 function checks(draw: Draw, add: Add): void {
   draw.vary(add, 0.5, profile("domain_check"), ["map", "is_available", "status"]);
   draw.vary(add, 0.4, answer("checked"), ["", "results", "domains", "data.results", "data.domains"]);
 }
 
-/** 19: registrations: an order, and no record to read it again. */
+/** Gap 19: responses to a registration. No endpoint reads a registration. */
 function registrations(draw: Draw, add: Add): void {
   if (draw.once(0.4)) add(profile("registrant"), "loose");
   created(draw, add, "domain");
 }
 
-/** 24: instants; those of services and invoices are ISO 8601 with an offset (§2). */
+/** Gap 24: formats of times. Services and invoices use ISO 8601 with an offset (§2). */
 function instants(draw: Draw, add: Add): void {
   const offsets = ["zulu", "millis", "micros", "tbilisi"];
   const open = [...offsets, "epoch", "epoch_ms", "epoch_text", "day", "sql", "instant_object"];
@@ -272,13 +272,13 @@ function instants(draw: Draw, add: Add): void {
   }
 }
 
-/** 5: what a repeated order is answered with. */
+/** Gap 5: responses to a repeated order. */
 function repetitions(draw: Draw, add: Add): void {
   if (draw.once(0.3)) add(profile("replay"), "ok");
   if (draw.once(0.5)) add(profile("refused_key"), "kept");
 }
 
-/** 26: how long keys are kept, and how far lists lag behind. */
+/** Gap 26: lifetime of keys, and lag of lists. */
 function memory(draw: Draw, add: Add): void {
   draw.vary(add, 0.7, ["idempotencyRetentionSeconds"], [5, 30, 60, 120, 600, 3600]);
   draw.vary(add, 0.3, list("lagSeconds"), [2, 4, 8, 15, 30]);

@@ -1,6 +1,6 @@
 /**
- * A host that fills the gaps of the specification in ways that were drawn, and a user's machine beside it: a folder, a clock
- * that only sleeps move, the command line in process. Needs no test runner.
+ * A random host and the user's machine: a folder, a clock that only sleeps advance, and the command line in this
+ * process. Needs no test runner.
  */
 
 import { subscribe } from "node:diagnostics_channel";
@@ -18,27 +18,27 @@ import { runCli } from "../support/program.ts";
 import { Draw } from "./draw.ts";
 import { type Deviation, serverOptions } from "./drawn.ts";
 
-/** What a command did. */
+/** Result of a command. */
 export interface Ran {
   readonly command: string;
   readonly code: number;
   readonly text: string;
-  /** Requests that it sent and that could change something. */
+  /** Write requests of the command. */
   readonly writes: readonly string[];
 }
 
-/** What the account holds that is the user's own, by natural key: how many of it were ever made. */
+/** Number of creates for each natural key of the user's own objects. */
 export type Made = ReadonlyMap<string, number>;
 
 const STATE = "hosting.tfstate";
 
-/** The delay by which the fault is known that a process dies of. */
+/** Delay that marks the request at which a process dies, in milliseconds. */
 const DEATH_MS = 7;
 
-/** Real time after which a sleep is no watchdog's: the sandbox has long answered. */
+/** Real time after which a sleep is not a watchdog, because the sandbox has responded long before. In milliseconds. */
 const PATIENCE_MS = 10_000;
 
-/** The requests that undici has begun and that have not ended, in this thread. */
+/** Requests of undici in this thread that have begun and not ended. */
 const onTheWay = new Set<unknown>();
 subscribe("undici:request:create", (message) => onTheWay.add(requestOf(message)));
 for (const end of ["undici:request:trailers", "undici:request:error"])
@@ -46,12 +46,12 @@ for (const end of ["undici:request:trailers", "undici:request:error"])
 
 const requestOf = (message: unknown): unknown => Object(message).request;
 
-/** Real time after which a request is one that the host leaves without an answer. */
+/** Real time after which the host is assumed to leave a request without a response, in milliseconds. */
 const TRANSIT_MS = 1_000;
 
 /**
- * Resolves when no request is on its way. If the sleep of one change moved the clock while a request of another is sent, that
- * request would take minutes to arrive: no promise about keys and lists holds for such a network.
+ * Resolves when no request is in transit. If the sleep of one change advanced the clock during a request of another
+ * change, that request would take minutes to arrive. No guarantee about keys and lists holds for such a network.
  */
 async function arrived(): Promise<void> {
   const latest = performance.now() + TRANSIT_MS;
@@ -59,7 +59,10 @@ async function arrived(): Promise<void> {
   while (onTheWay.size > 0 && performance.now() < latest);
 }
 
-/** The clock of tests takes sleeps of some lengths for watchdogs, which never end. A wait for a host may be as long: it ends. */
+/**
+ * Returns a clock that ends long waits for a host. The clock of tests treats sleeps of these lengths as watchdogs,
+ * which never end.
+ */
 function patientClock(): TestClock {
   const clock = testClock(START, arrived);
   const { sleep } = clock;
@@ -83,10 +86,10 @@ function patientClock(): TestClock {
 export class Host implements AsyncDisposable {
   readonly clock: TestClock;
   readonly ran: Ran[] = [];
-  /** Answers to requests for a password, as they went over the wire. */
+  /** Responses to password requests, as the host sent them. */
   readonly passwords: string[] = [];
   readonly #dir: string;
-  /** Its runs count their requests together; otherwise the limit is kept by each of them alone. */
+  /** True if the runs share one request budget. Otherwise each run has its own budget. */
   readonly sharesLedger: boolean;
   readonly #sandbox: Sandbox;
   readonly #options: SandboxOptions;
@@ -94,9 +97,9 @@ export class Host implements AsyncDisposable {
   readonly #writes: string[] = [];
   #onDelay: () => void = () => undefined;
 
-  /** The sandbox is about to wait, as a fault makes it. */
+  /** Called before the sandbox waits because of a fault. */
   delayed(ms: number): void {
-    // Background faults delay requests too.
+    // Other faults delay requests also.
     if (ms === DEATH_MS) this.#onDelay();
   }
 
@@ -138,7 +141,7 @@ export class Host implements AsyncDisposable {
     return new Map([...this.#made].map(([key, ids]) => [key, ids.size]));
   }
 
-  /** How the host writes an id that the control counts. */
+  /** Returns an id of the control API in the form of the host. */
   idOf(kind: RecordKind, id: number | undefined): string | undefined {
     if (id === undefined) return undefined;
     const written = String(recordId(kind, id, completeProfile(this.#options.profile)));
@@ -159,13 +162,13 @@ export class Host implements AsyncDisposable {
     return ran;
   }
 
-  /** Runs a command whose process dies when the request has been carried out, before its answer comes. */
+  /** Runs a command whose process dies after the host handles the request and before the response arrives. */
   async die(method: string, endpoint: string, nth: number, ...args: string[]): Promise<Ran> {
     let files: ReadonlyMap<string, string> | undefined;
     this.#onDelay = () => {
       if (files !== undefined) return;
       files = this.#files();
-      // Nothing leaves a process that is dead; what it sent before may still arrive.
+      // A dead process sends no request. Earlier requests may still arrive.
       this.control.addFault({ path: "/*", phase: "before", drop: true, times: 10_000 });
     };
     this.control.addFault({ method, path: endpoint, nth, phase: "after", drop: true, delayMs: DEATH_MS });
@@ -186,7 +189,7 @@ export class Host implements AsyncDisposable {
     return open.state;
   }
 
-  /** Takes note of what a request made. */
+  /** Counts the objects that a request created. */
   see({ method, url, status, body }: Exchange): void {
     if (method === "GET") return;
     this.#writes.push(`${method} ${url.replace("/api/v1", "")} ${status ?? "cut"}`);
@@ -226,7 +229,8 @@ export class Host implements AsyncDisposable {
       env: {
         HOSTING_BASE_URL: this.#sandbox.url,
         HOSTING_TOKEN: this.#sandbox.tokens.agency,
-        // As on a user's machine: the runs count their requests together. It takes time, so not in every life.
+        // Some lives share the request budget between runs, like a user's machine. The shared budget makes a life
+        // slower.
         ...(this.sharesLedger && { HOSTFORM_STATE_HOME: path.join(this.#dir, "home") }),
       },
       cwd: this.#dir,

@@ -1,20 +1,17 @@
-/**
- * What no server may bring about, whatever it is like. Looked up in the sandbox's own records, in the state, and in what was
- * printed.
- */
+/** Rules that hold with every server. The judge checks the records of the sandbox, the state and the output. */
 import type { Declared } from "./declared.ts";
 import type { Host, Ran } from "./host.ts";
 
-/** Codes of messages that say what the server did that is not understood, or what is to be decided. */
+/** Codes of messages that name an unexpected behaviour of the server, or a decision of the user. */
 const NAMED = /\[((?:api|plan|guard|apply|secret)\.\w+)\]/g;
 
-/** What is wrong with the output or the requests of one command. */
+/** Returns the objections to the output and the requests of one command. */
 export function objectionsToRun(ran: Ran): string[] {
   const found: string[] = [];
   if (/\n\s+at .+:\d+:\d+\)?/.test(ran.text) || ran.text.includes("[internal]"))
     found.push("a stack trace or a defect");
   if (ran.command.startsWith("plan") && ran.writes.length > 0) found.push(`a plan sent ${ran.writes.join(", ")}`);
-  // What waits for a job of the host is named under its address, without a code.
+  // A change that waits for a job of the host is listed under its address, without a code.
   if (ran.code === 1 && codesOf(ran).length === 0 && !/ waits? for /.test(ran.text))
     found.push("exit 1 without a reason that names the gap");
   return found;
@@ -25,11 +22,11 @@ export function codesOf({ text }: Ran): string[] {
 }
 
 /**
- * What was made more often than it was declared, and what the sandbox's own rules say.
- * @param absent the user had a registration sent again, having looked: the rules know nothing of that.
+ * Returns objects with more creates than declarations, and broken invariants of the sandbox.
+ * @param absent True if the user sent a registration again after a check. The invariants do not know the check.
  */
 export function doubles(host: Host, absent = false): string[] {
-  // A webhook whose secret was lost is replaced: of webhooks, those count that are there at once.
+  // A webhook whose secret was lost is replaced. For webhooks, count only simultaneous objects.
   const made = [...host.made].filter(([key]) => !key.startsWith("webhook "));
   const hooks = Map.groupBy(host.control.list("webhooks"), ({ url, events }) => `webhook ${url} ${events.join()}`);
   const counts = [...made, ...[...hooks].map(([key, some]) => [key, some.length] as const)];
@@ -43,7 +40,10 @@ export function doubles(host: Host, absent = false): string[] {
   return [...twice, ...rules];
 }
 
-/** Services that are suspended although nobody ever declared it. @param declarations all so far: jobs take their time. */
+/**
+ * Returns suspended services that no declaration suspends.
+ * @param declarations All declarations so far, because jobs of the host take time.
+ */
 export function suspensions(host: Host, declarations: readonly Declared[]): string[] {
   const wanted = declarations.flatMap(({ services }) => Object.values(services)).filter(({ suspended }) => suspended);
   return servicesOf(host)
@@ -52,7 +52,7 @@ export function suspensions(host: Host, declarations: readonly Declared[]): stri
     .map(({ id }) => `service ${id} is suspended, which nobody declared`);
 }
 
-/** What a run that ended with 0 has left undone. */
+/** Returns the declared changes that a run with exit code 0 did not apply. */
 export async function undone(host: Host, declared: Declared): Promise<string[]> {
   const found: string[] = [];
   const { control } = host;
@@ -68,7 +68,7 @@ export async function undone(host: Host, declared: Declared): Promise<string[]> 
     const recorded = resources.get(`hosting_service.${name}`)?.attributes;
     if (String(recorded?.id) !== String(one.id))
       found.push(`service ${name} is ${one.id}, recorded as ${recorded?.id}`);
-    // Until the invoice is paid, the rest waits.
+    // Other changes wait until the invoice is paid.
     if (one.status === "pending" || one.provisioning_status !== "provisioned") continue;
     if (wanted.suspended !== undefined && wanted.suspended !== (one.status === "suspended")) {
       found.push(`service ${name} is ${one.status}, declared suspended: ${wanted.suspended}`);

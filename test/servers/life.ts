@@ -1,7 +1,7 @@
 /**
- * One life with one server: declared, planned, applied, applied again at once, paid, changed, interrupted, imported and
- * destroyed. A user does what messages ask for: runs again, waits, names the meaning of a status word, looks
- * into the dashboard for what cannot be known. What comes of it is fine, refused, or a violation.
+ * One simulated project with one server. Declares, plans, applies, applies again at once, pays, changes, interrupts,
+ * imports and destroys. The user follows the messages: runs a command again, waits, maps a status word, and checks the
+ * dashboard. The outcome is fine, refused, or a violation.
  */
 
 import type { Declared, DeclaredService, Settings } from "./declared.ts";
@@ -13,17 +13,17 @@ import { doubles, objectionsToRun, servicesOf, suspensions, undone } from "./jud
 
 export interface Verdict {
   readonly outcome: "fine" | "refused" | "violation";
-  /** Where in the life it ended. */
+  /** Chapter in which the life ended. */
   readonly chapter: string;
-  /** What was violated, or the message that refused. */
+  /** Violated rules, or the message that refused to continue. */
   readonly what: readonly string[];
-  /** What the user had to do that a server of the usual kind does not need. */
+  /** Actions of the user that the default server does not require. */
   readonly asked: readonly string[];
-  /** The commands, with their exit codes. */
+  /** Commands with their exit codes. */
   readonly log: readonly string[];
 }
 
-/** Thrown to end a life. */
+/** Error that ends a life. */
 class Ended extends Error {
   readonly verdict: Pick<Verdict, "outcome" | "what">;
 
@@ -33,11 +33,14 @@ class Ended extends Error {
   }
 }
 
-/** A command that is run again as often as this, with time in between, will not end well. */
+/** Maximum number of runs of one command. After this number, the command is considered stuck. */
 const MOST_RUNS = 9;
 const DAY = 86_400_000;
 
-/** @param seed decides what is declared, changed and interrupted; not what the server is like. */
+/**
+ * Runs one life.
+ * @param seed Decides the declaration, the changes and the interruptions. Does not affect the server.
+ */
 export async function live(deviations: readonly Deviation[], seed: string): Promise<Verdict> {
   await using host = await Host.start(deviations, seed);
   const life = new Life(host, deviations, new Draw(`life:${seed}`));
@@ -65,11 +68,11 @@ class Life {
   readonly asked: string[] = [];
   readonly #host: Host;
   readonly #draw: Draw;
-  /** What the words of the server mean. */
+  /** Meanings of the server's status words. */
   readonly #meanings: ReadonlyMap<string, string>;
   #declared: Declared;
   readonly #declarations: Declared[] = [];
-  /** The user said that a registration had made nothing, so that it may be sent again. */
+  /** True after the user confirmed that a registration created nothing, so that it may be sent again. */
   #absent = false;
   #settings: Settings = { statusWords: {} };
 
@@ -80,7 +83,7 @@ class Life {
     this.#declared = firstDeclaration(draw);
   }
 
-  /** A cap that nothing fits into orders nothing. */
+  /** Checks that a limit below every price stops each order. */
   async cap(): Promise<void> {
     this.#declare(this.#declared, { ...this.#settings, maxSpend: 1 });
     const ran = await this.#run("apply", "--auto-approve");
@@ -104,7 +107,7 @@ class Life {
     await this.#insist("apply", "--auto-approve");
   }
 
-  /** Right after the first, when lists may lag. */
+  /** Applies again directly after the first apply, while lists may lag. */
   async again(): Promise<void> {
     await this.#insist("apply", "--auto-approve");
   }
@@ -149,7 +152,7 @@ class Life {
     await this.#settled();
   }
 
-  /** Somebody ends a webhook in the dashboard; the list may keep its row. */
+  /** Deletes a webhook in the dashboard. The list may still contain its item. */
   async end(): Promise<void> {
     const { control } = this.#host;
     for (const { id } of control.list("webhooks")) control.remove("webhooks", id);
@@ -157,7 +160,7 @@ class Life {
     await this.#settled();
   }
 
-  /** The answer to one create of each run does not come, or a proxy answers in its place. */
+  /** Loses the response to one create of each run, or replaces it with a response of a proxy. */
   async lose(): Promise<void> {
     const { control, clock } = this.#host;
     const { services, accounts, migrations, webhooks } = this.#declared;
@@ -188,7 +191,7 @@ class Life {
     await this.#settled();
   }
 
-  /** What the state forgot is adopted by its id. */
+  /** Imports objects by id after the state lost them. */
   async adopt(): Promise<void> {
     const { resources } = await this.#host.state();
     const all = ["hosting_service.www", "hosting_client_account.acme", 'hosting_grant.www["dev@acme.example"]'];
@@ -224,7 +227,7 @@ class Life {
     return this.#judge(await this.#host.run(...args));
   }
 
-  /** What every command is held to. */
+  /** Checks the rules for each command. */
   async #judge(ran: Ran): Promise<Ran> {
     const destroying = ran.command.startsWith("destroy");
     const found = [
@@ -237,14 +240,14 @@ class Life {
     return ran;
   }
 
-  /** Runs a command until it ends well, doing in between what its messages ask for. */
+  /** Repeats a command until it succeeds. Follows its messages between the runs. */
   async #insist(...args: string[]): Promise<void> {
     let last: Ran | undefined;
     for (let run = 0; run < MOST_RUNS; run += 1) {
       const before = last?.text;
       last = await this.#run(...args);
       if (last.code === 0) return;
-      // Not a word is another one, and time has passed: it stays so.
+      // The output is the same although time has passed, so another run changes nothing.
       if (run > 2 && last.text === before) break;
       await this.#help(last);
       this.#host.clock.advance(this.#draw.oneOf([20, 60, 300]) * 1000);
@@ -252,7 +255,7 @@ class Life {
     throw new Ended("refused", [tail(last?.text ?? "")]);
   }
 
-  /** Nothing is left to do, and it stays so. */
+  /** Checks that the plan is empty and stays empty. */
   async #settled(): Promise<void> {
     this.#host.clock.advance(120_000);
     let last: Ran | undefined;
@@ -271,7 +274,7 @@ class Life {
     throw new Ended("refused", [tail(last?.text ?? "")]);
   }
 
-  /** Does what a user does who reads the message: says what a word means, and what the dashboard shows. */
+  /** Follows a message like a user: maps a status word, or decides by the dashboard. */
   async #help({ text }: Ran): Promise<void> {
     const unknown = [...this.#meanings].filter(
       ([word]) => text.includes(`"${word}"`) && this.#settings.statusWords[word] === undefined,
@@ -291,7 +294,7 @@ class Life {
     }
   }
 
-  /** The id that the dashboard shows for an address, as the host writes it; undefined for nothing. */
+  /** Returns the id that the dashboard shows for an address, in the form of the host, or undefined. */
   #shown(address: string): string | undefined {
     const { control } = this.#host;
     const [, type = "", name = ""] = /^hosting_(\w+)\.(\w+)/.exec(address) ?? [];
@@ -304,7 +307,8 @@ class Life {
         return textOf(live.find((one) => one.domain === (wanted?.domain ?? null) && one.plan_id === wanted?.plan)?.id);
       }
       case "webhook": {
-        // Its secret went with the answer: the user deletes it in the dashboard, and has another made.
+        // The secret was in the lost response. The user deletes the webhook in the dashboard, and hostform creates a
+        // new webhook.
         const wanted = webhooks[name];
         for (const { id, url, events } of control.list("webhooks")) {
           if (url === wanted?.url && events.join() === wanted.events.join()) control.remove("webhooks", id);
@@ -333,7 +337,7 @@ class Life {
 
 const textOf = (id: number | undefined) => (id === undefined ? undefined : String(id));
 
-/** Ends of a request that a user cannot distinguish from each other. */
+/** Failures of a request that a user cannot distinguish. */
 const LOSSES = [
   { drop: true },
   { status: 500 },
@@ -387,9 +391,9 @@ const PHASES: Readonly<Record<string, string>> = {
   provisioned: "live",
 };
 
-/** The words that the server was given, with what they mean. */
+/** Returns the status words of the server with their meanings. */
 function meaningsOf(deviations: readonly Deviation[]): ReadonlyMap<string, string> {
-  // One word may stand in both fields, as numbers do: what it means as a status counts.
+  // A word may occur in both fields, for example a number. Its meaning as a status has priority.
   const ordered = deviations.toSorted((a, b) => Number(a.path[4] === "status") - Number(b.path[4] === "status"));
   return new Map(
     ordered.flatMap(({ path, value }) => {
@@ -402,7 +406,7 @@ function meaningsOf(deviations: readonly Deviation[]): ReadonlyMap<string, strin
 
 const tail = (text: string) => text.trim().split("\n").slice(-40).join("\n");
 
-/** A verdict with what it takes to see it again. */
+/** Returns a verdict with the data that repeats the life. */
 export function verdictText(verdict: Verdict, deviations: readonly Deviation[], seed: string): string {
   const { outcome, chapter, what, asked } = verdict;
   return [

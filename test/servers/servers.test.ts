@@ -1,4 +1,4 @@
-/** Five lives with servers by chance, the same ones each time. `npm run test:long servers` plays a thousand others. */
+/** Runs three fixed lives with random servers. `npm run test:long servers` runs a thousand other lives. */
 import { describe, expect, it } from "vitest";
 import { drawServer } from "./drawn.ts";
 import { live, verdictText } from "./life.ts";
@@ -6,7 +6,7 @@ import { live, verdictText } from "./life.ts";
 const SEEDS = Array.from({ length: 3 }, (_, at) => String(at + 1));
 
 describe("a life with a random server", () => {
-  it.each(SEEDS)("is fine (seed %s)", { timeout: 60_000 }, async (seed) => {
+  it.each(SEEDS)("ends without a violation (seed %s)", { timeout: 60_000 }, async (seed) => {
     const deviations = drawServer(seed);
     const verdict = await live(deviations, seed);
     expect(verdict.outcome, verdictText(verdict, deviations, seed)).toBe("fine");

@@ -1,11 +1,11 @@
-/** Delta debugging: the fewest deviations of a server that are enough for the same end of the same life. */
+/** Delta debugging: finds a minimal list of a server's deviations with which the life ends in the same way. */
 import type { Deviation } from "./drawn.ts";
 import { live, type Verdict } from "./life.ts";
 
 /**
- * Takes deviations away, in ever smaller groups and at last one by one, for as long as the life ends in the same way.
- * @param play what a life with some of them comes to; the real one unless a test has its own.
- * @returns those that are left: none of them can be taken away alone.
+ * Removes deviations in smaller and smaller groups, at last one by one, as long as the life ends in the same way.
+ * @param play Runs a life with these deviations. A test may replace it.
+ * @returns The remaining deviations. Without any of them, the life ends differently.
  */
 export async function shrink(
   deviations: readonly Deviation[],
@@ -30,7 +30,7 @@ export async function shrink(
   }
 }
 
-/** How a life ended, without what differs from one to the next: numbers, amounts, ids. */
+/** Returns the end of a life without numbers, amounts and ids, which differ between lives. */
 export function signatureOf({ outcome, what }: Verdict): string {
   const [first = ""] = what;
   const code = /\[([a-z]+\.[a-z_]+)\]/.exec(first)?.[1];

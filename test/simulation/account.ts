@@ -1,4 +1,4 @@
-/** One account on a simulated clock in which nothing goes wrong: what runs of the program cost there is counted. */
+/** One account on a simulated clock, without faults. Counts the requests and the time of each run. */
 import type { ApplyResult, Plan } from "../../src/core/model/index.ts";
 import type { Habits } from "./circumstances.ts";
 import { type Declaration, type DeclaredService, serviceAddress } from "./declaration.ts";
@@ -9,9 +9,9 @@ import type { Sabotage } from "./sabotage.ts";
 import { Server } from "./server.ts";
 import { World } from "./world.ts";
 
-/** What one run cost. */
+/** Requests and time of one run. */
 export interface Cost {
-  /** `GET /services` -> how many of them the host got. Ids are `:`. */
+  /** Number of received requests, by method and path: `GET /services`. `:` replaces each id. */
   readonly requests: Readonly<Record<string, number>>;
   readonly total: number;
   readonly seconds: number;
@@ -36,7 +36,7 @@ const HABITS: Habits = {
 
 const [SHARED] = PLANS as [(typeof PLANS)[number]];
 
-/** A service as it is declared: shared hosting. */
+/** Returns a declared service with shared hosting. */
 export const declared = (name: string, domain = `${name}.example`): DeclaredService => ({
   name,
   plan: SHARED.plan_id,
@@ -45,7 +45,7 @@ export const declared = (name: string, domain = `${name}.example`): DeclaredServ
   grants: {},
 });
 
-/** An account with so many services, which one machine manages. */
+/** An account with this number of services. One machine manages the account. */
 export class CountedAccount {
   readonly world = new World(1);
   readonly server: Server;
@@ -74,7 +74,8 @@ export class CountedAccount {
 
   /**
    * Runs an apply.
-   * @param options `imports`: ids of services and grants, by address. `afterMs`: time since the last run. Default: a day.
+   * @param options `imports`: ids of services and grants, by address. `afterMs`: time since the last run. Default: one
+   * day.
    */
   async apply(
     services: readonly DeclaredService[],
@@ -114,13 +115,13 @@ export class CountedAccount {
     };
   }
 
-  /** Has the first so many services adopted. */
+  /** Adopts the first `count` services. */
   async adopt(count = this.services.length): Promise<void> {
     const ids = this.services.slice(0, count).map(({ id }, at) => [serviceAddress(`site${at}`), String(id)] as const);
     await this.apply(this.declared(count), { imports: new Map(ids) });
   }
 
-  /** The first so many services as they are declared. */
+  /** Returns the first `count` services as a declaration. */
   declared(count = this.services.length, rest: Partial<DeclaredService> = {}): DeclaredService[] {
     return this.services
       .slice(0, count)

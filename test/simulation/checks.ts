@@ -5,24 +5,24 @@ import { phaseOf } from "./records.ts";
 import type { Server } from "./server.ts";
 import { ownLive } from "./witness.ts";
 
-/** What is compared once everything is quiet. */
+/** Declaration, state and account after the final runs. */
 export interface Aftermath {
   readonly declaration: Declaration;
   readonly state: State;
   readonly server: Server;
   readonly owners: Owners;
   readonly now: number;
-  /** Ids of objects that a lost state knew: nothing says any more that they are ours. */
+  /** Ids of objects that only a lost state knew. No run can know that they are ours. */
   readonly orphans: ReadonlySet<number>;
-  /** The content of the files that secrets were written to. */
+  /** Contents of the files with secrets. */
   readonly secrets: readonly string[];
-  /** Addresses that were adopted by `import`: somebody else got their one-time secrets. */
+  /** Addresses that were adopted by `import`. Another user received their one-time secrets. */
   readonly adopted: ReadonlySet<string>;
-  /** For each service id, the answers to a password reset that ended in the middle since the last whole one. */
+  /** Number of incomplete responses to password resets since the last complete response, by service id. */
   readonly cutResets: ReadonlyMap<string, number>;
 }
 
-/** Everything in which declaration, state and account differ although nothing goes wrong any more; empty when all is well. */
+/** Returns all differences between declaration, state and account after the final runs. Empty if none exist. */
 export function differences(aftermath: Aftermath): string[] {
   return [
     ...recorded(aftermath),
@@ -33,7 +33,7 @@ export function differences(aftermath: Aftermath): string[] {
   ];
 }
 
-/** Every declared resource is recorded with an id, nothing else is, and no mark is left. */
+/** Checks that the state has exactly the declared resources, each with an id and without a pending mark. */
 function recorded({ declaration, state }: Aftermath): string[] {
   const declared = new Set(desiredOf(declaration, new Map()).resources.map(({ address }) => address));
   const missing = [...declared].filter((address) => typeof state.resources.get(address)?.attributes.id !== "string");
@@ -80,10 +80,13 @@ function services({ declaration, state, server, owners, now, secrets, cutResets 
   return faults;
 }
 
-/** After so many answers that end in the middle a reset is not repeated: it would only change a live server's password. */
+/**
+ * Number of incomplete responses after which a reset is not repeated. A further reset would only change the password
+ * of a live server.
+ */
 const RESETS_REPEATED = 1;
 
-/** In the state, or to the letter in one of the files. */
+/** Returns true if the state contains the secret, or if one of the files contains it exactly. */
 const isKnown = (recorded: unknown, real: string | null, secrets: readonly string[]) =>
   recorded === real || (recorded === null && real !== null && secrets.some((text) => text.includes(real)));
 
@@ -153,7 +156,7 @@ function others({ declaration, state, server }: Aftermath): string[] {
     ...declaration.domains.flatMap(({ name, domain }) => {
       const address = `hosting_domain.${name}`;
       const real = server.registrations.filter((known) => known.domain === domain);
-      // An answer that named no id leaves the domain itself.
+      // If the response contained no id, the domain name is the id.
       return attributesOf(state, address).id === domain && real.length === 1 ? [] : one(address, real);
     }),
   ];

@@ -2,13 +2,13 @@ import type { Chance } from "./chance.ts";
 import type { RunOptions } from "./machine.ts";
 import { CALM, type Mishaps } from "./network.ts";
 
-/** Spans of time, in milliseconds. */
+/** Durations, in milliseconds. */
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** From one run to the next: at once, while keys are young, about when they cease to be, and long after. */
+/** Time between two runs: short; while keys are stored; about when keys expire; and long after. */
 export const GAPS: readonly [Span, ...Span[]] = [
   [5 * SECOND, MINUTE],
   [MINUTE, 9 * MINUTE],
@@ -19,7 +19,7 @@ export const GAPS: readonly [Span, ...Span[]] = [
 
 type Span = readonly [least: number, most: number];
 
-/** What happens to one run. */
+/** Returns random faults for one run. */
 export function misfortune(chance: Chance): Partial<RunOptions> {
   const dies = chance.once(0.5);
   return {
@@ -37,32 +37,41 @@ export function misfortune(chance: Chance): Partial<RunOptions> {
   };
 }
 
-/** What the specification leaves open and a seed decides. */
+/** Behaviour of the host that the specification leaves open. The seed decides it. */
 export interface Habits {
-  /** How long an Idempotency-Key is remembered, in milliseconds. */
+  /** Time for which the host stores an Idempotency-Key, in milliseconds. */
   readonly keyMemoryMs: number;
-  /** How many requests a minute are left for us: others may use the token too. */
+  /** Number of requests a minute that other clients leave for us. */
   readonly perMinute: number;
-  /** Most items of one page, for lists of more than one page with few objects. */
+  /** Maximum number of items of a page. Small values create several pages with few objects. */
   readonly pageSize: number;
-  /** From the order to its payment, and from there to the service. */
+  /**
+   * Minimum and maximum times from the order to the payment, from the payment to the service, and of a job, in
+   * milliseconds.
+   */
   readonly payMs: readonly [number, number];
   readonly provisionMs: readonly [number, number];
   readonly jobMs: readonly [number, number];
-  /** How often an order takes long enough for a second request to meet the first in progress (§7: 409). */
+  /** Probability that an order takes so long that a second request arrives during the first (§7: 409). */
   readonly slowOrders: number;
   readonly newestFirst: boolean;
-  /** Whether the answers of creates (but orders) leave out all that they may: then only lists show ids. */
+  /** True if the responses of creates other than orders omit all optional fields. Then only lists show ids. */
   readonly terse: boolean;
-  /** How much the server's clock is ahead of ours, in milliseconds. Its answers carry its time (`Date`). */
+  /**
+   * Offset of the host's clock, in milliseconds; positive when the host is ahead. Responses contain the host's time
+   * (`Date`).
+   */
   readonly aheadMs: number;
-  /** How long after its creation an object appears in its list, in milliseconds. A GET by id shows it at once. */
+  /**
+   * Time from an object's creation until its list shows the object, in milliseconds. A GET by id shows the object at
+   * once.
+   */
   readonly lagMs: number;
-  /** Whether terminated services leave the list at once; later GETs by id answer 404. */
+  /** True if lists omit terminated services immediately. Later GETs by id return 404. */
   readonly hidesTerminated: boolean;
 }
 
-/** How the host does what the specification leaves open. */
+/** Returns random behaviour of the host. */
 export function habits(chance: Chance): Habits {
   return {
     keyMemoryMs: chance.oneOf([15 * SECOND, MINUTE, 10 * MINUTE, 11 * MINUTE, HOUR, DAY]),

@@ -4,20 +4,20 @@ import { SimulatedTurns } from "./turns.ts";
 import type { World } from "./world.ts";
 
 /**
- * A computer: its two clocks, the store that its processes share, and who runs on it. Its wall clock may be set; its
- * monotonic clock stands still while it sleeps.
+ * A computer: its wall clock, its monotonic clock, the store of its processes, and the running processes. A user may
+ * set the wall clock. The monotonic clock stops while the computer sleeps.
  */
 export class Computer {
   readonly turns: SimulatedTurns;
   readonly #world: World;
   readonly #lives = new Set<Life>();
-  /** How far the wall clock is ahead of the world, in ms. */
+  /** Offset of the wall clock from the world's time, in ms. */
   #aheadMs = 0;
-  /** How long it has slept, and since when it does. */
+  /** Total time of all sleeps in ms, and the start of the current sleep. */
   #sleptMs = 0;
   #asleepSince: number | undefined;
   #awaken: (() => void)[] = [];
-  /** The last wake of each process that was stopped alone. */
+  /** Time of the last wake of each process that was stopped separately. */
   readonly #wokeAt = new WeakMap<Life, number>();
 
   constructor(world: World) {
@@ -29,7 +29,7 @@ export class Computer {
     return this.#asleepSince !== undefined;
   }
 
-  /** Resolves at its wake. */
+  /** Resolves when the computer wakes. */
   wakes(): Promise<void> {
     return new Promise((resolve) => this.#awaken.push(resolve));
   }
@@ -43,13 +43,13 @@ export class Computer {
     this.#lives.delete(life);
   }
 
-  /** Somebody sets the wall clock. */
+  /** Sets the wall clock. */
   set(byMs: number): void {
     this.#aheadMs += byMs;
     this.#world.note(`a wall clock is set ${byMs > 0 ? "forward" : "back"} by ${Math.abs(byMs) / 1000} s`);
   }
 
-  /** Freezes a process, and with `asleep` all of the computer. */
+  /** Freezes one process, or the whole computer with `asleep`. */
   freeze(how: Pause["how"]): void {
     if (how !== "asleep" || this.#asleepSince !== undefined) return;
     this.#asleepSince = this.#world.now;
@@ -73,7 +73,7 @@ export class Computer {
     return this.#world.now - this.#sleptMs - asleepMs;
   }
 
-  /** The clock of one process, as long as the process lives. */
+  /** Returns the clock of one process. Its timers end with the process. */
   clockOf(life: Life): Clock {
     const world = this.#world;
     const monotonic = () => this.#monotonic();
@@ -94,7 +94,7 @@ export class Computer {
           let isOver = false;
           const ring = () => {
             if (isOver || life.dead) return;
-            // The computer slept meanwhile, and the timer did not run.
+            // The timer stopped while the computer slept.
             const leftMs = end - monotonic();
             if (leftMs > 1) {
               cancel = world.after(leftMs, () => life.onTimer(ring));

@@ -4,7 +4,10 @@ import type { Server } from "./server.ts";
 import { classOf } from "./witness.ts";
 import type { World } from "./world.ts";
 
-/** Somebody works on the account in the dashboard, without the program. @param isRecorded whether the state knows a service. */
+/**
+ * Simulates a user who changes the account in the dashboard.
+ * @param isRecorded Returns true if the state contains the service.
+ */
 export function editByHand(
   world: World,
   server: Server,
@@ -17,7 +20,7 @@ export function editByHand(
   const inUse = own.filter((one) => ["active", "suspended"].includes(phaseOf(one, world.now)));
   const foreign = { id: server.nextId(), createdAt: world.now, foreign: true } as const;
   const what = chance.weighted({
-    order: 3, // somebody else's service: the same plan as a declared one, or a domain of its own
+    order: 3, // a service of another user, with a declared plan or its own domain
     end: 2,
     grant: 1,
     subscribe: 1,
@@ -91,7 +94,7 @@ export function editByHand(
       return;
     }
     case "terminate": {
-      // A migration request cannot be moved to another service, and an order that is not recorded yet was not seen by anybody.
+      // A migration request cannot refer to another service. A pending order has no visible service.
       const used = new Set(declaration.migrations.map(({ service }) => service));
       const kept = declaration.services.filter(({ name }) => used.has(name)).map(classOf);
       const chosen = chance.oneOf(

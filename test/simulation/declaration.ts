@@ -5,7 +5,7 @@ import type { Chance } from "./chance.ts";
 export interface DeclaredService {
   readonly name: string;
   readonly plan: number;
-  /** Hosting has one, a server has none. */
+  /** A hosting service has a domain; a server has none. */
   readonly domain?: string;
   readonly reference?: string;
   readonly suspended?: boolean;
@@ -25,7 +25,7 @@ export interface DeclaredWebhook {
   readonly output?: JsonObject;
 }
 
-/** What the user of one history wants, as an immutable value. */
+/** Declaration of the user in a history. Immutable. */
 export interface Declaration {
   readonly services: readonly DeclaredService[];
   readonly webhooks: readonly DeclaredWebhook[];
@@ -46,7 +46,10 @@ const EVENT_SETS: readonly [readonly string[], ...(readonly string[])[]] = [
 
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 
-/** A declaration that a seed chooses. @param only of services alone, without anything in them. */
+/**
+ * Returns a random declaration.
+ * @param only Restricts the declaration to services without grants and other parts.
+ */
 export function declare(chance: Chance, only: boolean): Declaration {
   const services = times(chance.whole(1, 3), (at) => newService(chance, `s${at}`, only));
   if (only) return { services, webhooks: [], accounts: [], migrations: [], domains: [] };
@@ -70,7 +73,7 @@ function newService(chance: Chance, name: string, bare = false): DeclaredService
     ...(!server && { domain: `${name}.example` }),
     ...(chance.once(0.2) && { reference: `order-of-${name}` }),
     ...(suspended !== undefined && { suspended }),
-    // Two machines that know nothing of each other would each set one.
+    // Two machines without shared state would each set a password.
     ...(server && !bare && chance.once(0.4) && { passwordVersion: 1, ...outputOf(chance, name) }),
     policy: chance.oneOf(["prevent", "forget", "suspend"]),
     grants: Object.fromEntries(grants),
@@ -93,14 +96,14 @@ function outputOf(chance: Chance, name: string): { readonly output?: JsonObject 
   return output === null ? {} : { output };
 }
 
-/** A service under another name: the state needs `state mv`. */
+/** Renames a service. The state needs `state mv`. */
 export function rename(now: Declaration, from: string, to: string): Declaration {
   const named = <T extends { readonly name: string }>(one: T): T => (one.name === from ? { ...one, name: to } : one);
   const moved = now.migrations.map((one) => (one.service === from ? { ...one, service: to } : one));
   return { ...now, services: now.services.map(named), migrations: moved };
 }
 
-/** The declaration after an edit of the user's. Names are never given to something else. */
+/** Returns the declaration after a random edit. A name is never reused. */
 export function edit(chance: Chance, now: Declaration, fresh: number, only: boolean): Declaration {
   const change = (make: (service: DeclaredService) => DeclaredService): Declaration => {
     const chosen = chance.oneOf(now.services);
@@ -159,7 +162,10 @@ export function edit(chance: Chance, now: Declaration, fresh: number, only: bool
 
 export const serviceAddress = (name: string) => `hosting_service.${name}`;
 
-/** The declaration as the engine gets it. @param imports ids to adopt, by address. */
+/**
+ * Returns the declaration for the engine.
+ * @param imports Ids to adopt, by address.
+ */
 export function desiredOf(declaration: Declaration, imports: ReadonlyMap<string, string>): Desired {
   const { services, webhooks, accounts, migrations, domains } = declaration;
   const one = (address: string, config: JsonObject): DesiredResource => {

@@ -6,15 +6,18 @@ import type { World } from "./world.ts";
 interface Inode {
   readonly number: number;
   content: Buffer;
-  /** What `content` is the beginning of: with room for what is appended next, so that a long journal is not copied at each line. */
+  /**
+   * Buffer whose first bytes are `content`. The free rest receives the next lines, so that a long journal is not
+   * copied for each line.
+   */
   room: Buffer;
-  /** How much of the content a power failure certainly leaves, in bytes. */
+  /** Number of bytes that survive a power failure. */
   synced: number;
-  /** A sync failed: the system has dropped what it could not write, and says nothing of it at the next sync. */
+  /** True after a failed sync. The system has dropped the unwritten data, and the next sync reports success. */
   dropped: boolean;
 }
 
-/** A change of names that is not durable before the folder is synced. */
+/** A rename or removal that is not durable until the folder is synced. */
 interface Renaming {
   readonly from?: string;
   readonly to?: string;
@@ -24,14 +27,14 @@ interface Renaming {
 const { dirname, basename } = posix;
 
 /**
- * The disk of the machine. It keeps for certain only what was synced: contents by `sync`, names by `syncFolder`. A power
- * failure leaves of the rest what chance will: a part of what was appended, zeroes in place of it, some of the renames.
+ * Disk of a machine. Only synced data is durable: contents after `sync`, names after `syncFolder`. A power failure
+ * keeps a random part of the other data: a part of the appended bytes, zeroes in their place, and some of the renames.
  */
 export class SimulatedDisk {
   readonly #world: World;
   #names = new Map<string, Inode>();
   #durable = new Map<string, Inode>();
-  /** Since the folder was synced, oldest first. */
+  /** Renames since the last sync of the folder, oldest first. */
   #renamings: Renaming[] = [];
   #inodes = 0;
 
@@ -47,14 +50,14 @@ export class SimulatedDisk {
     return this.#names.get(path)?.content.toString("utf8");
   }
 
-  /** Somebody removes files, for good. */
+  /** Removes files durably. */
   wipe(chosen: (path: string) => boolean): void {
     for (const names of [this.#names, this.#durable])
       for (const path of [...names.keys()]) if (chosen(path)) names.delete(path);
     this.#renamings = this.#renamings.filter(({ from, to }) => !chosen(to ?? from ?? ""));
   }
 
-  /** Somebody moves files to other names, for good. */
+  /** Renames files durably. */
   moveAway(chosen: (path: string) => boolean): void {
     for (const [path, inode] of [...this.#names].filter(([name]) => chosen(name))) {
       this.wipe((name) => name === path);
@@ -65,7 +68,7 @@ export class SimulatedDisk {
 
   losePower(): void {
     const { chance } = this.#world;
-    // Most file systems lose the latest changes of names, in order. What they promise is less than that.
+    // Most file systems lose only the latest renames. They guarantee less than this.
     const orderly = chance.once(0.6) ? chance.whole(0, this.#renamings.length) : undefined;
     this.#renamings.forEach((renaming, at) => {
       if (orderly === undefined ? chance.once(0.5) : at < orderly) rename(this.#durable, renaming);
@@ -81,10 +84,13 @@ export class SimulatedDisk {
     this.#world.note(`the disk keeps ${left.join(", ") || "nothing"}`);
   }
 
-  /** @param faults how often an operation is refused: no space, or a failure of the device. */
+  /**
+   * Returns the disk of one process.
+   * @param faults Probability that an operation fails: no space, or a device error.
+   */
   for(life: Life, faults: number): Disk {
     const { chance } = this.#world;
-    /** @param broken what is left of the operation when it is refused; absent for those that never are. */
+    /** @param broken Effect of a failed operation. Absent for operations that never fail. */
     const operation = async <T>(
       what: string,
       act: () => T,
@@ -197,7 +203,10 @@ export class SimulatedDisk {
     this.#renamings.push(renaming);
   }
 
-  /** What a power failure leaves of a file: what was synced, and of the rest all, nothing, a part, or zeroes in place of it. */
+  /**
+   * Returns the content of a file after a power failure: the synced bytes, then all, none or a part of the other
+   * bytes, or zeroes in their place.
+   */
   #torn({ content, synced }: Inode): Buffer {
     const { chance } = this.#world;
     if (synced === content.length) return content;

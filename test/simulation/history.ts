@@ -16,7 +16,7 @@ import { User } from "./user.ts";
 import { Witness } from "./witness.ts";
 import { World } from "./world.ts";
 
-/** What came of one history. No violations: all was well. */
+/** Result of one history. Without violations, the history passes. */
 export interface Verdict {
   readonly seed: number;
   readonly violations: readonly string[];
@@ -24,13 +24,13 @@ export interface Verdict {
   readonly runs: number;
 }
 
-/** Runs without any fault until nothing changes any more; more than this is never needed. */
+/** Maximum number of final runs without faults. More runs are never necessary. */
 const MOST_FINAL_RUNS = 14;
 
 /**
- * One history: a seed chooses a declaration and its edits, runs that are killed, lose answers or contend with each
- * other, and what somebody does in the dashboard meanwhile. Then nothing goes wrong any more, and declaration, state and
- * account must come to agree, with nothing made twice on the way.
+ * Simulates one history. The seed decides the declaration and its edits; runs that are killed, lose responses or run
+ * at the same time; and changes in the dashboard. After the last fault, declaration, state and account must become
+ * equal. No object may be created twice.
  */
 export async function simulate(seed: number, sabotage: Sabotage = {}): Promise<Verdict> {
   const history = new History(seed, sabotage);
@@ -47,11 +47,11 @@ class History {
   readonly #user: User;
   readonly #owners = new Owners();
   readonly #pauses: Pauses;
-  /** The computer of a colleague, who works on the same state. */
+  /** Computer of a colleague who uses the same state. */
   readonly #colleague: Computer;
   /**
-   * Who has run beside the first project on the first computer. A second computer does not know what a second project made
-   * there, so that a history has one or the other: see docs/limitations.md.
+   * Other actor beside the first project on the first computer. A second computer does not know the objects of a
+   * second project on the first computer. Therefore a history has only one of the two: see docs/limitations.md.
    */
   #second: "project" | "computer" | undefined;
   readonly #sabotage: Sabotage;
@@ -59,7 +59,9 @@ class History {
   readonly #orphans = new Set<number>();
   readonly #adopted = new Set<string>();
   readonly #pageSize: number;
-  /** Nothing but services is declared: then machines that know nothing of each other may apply the same declaration. */
+  /**
+   * True if the declaration contains only services. Then machines without shared state may apply the same declaration.
+   */
   readonly #alone: boolean;
   #declaration: Declaration;
   #names = 10;
@@ -75,7 +77,7 @@ class History {
     this.#witness = new Witness(runs, this.#owners);
     const see: ConstructorParameters<typeof Server>[3] = (deed, from) => {
       this.#witness.see(deed, from, this.#server);
-      // What only the other folder's state knows: no state that is still there says that it is ours.
+      // Only the state of the other folder contains this object, so no remaining state identifies it as ours.
       if (!from.startsWith(OTHER_FOLDER)) return;
       if (deed.did === "grant") this.#orphans.add(deed.grant.id);
       if (deed.did === "subscribe") this.#orphans.add(deed.webhook.id);
@@ -101,14 +103,14 @@ class History {
     if (this.violations.length === 0) await this.#aftermath();
   }
 
-  /** Somebody edits, one or two processes run, and time goes by. */
+  /** Edits the declaration, runs one or two processes, and advances the time. */
   async #chapter(chapter: number): Promise<void> {
     const chance = this.#chance;
     if (chapter > 1 && chance.once(0.4)) this.#edit();
     if (chapter > 1 && chance.once(0.3)) this.#editByHand();
     if (chapter > 1 && chance.once(0.06)) this.#loseState();
     const runs: Promise<RunEnd>[] = [];
-    // Between two machines without shared state there is nothing but the key: see docs/limitations.md.
+    // Two machines without shared state have only the key as protection: see docs/limitations.md.
     const isKeyKept = this.#server.habits.keyMemoryMs >= 10 * MINUTE;
     if (this.#alone && isKeyKept && chance.once(0.3))
       runs.push(this.#start(this.#anotherMachine(), chance.whole(0, 1_000)));
@@ -121,23 +123,26 @@ class History {
     if (ended === undefined) this.#defects.push("a run hangs, although nothing it waits for can come");
     const last = ended?.value.at(-1);
     if (last !== undefined && chance.once(0.5)) {
-      // A user who reads what a run says and looks at the dashboard takes longer than a request can be on its way.
+      // A user needs more time to read the output and the dashboard than a request needs to arrive.
       await this.#wait([5_000, MINUTE]);
       await this.world.run(this.#decide(last));
     }
     await this.#wait(chance.oneOf(GAPS));
   }
 
-  /** It has the declaration, and neither state nor lock in common with the first. */
+  /** Returns another machine with the same declaration. It shares neither state nor lock with the first machine. */
   #anotherMachine(): Machine {
     this.#user.withdraws();
     return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, this.machine.runs, "Q");
   }
 
-  /** On the same machine: the declaration in another folder, with its own state, such as a second checkout. */
+  /**
+   * Returns another folder on the same machine with the same declaration and its own state, for example a second
+   * checkout.
+   */
   #anotherFolder(): Machine {
     this.#user.withdraws();
-    // What it makes, the first state does not know.
+    // The first state does not contain the objects that the other folder creates.
     this.#user.hasMeddled = true;
     this.#second = "project";
     const { runs, computer } = this.machine;
@@ -150,10 +155,12 @@ class History {
     const knowsNothing = machine !== this.machine;
     const isOtherFolder = knowsNothing && machine.computer === this.machine.computer;
     const calmly = this.#calmly();
-    // A password that it has generated is its own: the first state would not know it. Nor do both adopt the same objects.
+    // The first state would not know a password that the other folder generated. The two folders also never adopt the
+    // same objects.
     const own = isOtherFolder && { declaration: withoutPasswords(calmly.declaration), imports: new Map() };
     const meanwhile: Promise<unknown>[] = [];
-    // Where nothing but the key keeps two machines apart, a pause may outlast its memory.
+    // If only the key separates two machines, no process pauses, because a pause may last longer than the host stores
+    // the key.
     const pause = this.#alone
       ? undefined
       : this.#pauses.pause((life, how) => void meanwhile.push(this.#pause(life, machine, how)));
@@ -169,7 +176,7 @@ class History {
     if (setting !== undefined) this.world.after(setting.afterMs, () => computer.set(setting.byMs));
   }
 
-  /** A process is frozen. The world goes on, and at some time it wakes. */
+  /** Freezes a process while the others continue, and later wakes or kills the process. */
   async #pause(life: Life, machine: Machine, how: Pause["how"]): Promise<void> {
     const { computer } = machine;
     const { othersAfterMs, wakesAfterMs, takesLock, other, isPatient, isKilled, setMs } = this.#pauses.meanwhile(how);
@@ -180,7 +187,8 @@ class History {
     if (takesLock) machine.takeLock(life);
     const run = this.#other(machine, other);
     await wake;
-    // A process that waits for the frozen one's state does not end before that wakes; one of another project does.
+    // A process that waits for the lock of the frozen process ends only after the wake. A process of another project
+    // ends before.
     if (isPatient) {
       const waits = this.world.pause(5 * HOUR).then(() => other === "project");
       if (await Promise.race([run.then(() => false), waits]))
@@ -191,7 +199,7 @@ class History {
     await run;
   }
 
-  /** Somebody else applies while a process is frozen. */
+  /** Runs an apply of another actor while a process is frozen. */
   async #other(machine: Machine, other: Meanwhile["other"]): Promise<void> {
     if (other === undefined || (other !== "same" && other !== (this.#second ?? other))) return;
     if (other !== "same") this.#second = other;
@@ -222,7 +230,7 @@ class History {
     };
   }
 
-  /** Nothing goes wrong any more, and the user answers every question. */
+  /** Runs without faults until nothing changes. The user answers every question. */
   async #aftermath(): Promise<void> {
     this.world.note("from here on nothing goes wrong");
     for (let run = 1; run <= MOST_FINAL_RUNS; run++) {
@@ -261,14 +269,14 @@ class History {
     if (end.end === "defect") this.#defects.push(`a run failed without an explanation: ${String(end.error)}`);
     const outcomes = end.end === "applied" ? end.result.outcomes.flatMap(({ diagnostics }) => diagnostics) : [];
     if (outcomes.some(({ code }) => code === "internal")) this.#defects.push("a change failed without an explanation");
-    // What it made itself it knows, or settles, as long as nobody took that knowledge away.
+    // With a trusted state, a run recognizes or recovers all its own objects.
     const asked = end.end === "applied" || end.end === "planned" ? end.plan.diagnostics : [];
     const forgotten = asked.find(({ code }) => code === "plan.exists");
     if (forgotten !== undefined && this.#isTrusted)
       this.#defects.push(`it does not know its own: ${forgotten.summary}`);
   }
 
-  /** The state is whole and the only one: nobody lost, edited or did without it. */
+  /** True if the state is complete and the only state: no user lost, edited or bypassed it. */
   get #isTrusted(): boolean {
     return !this.#alone && !this.#user.hasMeddled;
   }
@@ -292,7 +300,7 @@ class History {
   }
 
   #editByHand(): void {
-    // What a killed run left in a temporary file, or as half a line, is not recorded.
+    // A temporary file and an incomplete line of a killed run do not count as recorded.
     const paths = this.machine.disk.paths.filter((path) => !path.endsWith(".tmp"));
     const files = paths.map((path) => this.machine.disk.text(path)?.replace(/[^\n]*$/, ""));
     const isRecorded = (id: number) => files.some((text) => new RegExp(`"id": ?"${id}"`).test(text ?? ""));
@@ -309,7 +317,7 @@ class History {
   }
 }
 
-/** What the runs of the other folder are called. */
+/** Prefix of the names of runs in the other folder. */
 const OTHER_FOLDER = "R";
 
 const withoutPasswords = (declaration: Declaration): Declaration => ({
@@ -317,7 +325,7 @@ const withoutPasswords = (declaration: Declaration): Declaration => ({
   services: declaration.services.map(({ passwordVersion: _, ...service }) => service),
 });
 
-/** Applied, with nothing to do and nothing to ask. */
+/** Returns true for an apply without changes and without questions. */
 function isQuiet(end: RunEnd): boolean {
   if (end.end !== "applied") return false;
   const { changes, diagnostics, conditions = [] } = end.plan;

@@ -1,30 +1,33 @@
 import type { World } from "./world.ts";
 
-/** How a process ends before its time: `kill` ends it alone, `power` takes the machine with it, and what was not synced. */
+/** Premature end of a process. `kill` ends only the process. `power` ends the machine, which loses unsynced data. */
 export type Death = "kill" | "power";
 
-/** The step of I/O at which a process ends, counted from 1. */
+/** I/O step at which a process dies. The first step is 1. */
 export interface Fate {
   readonly step: number;
   readonly how: Death;
 }
 
-/** The moment at which a process freezes. */
+/** Moment at which a process freezes. */
 export interface Pause {
-  /** The nth step of I/O, the nth request that changes something, or so many milliseconds after the start. */
+  /** Unit of `nth`: I/O steps, write requests, or milliseconds since the start. */
   readonly at: "step" | "request" | "time";
   readonly nth: number;
-  /** The operation under way has its effect, and only its answer waits; a request has left. */
+  /** True if the current operation takes effect and only its result waits. A request has already been sent. */
   readonly isAfter: boolean;
-  /** `stopped`: the process alone, and its timers run out. `asleep`: the computer, whose monotonic clock stands still. */
+  /**
+   * `stopped`: only the process stops, and its timers expire. `asleep`: the computer sleeps, and its monotonic clock
+   * stops.
+   */
   readonly how: "stopped" | "asleep";
-  /** Connections break meanwhile: no answer that is on its way arrives. */
+  /** True if connections break during the pause. Then no pending response arrives. */
   readonly isCutOff: boolean;
   /** Called when the process freezes. */
   begun(life: Life, how: Pause["how"]): void;
 }
 
-/** What a frozen process gets to see at its wake, in the order of an event loop: timers before connections. */
+/** A callback that waits for the wake of a frozen process. Like in an event loop, timers run before connections. */
 interface Late {
   readonly rank: number;
   run(): void;
@@ -34,14 +37,14 @@ const TIMER = 1;
 const ARRIVAL = 2;
 
 /**
- * The life of one process: every step of I/O asks it first. At the fatal step it stops indefinitely: from there on nothing
- * that it asked for is answered, so no line of its code runs any more. While it is frozen, all that would let it go on waits.
+ * Life of one process. Each I/O step calls it first. At the fatal step, the process stops: no later operation returns,
+ * so no further code of the process runs. While the process is frozen, all its callbacks wait.
  */
 export class Life {
   readonly name: string;
   /** Resolves when the process dies. */
   readonly died: Promise<Death>;
-  /** When another took the lock of the state from it. */
+  /** Time at which another process took the lock of the state. */
   lostLockAt: number | undefined;
   #end: Death | undefined;
   #steps = 0;
@@ -73,19 +76,19 @@ export class Life {
     return this.#isFrozen;
   }
 
-  /** Returns true while an operation that was begun has its effect. */
+  /** Returns true while the current operation must not take effect. */
   get isHeld(): boolean {
     return this.#isFrozen && !this.#pause?.isAfter;
   }
 
-  /** Steps taken so far. */
+  /** Number of steps so far. */
   get steps(): number {
     return this.#steps;
   }
 
   /**
-   * Counts a step of I/O. The fatal one may still have its `effect`, or a part of it, but is not answered.
-   * @returns false when the process is dead.
+   * Counts an I/O step. The fatal step may still have its `effect` or a part of it, but does not return.
+   * @returns False if the process is dead.
    */
   step(what: string, effect?: () => void): boolean {
     if (this.dead) return false;
@@ -103,7 +106,7 @@ export class Life {
     return false;
   }
 
-  /** A request is about to be written to a socket, or has been. */
+  /** Called before and after a request is written to a socket. */
   sending(method: string, moment: "before" | "after"): void {
     if (method === "GET" || this.dead) return;
     if (moment === "before") this.#changes += 1;
@@ -112,14 +115,14 @@ export class Life {
     if (pause.isAfter === (moment === "after")) this.#begin(pause);
   }
 
-  /** Nothing of the process goes on until {@link wake}. */
+  /** Stops the process until {@link wake}. */
   freeze(how: Pause["how"]): void {
     if (this.dead || this.#isFrozen) return;
     this.#isFrozen = true;
     this.#world.note(`${this.name} ${how === "stopped" ? "is frozen" : "falls asleep"}`);
   }
 
-  /** The process goes on: with the operation that it was at, its timers, and then what arrived. */
+  /** Continues the process with its current operation, then its timers, then its arrived messages. */
   wake(): void {
     if (this.dead || !this.#isFrozen) return;
     this.#isFrozen = false;
@@ -129,17 +132,20 @@ export class Life {
     for (const { rank, run } of late) this.#world.after(0, () => this.#deliver(rank, run));
   }
 
-  /** Goes on with the operation under way, at the wake of a frozen process. */
+  /** Continues the current operation, after the wake if the process is frozen. */
   onAwake(run: () => void): void {
     this.#deliver(0, run);
   }
 
-  /** A timer of the process has run out. */
+  /** Delivers an expired timer. */
   onTimer(run: () => void): void {
     this.#deliver(TIMER, run);
   }
 
-  /** Something comes from outside: an answer, a signal. @param lost in place of it, if connections broke meanwhile. */
+  /**
+   * Delivers a response or a signal.
+   * @param lost Runs in place of `run` if the connections broke during the pause.
+   */
   onArrival(run: () => void, lost = run): void {
     this.#deliver(ARRIVAL, this.#isFrozen && this.#pause?.isCutOff ? lost : run);
   }
@@ -149,7 +155,7 @@ export class Life {
     return new Promise((resolve) => this.#deliver(0, resolve));
   }
 
-  /** The process has come to its own end: it freezes no more. */
+  /** Ends the process normally. It cannot freeze after its end. */
   end(): void {
     this.#pause = undefined;
   }
@@ -163,7 +169,7 @@ export class Life {
     this.#report(how);
   }
 
-  /** Has something done at the moment of death: the lock freed, the disk torn. */
+  /** Registers a callback for the death of the process, for example to release the lock or to damage the disk. */
   atDeath(act: (death: Death) => void): void {
     this.#atDeath.push(act);
   }
@@ -181,5 +187,8 @@ export class Life {
   }
 }
 
-/** What a dead process gets for an answer. A new one each time, so that nothing is kept alive by waiting for it. */
+/**
+ * Returns a promise that never resolves, as the result for a dead process. Each call returns a new promise, so that no
+ * waiting code stays in memory.
+ */
 export const hang = (): Promise<never> => new Promise(() => undefined);

@@ -3,7 +3,10 @@ import type { HeldLock, StateLock } from "../../src/core/record/index.ts";
 import type { Life } from "./life.ts";
 import type { World } from "./world.ts";
 
-/** The lock of the state as the operating system holds it: for one process at a time, and free the moment it dies. */
+/**
+ * Lock of the state, as the operating system implements it: one process at a time holds the lock, and the lock is free
+ * when this process dies.
+ */
 export class SimulatedLock {
   readonly #world: World;
   #holder: Life | undefined;
@@ -12,7 +15,7 @@ export class SimulatedLock {
     this.#world = world;
   }
 
-  /** Takes the lock from a process, as force-unlock does, or a database that ends a session. */
+  /** Takes the lock from a process, like force-unlock or a database that ends a session. */
   takeFrom(life: Life): void {
     if (this.#holder !== life) return;
     this.#holder = undefined;

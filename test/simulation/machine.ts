@@ -23,22 +23,25 @@ import type { Sabotage } from "./sabotage.ts";
 import type { Server } from "./server.ts";
 import type { World } from "./world.ts";
 
-/** What one run of the program is given. */
+/** Options of one run. */
 export interface RunOptions {
   readonly declaration: Declaration;
   /** Ids to adopt (`import:` in the blocks), by address. */
   readonly imports: ReadonlyMap<string, string>;
   readonly reorder: ReadonlySet<string>;
   readonly orderAnyway: ReadonlySet<string>;
-  /** It knows of no earlier run: what it does not find it may order, also what it would know to be gone. */
+  /**
+   * True if the run knows no earlier run. The run may order any service that it does not find, including terminated
+   * services.
+   */
   readonly knowsNothing: boolean;
   readonly planOnly: boolean;
   readonly mishaps: Mishaps;
-  /** How often an operation of the disk is refused. */
+  /** Probability that a disk operation fails. */
   readonly diskFaults: number;
   readonly fate?: Fate;
   readonly pause?: Pause | undefined;
-  /** When Ctrl-C is pressed, in milliseconds from the plan; and how long after that once more. */
+  /** Time of Ctrl-C since the start of the plan, and time of a second Ctrl-C since the first. In milliseconds. */
   readonly stopAfterMs?: number;
   readonly stopAgainAfterMs?: number;
   readonly waitMs: number;
@@ -48,8 +51,8 @@ export interface RunOptions {
 }
 
 /**
- * How a run ended. `refused`: it explained itself and did nothing more. `overtaken`: another took its lock, so that what it says
- * is of the past. `defect`: a mistake of the program.
+ * End of a run. `refused`: the run explained its error and stopped. `overtaken`: another process took the lock, so the
+ * output describes an old state. `defect`: a bug of the program.
  */
 export type RunEnd =
   | { readonly end: "died" }
@@ -62,10 +65,10 @@ export type RunEnd =
 const FOLDER = "/project";
 const STATE = `${FOLDER}/hosting.tfstate`;
 
-/** A folder on a machine, in which runs of a history take place: its disk, its lock, and who is running. */
+/** A folder on a machine for the runs of a history: its disk, its lock, and its running processes. */
 export class Machine {
   readonly disk: SimulatedDisk;
-  /** Runs under way and past, of all machines, by name. */
+  /** Current and past runs of all machines, by name. */
   readonly runs: Map<string, RunOptions>;
   readonly #name: string;
   readonly #world: World;
@@ -74,7 +77,7 @@ export class Machine {
   readonly #onSend: OnSend;
   readonly #sabotage: Sabotage;
   readonly #alive = new Set<Life>();
-  /** The computer that the folder is on. */
+  /** Computer with the folder. */
   readonly computer: Computer;
 
   constructor(
@@ -98,8 +101,8 @@ export class Machine {
   }
 
   /**
-   * Runs the program once: store -> observe -> plan -> apply, composed as the CLI does.
-   * @param computer another one, to which the folder is shared.
+   * Runs the program once, composed like the CLI: store -> observe -> plan -> apply.
+   * @param computer Another computer that shares the folder.
    */
   async run(options: RunOptions, computer = this.computer): Promise<RunEnd> {
     if (computer.isAsleep) await computer.wakes();
@@ -118,7 +121,7 @@ export class Machine {
     return end;
   }
 
-  /** Works on the state as a command such as `state rm` does. */
+  /** Changes the state like a command such as `state rm`. */
   async withState<T>(work: (store: OpenState) => Promise<T>): Promise<T> {
     const life = this.#begin("user", this.computer);
     const store = await this.#open(life, this.computer.clockOf(life), { command: "state", timeoutMs: 600_000 });
@@ -136,7 +139,7 @@ export class Machine {
     this.#lock.takeFrom(life);
   }
 
-  /** The state is deleted, with all that belongs to it. */
+  /** Deletes the state and all its files. */
   loseState(): void {
     this.#world.note("the state file is lost");
     this.disk.wipe((path) => path.includes("hosting.tfstate"));
@@ -268,7 +271,7 @@ export class Machine {
   }
 }
 
-/** A line on how a run ended. */
+/** Returns a line about the end of a run. */
 function format(end: RunEnd): string {
   if (end.end === "refused") return `is refused: ${end.error.message}`;
   if (end.end === "defect") return `has a defect: ${end.error instanceof Error ? end.error.stack : String(end.error)}`;

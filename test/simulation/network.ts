@@ -5,49 +5,49 @@ import type { Server } from "./server.ts";
 import type { Answer, Arrival } from "./wire.ts";
 import type { World } from "./world.ts";
 
-/** What may become of a request. Where the name does not say it, the server has acted. */
+/** Faults of a request. Unless a comment states otherwise, the server handled the request. */
 export type Mishap =
   | "refused" // no connection
-  | "lost-before" // the connection breaks before the server has it
-  | "lost-after" // the connection breaks before the answer
-  | "silent-before" // nothing ever comes
-  | "silent-after"
-  | "late" // the answer comes after up to a minute and a half
-  | "cut" // the body ends in the middle, with the connection
-  | "short" // the body ends in the middle, in good order
-  | "throttled" // 429, before the server has acted
-  | "error-before" // 500, 502, 503, or a page of a proxy
-  | "error-after"
-  | "denied-before" // a refusal that is not the API's own, of a request that it never got
-  | "denied-after" // the same in place of the answer: the server has acted
-  | "page" // a page of a proxy in place of the API, with status 200: the server knows nothing
-  | "hollow" // a GET is answered with a success that shows nothing: 202, 206, `null`, `{}`
-  | "shifted"; // the first row of a list ends after the first page was read: each other row moves up
+  | "lost-before" // the connection breaks before the request arrives
+  | "lost-after" // the connection breaks before the response arrives
+  | "silent-before" // neither the request nor a response arrives
+  | "silent-after" // no response arrives
+  | "late" // the response arrives up to 90 seconds late
+  | "cut" // the body is incomplete, and the connection breaks
+  | "short" // the body is incomplete, and the response ends normally
+  | "throttled" // 429; the server does not handle the request
+  | "error-before" // 500, 502, 503, or a page of a proxy; the server does not handle the request
+  | "error-after" // the same responses
+  | "denied-before" // an error of a proxy; the request never reaches the server
+  | "denied-after" // an error of a proxy replaces the response
+  | "page" // a page of a proxy with status 200; the request never reaches the server
+  | "hollow" // a GET receives a success without content: 202, 206, `null`, `{}`
+  | "shifted"; // the first item of a list ends after the first page is read, so that each other item moves up
 
-/** How likely each is, out of 1; what is left goes well. */
+/** Probability of each fault, from 0 to 1. The remaining requests succeed. */
 export type Mishaps = Readonly<Partial<Record<Mishap, number>>>;
 
 export const CALM: Mishaps = {};
 
-/** A request on its way. */
+/** A request in transit. */
 interface Flight {
-  /** It never arrives. */
+  /** Drops the request, which then never arrives. */
   lose(): void;
 }
 
-/** What the wire shows its observer: each sending of which the sender cannot know that nothing came of it. */
+/** Called for each sent request whose sender cannot know that it had no effect. */
 export type OnSend = (arrival: Arrival) => void;
 
-/** The network between one process and the server: an undici dispatcher without a socket. */
+/** Network between one process and the server: an undici dispatcher without a socket. */
 export class SimulatedNetwork extends Dispatcher {
   readonly #world: World;
   readonly #server: Server;
   readonly #life: Life;
   readonly #mishaps: Mishaps;
   readonly #onSend: OnSend;
-  /** Aborted by Ctrl-C: nothing is to leave after that. */
+  /** Aborted by Ctrl-C. No request may be sent afterwards. */
   stop: AbortSignal | undefined;
-  /** Requests that left and have not arrived. */
+  /** Sent requests that have not arrived. */
   readonly #flights = new Set<Flight>();
 
   constructor(world: World, server: Server, life: Life, mishaps: Mishaps, onSend: OnSend) {
@@ -57,7 +57,7 @@ export class SimulatedNetwork extends Dispatcher {
     this.#life = life;
     this.#mishaps = mishaps;
     this.#onSend = onSend;
-    // What is on the wire when its sender dies may still arrive.
+    // Requests of a dead process may still arrive.
     life.atDeath(() => {
       for (const flight of this.#flights) if (this.#world.chance.once(0.5)) flight.lose();
       this.#flights.clear();
@@ -94,7 +94,7 @@ export class SimulatedNetwork extends Dispatcher {
     } else leave();
   }
 
-  /** From here on the sender does not know the result. */
+  /** Sends the request. From here on, the sender does not know the result. */
   #leave(exchange: Exchange, arrival: Arrival, name: string, mishap: Mishap | undefined): void {
     const { chance } = this.#world;
     if (mishap !== undefined && UNKNOWING.has(mishap)) {
@@ -122,7 +122,7 @@ export class SimulatedNetwork extends Dispatcher {
     this.#flights.add(flight);
   }
 
-  /** The answer, or what comes in place of it, is on its way back. */
+  /** Sends the response, or its replacement, back to the process. */
   #return(exchange: Exchange, name: string, mishap: Mishap | undefined, answer: Answer | undefined): void {
     const hear = this.#heard(exchange, mishap, answer);
     if (hear === undefined) return;
@@ -144,14 +144,14 @@ export class SimulatedNetwork extends Dispatcher {
     else deliver();
   }
 
-  /** What was on its way when the lock was lost may leave; nothing later. */
+  /** Reports a write request after the loss of the lock. Requests sent within FENCE_MS are allowed. */
   #accuseOfLostLock({ from, method }: Arrival, name: string): void {
     const { lostLockAt = Number.POSITIVE_INFINITY } = this.#life;
     if (method !== "GET" && this.#world.now > lostLockAt + FENCE_MS)
       this.#world.breaches.push(`${from} sent ${name} after its lock was taken over`);
   }
 
-  /** What the sender gets to hear; undefined when nothing ever comes. */
+  /** Returns the callback that delivers the outcome to the sender, or undefined if the sender never receives one. */
   #heard(exchange: Exchange, mishap: Mishap | undefined, answer: Answer | undefined): (() => void) | undefined {
     const { chance } = this.#world;
     switch (mishap) {
@@ -204,10 +204,10 @@ export class SimulatedNetwork extends Dispatcher {
   }
 }
 
-/** From the record of a request to its leaving, at most: docs/reliability.md. */
+/** Maximum time from the record of a request to its sending, in milliseconds: docs/reliability.md. */
 const FENCE_MS = 5_000;
 
-/** The server has not got the request, and the sender cannot know that. */
+/** Faults with which the server never receives the request, and the sender cannot know that. */
 const UNKNOWING: ReadonlySet<Mishap> = new Set([
   "lost-before",
   "silent-before",
@@ -216,7 +216,10 @@ const UNKNOWING: ReadonlySet<Mishap> = new Set([
   "page",
 ]);
 
-/** The longest that a request is on its way. What arrives later than this may be made twice: see docs/limitations.md. */
+/**
+ * Maximum time of a request in transit, in milliseconds. A request that arrives later may create an object twice: see
+ * docs/limitations.md.
+ */
 const LONGEST_WAY_MS = 4_500;
 
 const HTML = { "content-type": "text/html" };
@@ -227,7 +230,7 @@ const TROUBLE: readonly [Answer, ...Answer[]] = [
   { status: 503, body: "" },
 ];
 
-/** Successes that prove nothing. */
+/** Successful responses that prove nothing. */
 const HOLLOW: readonly [Answer, ...Answer[]] = [
   { status: 200, body: null },
   { status: 200, body: {} },
@@ -237,7 +240,9 @@ const HOLLOW: readonly [Answer, ...Answer[]] = [
   { status: 207, body: [] },
 ];
 
-/** What proxies and gateways answer in place of the API: no refusal of its own (§7), whatever the status says. */
+/**
+ * Returns a response of a proxy or gateway in place of the API. With any status, it is not an error of the API (§7).
+ */
 function denial(chance: Chance): Answer {
   const status = chance.oneOf([400, 401, 403, 405, 406, 409, 413, 415, 418, 421, 426, 429, 451, 499]);
   const bodies: readonly [Answer["body"], ...Answer["body"][]] = [
@@ -249,9 +254,9 @@ function denial(chance: Chance): Answer {
   return chance.once(0.2) ? { status: 409, body: { message: "Conflict." } } : html;
 }
 
-/** One request and its answer, in undici's terms. */
+/** One request and its response, in the terms of undici. */
 class Exchange {
-  /** An answer came whole, or there will be none. */
+  /** True if a complete response arrived, or none will arrive. */
   over = false;
   readonly request: Omit<Arrival, "from">;
   readonly #handler: Dispatcher.DispatchHandler;
@@ -292,7 +297,7 @@ class Exchange {
     this.#end();
   }
 
-  /** The body ends before its end. */
+  /** Delivers an incomplete body. */
   cut(answer: Answer, share: number, breaks: boolean): void {
     const text = textOf(answer);
     if (text !== "") {

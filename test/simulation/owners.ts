@@ -2,17 +2,17 @@ import { idempotencyKey } from "../../src/core/lifecycle/index.ts";
 import { type Declaration, type DeclaredService, PROJECT, serviceAddress } from "./declaration.ts";
 import type { Service } from "./records.ts";
 
-/** More often than anybody orders one service again. */
+/** More generations than any history orders of one service. */
 const GENERATIONS = [1, 2, 3, 4, 5, 6];
 
 /**
- * Whose each service is, from what the account shows alone: by its domain, or for a server, which looks like any other
- * of its plan, by the key of its order. What a user reads off the dashboard's times and invoices.
+ * Decides which declared service a real service is. Uses only the account: the domain, or for a server, the key of its
+ * order. A user would use the times and invoices of the dashboard.
  */
 export class Owners {
-  /** Services ever declared, by their latest name. */
+  /** All services ever declared, by their latest name. */
   readonly #declared = new Map<string, DeclaredService>();
-  /** Every name that each has had. */
+  /** All names of each service, by its latest name. */
   readonly #names = new Map<string, readonly string[]>();
 
   declares({ services }: Declaration): void {
@@ -33,12 +33,12 @@ export class Owners {
     return [...this.#declared.values()];
   }
 
-  /** Whether it has had another name: then what is recorded under that may be unknown to those who ask. */
+  /** Returns true if the service had another name. Another run may not know the state entry under that name. */
   wasRenamed(service: Service): boolean {
     return (this.#names.get(this.of(service)?.name ?? "")?.length ?? 1) > 1;
   }
 
-  /** The declared service that a real one is; undefined for what nobody ever declared. */
+  /** Returns the declared service of a real service, or undefined if no declaration contained it. */
   of(service: Service): DeclaredService | undefined {
     if (service.foreign) return undefined;
     return this.all.find((declared) =>

@@ -2,32 +2,35 @@ import { Chance } from "./chance.ts";
 import { HOUR, MINUTE, SECOND } from "./circumstances.ts";
 import type { Pause } from "./life.ts";
 
-/** What others do while a process is frozen. */
+/** Actions of others while a process is frozen. */
 export interface Meanwhile {
-  /** From the freeze to what others do, and to the wake at the earliest, in ms. */
+  /** Time from the freeze to the actions of others, and minimum time to the wake, in ms. */
   readonly othersAfterMs: number;
   readonly wakesAfterMs: number;
-  /** Somebody takes the lock over, or a database ends the session that holds it. */
+  /** True if another process takes the lock, or a database ends the session with the lock. */
   readonly takesLock: boolean;
-  /** Who else applies: the same project on the same computer or on a second one, or a second project on the same computer. */
+  /**
+   * Other applying actor: the same project on the same computer, the same project on a second computer, or a second
+   * project on the same computer.
+   */
   readonly other: "same" | "computer" | "project" | undefined;
-  /** It wakes only when the other has ended. */
+  /** True if the frozen process wakes only after the other actor ends. */
   readonly isPatient: boolean;
-  /** It never wakes. */
+  /** True if the frozen process never wakes. */
   readonly isKilled: boolean;
-  /** How far the wall clock is set meanwhile, in ms. */
+  /** Change of the wall clock during the pause, in ms. */
   readonly setMs: number;
 }
 
-/** When a wall clock is set, in ms from the start of a run, and how far. */
+/** Change of a wall clock: the time since the start of a run, and the difference, in ms. */
 export interface Setting {
   readonly afterMs: number;
   readonly byMs: number;
 }
 
 /**
- * Draws the pauses of processes and the steps of clocks of a history. They have a generator of their own, and half of the histories
- * have none: what else a seed decides stays as it is.
+ * Generates the pauses of processes and the changes of clocks in a history. Uses a separate generator, so that the
+ * other decisions of a seed do not change. Half of the histories have no pauses.
  */
 export class Pauses {
   readonly #chance: Chance;
@@ -38,7 +41,7 @@ export class Pauses {
     this.#isOn = this.#chance.once(0.5);
   }
 
-  /** A pause of the next run; undefined for most. */
+  /** Returns a pause of the next run, or undefined for most runs. */
   pause(begun: Pause["begun"]): Pause | undefined {
     const chance = this.#chance;
     if (!this.#isOn || chance.once(0.4)) return undefined;
@@ -80,12 +83,13 @@ export class Pauses {
       ]),
       isPatient: chance.once(takesLock ? 0.8 : 0.2),
       isKilled: chance.once(0.1),
-      // A computer that slept shows it by its wall clock alone: set back meanwhile, it would show nothing.
+      // Only its wall clock shows that a computer slept. If a user set this clock back during the sleep, hostform
+      // could not detect the sleep.
       setMs: how === "stopped" && chance.once(0.3) ? this.#setMs() : 0,
     };
   }
 
-  /** A step of the wall clock during the next run; undefined for most. */
+  /** Returns a change of the wall clock during the next run, or undefined for most runs. */
   setting(): Setting | undefined {
     const chance = this.#chance;
     if (!this.#isOn || !chance.once(0.15)) return undefined;

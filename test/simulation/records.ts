@@ -1,4 +1,4 @@
-/** What the model server keeps. Written from the specification alone (§2); nothing of src is used. */
+/** Records of the model server. Written only from the specification (§2); imports nothing from src. */
 
 export interface Plan {
   readonly plan_id: number;
@@ -16,22 +16,22 @@ export const PLANS: readonly Plan[] = [
 
 export interface Service {
   readonly id: number;
-  /** The Idempotency-Key of its order; null when it was made in the console. */
+  /** Idempotency-Key of the order. Null if the service was created in the console. */
   readonly key: string | null;
   readonly plan: Plan;
   readonly currency: string;
   readonly domain: string | null;
   readonly term: number;
-  /** Ordered or made in the console by somebody else: no declaration means it. */
+  /** True if another user ordered or created the service. No declaration refers to it. */
   readonly foreign: boolean;
   readonly createdAt: number;
-  /** While an order is worked on, nobody sees the service yet. */
+  /** Time from which the account shows the service. An order in progress has no visible service. */
   readonly visibleAt: number;
   readonly paidAt: number;
   readonly provisionedAt: number;
   suspended: boolean;
   terminated: boolean;
-  /** Queued suspensions and restorations (§3: not applied synchronously), oldest first. */
+  /** Queued suspensions and restorations (§3: not synchronous), oldest first. */
   jobs: { readonly at: number; readonly suspend: boolean }[];
   password: string | null;
 }
@@ -85,7 +85,7 @@ export function phaseOf(service: Service, now: number): Phase {
 
 const iso = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, "+00:00");
 
-/** §2 Service. */
+/** Returns a service (§2). */
 export function serviceJson(service: Service, now: number): object {
   const { id, plan, currency, domain, term, createdAt, paidAt, provisionedAt } = service;
   return {
@@ -103,7 +103,7 @@ export function serviceJson(service: Service, now: number): object {
   };
 }
 
-/** §2 Invoice. */
+/** Returns an invoice (§2). */
 export const invoiceJson = (id: number, order: number, price: number, now: number): object => ({
   id: 5000 + id,
   invoice_number: `INV-2026-${5000 + id}`,
@@ -123,7 +123,7 @@ export const grantJson = ({ id, email, permission, createdAt }: Grant): object =
   expires_at: null,
   created_at: iso(createdAt),
 });
-/** §4: the signing secret is returned once, at registration only. */
+/** Returns a webhook without its signing secret, which only the registration returns (§4). */
 export const webhookJson = ({ id, url, events, createdAt }: Webhook): object => ({
   id,
   url,

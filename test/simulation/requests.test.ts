@@ -1,12 +1,12 @@
 /**
- * What a run costs in requests and time, counted on a simulated clock at a host that keeps to 60 requests a minute
+ * Counts the requests and the time of a run. The clock is simulated, and the host allows 60 requests a minute
  * (docs/performance.md).
  */
 import { describe, expect, it } from "vitest";
 import { CountedAccount } from "./account.ts";
 
-describe("grants that are adopted", () => {
-  it("are read once for each service, by whichever name they are adopted", async () => {
+describe("adopted grants", () => {
+  it("are read once for each service, with an adoption by id and by e-mail address", async () => {
     const account = new CountedAccount(300);
     await account.adopt();
     const people = ["ana@acme.example", "dev@acme.example"];
@@ -30,12 +30,12 @@ describe("grants that are adopted", () => {
 });
 
 describe("suspensions", () => {
-  it("of a thousand services take their own requests and a poll or two: at most 18.5 minutes at 60 a minute", async () => {
+  it("of a thousand services need one request each and at most two polls of the list: at most 18.5 minutes at 60 requests a minute", async () => {
     const account = new CountedAccount(1_000, { jobMs: [1_000, 20_000] });
     await account.adopt();
     const { requests, total, seconds } = await account.apply(account.declared(1_000, { suspended: true }));
     expect(requests["POST /services/:/suspend"]).toBe(1_000);
-    // The list for the plan, and two polls of it.
+    // One reading of the list for the plan, and two polls.
     expect(total).toBeLessThanOrEqual(1_000 + 3 * 10);
     expect(seconds).toBeLessThanOrEqual(18.5 * 60);
   }, 120_000);
@@ -47,11 +47,11 @@ describe("suspensions", () => {
     expect(requests).toEqual({ "GET /services": 10, "GET /services/:": 5, "POST /services/:/suspend": 5 });
   });
 
-  it("are polled no further than the page of the last one, and no more often than the budget allows", async () => {
+  it("are polled only up to the page with the last suspended service, and within the request budget", async () => {
     const account = new CountedAccount(1_000, { jobMs: [60_000, 60_000], newestFirst: false });
     await account.adopt(50);
     const { requests, seconds } = await account.apply(account.declared(50, { suspended: true }));
-    // Ten pages for the plan; all fifty are on the first page.
+    // The plan reads ten pages. The first page contains all fifty services.
     expect(requests["GET /services"]).toBeLessThanOrEqual(10 + 10);
     expect(seconds).toBeLessThanOrEqual(150);
   });

@@ -6,7 +6,7 @@ import { ApiError, type Clock, type ResourceState } from "../../src/core/model/i
 import type { OpenState, StateLock } from "../../src/core/record/index.ts";
 import type { World } from "./world.ts";
 
-/** A part of the product put out of order on purpose. */
+/** Replacements for parts of the product that break them deliberately. */
 export interface Sabotage {
   disk?(disk: Disk): Disk;
   clock?(clock: Clock): Clock;
@@ -17,7 +17,7 @@ export interface Sabotage {
   outputs?(outputs: SecretOutputs): SecretOutputs;
 }
 
-/** An object that differs from another in a few of its methods. */
+/** Returns an object with some methods replaced. */
 function but<T extends object>(original: T, changed: Partial<T>): T {
   return new Proxy(original, {
     get(target, name) {
@@ -42,7 +42,7 @@ const sending = (
   }),
 });
 
-/** Sends once more what may have been carried out. */
+/** Repeats a request that may have succeeded. */
 const insisting = (endpoint: Mutation["endpoint"]): Sabotage => ({
   writer: (client) => ({
     reserve: (mutation, options) => client.reserve(mutation, options),
@@ -57,7 +57,7 @@ const insisting = (endpoint: Mutation["endpoint"]): Sabotage => ({
   }),
 });
 
-/** A reading of a list for which an answer that proves nothing is an empty list, to the end of the run. */
+/** Returns a reading of lists that treats an inconclusive response as an empty list, until the end of the run. */
 function emptyFor(read: Account["list"], empty: Set<string>): Account["list"] {
   return async (kind, parent) => {
     const name = `${kind.type} ${parent}`;
@@ -71,7 +71,7 @@ function emptyFor(read: Account["list"], empty: Set<string>): Account["list"] {
   };
 }
 
-/** The kind, of whose list each page is read once: rows that move meanwhile are missed. */
+/** Returns the kind with a list that reads each page once, and so misses items that move during the reading. */
 const readOnce = (kind: Kind): Kind =>
   kind.list === undefined
     ? kind
@@ -79,7 +79,7 @@ const readOnce = (kind: Kind): Kind =>
 
 async function* nothing(): AsyncGenerator<never> {}
 
-/** A list of which rows move is taken for whole. Histories seldom notice it: it has a test of its own. */
+/** Treats a list with moving items as complete. Few histories detect this defect, so it has its own test. */
 export const TAKES_FOR_WHOLE: Sabotage = {
   account: (account) => {
     const list: Account["list"] = (kind, parent) => account.list(readOnce(kind), parent);
@@ -87,15 +87,15 @@ export const TAKES_FOR_WHOLE: Sabotage = {
   },
 };
 
-/** The time of a create is not recorded. One history in 600 notices it: it has a test of its own. */
+/** Does not record the time of a create. One history in 600 detects this defect, so it has its own test. */
 export const FORGETS_CREATED = putting(({ private: { created: _, ...mark }, ...resource }) => ({
   ...resource,
   private: mark,
 }));
 
-/** What each of them breaks is what the product promises; the simulation must notice every one. */
+/** Defects that each break a guarantee of the product. The simulation must detect every defect. */
 export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
-  "marks of what was begun are not recorded": putting(({ private: { pending: _, ...mark }, ...resource }) => ({
+  "pending creates are not recorded": putting(({ private: { pending: _, ...mark }, ...resource }) => ({
     ...resource,
     private: mark,
   })),
@@ -107,24 +107,24 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
       but(disk, { create: async (path) => but(await disk.create(path), { sync: async () => undefined }) }),
   },
   "names are not synced": { disk: (disk) => but(disk, { syncFolder: async () => undefined }) },
-  "the lock keeps nobody out": {
+  "the lock excludes no process": {
     lock: () => ({
       acquire: async () => ({ verify: () => undefined, release: () => undefined }),
       takeOver: async () => ({ holder: undefined, alive: false }),
     }),
   },
-  "the lock is not asked again": {
+  "the lock is not checked again": {
     lock: (lock) =>
       but(lock, { acquire: async (request) => but(await lock.acquire(request), { verify: () => undefined }) }),
   },
-  "a request leaves at any time after its record": {
+  "a request is sent at any time after its record": {
     writer: (client) => ({
       reserve: (mutation, options) => client.reserve(mutation, options),
       request: (mutation, options) => client.request(mutation, { ...options, fence: undefined }),
     }),
   },
   "the monotonic clock is ignored": { clock: (clock) => ({ ...clock, monotonic: clock.now }) },
-  "nothing is recorded before the end": {
+  "the state is recorded only at the end": {
     store: (store) => {
       const later: (() => Promise<unknown>)[] = [];
       const put = async (resource: ResourceState) => void later.push(() => store.put(resource));
@@ -142,13 +142,13 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
     ...resource,
     attributes: { ...resource.attributes, ...("secret" in resource.attributes && { secret: null }) },
   })),
-  "a secret leaves the state before it is written out": {
+  "a secret is removed from the state before its file is written": {
     outputs: (outputs) => but(outputs, { write: async () => undefined }),
   },
-  "the list is not looked at": {
+  "the list is not read": {
     account: (account) => but(account, { list: async () => new Map(), recheck: async () => new Map() }),
   },
-  "an answer that is no list is taken for an empty one": {
+  "a response without a list is treated as an empty list": {
     account: (account) => {
       const empty = new Set<string>();
       return but(account, {
@@ -157,10 +157,10 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
       });
     },
   },
-  "a registration is sent again": insisting("registerDomain"),
-  "a grant is sent again": insisting("createGrant"),
-  "an account is sent again": insisting("createAccount"),
-  "a service is suspended in place of unsuspended": sending((mutation) =>
+  "a registration with an unknown outcome is repeated": insisting("registerDomain"),
+  "a grant with an unknown outcome is repeated": insisting("createGrant"),
+  "a client account with an unknown outcome is repeated": insisting("createAccount"),
+  "a service is suspended instead of unsuspended": sending((mutation) =>
     mutation.endpoint === "unsuspendService" ? { ...mutation, endpoint: "suspendService" } : mutation,
   ),
   "another webhook is deleted": sending(async (mutation, client) => {
@@ -170,21 +170,24 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
   }),
 };
 
-/** The first histories that notice what not all do: they are played first, and the others when they notice it no more. */
+/**
+ * First seeds that detect rare defects. The test plays this seed first, and the others if it no longer detects the
+ * defect.
+ */
 export const NOTICED_AT: Readonly<Record<string, number>> = {
   "the time of the host is not known": 31,
   "contents are not synced": 13,
   "names are not synced": 3,
-  "the lock keeps nobody out": 2126,
-  "the lock is not asked again": 18,
-  "a request leaves at any time after its record": 152,
+  "the lock excludes no process": 2126,
+  "the lock is not checked again": 18,
+  "a request is sent at any time after its record": 152,
   "the monotonic clock is ignored": 5651,
-  "nothing is recorded before the end": 5,
-  "the list is not looked at": 5,
-  "an answer that is no list is taken for an empty one": 26,
-  "a registration is sent again": 11,
-  "a grant is sent again": 17,
-  "an account is sent again": 18,
-  "a service is suspended in place of unsuspended": 152,
+  "the state is recorded only at the end": 5,
+  "the list is not read": 5,
+  "a response without a list is treated as an empty list": 26,
+  "a registration with an unknown outcome is repeated": 11,
+  "a grant with an unknown outcome is repeated": 17,
+  "a client account with an unknown outcome is repeated": 18,
+  "a service is suspended instead of unsuspended": 152,
   "another webhook is deleted": 92,
 };

@@ -18,7 +18,7 @@ import {
 } from "./records.ts";
 import { type Answer, type Arrival, made, NOT_FOUND, objectOf, ok, pageOf, Throttle } from "./wire.ts";
 
-/** A request that changed something, or wanted to. */
+/** Effect or attempted effect of a write request. */
 export type Deed =
   | { readonly did: "order"; readonly service: Service; readonly key: string }
   | { readonly did: "replay"; readonly key: string; readonly sameBody: boolean }
@@ -30,7 +30,7 @@ export type Deed =
   | { readonly did: "migrate"; readonly migration: Migration }
   | { readonly did: "register"; readonly domain: string };
 
-/** The API of one account, kept to the letter of the specification and as awkward as it allows. */
+/** API of one account. Follows the specification exactly, and is as inconvenient as the specification allows. */
 export class Server {
   readonly services: Service[] = [];
   readonly registrations: Registration[] = [];
@@ -62,7 +62,7 @@ export class Server {
     return this.#ids;
   }
 
-  /** Carries a request out. */
+  /** Handles a request. */
   handle(arrival: Arrival): Answer {
     this.settle();
     const { method, path } = arrival;
@@ -138,7 +138,10 @@ export class Server {
     }
   }
 
-  /** Carries a request out. If it reads the first page of a list, the first row is somebody else's, and ends after that. */
+  /**
+   * Handles a request. If the request reads the first page of a list, the first item belongs to another user, and ends
+   * after this request.
+   */
   shift(arrival: Arrival): Answer {
     const { method, path, query } = arrival;
     const [plan] = PLANS;
@@ -175,13 +178,13 @@ export class Server {
     return pageOf(this.habits.newestFirst ? items.toReversed() : items, json, query, this.habits.pageSize);
   }
 
-  /** What a list shows by now: some hosts' lists lag behind what was made. */
+  /** Returns the items that a list shows now. Some hosts show new objects late. */
   #listed<T extends { readonly createdAt: number }>(items: readonly T[]): T[] {
     const { lagMs, aheadMs } = this.habits;
     return items.filter(({ createdAt }) => createdAt - aheadMs + lagMs <= this.#now());
   }
 
-  /** An answer with the server's own time. */
+  /** Adds the server's time to a response. */
   dated(answer: Answer): Answer {
     const date = new Date(this.#now() + this.habits.aheadMs).toUTCString();
     return { ...answer, headers: { date, ...answer.headers } };
@@ -195,7 +198,7 @@ export class Server {
     return this.habits.terse ? { status: 201, body: undefined } : made(data);
   }
 
-  /** Carries out the jobs whose time has come. */
+  /** Performs the due jobs. */
   settle(): void {
     const now = this.#now();
     for (const service of this.services) {
@@ -204,7 +207,7 @@ export class Server {
     }
   }
 
-  /** A new service, however it came about. */
+  /** Adds a service from an order or from the console. */
   add(order: Pick<Service, "plan" | "domain" | "term" | "foreign" | "key">, workMs: number): Service {
     const now = this.#now();
     const { payMs, provisionMs } = this.habits;
@@ -226,7 +229,10 @@ export class Server {
     return service;
   }
 
-  /** §4: a repeated request with the same key returns the original response; §7: 409 while the first is in progress. */
+  /**
+   * §4: a repeated request with the same key returns the original response. §7: 409 while the first request is in
+   * progress.
+   */
   #order(arrival: Arrival): Answer {
     const { key, body: sent = "" } = arrival;
     if (key === undefined) return { status: 400, body: { message: "The Idempotency-Key header is required." } };
@@ -276,7 +282,7 @@ export class Server {
     });
   }
 
-  /** A domain can be registered once in the world; the second request of it is refused. */
+  /** A domain can be registered only once. A second request is rejected. */
   #register(arrival: Arrival): Answer {
     const { domain } = objectOf(arrival) as { domain: string };
     this.#witness({ did: "register", domain }, arrival.from);

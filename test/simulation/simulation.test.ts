@@ -1,8 +1,10 @@
 /**
- * The whole program on a simulated clock, disk, lock and network, against a server written from the specification alone:
- * each seed is a history of edits, crashes, lost answers and contending runs. Whatever happens, nothing is made twice,
- * lost, or done that nobody asked for. `npm run simulate -- SEED` replays one; `npm run test:long` plays 100,000.
- * It imports the sources: disk, lock and network are parameters of the core, and a command of the built program has its own.
+ * Runs the complete program on a simulated clock, disk, lock and network, with a server that was written only from the
+ * specification. Each seed is a history of edits, crashes, lost responses and concurrent runs. In no history, an
+ * object is created twice or lost, or an unwanted change is sent.
+ * `npm run simulate -- SEED` repeats one history; `npm run test:long` plays 100,000. The test imports the sources,
+ * because disk, lock and network are parameters of the core. A command of the built program uses the real disk, lock
+ * and network.
  */
 
 import { describe, expect, it } from "vitest";
@@ -14,15 +16,15 @@ const HISTORIES = 50;
 const BLOCK = 25;
 const TIMEOUT_MS = 120_000;
 
-/** A sabotage that needs more histories than this to be noticed is not noticed. */
+/** Maximum number of histories for a defect to be detected. */
 const MOST_TO_NOTICE = 300;
 
-/** Where the rarest happening was found last. */
+/** Seed that last contained the rarest event. */
 const RAREST = 230;
 
 const played = new Map<number, ReturnType<typeof simulate>>();
 
-/** A history, played once for all that is asked of it. */
+/** Plays a history. Several tests share the result. */
 function play(seed: number): ReturnType<typeof simulate> {
   const one = played.get(seed) ?? simulate(seed);
   played.set(seed, one);
@@ -33,7 +35,7 @@ const firsts = Array.from({ length: HISTORIES / BLOCK }, (_, block) => block * B
 
 describe("in every simulated history", () => {
   it.each(firsts)(
-    `nothing is made twice, lost, or done unasked (${BLOCK} seeds from %i)`,
+    `no object is created twice or lost, and no unwanted change is sent (${BLOCK} seeds from %i)`,
     async (first) => {
       for (let seed = first; seed < first + BLOCK; seed++) {
         const { violations } = await play(seed);
@@ -46,7 +48,7 @@ describe("in every simulated history", () => {
 
 describe("the simulation", () => {
   it(
-    "plays the same history for the same seed, to the letter",
+    "plays exactly the same history for the same seed",
     async () => {
       for (let seed = 1; seed <= 5; seed++) {
         const first = await play(seed);
@@ -57,9 +59,9 @@ describe("the simulation", () => {
     TIMEOUT_MS,
   );
 
-  // Without this, a mistake in the simulation that lets nothing go wrong would look like a program that does nothing wrong.
+  // Without this test, a simulation without faults would look like a program without defects.
   it(
-    "plays histories in which everything happens that it is there for",
+    "plays histories that contain every expected event",
     async () => {
       const missing = new Map(HAPPENINGS.map((pattern) => [String(pattern), pattern]));
       for (const seed of [RAREST, ...Array.from({ length: MOST_TO_NOTICE }, (_, at) => at + 1)]) {
@@ -87,7 +89,7 @@ describe("the simulation", () => {
   );
 });
 
-describe("a service that a shift of rows hides from every reading of its list", () => {
+describe("a service that moving items hide from every reading of its list", () => {
   const ordered = async (newestFirst: boolean, sabotage = {}) => {
     const account = new CountedAccount(5, { pageSize: 2, newestFirst }, sabotage);
     for (const { domain } of account.services) {
@@ -101,12 +103,15 @@ describe("a service that a shift of rows hides from every reading of its list", 
     expect(await ordered(newestFirst)).toBe(0);
   });
 
-  it.each([true, false])("is ordered again if its list is taken for whole (newest first: %s)", async (newestFirst) => {
-    expect(await ordered(newestFirst, TAKES_FOR_WHOLE)).toBeGreaterThan(0);
-  });
+  it.each([true, false])(
+    "is ordered again if its list is treated as complete (newest first: %s)",
+    async (newestFirst) => {
+      expect(await ordered(newestFirst, TAKES_FOR_WHOLE)).toBeGreaterThan(0);
+    },
+  );
 });
 
-describe("a grant that its list does not show yet when the next run begins", () => {
+describe("a grant that its list does not show at the start of the next run", () => {
   const granted = async (sabotage = {}) => {
     const account = new CountedAccount(0, { lagMs: 30_000 }, sabotage);
     const service = { ...declared("www"), grants: { "ana@acme.example": "view" } };
@@ -120,7 +125,7 @@ describe("a grant that its list does not show yet when the next run begins", () 
     expect(await granted()).toBe(1);
   });
 
-  it("is created again if the state does not record when it was created", async () => {
+  it("is created again if the state does not record its creation time", async () => {
     expect(await granted(FORGETS_CREATED)).toBe(2);
   });
 });

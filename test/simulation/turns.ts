@@ -4,7 +4,7 @@ import type { Clock } from "../../src/core/model/index.ts";
 import type { Life } from "./life.ts";
 import type { World } from "./world.ts";
 
-/** The store that the processes of one machine share. The turn of a process is free the moment it dies. */
+/** Store that the processes of one machine share. When a process dies, its create lock is released. */
 export class SimulatedTurns {
   readonly #world: World;
   readonly #tables = new MemoryTables();
@@ -23,9 +23,9 @@ export class SimulatedTurns {
       now,
       monotonic,
       sleep: async (ms, signal) => {
-        // Signs of life come when they are due, and draw nothing.
+        // Heartbeats are punctual and use no random value.
         await sleep(ms < BEAT_MS ? ms + this.#world.chance.real() * ms : ms, signal);
-        // A process that died while it waited takes no turn: nobody would ever give it back.
+        // A process that died while it waited must not take the lock, because nobody would release it.
         if (life.dead) return new Promise(() => {});
       },
     };

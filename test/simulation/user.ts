@@ -8,19 +8,19 @@ import { ownLive, type Witness } from "./witness.ts";
 import type { World } from "./world.ts";
 
 /**
- * The user of a history: reads what the program says, looks at what the account really has, and decides what only a
- * user may decide: what to adopt, what to order again, and what became of an order whose answer was lost.
+ * User of a history. Reads the output of the program and the real objects of the account, and makes the decisions of a
+ * user: adopts objects, re-orders services, and decides about orders whose response was lost.
  */
 export class User {
-  /** `import:` in the blocks, by address. */
+  /** Ids to adopt (`import:` in the blocks), by address. */
   readonly imports = new Map<string, string>();
-  /** The flags of the next runs, until it is done. */
+  /** Addresses for `--reorder` and `--order-anyway` in the next runs. Each address stays until the run orders it. */
   readonly reorder = new Set<string>();
   readonly orderAnyway = new Set<string>();
-  /** Whether the state was lost or edited, or should have got another name. */
+  /** True after the state was lost, edited or bypassed, or after a rename that the state may lack. */
   hasMeddled = false;
   readonly #declarations: Declaration[] = [];
-  /** New name -> old name, of services. */
+  /** New name -> old name of each renamed service. */
   readonly #renamed = new Map<string, string>();
   readonly #world: World;
   readonly #server: Server;
@@ -41,7 +41,7 @@ export class User {
     this.#owners.declares(declaration);
   }
 
-  /** A service gets another name. The state gets the name, too, at once or when the program asks. */
+  /** Renames a service. The state receives the new name immediately, or when the program requests it. */
   renames(from: string, to: string): void {
     this.hasMeddled = true;
     this.#renamed.set(to, from);
@@ -54,7 +54,10 @@ export class User {
     }
   }
 
-  /** `state mv` for every service that the state still knows by its old name. @returns whether there was one. */
+  /**
+   * Runs `state mv` for every service that the state contains under its old name.
+   * @returns True if at least one service was moved.
+   */
   async #tellsNames({ resources }: State): Promise<boolean> {
     const known = new Set([...resources.keys()].map(resourceOf));
     const moves = [...this.#renamed].flatMap(([to, from]) =>
@@ -68,7 +71,10 @@ export class User {
     return due.length > 0;
   }
 
-  /** The state is lost. Domains cannot be listed: the user, who sees them in the dashboard, says which there are. */
+  /**
+   * Deletes the state. No endpoint lists domains, so the user checks the dashboard: the next runs import an existing
+   * registration, and may send a missing registration again.
+   */
   losesState(): void {
     this.hasMeddled = true;
     this.#machine.loseState();
@@ -82,7 +88,7 @@ export class User {
     }
   }
 
-  /** Things have changed: nothing is insisted on any more. */
+  /** Clears the flags, because the situation has changed. */
   withdraws(): void {
     this.reorder.clear();
     this.orderAnyway.clear();
@@ -108,7 +114,7 @@ export class User {
       case "condition.gone":
       case "apply.replayed":
         this.#witness.agreeToReorder(this.#server, new Set([address]));
-        // What was to be adopted is gone: the block must not name it any longer.
+        // The object to adopt no longer exists, so the block must not name its id.
         if (this.imports.delete(address) && state.resources.get(address) === undefined) return;
         if (code === "apply.replayed" && state.resources.get(address)?.attributes.id != null) return;
         this.reorder.add(address);
@@ -129,13 +135,13 @@ export class User {
         return;
       }
       case "secret.output":
-        // A secret of an earlier object is in the way: the state that knew it was lost.
+        // A file contains the secret of an earlier object, because the state of that object was lost.
         if (!/ (?:already holds|holds another) /.test(summary)) return;
         this.#world.note("user: moves the secrets away");
         this.#machine.disk.moveAway((path) => path.includes("/secrets/") && !path.endsWith(".old"));
         return;
       case "plan.prevented":
-        // Its block is gone, and its policy was not recorded yet.
+        // The block was removed before its policy was recorded.
         this.#world.note(`user: state rm ${address}`);
         this.hasMeddled = true;
         return this.#machine.withState((store) => store.remove(address));
@@ -143,7 +149,9 @@ export class User {
     }
   }
 
-  /** Another run asked for it, and nothing came of that: the dashboard shows no such domain. */
+  /**
+   * Confirms that the request of another run did not register the domain, because the dashboard shows no such domain.
+   */
   #registers(address: string): void {
     const { name } = parseAddress(address) ?? { name: "" };
     for (const one of this.#declarations.at(-1)?.domains ?? [])
@@ -154,12 +162,13 @@ export class User {
   async #adopt(address: string, id: string, state: State): Promise<void> {
     const resource = state.resources.get(address);
     if (resource === undefined || this.#isDeclared(address)) {
-      // What is recorded there is gone, or the other would not have been found: it makes room.
+      // The recorded object no longer exists, because hostform would not have found another object otherwise. Its
+      // state entry is removed.
       if (resource?.attributes.id != null) await this.#machine.withState((store) => store.remove(address));
       this.imports.set(address, id);
       return;
     }
-    // There is no block any more to say it in.
+    // No block exists for an `import`, so the user writes the id to the state.
     const { pending: _, ...mark } = resource.private;
     await this.#machine.withState((store) =>
       store.put({ ...resource, attributes: { ...resource.attributes, id }, private: mark }),
@@ -174,7 +183,7 @@ export class User {
     const { name } = parseAddress(address) ?? { name: "" };
     for (const { domains } of this.#declarations)
       for (const one of domains) if (one.name === name) this.#witness.agreeToRegister(one.domain);
-    // As `resolve --absent` does: what was to be replaced is what is there.
+    // Like `resolve --absent`, restores the object that the create should have replaced.
     const left = withdraw(resource);
     await this.#machine.withState((store) => (left === undefined ? store.remove(address) : store.put(left)));
   }
@@ -197,7 +206,10 @@ export class User {
     return lists[type]?.some((one) => one.name === name) ?? false;
   }
 
-  /** The id, as `import` wants it, of what the account really has for an address and no other address has. */
+  /**
+   * Returns the id, in the form for `import`, of the account's object for an address, if no other address has this
+   * object.
+   */
   #find(address: string, state: State): string | undefined {
     const { type, name, key } = parseAddress(address) ?? { type: "", name: "", key: undefined };
     const taken = new Set(

@@ -1,16 +1,16 @@
-/** A request as it arrives. `body` is JSON text. */
+/** A request at the server. `body` is JSON text. */
 export interface Arrival {
-  /** The process that sent it. */
+  /** Name of the process that sent the request. */
   readonly from: string;
   readonly method: string;
-  /** Under /api/v1, without the query. */
+  /** Path below /api/v1, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: string | undefined;
   readonly key: string | undefined;
 }
 
-/** `after`: how long the server works on it, in milliseconds. */
+/** A response. `after` is the time that the server needs, in milliseconds. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ export const made = (data: unknown): Answer => ({ status: 201, body: { data } })
 export const objectOf = ({ body }: Arrival): object =>
   body === undefined || body === "" ? {} : (JSON.parse(body) as object);
 
-/** §4 Pagination. */
+/** Returns a page of a list (§4 Pagination). */
 export function pageOf<T extends object>(
   items: readonly T[],
   json: (item: T) => object,
@@ -44,7 +44,7 @@ export function pageOf<T extends object>(
   };
 }
 
-/** §8: 60 requests a minute for the token; fewer are left for us when others use it too. */
+/** Rate limit of 60 requests a minute for the token (§8). Other clients of the token reduce the number. */
 export class Throttle {
   readonly #most: number;
   #requests: number[] = [];
@@ -53,7 +53,7 @@ export class Throttle {
     this.#most = most;
   }
 
-  /** @returns the refusal of a request that is one too many, or undefined. */
+  /** Returns an error for a request above the limit, or undefined. */
   refuse(now: number): Answer | undefined {
     this.#requests = this.#requests.filter((at) => at > now - 60_000);
     const [oldest] = this.#requests;

@@ -5,22 +5,22 @@ import { phaseOf, type Service } from "./records.ts";
 import type { Deed, Server } from "./server.ts";
 import type { Arrival } from "./wire.ts";
 
-/** What distinguishes a service from others without looking at any state: its domain, or for a server its plan. */
+/** Returns the identity of a service that is visible without a state: its domain, or the plan for a server. */
 export const classOf = (service: { readonly domain?: string | null; readonly plan: number }) =>
   service.domain ?? `plan ${service.plan}`;
 
 const classOfReal = ({ domain, plan }: Service) => classOf({ domain, plan: plan.plan_id });
 
 /**
- * Watches the server, and says at once when something is done that nobody asked for, or done twice. Knows what was ever
- * declared, what the user decided, and nothing of the program.
+ * Watches the server. Immediately reports an effect that no declaration requested, or that occurs twice. Knows all
+ * declarations and decisions of the user, and nothing of the program.
  */
 export class Witness {
   readonly violations: string[] = [];
-  /** Ids of services that are gone and that the user agreed to order again. */
+  /** Ids of terminated services that the user agreed to order again. */
   readonly #reordered = new Set<number>();
   readonly #orders = new Map<string, number>();
-  /** Sendings of a registration that may have been carried out; and how many the user agreed to. */
+  /** Number of sent registrations that may have succeeded, and number that the user agreed to, by domain. */
   readonly #sent = new Map<string, number>();
   readonly #agreed = new Map<string, number>();
   readonly #runs: ReadonlyMap<string, RunOptions>;
@@ -31,7 +31,10 @@ export class Witness {
     this.#owners = owners;
   }
 
-  /** The user has the gone services of these addresses (of all, when `addresses` is undefined) ordered again. */
+  /**
+   * The user agrees to order the terminated services of these addresses again, or all terminated services if
+   * `addresses` is undefined.
+   */
   agreeToReorder({ services }: Server, addresses: ReadonlySet<string> | undefined): void {
     for (const service of services) {
       const owner = service.terminated ? this.#owners.of(service) : undefined;
@@ -39,12 +42,12 @@ export class Witness {
     }
   }
 
-  /** The user looked, and the domain is not registered: it may be asked for once more. */
+  /** The user checked that the domain is not registered, and agrees to one more registration. */
   agreeToRegister(domain: string): void {
     this.#agreed.set(domain, (this.#sent.get(domain) ?? 0) + 1);
   }
 
-  /** A request left, and its sender cannot know that nothing came of it. */
+  /** Called for a sent request whose sender cannot know that it had no effect. */
   readonly sent = ({ method, path, body = "" }: Arrival): void => {
     if (method !== "POST" || path !== "/domains") return;
     const { domain } = JSON.parse(body) as { domain: string };
@@ -53,14 +56,17 @@ export class Witness {
     if (count > (this.#agreed.get(domain) ?? 1)) this.#accuse(`the registration of ${domain} was sent ${count} times`);
   };
 
-  /** The server acted. */
+  /** Checks an effect of the server. */
   see(deed: Deed, from: string, server: Server): void {
     const run = this.#runs.get(from);
     if (run === undefined) this.#accuse(`${deed.did} came from nobody (${from})`);
     else this.#accuse(this.#objection(deed, run, server));
   }
 
-  /** What is wrong with a deed; undefined when it was asked for and is the first of its kind. */
+  /**
+   * Returns the violation by an effect, or undefined if a declaration requested the effect and it is the first of its
+   * kind.
+   */
   #objection(deed: Deed, { declaration, reorder, knowsNothing }: RunOptions, server: Server): string | undefined {
     switch (deed.did) {
       case "order":
@@ -92,8 +98,8 @@ export class Witness {
         const same = server.migrations.filter((one) => one.domain === domain && one.order === order);
         return same.length > 1 ? `there are ${same.length} migration requests of ${domain}` : undefined;
       }
-      case "subscribe": // two for a moment when one is replaced
-      case "register": // counted as it is sent
+      case "subscribe": // during a replacement, two webhooks exist
+      case "register": // `sent` counts registrations
         return undefined;
     }
   }
@@ -104,7 +110,7 @@ export class Witness {
     this.#orders.set(key, count);
     if (!services.some((one) => classOf(one) === key)) return `nobody declares ${key}, and it was ordered`;
     const wanted = this.#owners.all.filter((one) => classOf(one) === key).length;
-    // A gone service under a new name is a new one, which nobody need agree to.
+    // A terminated service under a new name counts as a new service, without the user's agreement.
     const agreed = (one: Service) => this.#reordered.has(one.id) || (one.terminated && this.#owners.wasRenamed(one));
     const reordered = server.services.filter((one) => classOfReal(one) === key && agreed(one)).length;
     return count > wanted + reordered
@@ -129,6 +135,6 @@ export class Witness {
   }
 }
 
-/** Services of ours that are in use, or will be. */
+/** Returns our services that are in use, or will be. */
 export const ownLive = ({ services }: Server, now: number): Service[] =>
   services.filter((one) => !one.foreign && phaseOf(one, now) !== "terminated");

@@ -2,28 +2,28 @@ import { Chance } from "./chance.ts";
 
 interface Timer {
   readonly at: number;
-  /** Timers of the same instant fire in the order in which they were set. */
+  /** Sequence number. Timers of the same time fire in this order. */
   readonly turn: number;
   fire(): void;
   cancelled: boolean;
 }
 
-/** When every history begins. */
+/** Start time of every history. */
 export const START = Date.parse("2026-11-21T10:00:00Z");
 
 /**
- * Time, chance and the record of one history. Nothing happens spontaneously: whatever takes time sets a timer, and time
- * goes on, to the next timer, only when nothing is left to do at the present instant. No real timer, no real I/O.
+ * Time, random values and log of one history. Every event has a timer. The time advances to the next timer only when
+ * no work is left at the current time. Uses no real timer and no real I/O.
  */
 export class World {
   readonly chance: Chance;
   /** Milliseconds since the epoch. */
   now = START;
-  /** What happened, a line for each event. */
+  /** Log of the history, one line for each event. */
   readonly history: string[] = [];
-  /** What must not happen, whatever it is about, as it was noticed. */
+  /** Detected violations that belong to no single check. */
   readonly breaches: string[] = [];
-  /** For each service id, the answers to a password reset that ended in the middle since the last whole one. */
+  /** Number of incomplete responses to password resets since the last complete response, by service id. */
   readonly cutResets = new Map<string, number>();
   #timers: Timer[] = [];
   #turns = 0;
@@ -36,7 +36,10 @@ export class World {
     this.history.push(`${((this.now - START) / 1000).toFixed(3)} ${line}`);
   }
 
-  /** Calls `fire` after `ms` milliseconds of virtual time. @returns what takes it back. */
+  /**
+   * Calls `fire` after `ms` milliseconds of virtual time.
+   * @returns A function that cancels the timer.
+   */
   after(ms: number, fire: () => void): () => void {
     const timer: Timer = { at: this.now + Math.max(0, ms), turn: this.#turns++, fire, cancelled: false };
     push(this.#timers, timer);
@@ -53,8 +56,8 @@ export class World {
   }
 
   /**
-   * Lets time go on until `work` has ended.
-   * @returns undefined when nothing is left that could end it: every part of it hangs.
+   * Advances the time until `work` ends.
+   * @returns Undefined if no timer is left that could end `work`.
    */
   async run<T>(work: Promise<T>): Promise<{ readonly value: T } | undefined> {
     let end: { readonly value: T } | { readonly error: unknown } | undefined;
@@ -87,8 +90,8 @@ export class World {
 }
 
 /**
- * Waits until all that can go on without time has gone on: promises, ticks, and immediates. What was set in the course of
- * one round comes in the next: each record waits for one, and a change may make several before it waits for time.
+ * Waits until all work that needs no time is done: promises, ticks and immediates. Work that starts in one round runs
+ * in the next round. Each record needs one round, and a change may write several records before it waits for time.
  */
 async function quiet(): Promise<void> {
   for (let round = 0; round < 8; round++) await new Promise(setImmediate);
@@ -96,7 +99,7 @@ async function quiet(): Promise<void> {
 
 const before = (a: Timer, b: Timer) => a.at < b.at || (a.at === b.at && a.turn < b.turn);
 
-/** A binary heap: the least first. */
+/** Adds a timer to a binary heap with the earliest timer first. */
 function push(heap: Timer[], timer: Timer): void {
   heap.push(timer);
   for (let at = heap.length - 1; at > 0; ) {

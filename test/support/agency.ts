@@ -1,19 +1,19 @@
-/** The account of an agency, filled by the control and not by hostform: what `adopt` is for. */
+/** Fills the account of an agency with the control API, without hostform. Tests of `adopt` use this account. */
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { ENDING_LISTS, type Pinned } from "./sandbox.ts";
 
-/** Lists that are read with a request for each page: for tests that count requests. */
+/** Profile values whose lists need exactly one request for each page. Tests that count requests use them. */
 export const COUNTABLE = { envelope: ENDING_LISTS, pages: ["from_one"] } as const satisfies Pinned;
 
 interface AgencySize {
   readonly services: number;
-  /** Default: 12. */
+  /** Number of webhooks. Default: 12. */
   readonly webhooks?: number;
-  /** Client accounts. Default: 41. */
+  /** Number of client accounts. Default: 41. */
   readonly accounts?: number;
 }
 
-/** Makes so many services, and half as many grants again, webhooks on one host, and client accounts. */
+/** Creates this number of services, 1.5 grants for each service, webhooks on one host, and client accounts. */
 export function fillAgency(control: Sandbox["control"], { services, webhooks = 12, accounts = 41 }: AgencySize): void {
   const made = services === 0 ? [] : control.seedServices({ count: services });
   for (const [at, { id }] of made.entries()) {

@@ -1,4 +1,4 @@
-/** Projects whose state is at a backend, worked on by real processes: hostform, and Terraform where it is on PATH. */
+/** Projects with a remote state, used by real processes: hostform, and Terraform if it is on the PATH. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,9 +9,9 @@ import type { Postgres } from "./postgres.ts";
 import { builtProgram, runHere } from "./program.ts";
 import { profileOfRun, startSandbox } from "./sandbox.ts";
 
-/** What a process did. */
+/** Result of a process. */
 export interface Ended {
-  /** Its exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended the process. */
   readonly code: number | string | null;
   readonly out: string;
   readonly err: string;
@@ -19,15 +19,15 @@ export interface Ended {
   readonly text: string;
 }
 
-/** A process that runs. */
+/** A running process. */
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves when standard output has this text. */
+  /** Resolves when standard output contains this text. */
   shows(text: string): Promise<void>;
 }
 
-/** A backend with what hostform and Terraform need to find it. */
+/** A backend with the settings that hostform and Terraform need. */
 export interface BackendUnderTest {
   readonly type: "http" | "pg";
   readonly settings: Readonly<Record<string, string>>;
@@ -37,7 +37,7 @@ export interface BackendUnderTest {
 
 export const CREDENTIALS = { username: "gitlab-ci-token", password: "canary-of-http-backend" };
 
-/** A server of the `http` protocol, with credentials. */
+/** Starts a server of the `http` protocol with credentials. */
 export async function httpBackend(
   flavour: "plain" | "gitlab",
 ): Promise<BackendUnderTest & { readonly server: HttpBackend }> {
@@ -52,18 +52,21 @@ export async function httpBackend(
   };
 }
 
-/** An empty database of a server. */
+/** Creates an empty database on a server. */
 export async function pgBackend(postgres: Postgres): Promise<BackendUnderTest & { readonly connection: string }> {
   const connection = await postgres.database();
   return { type: "pg", settings: {}, env: { PG_CONN_STR: connection }, close: async () => undefined, connection };
 }
 
-/** One project: a folder, a sandbox and a backend. `sleep` is what the sandbox does while a fault makes it wait. */
+/**
+ * One project: a folder, a sandbox and a backend.
+ * `sleep` replaces the sandbox's waiting for a fault.
+ */
 export class RemoteProject {
   readonly dir: string;
   readonly sandbox: Sandbox;
   readonly backend: BackendUnderTest;
-  /** The environment of the commands; tests may change it. */
+  /** Environment of the commands. Tests may change it. */
   readonly env: Record<string, string | undefined>;
   readonly #program: string;
   readonly #running = new Set<ChildProcess>();
@@ -78,7 +81,7 @@ export class RemoteProject {
       HOSTING_BASE_URL: sandbox.url,
       HOSTING_TOKEN: sandbox.tokens.agency,
       ...backend.env,
-      // What the processes of a machine share. Another folder plays another machine.
+      // Folder that the processes of one machine share. Another folder simulates another machine.
       XDG_STATE_HOME: path.join(dir, "machine"),
       TF_CLI_CONFIG_FILE: path.join(dir, "terraform.rc"),
       TF_IN_AUTOMATION: "1",
@@ -104,7 +107,7 @@ export class RemoteProject {
     return project;
   }
 
-  /** Writes the declaration with the backend, and Terraform's configuration with the same one. */
+  /** Writes the declaration with the backend, and Terraform's configuration with the same backend. */
   async declare(resources: object, project = "remote"): Promise<void> {
     const { type, settings } = this.backend;
     const declaration = { project, backend: { [type]: settings }, ...resources };
@@ -146,7 +149,7 @@ export class RemoteProject {
     return { child, ended, shows };
   }
 
-  /** A run that no test kills or meets on its way: in this process, which saves the start. */
+  /** Runs hostform in this process, which saves the start of a process. For runs that no test kills or interrupts. */
   async hostform(...args: string[]): Promise<Ended> {
     return runHere(args, { cwd: this.dir, env: this.env });
   }
@@ -155,7 +158,7 @@ export class RemoteProject {
     return this.start("terraform", ...args, ...(args[0] === "state" ? [] : ["-no-color"])).ended;
   }
 
-  /** The services of the account that the declaration could have ordered. */
+  /** Services of the token's account. */
   get services() {
     return this.sandbox.control.list("services").filter(({ customer_id }) => customer_id === 1);
   }
@@ -168,7 +171,10 @@ export class RemoteProject {
   }
 }
 
-/** A door that the sandbox waits at while a fault makes it wait: `arrived` when it does, `open` to let it go on. */
+/**
+ * Returns a gate that blocks the sandbox during the delay of a fault. `arrived` resolves when the sandbox waits, and
+ * `open` lets it continue.
+ */
 export function gate() {
   let open = () => {};
   let arrive = () => {};

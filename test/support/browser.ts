@@ -1,21 +1,21 @@
-/** A headless Chromium for the tests of pages, and what it complained of. */
+/** A headless Chromium for tests of pages, with its errors and warnings. */
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 import { onTestFinished } from "vitest";
 import { CHROMIUM } from "./programs.ts";
 
-/** A browser for a file of tests. */
+/** Starts a browser for one test file. */
 export async function openBrowser(): Promise<Browser> {
   if (CHROMIUM.path === undefined) throw new Error(`Chromium is missing. ${CHROMIUM.get}`);
   return puppeteer.launch({
     executablePath: CHROMIUM.path,
     args: [
-      // Containers offer no name spaces for Chromium's own sandbox; nothing but our pages is opened.
+      // Containers offer no namespaces for Chromium's own sandbox. The browser opens only our pages.
       "--no-sandbox",
       "--disable-gpu",
       "--disable-dev-shm-usage",
       "--no-first-run",
       "--force-color-profile=srgb",
-      // No process waits for the next page, and none keeps the last one alive.
+      // Disables processes that wait for the next page or keep the last page.
       "--disable-features=SpareRendererForSitePerProcess",
       "--disable-back-forward-cache",
     ],
@@ -24,11 +24,17 @@ export async function openBrowser(): Promise<Browser> {
 
 export interface Opened {
   page: Page;
-  /** What the browser complained of: errors on the console, uncaught errors, requests that failed, breaches of the policy. */
+  /**
+   * Errors and warnings of the browser: console messages, uncaught errors, failed requests, and violations of the
+   * content security policy.
+   */
   complaints: string[];
 }
 
-/** A page in its own profile: no cookies of another test. @param onEnd is given what closes the profile. Default: the end of the test. */
+/**
+ * Opens a page in its own profile, without cookies of other tests.
+ * @param onEnd Receives the function that closes the profile. Default: called at the end of the test.
+ */
 export async function openPage(
   browser: Browser,
   {
@@ -40,7 +46,7 @@ export async function openPage(
   onEnd: (close: () => Promise<void>) => void = onTestFinished,
 ): Promise<Opened> {
   const context = await browser.createBrowserContext();
-  // A page that stays open goes on to draw, and to follow the sandbox.
+  // An open page keeps drawing and requesting updates from the sandbox.
   onEnd(() => context.close());
   const page = await context.newPage();
   await page.setViewport({ width, height });
@@ -49,14 +55,14 @@ export async function openPage(
   page.setDefaultTimeout(10_000);
   const complaints: string[] = [];
   page.on("console", (message) => {
-    // A refused form is answered 422, which Chromium calls an error of loading; the tests look at those answers themselves.
+    // Chromium logs an error for a rejected form with status 422. The tests check these responses themselves.
     if (["error", "warn"].includes(message.type()) && !/status of 422/.test(message.text()))
       complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("requestfailed", (request) => {
     const why = request.failure()?.errorText ?? "failed";
-    // The stream of a page that is left is broken off by the browser itself.
+    // The browser cancels the event stream of a closed page.
     if (why !== "net::ERR_ABORTED") complaints.push(`${request.url()}: ${why}`);
   });
   return { page, complaints };

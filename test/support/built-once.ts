@@ -1,4 +1,4 @@
-/** What tests need built: made once for all that run the same sources, kept for a day. */
+/** Cache of build results for tests. Keeps each result for one day after its last use. */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { mkdtemp, rename, rm, utimes } from "node:fs/promises";
@@ -8,11 +8,12 @@ export const ROOT = path.resolve(import.meta.dirname, "../..");
 const DAY_MS = 86_400_000;
 
 /**
- * Builds into a folder of the shelf that is named by the sources; several processes may ask at once.
- * @param shelf a folder of this user's alone: what lies in it is run.
- * @param sources patterns, from the project's root.
- * @returns the folder, complete.
- * @throws what `make` throws; Error when the shelf belongs to somebody else.
+ * Builds once for each set of sources, in a folder of the shelf whose name is a digest of the sources. Several
+ * processes may call it at the same time.
+ * @param shelf Folder that only this user may write to, because its content is executed.
+ * @param sources Glob patterns, relative to the project root.
+ * @returns Path of the complete folder.
+ * @throws Errors of `make`; Error if the shelf belongs to another user, or other users may write to it.
  */
 export async function builtOnce(
   shelf: string,
@@ -23,7 +24,7 @@ export async function builtOnce(
   dropOld(shelf);
   const folder = path.join(shelf, digestOf(sources));
   if (existsSync(folder)) {
-    // Used today: kept for another day.
+    // A use keeps the folder for another day.
     await utimes(folder, new Date(), new Date());
     return folder;
   }
@@ -33,14 +34,14 @@ export async function builtOnce(
     await rename(draft, folder);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    // Another process was faster; what it made is the same.
+    // Another process has created the same folder first.
     if (!existsSync(folder)) throw error;
   }
   return folder;
 }
 
 function digestOf(sources: readonly string[]): string {
-  // A launcher names the Node that runs it.
+  // The name includes the path of Node, because a launcher contains this path.
   const hash = createHash("sha256").update(process.execPath);
   for (const file of globSync([...sources, "package-lock.json"], { cwd: ROOT }).sort())
     hash.update(`\0${file}\0`).update(readFileSync(path.join(ROOT, file)));

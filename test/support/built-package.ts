@@ -1,10 +1,10 @@
-/** The package as it is published, except its type declarations and its constructs: tests run the files that users run. */
+/** Builds the published package without its type declarations and constructs, so that tests run the files of users. */
 import { copyFile, cp } from "node:fs/promises";
 import path from "node:path";
 import { buildDist } from "../../scripts/build/dist.ts";
 import { builtOnce, ROOT } from "./built-once.ts";
 
-/** Everything that the package is made of. Another byte means another package. */
+/** Sources of the package. A change of any byte builds another package. */
 export const SOURCES = [
   "src/**/*.ts",
   "schemas/*",
@@ -14,12 +14,15 @@ export const SOURCES = [
   "LICENSE",
 ];
 
-/** Below the checkout's own packages, so that `pg` is found from there. */
+/** Folder inside the checkout, so that `pg` resolves to the checkout's packages. */
 const SHELF = path.join(ROOT, "node_modules/.cache/hostform-program");
 
 let built: Promise<string> | undefined;
 
-/** Builds the package once for all tests that run the same sources. @returns its folder. */
+/**
+ * Builds the package once for all tests with the same sources.
+ * @returns The package's folder.
+ */
 export function builtPackage(): Promise<string> {
   built ??= builtOnce(SHELF, SOURCES, async (folder) => {
     for (const name of ["package.json", "LICENSE"]) await copyFile(path.join(ROOT, name), path.join(folder, name));

@@ -1,7 +1,7 @@
 /**
- * A clock for tests that measure how long something takes: time moves on only while nothing happens. It jumps to the end of
- * the next sleep when no request is under way but those that the sandbox keeps waiting, and no file is being written, so
- * that the same run always takes the same time.
+ * A clock for tests that measure durations. The time advances only while the process is idle: it jumps to the end of
+ * the next sleep when no request is in progress, except requests that the sandbox delays, and no file is being
+ * written. The same run therefore always takes the same time.
  */
 import diagnostics from "node:diagnostics_channel";
 import { isBeat, START, type TestClock } from "./clock.ts";
@@ -11,15 +11,15 @@ interface Sleeper {
   end(): void;
 }
 
-/** A clock, the `sleep` of its sandbox, and what ends both. */
+/** A clock with a `sleep` for its sandbox. `close` ends both. */
 export interface CalmClock extends TestClock {
-  /** For the sandbox: the answer is delayed, and the request is as good as on its way. */
+  /** Delays a response in the sandbox. The clock does not wait for a delayed request. */
   delay(ms: number): Promise<void>;
-  /** To be called at the end of the test. */
+  /** Ends the clock. Each test calls it at its end. */
   close(): void;
 }
 
-/** So many turns of the event loop follow on an answer before what comes of it is under way. */
+/** Number of turns of the event loop from a response to the start of the work that follows it. */
 const TURNS = 4;
 
 export function calmClock(start = START): CalmClock {
@@ -30,7 +30,7 @@ export function calmClock(start = START): CalmClock {
   let isRunning = false;
   const sleepers = new Set<Sleeper>();
   const beats = new Set<Sleeper>();
-  // By request, because one of the test before may still end.
+  // Keyed by request, because a request of the previous test may still end.
   const sent = (message: unknown) => void underWay.add((message as { request: unknown }).request);
   const over = (message: unknown) => void underWay.delete((message as { request: unknown }).request);
   const channels = [
@@ -39,7 +39,7 @@ export function calmClock(start = START): CalmClock {
     ["undici:request:error", over],
   ] as const;
   for (const [name, listener] of channels) diagnostics.subscribe(name, listener);
-  // A client that gave up leaves the sandbox with an answer that nobody awaits.
+  // A client that gave up leaves a delayed response without a request.
   const isCalm = () =>
     underWay.size <= delayed && !process.getActiveResourcesInfo().some((name) => name.startsWith("FSReq"));
 
@@ -55,7 +55,7 @@ export function calmClock(start = START): CalmClock {
       slept += Math.max(0, next.until - now);
       now = Math.max(now, next.until);
       next.end();
-      // Signs of life move no time on.
+      // Heartbeats advance no time.
       for (const beat of [...beats]) if (beat.until <= now) beat.end();
     }
     isRunning = false;

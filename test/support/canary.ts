@@ -1,14 +1,14 @@
-/** A host that nobody has agreed to: it records what is sent to it, and answers as an empty account would. */
+/** A server that must receive no request. Records all requests and responds like an empty account. */
 import { createServer } from "node:http";
 import { listening } from "./listening.ts";
 
 export interface Canary {
   readonly url: string;
-  /** `METHOD PATH AUTHORIZATION` of every request. */
+  /** `METHOD PATH AUTHORIZATION` of each request. */
   readonly requests: string[];
 }
 
-/** Starts one on a free port of the loopback interface; it ends after the test. */
+/** Starts the server on a free loopback port. The server ends after the test. */
 export async function startCanary(): Promise<Canary> {
   const requests: string[] = [];
   const server = createServer(({ method, url, headers }, response) => {

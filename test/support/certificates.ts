@@ -1,8 +1,8 @@
-/** Certificates for servers of tests: made here, since the tests need no OpenSSL, and no key lies in the repository. */
+/** Creates certificates for test servers. The tests need no OpenSSL, and the repository contains no key. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIP } from "node:net";
 
-/** A certificate and its key, PEM. */
+/** A certificate and its key, in PEM format. */
 export interface TestCertificate {
   readonly cert: string;
   readonly key: string;
@@ -10,24 +10,24 @@ export interface TestCertificate {
 
 interface Wanted {
   readonly subject: string;
-  /** Domain names and addresses. Default: those of {@link OWN_NAMES}. */
+  /** Domain names and IP addresses. Default: {@link OWN_NAMES}. */
   readonly names?: readonly string[];
-  /** ISO dates. Default: 2020 to 2120. */
+  /** First and last day, as ISO dates. Default: 2020 to 2120. */
   readonly from?: string;
   readonly until?: string;
 }
 
-/** The names of the servers of the tests. */
+/** Names of the test servers. */
 const OWN_NAMES = ["api.hosting.test", "proxy.hosting.test", "localhost", "127.0.0.1", "::1"];
 
-/** A private authority. */
+/** Creates a private authority. */
 export function testAuthority(subject: string) {
   const keys = newKeys();
   const self = { subject, privateKey: keys.privateKey };
   return {
-    /** Its own certificate, PEM. */
+    /** Certificate of the authority, in PEM format. */
     cert: certificate({ subject, names: [] }, keys.publicKey, self, true),
-    /** A certificate for a server, signed by the authority. */
+    /** Returns a server certificate that the authority signed. */
     issue(wanted: Wanted): TestCertificate {
       const { publicKey, privateKey } = newKeys();
       return { cert: certificate(wanted, publicKey, self), key: pem(privateKey) };
@@ -35,7 +35,7 @@ export function testAuthority(subject: string) {
   };
 }
 
-/** A certificate that its own key has signed. */
+/** Returns a certificate that its own key signed. */
 export function selfSignedCertificate(wanted: Wanted): TestCertificate {
   const { publicKey, privateKey } = newKeys();
   return {
@@ -47,7 +47,7 @@ export function selfSignedCertificate(wanted: Wanted): TestCertificate {
 const newKeys = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
 const pem = (key: KeyObject) => String(key.export({ type: "pkcs8", format: "pem" }));
 
-/** X.509 version 3 (RFC 5280) in DER (X.690), signed with ECDSA and SHA-256. */
+/** Returns an X.509 version 3 certificate (RFC 5280) in DER (X.690), signed with ECDSA and SHA-256. */
 function certificate(
   { subject, names = OWN_NAMES, from = "2020-01-01", until = "2120-01-01" }: Wanted,
   publicKey: KeyObject,
@@ -78,7 +78,7 @@ const SUBJECT_ALT_NAME = Buffer.from("0603551d11", "hex");
 
 const sequence = (...content: Buffer[]) => der(0x30, ...content);
 const nameOf = (text: string) => sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(text)))));
-/** GeneralizedTime, which OpenSSL reads for every year. */
+/** Returns a GeneralizedTime, which OpenSSL accepts for every year. */
 const time = (iso: string) => der(0x18, Buffer.from(`${iso.replaceAll("-", "")}000000Z`));
 const basicConstraints = (isAuthority: boolean) =>
   sequence(
@@ -92,7 +92,7 @@ function alternativeNames(names: readonly string[]): Buffer {
   return sequence(SUBJECT_ALT_NAME, der(0x04, sequence(...each)));
 }
 
-/** The bytes of 127.0.0.1, or of ::1. */
+/** Returns the bytes of 127.0.0.1 or of ::1. */
 const bytesOf = (address: string) =>
   address === "::1" ? Buffer.from(`${"00".repeat(15)}01`, "hex") : Buffer.from(address.split(".").map(Number));
 

@@ -1,4 +1,4 @@
-/** One change as the lifecycle applies it, in a run that records in memory. */
+/** Applies one change with the lifecycle. The records stay in memory. */
 import type { Reader, Writer } from "../../src/core/api/index.ts";
 import { type Kind, wordsOf } from "../../src/core/kinds/kind.ts";
 import { Account, type Applied, type ApplyContext, applyChange, Fate } from "../../src/core/lifecycle/index.ts";
@@ -13,7 +13,7 @@ import {
 import { START } from "./clock.ts";
 import { complete, kindOf } from "./subjects.ts";
 
-/** A change of `TYPE.acme`; by default the create of what is declared. */
+/** Returns a change of `TYPE.acme`. Default: the create of the declared resource. */
 export function changeOf(type: string, config: JsonObject, over: Partial<Change> = {}): Change {
   return {
     address: `${type}.acme`,
@@ -35,7 +35,7 @@ export function changeOf(type: string, config: JsonObject, over: Partial<Change>
   };
 }
 
-/** An account, on a machine on which another run has just asked for the same thing. */
+/** Returns an account on a machine where another run has just sent the same create. */
 export function accountElsewhere(outcome: "made" | "unknown"): Account {
   const state = outcome === "made" ? "answered" : "unknown";
   const store = Object.assign(new MemoryStore(), {
@@ -48,12 +48,12 @@ export function accountElsewhere(outcome: "made" | "unknown"): Account {
 
 type Parts = Pick<ApplyContext, "account" | "writer" | "parentKind">;
 
-/** Members of the groups of a context, beside each other. */
+/** Members of all groups of a context, in one object. */
 export type Context = Partial<
   Parts & ApplyContext["run"] & ApplyContext["records"] & ApplyContext["watch"] & NonNullable<ApplyContext["secrets"]>
 >;
 
-/** A run of the project `acme`. It does not wait; what it records is kept, in order, as it was at that moment. */
+/** Returns a run of the project `acme` that never waits. `records` keeps each recorded state in order. */
 export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
   const records: (ResourceState | "dropped")[] = [];
   let pausedMs = 0;
@@ -95,13 +95,16 @@ export function fakeRun(own: Account, sender: Writer, over: Context = {}) {
   return { context, records };
 }
 
-/** The members that have a value. */
+/** Returns the members that are not undefined. */
 const given = <T extends object>(values: T) =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
 
-/** Applies a change with what it declares. @returns what it came to; the error when it failed and says why. */
+/**
+ * Applies a change with its declaration.
+ * @returns The result, or the HostformError of a failed change.
+ */
 export async function outcomeOf(kind: Kind, change: Change, context: ApplyContext): Promise<Applied | HostformError> {
   const config = change.removal === undefined ? (change.config as ValueObject | null) : null;
   return applyChange(kind, change, config, context).catch((error: unknown) => {

@@ -4,41 +4,44 @@ import { BEAT_MS } from "../../src/core/local/turn-queue.ts";
 import type { Clock } from "../../src/core/model/index.ts";
 import { RECORDING_MS, SUMMARY_MS } from "../../src/project/interrupt.ts";
 
-/** The time at the start of every test. */
+/** Time at the start of every test. */
 export const START = Date.parse("2026-11-21T10:00:00Z");
 
 /**
- * The longest that the client waits for one answer. The sandbox always answers, so a sleep of just this length is the
- * client's watchdog, which is not to bark: it ends only by its signal.
+ * Time limit of the client for one response, in milliseconds. The sandbox always responds, so a sleep of this length
+ * is the client's watchdog. Only its signal ends it.
  */
 const WATCHDOG_MS = 30_000;
 
 /**
- * Functions that start watchdogs: of the client's transport, of a remote backend, of a run that is stopped twice. Bundles keep the
- * names of functions, and the names of files are lost.
+ * Functions that start watchdogs: of the client's transport, of a remote backend, and of a run that is stopped twice.
+ * Bundles keep the names of functions, but not the names of files.
  */
 const WATCHDOG_STARTERS = ["endAfter", "attemptOnce", "later"];
 
-/** Returns true for a sleep that only its signal ends. A wait of the limiter or a back-off may by chance be as long. */
+/** Returns true for a sleep that only its signal ends. A wait of the limiter or a back-off may have the same length. */
 const isWatchdog = (ms: number) => {
   const names = getCallSites(8).map(({ functionName }) => functionName);
   const isLong = [WATCHDOG_MS, RECORDING_MS, SUMMARY_MS].includes(ms);
-  // The end of a look at jobs has any length.
+  // The end of a poll of jobs has any length.
   return names.includes("endLook") || (isLong && names.some((name) => WATCHDOG_STARTERS.includes(name)));
 };
 
-/** Returns true for a pause between signs of life: it moves no time on, and ends when other sleeps have. */
+/** Returns true for a pause between heartbeats. It advances no time, and ends when other sleeps have ended. */
 export const isBeat = (ms: number) =>
   ms === BEAT_MS && getCallSites(8).some(({ functionName }) => functionName === "keepBeating");
 
-/** A sleep of this length, in milliseconds, would make a request late that is recorded and not yet written. */
+/** Minimum length of a sleep, in milliseconds, that would delay a recorded but unsent request too long. */
 const LONG_MS = 1_000;
 
-/** So many turns of the event loop without a file or a connection being opened: no request is between its record and its socket. */
+/**
+ * Number of turns of the event loop without an opened file or connection after which no request is between its record
+ * and its socket.
+ */
 const TURNS = 4;
 const MOST_TURNS = 2_000;
 
-/** Requests under way to the server of a state: a record, as a file is. */
+/** Requests in progress to the server of a state. They write records, like files. */
 const records = new Set<unknown>();
 const recorded = (message: unknown) => void records.delete((message as { request: unknown }).request);
 diagnostics.subscribe("undici:request:create", (message) => {
@@ -55,14 +58,14 @@ async function calm(): Promise<void> {
   }
 }
 
-/** A clock whose sleeps are over at the next turn of the event loop, and have moved the time on by then. */
+/** A clock whose sleeps end at the next turn of the event loop, and advance the time. */
 export interface TestClock extends Clock {
   advance(ms: number): void;
-  /** Milliseconds slept through so far. */
+  /** Total time of all sleeps, in milliseconds. */
   readonly slept: number;
 }
 
-/** A clock that is set back with each sleep, by twice its time. */
+/** Returns a clock that each sleep sets back by twice its length. */
 export function setBackClock(): TestClock {
   const clock = testClock();
   const sleep: Clock["sleep"] = (ms, signal) => {
@@ -72,10 +75,13 @@ export function setBackClock(): TestClock {
   return { ...clock, sleep };
 }
 
-/** @param arrived resolves when no request is on its way, before time passes. Default: time passes at once. */
+/**
+ * Returns a test clock.
+ * @param arrived Resolves when no request is in transit, before the time advances. Default: the time advances at once.
+ */
 export function testClock(start = START, arrived?: () => Promise<void>): TestClock {
   let now = start;
-  /** A clock that is set back has slept through no time. */
+  /** The monotonic clock never moves backwards. */
   let monotonic = 0;
   let slept = 0;
   const beats = new Set<{ readonly until: number; readonly end: () => void }>();
@@ -94,7 +100,7 @@ export function testClock(start = START, arrived?: () => Promise<void>): TestClo
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        // A clock has whole milliseconds, as Date.now() has; a sleep need not.
+        // The clock has whole milliseconds, like Date.now(). A sleep may have fractions.
         const until = Math.ceil(monotonic + ms);
         const beat = { until, end: () => beats.delete(beat) && resolve() };
         const stop = () => {
@@ -106,7 +112,7 @@ export function testClock(start = START, arrived?: () => Promise<void>): TestClo
         if (isBeat(ms)) return void beats.add(beat);
         const wake = () => {
           signal?.removeEventListener("abort", stop);
-          // Sleeps side by side overlap: together they take as long as the longest.
+          // Parallel sleeps overlap: together they take as long as the longest sleep.
           const left = Math.max(0, until - monotonic);
           slept += left;
           pass(left);

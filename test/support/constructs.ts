@@ -1,6 +1,4 @@
-/**
- * The constructs for CDKTF and CDK Terrain as they are published, compiled once for all tests that run the same sources.
- */
+/** Compiles the published constructs for CDKTF and CDK Terrain once for all tests with the same sources. */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -8,12 +6,12 @@ import { LIBRARIES, type Library as LibraryName } from "../../scripts/bindings/k
 import { buildConstructs } from "../../scripts/build/constructs.ts";
 import { builtOnce, ROOT } from "./built-once.ts";
 
-/** Below the checkout's own packages, so that `cdktf`, `cdktn` and `constructs` are found from there. */
+/** Folder inside the checkout, so that `cdktf`, `cdktn` and `constructs` resolve to the checkout's packages. */
 const SHELF = path.join(ROOT, "node_modules/.cache/hostform-constructs");
 
 export { LIBRARIES, type LibraryName };
 
-/** What a program of a user's has: the library, and this package for it. The types are those of the one source. */
+/** Modules of a user's program: the library and our constructs for it. Both libraries have the types of `cdktf`. */
 export interface Library {
   readonly name: LibraryName;
   readonly cdk: typeof import("cdktf");
@@ -23,7 +21,10 @@ export interface Library {
 
 let built: Promise<string> | undefined;
 
-/** The folder with `cdktf/` and `cdktn/` made from the sources as they are; several processes may ask at once. */
+/**
+ * Returns the folder with `cdktf/` and `cdktn/`, built from the current sources. Several processes may call it at the
+ * same time.
+ */
 export function builtConstructs(): Promise<string> {
   built ??= builtOnce(
     SHELF,
@@ -33,15 +34,15 @@ export function builtConstructs(): Promise<string> {
   return built;
 }
 
-/** Loads a library, and the constructs for it. */
+/** Loads a library and the constructs for it. */
 export async function loadLibrary(name: LibraryName): Promise<Library> {
   const require = createRequire(path.join(await builtConstructs(), "package.json"));
   return { name, cdk: require(name), hostform: require(`./${name}`) };
 }
 
 /**
- * Makes `import … from "hostform/cdktf"` and the like work in a folder, as if all were installed in it.
- * @param more packages of the checkout that its program uses as well, beside Vitest
+ * Links packages so that `import … from "hostform/cdktf"` and similar imports work in a folder.
+ * @param more Further packages of the checkout that the program uses, in addition to Vitest.
  */
 export async function installConstructs(folder: string, more: readonly string[] = []): Promise<void> {
   const modules = path.join(folder, "node_modules");
@@ -55,7 +56,7 @@ export async function installConstructs(folder: string, more: readonly string[] 
     mkdirSync(path.dirname(path.join(modules, one)), { recursive: true });
     symlinkSync(path.join(ROOT, "node_modules", one), path.join(modules, one));
   }
-  // What `npx vitest` starts.
+  // `npx vitest` starts this file.
   mkdirSync(path.join(modules, ".bin"));
   symlinkSync(path.join(ROOT, "node_modules/vitest/vitest.mjs"), path.join(modules, ".bin/vitest"));
 }

@@ -1,6 +1,7 @@
 /**
- * Starts to count the CPU time of this process: other work on the machine does not lengthen it, unlike the real time.
- * @returns the milliseconds since then.
+ * Starts to measure the CPU time of this process. Unlike real time, CPU time does not depend on other work of the
+ * machine.
+ * @returns A function that returns the CPU time since the start, in milliseconds.
  */
 export function cpuTimer(): () => number {
   const since = process.cpuUsage();

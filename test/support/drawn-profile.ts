@@ -1,11 +1,11 @@
-/** Profiles by chance, so that in time all combinations of values are met. */
+/** Random profiles. Many runs together cover all combinations of values. */
 import { createHash } from "node:crypto";
 import { PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "../../src/sandbox/profile/profile.ts";
 
-/** What a test that does not ask for it cannot stand: failures, and lists that lag. */
+/** Values without background faults and list lag. Only tests that request faults or lag support them. */
 const CALM: Partial<Profile> = { weather: "calm", list_lag: "none" };
 
-/** A profile that follows from the seed and the text: each switch has any of its values. Without background faults. */
+/** Returns the profile of a seed and a text. Each switch has a random value, except the switches of CALM. */
 export function drawnProfile(seed: number | string, text: string): Profile {
   const drawn = (Object.keys(PROFILE_SWITCHES) as ProfileSwitch[]).map((name) => {
     const values = PROFILE_SWITCHES[name];

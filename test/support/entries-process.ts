@@ -1,6 +1,7 @@
 /**
- * A provider process that writes entries: `FOLDER PREFIX COUNT` writes COUNT entries of services, prints `written` and waits,
- * without closing anything, until it is killed. It imports the sources: the built provider writes nothing without a request.
+ * A provider process that writes entries. `FOLDER PREFIX COUNT` writes COUNT entries of services, prints `written` and
+ * waits until it is killed, without closing anything. Imports the sources, because the built provider writes entries
+ * only for requests.
  */
 import process from "node:process";
 import { openStore } from "../../src/core/api/open-store.ts";

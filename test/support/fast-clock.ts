@@ -1,9 +1,8 @@
 /**
- * A preload (`node --import`) for the provider's processes that makes time pass faster, the same for all of them: a minute
- * of the request budget need not be waited for. Only Date.now, performance.now and setTimeout are changed.
- *
- * HOSTFORM_CLOCK `RATE SINCE [AT]`: how many milliseconds pass in one, counted from the moment SINCE (milliseconds since the epoch), at
- * which the clock shows AT (default: SINCE).
+ * A preload (`node --import`) for the provider's processes that accelerates the clock equally for all of them. Tests
+ * then need not wait a minute for the request budget. It changes only Date.now, performance.now and setTimeout.
+ * HOSTFORM_CLOCK `RATE SINCE [AT]`: RATE is the number of milliseconds for each real millisecond. At the real time
+ * SINCE (milliseconds since the epoch), the clock shows AT (default: SINCE).
  */
 const [rate = 1, since = 0, at = since] = (process.env.HOSTFORM_CLOCK ?? "").split(" ").map(Number);
 

@@ -1,13 +1,16 @@
 /**
- * fast-check with a fixed seed, so that `npm test` says the same each time. `npm run test:long` takes another seed at each
- * run and prints it; HOSTFORM_SEED repeats one.
+ * fast-check with a fixed seed, so that `npm test` always has the same result. `npm run test:long` uses and prints a
+ * new seed in each run. HOSTFORM_SEED repeats a seed.
  */
 import fc from "fast-check";
 import { LONG } from "../reliability/support/long.ts";
 
 fc.configureGlobal({ seed: Number(process.env.HOSTFORM_SEED ?? 20_261_121) });
 
-/** Runs of a costly property: a quarter in `npm test`, all of them in `npm run test:long properties`. */
+/**
+ * Returns the number of runs of an expensive property: a quarter in `npm test`, and all in `npm run test:long
+ * properties`.
+ */
 export const runs = (all: number): number => (LONG ? all : Math.ceil(all / 4));
 
 export default fc;
@@ -23,7 +26,7 @@ const toPlace = (text: unknown): number => {
 };
 
 /**
- * Any character but half a surrogate pair, for `fc.string({ unit: character })`. The same as `unit: "binary"`, which keeps a table
- * of all of them: a second and 85 megabytes in each process.
+ * Any character except surrogates, for `fc.string({ unit: character })`. `unit: "binary"` has the same characters, but
+ * its table takes one second and 85 megabytes in each process.
  */
 export const character = fc.integer({ min: 0, max: 0x10ffff - SURROGATES }).map(toCharacter, toPlace);

@@ -1,6 +1,6 @@
 /**
- * Fixtures of c6bd9028: the files of a run that was killed, laid out in a fresh folder beside the account of that moment.
- * `test/fixtures/c6bd9028/README.md` describes them.
+ * Fixtures of commit c6bd9028: copies the files of a killed run to a new folder, and restores the account of that
+ * time. `test/fixtures/c6bd9028/README.md` describes the fixtures.
  */
 import { hash } from "node:crypto";
 import {
@@ -35,18 +35,18 @@ import { type CoreState, type Declarations, type Instance, TerraformCore } from 
 import { type Life, Machine, type ProviderProcess } from "./terraform-core-process.ts";
 
 const FIXTURES = path.resolve(import.meta.dirname, "../fixtures/c6bd9028");
-/** Address of the API when the files were written: names of files and digests in them depend on it. */
+/** Port of the API when the files were written. Names of files and digests in the files depend on it. */
 const PORT = 43080;
 const BASE_URL = `http://127.0.0.1:${PORT}`;
 const BACKEND_PORT = 23081;
-/** Folder of the project, and the host, when the files were written. */
+/** Folder of the project and name of the host when the files were written. */
 const WRITTEN_IN = "/tmp/agency";
 const WRITTEN_ON = "workstation";
 const STATE_KEY = Buffer.alloc(32, 1).toString("base64");
 
 export type Form = "plain" | "sealed" | "terraform";
 
-/** A request of the killed run that changes something, as the sandbox received it. */
+/** A write request of the killed run, as the sandbox received it. */
 interface SentRequest {
   readonly method: string;
   readonly path: string;
@@ -59,13 +59,13 @@ interface SentRequest {
 interface Killed {
   /** Time of the kill. */
   readonly at: string;
-  /** Operation that the killed run did not do. */
+  /** Operation that the run was killed before. */
   readonly before: string;
   readonly lineage?: string;
   readonly requests: readonly SentRequest[];
 }
 
-/** One set of files: everything that one killed run left. */
+/** One fixture: all files of one killed run. */
 export interface Fixture {
   readonly form: Form;
   readonly scenario: string;
@@ -79,7 +79,7 @@ const folders = (...parts: string[]) =>
     entry.isDirectory() ? [entry.name] : [],
   );
 
-/** All fixtures of a form. */
+/** Returns all fixtures of a form. */
 export function fixturesOf(form: Form): readonly Fixture[] {
   return folders(form).flatMap((scenario) => {
     const killed: Record<string, Killed> = JSON.parse(read(form, scenario, "killed.json"));
@@ -89,18 +89,18 @@ export function fixturesOf(form: Form): readonly Fixture[] {
   });
 }
 
-/** Outcome of a run on the files: plan, applies, answers of the user and requests. */
+/** Outcome of a run with the files: plan, applies, decisions of the user, and requests. */
 export type Outcome = Readonly<Record<string, unknown>>;
 type Outcomes = Record<string, Record<string, Outcome>>;
 
 const outcomeFile = ({ form, scenario }: Fixture) => path.join(FIXTURES, form, scenario, "outcome.json");
 const outcomesOf = (fixture: Fixture): Outcomes => JSON.parse(readFileSync(outcomeFile(fixture), "utf8"));
 
-/** The outcome that c6bd9028 reached from a fixture, in a run of that age. */
+/** Returns the outcome of c6bd9028 with a fixture, for a run of this age. */
 export const expectedOutcome = (fixture: Fixture, age: string): Outcome | undefined =>
   outcomesOf(fixture)[fixture.point]?.[age];
 
-/** Writes an outcome beside the files. Only c6bd9028 itself may derive one. */
+/** Writes an outcome beside the files. Only commit c6bd9028 may derive outcomes. */
 export function deriveOutcome(fixture: Fixture, age: string, outcome: Outcome): void {
   const file = outcomeFile(fixture);
   const all = existsSync(file) ? outcomesOf(fixture) : {};
@@ -108,10 +108,10 @@ export function deriveOutcome(fixture: Fixture, age: string, outcome: Outcome): 
   writeFileSync(file, `${JSON.stringify(derived, null, 2)}\n`);
 }
 
-/** The declaration that the killed run applied. */
+/** Returns the declaration that the killed run applied. */
 export const declarationOf = ({ form, scenario }: Fixture): string => read(form, scenario, "hosting.yaml");
 
-/** Lays the files of a fixture out in a folder, and the user's state folder in `home` below it. */
+/** Copies the files of a fixture to a folder, and the user's state folder to `home` below it. */
 export function layOut(fixture: Fixture, folder: string): void {
   const { form, scenario, point } = fixture;
   const from = path.join(FIXTURES, form, scenario, point);
@@ -129,7 +129,10 @@ export function layOut(fixture: Fixture, folder: string): void {
   }
 }
 
-/** The ledger of creates names the state by a digest of its folder: enters the folder in which the files are now. */
+/**
+ * Replaces the owner in the ledger of creates. The owner is a digest of the state's folder, so the digest of the new
+ * folder is necessary.
+ */
 function moveOwner(file: string, { killed: { lineage } }: Fixture, folder: string): void {
   const ownerIn = (dir: string) => hash("sha256", `${path.basename(file)}\n${JSON.stringify([dir, dir, lineage])}`);
   const database = openDatabase(file);
@@ -140,8 +143,8 @@ function moveOwner(file: string, { killed: { lineage } }: Fixture, folder: strin
 }
 
 /**
- * Connects clients of this process to servers of the test in place of the ports that the files know, until the test ends. The
- * client imports `connect` from Node's module, and the module is changed for it as well.
+ * Connects clients of this process to test servers, in place of the ports in the files. Lasts until the test ends.
+ * Changes Node's module, because the client imports `connect` from it.
  */
 function redirect(urls: Readonly<Record<number, string | undefined>>): void {
   const { connect } = net;
@@ -156,7 +159,7 @@ function redirect(urls: Readonly<Record<number, string | undefined>>): void {
   });
 }
 
-/** Starts the server that kept the state, with the lock of the killed run. Its sign of life gets the name of this host. */
+/** Starts the server with the state and the lock of the killed run. Renames the host of the heartbeat to this host. */
 async function startBackend(folder: string): Promise<HttpBackend> {
   const { state, lock } = JSON.parse(readFileSync(path.join(folder, "backend.json"), "utf8"));
   const server = await HttpBackend.start();
@@ -168,7 +171,7 @@ async function startBackend(folder: string): Promise<HttpBackend> {
   return server;
 }
 
-/** The sandbox as it was, one second after the kill. */
+/** Returns the options of a sandbox with the account one second after the kill. */
 function sandboxOf({ form, scenario, point, killed }: Fixture, clock: TestClock): SandboxOptions {
   const snapshot = gunzipSync(readFileSync(path.join(FIXTURES, form, scenario, point, "account.json.gz"))).toString();
   expect(Date.parse(killed.at) - Date.parse(JSON.parse(snapshot).clock.now)).toBeLessThan(60_000);
@@ -185,7 +188,7 @@ function sandboxOf({ form, scenario, point, killed }: Fixture, clock: TestClock)
 
 const clockAfter = ({ killed }: Fixture) => testClock(Date.parse(killed.at) + 1_000);
 
-/** A project with the files of a fixture, one second after the kill. */
+/** Returns a project with the files of a fixture, one second after the kill. */
 export async function projectOf(fixture: Fixture): Promise<Project> {
   const { form } = fixture;
   const clock = clockAfter(fixture);
@@ -202,12 +205,12 @@ export async function projectOf(fixture: Fixture): Promise<Project> {
   return project;
 }
 
-/** The machine on which Terraform was killed: sessions as the provider itself opens them. */
+/** Machine on which Terraform was killed. Its sessions are opened like those of the provider. */
 class KilledMachine extends Machine {
   readonly folder: string;
   readonly #env: Readonly<Record<string, string>>;
 
-  /** @param place where Terraform works: `fixtures` is the place of the killed run. */
+  /** @param place Place of Terraform's configuration. `fixtures` is the place of the killed run. */
   constructor(sandbox: Sandbox, clock: TestClock, folder: string, place: string) {
     super(sandbox, clock);
     this.folder = folder;
@@ -240,9 +243,9 @@ class KilledMachine extends Machine {
   }
 }
 
-/** A fixture of the provider behind the modelled Terraform, one second after the kill. */
+/** A fixture of the provider with the modelled Terraform, one second after the kill. */
 export interface KilledTerraform {
-  /** Requests that the journal records without an answer. */
+  /** Requests without a recorded response in the journal. */
   readonly pending: readonly Pick<SentRequest, "idempotency_key" | "body">[];
   readonly core: TerraformCore;
   readonly declared: Declarations;
@@ -250,7 +253,10 @@ export interface KilledTerraform {
   readonly clock: TestClock;
 }
 
-/** @param place another one is a configuration with a state of its own, on the same machine. */
+/**
+ * Opens a fixture of the provider.
+ * @param place Another place is a configuration with its own state on the same machine.
+ */
 export async function terraformOf(fixture: Fixture, place = "fixtures"): Promise<KilledTerraform> {
   const { form, scenario } = fixture;
   const clock = clockAfter(fixture);
@@ -271,7 +277,7 @@ export async function terraformOf(fixture: Fixture, place = "fixtures"): Promise
   return { pending, core, declared: declarationsIn(read(form, scenario, "main.tf.json"), state), sandbox, clock };
 }
 
-/** Requests without an answer in a journal of the provider. */
+/** Returns the requests without a response in a journal of the provider. */
 function pendingIn(file: string): KilledTerraform["pending"] {
   if (!existsSync(file)) return [];
   const database = openDatabase(file);
@@ -283,7 +289,7 @@ function pendingIn(file: string): KilledTerraform["pending"] {
   });
 }
 
-/** A resource in a state file of Terraform's, as far as fixtures have one. */
+/** A resource in a state file of Terraform. Contains only the fields of the fixtures. */
 interface ResourceJson {
   readonly type: string;
   readonly name: string;
@@ -295,7 +301,7 @@ interface ResourceJson {
   }[];
 }
 
-/** A state file of Terraform's, as the modelled Terraform holds it. */
+/** Reads a state file of Terraform for the modelled Terraform. */
 function stateIn(file: string): CoreState {
   const state = { current: new Map<string, Instance>(), deposed: new Map<string, Instance>() };
   if (!existsSync(file)) return state;
@@ -310,7 +316,7 @@ function stateIn(file: string): CoreState {
   return state;
 }
 
-/** The resource blocks of a configuration in JSON. References to an id are those of the state. */
+/** Returns the resource blocks of a configuration in JSON. Replaces references to ids with the ids in the state. */
 function declarationsIn(text: string, { current }: CoreState): Declarations {
   const known = text.replaceAll(/\$\{([\w.]+)\.id\}/g, (_, address) => String(current.get(address)?.attributes.id));
   const blocks: Record<string, Record<string, JsonObject>> = JSON.parse(known).resource;

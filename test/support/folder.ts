@@ -1,17 +1,16 @@
-/** Folders for tests. */
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 
 /**
- * The beginning of the path of a new folder, for `mkdtemp`: in memory where the system has a file system there, since every
- * change of a state is synced, and a disk takes milliseconds for it. For small files, and nothing that is to be run.
+ * Returns the path prefix of a new folder, for `mkdtemp`. The folder is in memory if possible, because each change of
+ * a state is synced, which takes milliseconds on a disk. Only for small files that are not executed.
  */
 export const quickFolder = (name: string): string =>
   path.join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), `hostform-${name}-`);
 
-/** An empty folder that is removed after the test. */
+/** Creates an empty folder. The test removes the folder at its end. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), "hostform-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 import type { Remediable, RemedyText } from "../../src/core/model/index.ts";
 import { fixOf } from "./remedies.ts";
 
-/** A value for a golden file: in one line for each of its parts, without what is null or empty; remedies as they read. */
+/** Returns a value for a golden file, with one line for each part. Omits null and empty parts. Renders remedies. */
 export function fullText(value: object, remedies: RemedyText = fixOf): string {
   const isEmpty = (part: unknown) => part === null || (typeof part === "object" && Object.keys(part).length === 0);
   const compact = (_: string, part: unknown): unknown =>
@@ -9,7 +9,7 @@ export function fullText(value: object, remedies: RemedyText = fixOf): string {
       ? part
       : Object.fromEntries(
           Object.entries(part)
-            // The words of a kind are the same in each of its changes.
+            // All changes of a kind have the same words.
             .filter(([name, item]) => name !== "words" && !isEmpty(item))
             .map(([name, item]) => (name === "remedies" ? ["fix", remedies(part as Remediable)] : [name, item])),
         );

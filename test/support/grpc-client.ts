@@ -5,31 +5,37 @@ import type { Identity } from "../../src/fronts/terraform/wire/certificate.ts";
 import { framed } from "../../src/fronts/terraform/wire/grpc.ts";
 import type { Address } from "../../src/fronts/terraform/wire/handshake.ts";
 
-/** What came of a call. */
+/** Result of a call. */
 export interface Reply {
   readonly status: number;
-  /** Still percent-encoded. */
+  /** Message of the status, percent-encoded. */
   readonly words: string | undefined;
-  /** The answer's message; undefined when there was none. */
+  /** Message of the response. Undefined if the response has none. */
   readonly message: Buffer | undefined;
 }
 
 export interface CallOptions {
-  /** The bytes of the body, piece by piece, instead of one framed message. */
+  /** Bytes of the body in pieces, in place of one framed message. */
   readonly pieces?: readonly Uint8Array[];
-  /** The request is never ended, as a streaming client does. */
+  /** True if the client never ends the request, like a streaming client. */
   readonly open?: boolean;
 }
 
 export interface Client {
   call(path: string, message?: Uint8Array, options?: CallOptions): Promise<Reply>;
-  /** Sends a request and gives it up before its answer. @param part how much of its body leaves, in bytes; all by default. */
+  /**
+   * Sends a request and cancels it before the response.
+   * @param part Number of sent bytes of the body. Default: all bytes.
+   */
   abandon(path: string, message: Uint8Array, part?: number): Promise<void>;
   readonly session: ClientHttp2Session;
   close(): Promise<void>;
 }
 
-/** A gRPC client of our own, as Terraform's is: HTTP/2 from the first byte, the server's certificate pinned. */
+/**
+ * Connects a test gRPC client that behaves like Terraform's client: HTTP/2 without an upgrade, with a pinned server
+ * certificate.
+ */
 export async function dial(
   { network, address }: Address,
   tls?: { readonly own: Identity; readonly server: string },

@@ -1,24 +1,30 @@
-/** A server that keeps one state and its lock, as Terraform's `http` backend wants it; on loopback, for one test. */
+/** A server for one state and its lock, compatible with Terraform's `http` backend. Runs on loopback for one test. */
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as bodyOf } from "node:stream/consumers";
 
-/** `plain`: LOCK and UNLOCK, 423. `gitlab`: POST and DELETE at `/lock`, 409 with the asker's own words, no second write of a serial. */
+/**
+ * `plain`: uses LOCK and UNLOCK, and responds with 423. `gitlab`: uses POST and DELETE at `/lock`, responds with 409
+ * and the lock of the request, and rejects a second write of a serial.
+ */
 export type Flavour = "plain" | "gitlab";
 
-/** What a test makes of one request in place of the server: an answer, or a connection that breaks before or after it was carried out. */
+/**
+ * Replacement for the server's response to one request: a response, or a connection that breaks before or after the
+ * server handles the request.
+ */
 export type Fault =
   | { readonly status: number; readonly type?: string; readonly body?: string; readonly location?: string }
   | { readonly broken: "before" | "after" }
-  /** No answer ever comes; `after`: it was carried out all the same. */
+  /** The server never responds. `after`: the server handles the request. */
   | { readonly hangs: "before" | "after" };
 
 export interface HttpBackendOptions {
   readonly flavour?: Flavour;
-  /** `user:password`. */
+  /** Credentials as `user:password`. */
   readonly credentials?: string;
-  /** Says nothing of the holder when the state is locked. */
+  /** True if the response to a locked state does not name the holder. */
   readonly silent?: boolean;
 }
 
@@ -30,12 +36,12 @@ export interface Seen {
 
 export class HttpBackend {
   state: string | undefined;
-  /** The lock that is held, as its holder described it. */
+  /** Current lock, as its holder described it. */
   lock: Record<string, unknown> | undefined;
   readonly requests: Seen[] = [];
-  /** Asked before each request. */
+  /** Called before each request. */
   fault: (line: string, nth: number) => Fault | undefined = () => undefined;
-  /** Called after each write with the state that it left. */
+  /** Called with the new state after each write. */
   onWrite: (state: string) => void = () => undefined;
   readonly #options: HttpBackendOptions;
   readonly #server = createServer((request, response) => void this.#answer(request, response));
@@ -54,7 +60,7 @@ export class HttpBackend {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/state`;
   }
 
-  /** The settings with which hostform and Terraform find it. */
+  /** Settings of the backend for hostform and Terraform. */
   get settings(): Record<string, string> {
     const lock = `${this.url}/lock`;
     const settings = { address: this.url, lock_address: lock, unlock_address: lock };
@@ -63,7 +69,7 @@ export class HttpBackend {
       : settings;
   }
 
-  /** `GET /state` and so on, ids left out; the log starts again. */
+  /** Returns the requests as `GET /state`, without ids. Clears the log. */
   sent(): string[] {
     return this.requests.splice(0).map(({ line }) => line.replace(/ID=.*/, "ID"));
   }

@@ -1,39 +1,39 @@
 import type { Io } from "../../src/cli/terminal.ts";
 import { type Clock, systemClock } from "../../src/core/model/index.ts";
 
-/** What a test says about the outside of a command; the rest is quiet: no terminal, nobody to answer, no input. */
+/** Test values of a command's environment. By default, the command has no terminal, no user and no input. */
 export interface FakeIoParts {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
   readonly clock?: Clock;
   readonly terminal?: boolean;
-  /** Whether a runner of GitHub Actions reads standard error. */
+  /** True if a runner of GitHub Actions reads standard error. */
   readonly runner?: boolean;
   readonly columns?: number;
-  /** What the user types, one line for each question. */
+  /** Input of the user, one line for each question. */
   readonly answers?: readonly string[];
   /** Standard input. */
   readonly input?: string;
-  /** Exit code of commands that are run. */
+  /** Exit code of executed commands. */
   readonly exitCode?: number;
-  /** Called with each command that is run. */
+  /** Called with each executed command. */
   onRun?(command: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<void> | void;
 }
 
-/** An `Io` that keeps what is written and gives prepared answers. */
+/** An `Io` that stores the output and returns prepared input. */
 export interface FakeIo extends Io {
   readonly stdout: () => string;
   readonly stderr: () => string;
-  /** Questions that were asked. */
+  /** Questions to the user. */
   readonly questions: readonly string[];
-  /** Commands that were run, and addresses that were opened. */
+  /** Executed commands, and opened URLs. */
   readonly ran: readonly (readonly string[])[];
   readonly browsed: readonly string[];
-  /** What a Ctrl-C does. */
+  /** Simulates Ctrl-C. */
   interrupt(): void;
-  /** What a SIGHUP without a terminal does. */
+  /** Simulates a SIGHUP without a terminal. */
   hangUp(): void;
-  /** Resolves when somebody listens for Ctrl-C. */
+  /** Resolves when the command listens for Ctrl-C. */
   readonly listening: Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Ledgers as one or several processes have them, in memory and in a folder that is removed after the test. */
+/** Ledgers of one or several processes, in memory and in a folder that the test removes. */
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { type Ledger, MemoryLedger } from "../../src/core/api/index.ts";
@@ -6,10 +6,10 @@ import { SqliteStore } from "../../src/core/local/index.ts";
 import { systemClock } from "../../src/core/model/index.ts";
 import { temporaryFolder } from "./folder.ts";
 
-/** Gives each process that uses the token its ledger. */
+/** Returns the ledger of a process that uses the token. */
 export type Token = (who: string) => Ledger;
 
-/** The ledgers that there are: each makes a token that nobody has used yet. */
+/** Types of ledgers. Each function creates an unused token. */
 export const LEDGERS: readonly (readonly [name: string, newToken: () => Token])[] = [
   [
     "in memory",

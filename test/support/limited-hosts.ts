@@ -1,4 +1,6 @@
-/** Hosts that allow so many requests a minute, each in a way of its own (§8 does not say which), on a simulated clock. */
+/**
+ * Hosts with a rate limit on a simulated clock. Each host counts in another way, because §8 does not specify the way.
+ */
 import { Dispatcher } from "undici";
 import { type ClientOptions, HostingClient, type Ledger } from "../../src/core/api/index.ts";
 import { MemoryLedger } from "../../src/core/local/memory-store.ts";
@@ -10,13 +12,16 @@ const MINUTE_MS = 60_000;
 
 /** Counts the requests of one token. */
 export interface Counter {
-  /** Takes one request, unless it is one too many. */
+  /** Counts one request, unless the request exceeds the limit. Returns true if the request is counted. */
   take(now: number): boolean;
-  /** How many more it would take now, in how many milliseconds it starts again, and in how many it takes one more. */
+  /**
+   * Returns the number of remaining requests, the time until the limit is reset, and the time until the next request
+   * is allowed.
+   */
   budget(now: number): { readonly remaining: number; readonly resetMs: number; readonly nextMs: number };
 }
 
-/** From the start of each minute of the host's clock. */
+/** Counts from the start of each minute of the host's clock. */
 function fixedWindow(limit: number): Counter {
   let window = Number.NaN;
   let used = 0;
@@ -40,7 +45,7 @@ function fixedWindow(limit: number): Counter {
   };
 }
 
-/** No sixty seconds, wherever they begin, have more than the limit. */
+/** Allows at most the limit in any period of 60 seconds. */
 function slidingLog(limit: number): Counter {
   let taken: number[] = [];
   const forget = (now: number) => {
@@ -61,7 +66,7 @@ function slidingLog(limit: number): Counter {
   };
 }
 
-/** The minute before counts by the share of it that is less than a minute ago. */
+/** Counts the current minute, and the previous minute by the share of it within the last 60 seconds. */
 function slidingCounter(limit: number): Counter {
   let window = Number.NaN;
   let [before, used] = [0, 0];
@@ -90,7 +95,7 @@ function slidingCounter(limit: number): Counter {
   };
 }
 
-/** A bucket that is refilled evenly. */
+/** A token bucket with a constant refill. */
 const bucket =
   (burst: (limit: number) => number) =>
   (limit: number): Counter => {
@@ -103,7 +108,7 @@ const bucket =
     return {
       take(now) {
         refill(now);
-        // Tolerates what is lost in rounding.
+        // Tolerates rounding errors.
         if (level < 1 - 1e-9) return false;
         level -= 1;
         return true;
@@ -116,7 +121,7 @@ const bucket =
     };
   };
 
-/** How a host may count, by name. */
+/** Ways of counting, by name. */
 export const COUNTERS = {
   "fixed window": fixedWindow,
   "sliding log": slidingLog,
@@ -125,39 +130,42 @@ export const COUNTERS = {
   "token bucket with a burst of 10": bucket(() => 10),
 } satisfies Record<string, (limit: number) => Counter>;
 
-/** What the host says of its limit: nothing, `Retry-After` with a refusal, the X-RateLimit fields or the IETF's. */
+/**
+ * Rate limit headers of the host: none, `Retry-After` with a 429, the X-RateLimit fields, or the fields of the IETF
+ * draft.
+ */
 export type Hints = "none" | "retry-after" | "x-ratelimit" | "ietf";
 
 export interface Load {
   readonly counter: keyof typeof COUNTERS;
-  /** Requests a minute that the host allows. */
+  /** Maximum number of requests a minute. */
   readonly perMinute: number;
   readonly hints: Hints;
-  /** Requests in all, divided evenly among the processes. */
+  /** Total number of requests, divided evenly among the processes. */
   readonly requests: number;
-  /** Processes that know nothing of each other. */
+  /** Number of processes without a shared ledger. */
   readonly processes?: number;
-  /** How many requests each process has under way at most. */
+  /** Maximum number of simultaneous requests of each process. */
   readonly sideBySide?: number;
-  /** From sending to the answer, in ms. */
+  /** Time from the request to the response, in ms. */
   readonly latencyMs?: number;
-  /** When in the host's minute the first request is sent, in ms. */
+  /** Time of the first request within the host's minute, in milliseconds. Default: 20,000. */
   readonly startMs?: number;
   readonly client?: Partial<ClientOptions>;
   readonly ledger?: () => Ledger;
 }
 
 export interface LoadResult {
-  /** From the first request to the last answer, in ms. */
+  /** Time from the first request to the last response, in ms. */
   readonly wallMs: number;
-  /** The least that is possible: each request is sent at the first moment at which the host takes it. */
+  /** Minimum possible time, in ms, if each request is sent at the first time that the host allows. */
   readonly boundMs: number;
-  /** Answers with 429. */
+  /** Number of 429 responses. */
   readonly refused: number;
   readonly sent: number;
 }
 
-/** Sends the requests through the client, in simulated time. */
+/** Sends the requests through the client in simulated time. */
 export async function sendAll(load: Load): Promise<LoadResult> {
   const { counter, perMinute, requests, processes = 1, sideBySide = 10, latencyMs = 100, startMs = 20_000 } = load;
   const world = new World(1);
@@ -193,7 +201,10 @@ export async function sendAll(load: Load): Promise<LoadResult> {
   };
 }
 
-/** How long so many requests take those who know the counter, in ms. @param started when the first is sent, in the host's time. */
+/**
+ * Returns the minimum time for this number of requests, in ms.
+ * @param started Time of the first request on the host's clock.
+ */
 export function leastMs(host: Counter, requests: number, started: number): number {
   let now = started;
   for (let taken = 0; taken < requests; ) {
@@ -203,7 +214,10 @@ export function leastMs(host: Counter, requests: number, started: number): numbe
   return now - started;
 }
 
-/** What an answer says of the limit. @param limit requests a minute. */
+/**
+ * Returns the rate limit headers of a response.
+ * @param limit Requests a minute.
+ */
 export function hintHeaders(
   hints: Hints,
   limit: number,

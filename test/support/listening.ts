@@ -2,7 +2,10 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** Lets a server listen on a free port of the loopback interface; it is closed after the test. @returns its origin. */
+/**
+ * Lets a server listen on a free loopback port. The test closes the server at its end.
+ * @returns The server's origin.
+ */
 export async function listening(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(async () => {

@@ -1,8 +1,8 @@
-/** The outside of a command that runs until Ctrl-C: its lines can be waited for. */
+/** An `Io` of a command that runs until Ctrl-C. Tests can wait for lines of its output. */
 import { type FakeIo, type FakeIoParts, fakeIo } from "./io.ts";
 
 export interface LiveIo extends FakeIo {
-  /** The first line of either stream that fits, as soon as it is there; those before it are not looked at again. */
+  /** Resolves with the first matching line of either stream. Later calls skip this line and all earlier lines. */
   line(pattern: RegExp): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** Sample parameters for each message of the catalogue: a new message does not compile before it has one. */
+/** Sample parameters for each message of the catalogue. The compiler rejects a new message without samples. */
 import type { catalogue } from "../../src/core/messages/index.ts";
 import type { Given } from "../../src/core/messages/message.ts";
 import { stateSamples } from "./state-messages.ts";

@@ -1,4 +1,7 @@
-/** `describeWith(TERRAFORM)("a webhook", …)` and `itWith(MANDOC)("the pages", …)`: tests that need programs, see `programs.ts`. */
+/**
+ * Declares tests that need programs (see `programs.ts`): `describeWith(TERRAFORM)("a webhook", …)` and
+ * `itWith(MANDOC)("the pages", …)`.
+ */
 import { describe, it, type TestOptions } from "vitest";
 import { type Program, verdictOn } from "./programs.ts";
 
@@ -13,7 +16,10 @@ type Body = () => void | Promise<void>;
 type Rest = [options: TestOptions, body: Body] | [body: Body];
 type Declare = (title: string, options: TestOptions, body: Body) => void;
 
-/** @param fail declares a test of this title that fails. */
+/**
+ * Declares tests for the available programs.
+ * @param fail Declares a failing test with this title.
+ */
 function needing(
   programs: readonly Program[],
   run: Declare,

@@ -4,7 +4,7 @@ import type { ProjectSource } from "../../src/project/source.ts";
 
 type Parts = Pick<typeof import("../../src/cli/parts.ts"), "guardIo" | "opened" | "Project">;
 
-/** The terminal and the project of a command without options, over the outside that a test gives. */
+/** Opens the terminal and the project of a command without options, with the `Io` of a test. */
 export function openedOn(
   { guardIo, opened, Project }: Parts,
   io: Io,

@@ -1,7 +1,7 @@
 /**
- * The folders of this run. What its commands note of requests and creates is not in the user's own: a sandbox of today may get the
- * port and the token of yesterday's, and then an order would be another run's. Temporary files are in memory where the system has
- * such a folder: the tests write and sync a hundred thousand small ones.
+ * Folders of this test run. Its commands store requests and creates outside of the user's own folder, because a new
+ * sandbox may get the port and the token of an earlier sandbox, and an order would then belong to another run.
+ * Temporary files are in memory if possible, because the tests write and sync 100,000 small files.
  */
 import { accessSync, constants, readdirSync, readFileSync, rmSync, statfsSync, statSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -9,9 +9,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 const MEMORY = "/dev/shm";
-/** Some runs beside each other find room in it. */
+/** Minimum free space, in bytes. Sufficient for several simultaneous runs. */
 const ROOM_BYTES = 4 * 2 ** 30;
-/** Short: sockets lie below it, whose paths have 107 bytes at most. */
+/** Short prefix, because paths of sockets below it have at most 107 bytes. */
 const PREFIX = "hf-";
 const DAY_MS = 86_400_000;
 
@@ -22,7 +22,7 @@ export async function setup(): Promise<() => Promise<void>> {
   process.env.XDG_STATE_HOME = path.join(folder, "state");
   await mkdir(process.env.XDG_STATE_HOME);
   if (inMemory) {
-    // The server of the tests of PostgreSQL is another user's, and has a folder of its own below.
+    // The server of the PostgreSQL tests runs as another user, and has its own folder below.
     await chmod(folder, 0o711);
     process.env.TMPDIR = path.join(folder, "t");
     await mkdir(process.env.TMPDIR);
@@ -30,7 +30,10 @@ export async function setup(): Promise<() => Promise<void>> {
   return () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Whether a folder is there, takes files and runs them: containers often forbid the last, or have little room. */
+/**
+ * Returns true if a folder exists, is writable, has enough space and may contain executables. Containers often forbid
+ * executables, or have little space.
+ */
 function holdsPrograms(folder: string): boolean {
   try {
     accessSync(folder, constants.W_OK);
@@ -42,7 +45,7 @@ function holdsPrograms(folder: string): boolean {
   }
 }
 
-/** Removes what runs left that were killed: it is memory. */
+/** Removes the folders of killed runs, because they occupy memory. */
 function dropOld(): void {
   for (const name of readdirSync(MEMORY).filter((one) => one.startsWith(PREFIX))) {
     const folder = path.join(MEMORY, name);

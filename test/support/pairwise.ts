@@ -1,17 +1,17 @@
 /**
- * Few combinations in which every value of every parameter meets every value of every other one: what breaks by two
- * settings together is found without trying all of them. In-parameter-order (Lei and Tai), greedy and without chance.
+ * Generates a small set of combinations that contains each pair of values of two parameters. It detects failures that
+ * depend on two settings without all combinations. In-parameter-order (Lei and Tai), greedy and deterministic.
  */
 
-/** Every parameter with its values. */
+/** Values of each parameter. */
 export type Parameters = Readonly<Record<string, readonly string[]>>;
 export type Combination<P extends Parameters> = { [K in keyof P]: P[K][number] };
 
 type Row = (string | undefined)[];
 
-/** @returns as few rows as the greedy way finds; a parameter alone, or none, gives one row for each value, or one empty row. */
+/** Returns the combinations. One parameter gives one row for each value; no parameter gives one empty row. */
 export function pairwise<P extends Parameters>(parameters: P): Combination<P>[] {
-  // Those with the most values come first: every pair of theirs is its own row anyhow.
+  // The parameters with the most values come first, because each pair of their values needs its own row.
   const names = Object.keys(parameters).toSorted(
     (a, b) => valuesOf(parameters, b).length - valuesOf(parameters, a).length,
   );
@@ -27,7 +27,7 @@ export function pairwise<P extends Parameters>(parameters: P): Combination<P>[] 
   });
 }
 
-/** Rows for one parameter more: first the rows that there are take its values, then new ones take the pairs left over. */
+/** Adds one parameter. First assigns its values to the existing rows, then adds rows for the remaining pairs. */
 function grown(rows: readonly Row[], before: readonly (readonly string[])[], column: readonly string[]): Row[] {
   const open = new Map(column.map((value) => [value, before.map((values) => new Set(values))]));
   const gain = (row: Row, value: string): number =>
@@ -36,7 +36,7 @@ function grown(rows: readonly Row[], before: readonly (readonly string[])[], col
     for (const [at, left] of (open.get(value) ?? []).entries()) left.delete(row[at] ?? "");
   };
   const longer: Row[] = rows.map((row, index) => {
-    // Between equals the turn goes round, so that no value is the favourite.
+    // Equal values take turns, so that no value is preferred.
     const turned = column.map((_, at) => column[(at + index) % column.length] ?? "");
     const best = turned.reduce((one, other) => (gain(row, other) > gain(row, one) ? other : one));
     cover(row, best);

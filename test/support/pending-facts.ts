@@ -1,14 +1,14 @@
-/** Facts about a pending create, complete, with what a test changes. */
+/** Complete facts about a pending create. Tests replace some of them. */
 import type { Remote } from "../../src/core/kinds/kind.ts";
 import type { Attempt, HostFacts, IntentFacts, ObservedFacts, Row } from "../../src/core/lifecycle/decide.ts";
 import type { Observation } from "../../src/core/lifecycle/index.ts";
 
-/** When the first attempt of each create in these facts was recorded and left. */
+/** Time at which the first attempt of each create was recorded and sent. */
 export const SENT = Date.parse("2026-03-01T10:00:00Z");
 
 export const LAG = 60_000;
 
-/** Age of a request at which a list of these facts proves absence. */
+/** Age of a request, in milliseconds, at which a list of these facts proves absence. */
 export const PROOF = 80_000;
 
 export const attempt = (over: Partial<Attempt> = {}, age = 0): Attempt => ({
@@ -39,7 +39,7 @@ export const row = (over: Partial<Row> = {}): Row => ({
   ...over,
 });
 
-/** The account as it is `age` milliseconds after the first attempt. */
+/** Returns the observed facts, `age` milliseconds after the first attempt. */
 export const observed = (age: number, rows: readonly Row[] = [], over: Partial<ObservedFacts> = {}): ObservedFacts => ({
   now: { wall: SENT + age },
   readAt: { wall: SENT + age },
@@ -58,13 +58,13 @@ export const host = (over: Partial<HostFacts> = {}): HostFacts => ({
   ...over,
 });
 
-/** The observation of a pending create whose kind lists these objects. */
+/** Returns the observation of a pending create whose kind lists these objects. */
 export const listing = (readAt: number, ...objects: readonly Remote[]): Observation => ({
   status: "absent",
   matches: [],
   listed: { objects, plans: [], readAt },
 });
 
-/** The same observation for a pending create, which has the whole list. */
+/** Returns the same observation, with the complete list for a pending create. */
 export const whole = (seen: Observation, readAt: number): Observation =>
   seen.status === "absent" && seen.listed === undefined ? listing(readAt, ...(seen.alike ?? [])) : seen;

@@ -1,4 +1,4 @@
-/** A PostgreSQL server of a test's own: in a temporary folder, on loopback, ended by its process id. */
+/** A PostgreSQL server for one test: in a temporary folder, on loopback, ended by its process id. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -9,10 +9,10 @@ import { Client } from "pg";
 import { POSTGRES } from "./programs.ts";
 
 const USER = "hostform";
-/** With characters that an address must encode. */
+/** Password with characters that a connection URL must encode. */
 const PASSWORD = "canary/p@ss-of-postgres";
 
-/** The server refuses to run as root: then it runs as one of these. */
+/** User for the server if the tests run as root, because the server refuses to run as root. */
 const unprivileged = (() => {
   if (process.getuid?.() !== 0) return {};
   const users = new Map(
@@ -27,9 +27,12 @@ const unprivileged = (() => {
 export interface Postgres {
   readonly password: string;
   readonly port: number;
-  /** Makes an empty database. @returns its PG_CONN_STR. */
+  /**
+   * Creates an empty database.
+   * @returns The database's PG_CONN_STR.
+   */
   database(): Promise<string>;
-  /** One statement at the database of a connection string. */
+  /** Executes one statement at the database of a connection string. */
   query(connection: string, sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
   stop(): Promise<void>;
 }
@@ -103,7 +106,7 @@ export async function startPostgres(): Promise<Postgres> {
   };
 }
 
-/** The server says on standard error when it is ready. */
+/** Resolves when the server reports on standard error that it is ready. */
 function listening(server: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = "";
@@ -120,7 +123,7 @@ function end(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return Promise.resolve();
   return new Promise((resolve) => {
     server.once("exit", () => resolve());
-    // At once: clients are not waited for, and nothing of the data is needed any more.
+    // Ends the server at once, because nobody needs its clients and its data any longer.
     server.kill("SIGQUIT");
   });
 }

@@ -1,4 +1,4 @@
-/** An account of every kind of object, with a server that fills the gaps of the specification in some way. */
+/** A project with every kind of object, for servers with any profile. */
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect } from "vitest";
@@ -24,7 +24,7 @@ const www = {
   },
 };
 
-/** Something of everything: two products, a queued job, a generated password, a secret, references, a free map. */
+/** Declaration with every kind: two products, a queued job, a generated password, a secret, references, a free map. */
 const FIRST: Document = {
   project: "profiles",
   services: { www, box: { plan_id: 31, currency: "USD", password_version: 1 } },
@@ -36,30 +36,33 @@ const FIRST: Document = {
   domains: { acme: registration("acme.example") },
 };
 
-/** What was recorded, in a notation of ours: what only the server's notation makes different is the same here. */
+/** Returns the recorded objects in a normalized form, without differences that only the profile causes. */
 async function recorded(project: Project): Promise<Record<string, object>> {
   const { resources } = await project.state();
   return Object.fromEntries(
     [...resources.values()].map(({ address, attributes, private: mark, provider, sensitive }) => {
       const { status, provisioning_status: _, created_at, price, invoice_total, expires_at, ...rest } = attributes;
-      // Another scale is another number, never scaled silently; that there is one is the same.
+      // Another scale gives another number, because hostform never scales amounts silently. Compare only their types.
       const amounts = [price, invoice_total].map((amount) => (amount === null ? null : typeof amount));
       const days = [created_at, expires_at].map(instantOf);
       const words = [phaseOfStatus(status), productOf(rest.product_type), cycleOf(rest.billing_cycle)];
       const { product_type: __, billing_cycle: ___, id, ...same } = rest;
-      // Those of services are said to be integers (§2); of the others there are two notations.
+      // Ids of services are integers (§2). Ids of other records have two forms.
       const known = address.startsWith("hosting_service.") ? id : typeof id;
-      // When it was made depends on how long a run waited for the rate limit, and so do the anchors.
+      // The creation time and the anchors depend on the waits for the rate limit.
       const { created: ____, account: _____, ...noted } = mark;
       return [address, { ...same, id: known, words, amounts, days, mark: noted, provider, sensitive }];
     }),
   );
 }
 
-/** What numbers mean, said in every declaration: of themselves they say nothing. */
+/** `status_words` for numeric status words, in every declaration. Numbers have no recognizable meaning. */
 const NUMBERS = { "0": "pending", "1": "live", "2": "suspended", "3": "gone" };
 
-/** Starts the project that lives. Thirty a minute are fewer than the client knows of: it learns so, or is refused. */
+/**
+ * Starts the project. The limit of 30 requests a minute is lower than the client's default, so the client must learn
+ * the limit or receives a 429.
+ */
 export async function begin(
   profile: NonNullable<SandboxOptions["profile"]>,
   more: SandboxOptions = {},
@@ -80,10 +83,10 @@ export async function begin(
 const own = <T extends { readonly customer_id: number }>(records: readonly T[]): T[] =>
   records.filter(({ customer_id }) => customer_id === 1);
 
-/** One after the other, so that ids and secrets come in the same order each time. */
+/** Applies the changes one after the other, so that ids and secrets always have the same order. */
 const apply = (project: Project, ...args: string[]) => project.apply("--parallelism", "1", ...args);
 
-/** Everything is made once, and then there is nothing to do. */
+/** Creates every object, then checks that the plan has no changes. */
 export async function order(project: Project): Promise<object> {
   await apply(project);
   const made = await recorded(project);
@@ -93,7 +96,7 @@ export async function order(project: Project): Promise<object> {
   return made;
 }
 
-/** A stack that only reads, and says what the account is like. */
+/** A stack that only reads data sources, and outputs the account. */
 const STACK = {
   terraform: { required_providers: { hosting: { source: "hostform/hosting", version: "~> 0.1" } } },
   provider: { hosting: [{ project: "profiles" }] },
@@ -120,7 +123,10 @@ const STACK = {
   },
 };
 
-/** Data sources show the same, in hostform's words where the server's are not specified. */
+/**
+ * Checks that data sources show the same account, in hostform's words if the specification leaves the server's words
+ * open.
+ */
 export async function ask(project: Project): Promise<object> {
   await writeFile(path.join(project.dir, "reading.tf.json"), JSON.stringify(STACK));
   await apply(project, "--stack", "reading.tf.json", "--state", "reading.tfstate");

@@ -1,13 +1,13 @@
-/** The command line: the built program for tests that start processes, and the command line in this process. */
+/** The built program for tests that start processes, and the command line in this process. */
 import path from "node:path";
 import { builtPackage } from "./built-package.ts";
 import { fakeIo } from "./io.ts";
 import { shipped } from "./shipped.ts";
 
-/** The command line of the built package. */
+/** Command line of the built package. */
 export const { runCli, loadParts } = await shipped("cli.js");
 
-/** What came of a command line that ran in this process, by the real time: for tests that are not about processes. */
+/** Runs a command line in this process with the system clock. For tests that are not about processes. */
 export async function runHere(
   args: readonly string[],
   where: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
@@ -17,5 +17,5 @@ export async function runHere(
   return { code, out: io.stdout(), err: io.stderr(), text: io.stdout() + io.stderr() };
 }
 
-/** Path of the built command line, for `node`. */
+/** Returns the path of the built command line, for `node`. */
 export const builtProgram = async (): Promise<string> => path.join(await builtPackage(), "dist/hostform.js");

@@ -1,4 +1,4 @@
-/** The programs beside Node that some tests need, and the decision about a test whose program is missing. */
+/** Programs other than Node that some tests need, and the decision about tests whose program is missing. */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, globSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,17 +6,17 @@ import path from "node:path";
 
 export interface Program {
   readonly name: string;
-  /** Its path; undefined on a machine without the program. */
+  /** Path of the program. Undefined if the machine lacks the program. */
   readonly path: string | undefined;
-  /** One sentence: where the tests look for the program, and how a user gets it. */
+  /** Sentence with the place where the tests look for the program, and the way to install it. */
   readonly get: string;
-  /** The Debian package that `.ci/run` installs. */
+  /** Debian package that `.ci/run` installs. */
   readonly debian?: string;
-  /** CI goes on without the program. Terraform is in no repository of Debian. */
+  /** True if CI may lack the program. No Debian repository contains Terraform. */
   readonly optionalInCi?: true;
 }
 
-/** The first executable of these names: all folders of the PATH for the first name, then for the second. */
+/** Returns the first executable: searches all folders of the PATH for the first name, then for the second name. */
 function onPath(names: readonly string[], more: readonly string[] = []): string | undefined {
   const folders = [...(process.env.PATH ?? "").split(path.delimiter), ...more];
   return names.flatMap((name) => folders.map((folder) => path.join(folder, name))).find(isExecutable);
@@ -52,7 +52,7 @@ export const CHROMIUM: Program = {
   get: "Put it on the PATH, or its path into CHROMIUM. On Debian: `apt-get install chromium`.",
 };
 
-/** The path is that of `initdb`; the server lies beside it. Debian keeps both off the PATH. */
+/** Path of `initdb`, in the folder of the server. Debian does not add this folder to the PATH. */
 export const POSTGRES = packaged("PostgreSQL", "postgresql", onPath(["initdb"], globSync("/usr/lib/postgresql/*/bin")));
 export const BASH = packaged("bash", "bash");
 export const ZSH = packaged("zsh", "zsh");
@@ -60,7 +60,7 @@ export const FISH = packaged("fish", "fish");
 export const MANDOC = packaged("mandoc", "mandoc");
 export const UNZIP = packaged("unzip", "unzip");
 
-/** A container may withhold the right to mount, so CI may lack it. */
+/** A container may forbid mounts, so CI may lack this right. */
 export const MOUNT: Program = {
   name: "The right to mount",
   path: mayMount() ? "unshare" : undefined,
@@ -75,15 +75,15 @@ function mayMount(): boolean {
 
 export const PROGRAMS: readonly Program[] = [TERRAFORM, CHROMIUM, POSTGRES, BASH, ZSH, FISH, MANDOC, UNZIP, MOUNT];
 
-/** Fate of a test: it runs, it is skipped and counted at the end of the run, or it fails. */
+/** Decision about a test: it runs, it is skipped and counted at the end of the run, or it fails. */
 export type Verdict =
   | { readonly do: "run" }
   | { readonly do: "skip"; readonly program: string; readonly get: string }
   | { readonly do: "fail"; readonly message: string };
 
 /**
- * Decides about a test that needs programs. In CI nothing is skipped, for a green run would prove less than it says; Terraform is
- * the exception, because a CI machine cannot install it from Debian.
+ * Decides about a test that needs programs. CI skips no test, because a passing run would prove less than expected.
+ * Terraform is the exception, because CI cannot install it from Debian.
  */
 export function verdictOn(programs: readonly Program[], env: Readonly<Record<string, string | undefined>>): Verdict {
   const missing = programs.filter((one) => one.path === undefined);

@@ -1,6 +1,6 @@
 /**
- * A project in its own folder, with a sandbox as its host and a clock that only sleeps move: what conformance tests
- * and journeys work on. Everything is closed and removed after the test.
+ * A project in its own folder, with a sandbox and a clock that only sleeps advance. Conformance tests and journeys use
+ * it. The test closes and removes the project at its end.
  */
 
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,29 +20,31 @@ import { openedOn } from "./opened.ts";
 import { loadParts, runCli } from "./program.ts";
 import { type Pinned, profileOfRun, startSandbox } from "./sandbox.ts";
 
-/** What a command did. */
+/** Result of a command. */
 export interface Ran {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** Both streams, for what must stand in neither. */
+  /** Both streams in one text. */
   readonly text: string;
 }
 
 export interface ProjectOptions {
-  /** Of the sandbox. The rate limit is off unless it is set here. */
+  /** Options of the sandbox. The rate limit is disabled by default. */
   readonly sandbox?: SandboxOptions;
-  /** What the server must be like for this test, whatever profile the suite runs under. Say why. */
+  /**
+   * Profile values that this test requires, regardless of the suite's profile. The test gives the reason in a comment.
+   */
   readonly pinned?: Pinned;
-  /** The declaration: YAML, or a document that is written as JSON, which is YAML too. */
+  /** Declaration: YAML, or a document that is written as JSON, a subset of YAML. */
   readonly declare?: string | object;
   readonly token?: keyof Sandbox["tokens"];
   readonly env?: Readonly<Record<string, string>>;
-  /** Default: one that every sleep moves, also while requests are under way. */
+  /** Clock of the project. Default: a clock that every sleep advances, even during requests. */
   readonly clock?: TestClock;
 }
 
-/** Starts a project. Invoices pay themselves and orders are provisioned at once, unless the options say otherwise. */
+/** Starts a project. By default, invoices are paid automatically, and orders are provisioned immediately. */
 export async function startProject(options: ProjectOptions = {}): Promise<Project> {
   const { clock = testClock() } = options;
   let project: Project | undefined;
@@ -78,25 +80,25 @@ export class Project {
   readonly dir: string;
   readonly sandbox: Sandbox;
   readonly clock: TestClock;
-  /** What the server is like. */
+  /** Profile of the server. */
   readonly profile: Profile;
-  /** The environment of the commands; tests may change it. */
+  /** Environment of the commands. Tests may change it. */
   readonly env: Record<string, string | undefined>;
-  /** What the user types when asked; called with the question. */
+  /** Returns the input of the user for a question. */
   answer: (question: string) => string | undefined = () => undefined;
-  /** Called with what a command writes to standard output. */
+  /** Called with each text that a command writes to standard output. */
   onText: (text: string) => void = () => undefined;
-  /** Called when the sandbox is about to wait, as a fault with `delayMs` makes it. */
+  /** Called when the sandbox waits for a fault with `delayMs`. */
   onDelay: () => void = () => undefined;
-  /** What a command that is given or asked for a secret does. Tests that let one run say so. */
+  /** Handles a command that receives or returns a secret. Fails unless the test replaces it. */
   onCapture: Io["capture"] = async ([command]) => {
     throw new Error(`a test must not start ${command}`);
   };
-  /** What `--app` does. Tests that let one run say so. */
+  /** Handles the command of `--app`. Fails unless the test replaces it. */
   onShell: Io["shell"] = async (line) => {
     throw new Error(`a test must not run ${line}`);
   };
-  /** What becomes of a command that ends its process. Tests that let one do so say so. */
+  /** Handles a command that ends its process. Fails unless the test replaces it. */
   onExit: Io["exit"] = (code) => {
     throw new Error(`a test must not end its process (${code})`);
   };
@@ -124,13 +126,15 @@ export class Project {
     return path.join(this.dir, "hosting.tfstate");
   }
 
-  /** Writes the declaration. */
   async declare(document: string | object, file = "hosting.yaml"): Promise<void> {
     const text = typeof document === "string" ? document : JSON.stringify(document, null, 2);
     await writeFile(path.join(this.dir, file), text);
   }
 
-  /** Another project on this machine, of the same token: its own folder, and nothing shared but the host, the environment and the clock. */
+  /**
+   * Returns another project with the same token on this machine. It has its own folder, and shares the host, the
+   * environment and the clock.
+   */
   async beside(document: string | object): Promise<Project> {
     const dir = path.join(this.dir, "beside");
     await mkdir(dir);
@@ -146,7 +150,10 @@ export class Project {
     return { code, out: out.join(""), err: err.join(""), text: [...out, ...err].join("") };
   }
 
-  /** `hostform apply --auto-approve`, and a minute in which lists show what it made; fails the test unless it ends well. */
+  /**
+   * Runs `hostform apply --auto-approve`, and advances the clock until lists show the created objects. Fails the test
+   * if the command fails.
+   */
   async apply(...args: string[]): Promise<Ran> {
     const ran = await this.run("apply", "--auto-approve", ...args);
     expect(ran.code, ran.text).toBe(0);
@@ -154,7 +161,7 @@ export class Project {
     return ran;
   }
 
-  /** Makes a plan, and sees to it that nothing but GETs was sent and the state stayed as it was. */
+  /** Creates a plan. Fails the test if the plan sends a write request or changes the state. */
   async plan(options: Partial<RunOptions> = {}): Promise<Plan> {
     const [stored, before] = [await this.stateText(), this.control.requests().length];
     const parts = await loadParts();
@@ -167,7 +174,10 @@ export class Project {
     return plan;
   }
 
-  /** Plans and applies what it plans. @param asked somebody approves it in between. */
+  /**
+   * Plans, then applies the plan.
+   * @param asked True if a user approves the plan before the apply.
+   */
   async planned(asked = false): Promise<{ readonly plan: Plan; readonly result: ApplyResult }> {
     const parts = await loadParts();
     const { project } = openedOn(parts, this.#io([], []), { quiet: true }, { dir: this.dir, state: this.statePath });
@@ -178,7 +188,7 @@ export class Project {
     });
   }
 
-  /** The planned change of one address. */
+  /** Returns the planned change of an address. */
   async changeOf(address: string, options: Partial<RunOptions> = {}): Promise<Change> {
     const { changes, diagnostics } = await this.plan(options);
     const change = changes.find((candidate) => candidate.address === address);
@@ -186,7 +196,7 @@ export class Project {
     return change;
   }
 
-  /** Fails unless there is nothing to do and nothing to say. */
+  /** Fails the test if the plan has changes or diagnostics. */
   async expectNoChanges(): Promise<void> {
     const { changes, diagnostics, drift } = await this.plan();
     const doing = changes.filter(({ actions, importing }) => actions[0] !== "no-op" || importing !== undefined);
@@ -197,7 +207,7 @@ export class Project {
     return existsSync(this.statePath) ? readFile(this.statePath, "utf8") : undefined;
   }
 
-  /** The state, with what the journal of a run that was stopped adds to it. */
+  /** Returns the state, including the journal of an interrupted run. */
   async state(): Promise<State> {
     const store = createFileStore({ path: this.statePath, clock: this.clock });
     const open = await store.open({ write: false, command: "read", timeoutMs: 0 });
@@ -205,7 +215,10 @@ export class Project {
     return open.state;
   }
 
-  /** What is recorded of one address, without the time of creation and the account, which every mark has; undefined when nothing is. */
+  /**
+   * Returns the state entry of an address, or undefined. Omits the creation time and the account, which every entry
+   * has.
+   */
   async recorded(address: string): Promise<ResourceState | undefined> {
     const resource = (await this.state()).resources.get(address);
     if (resource === undefined) return undefined;
@@ -213,18 +226,18 @@ export class Project {
     return { ...resource, private: mark };
   }
 
-  /** Loses the state and everything beside it. */
+  /** Deletes the state and all files beside it. */
   async loseState(): Promise<void> {
     this.recall(new Map());
   }
 
-  /** State, journal and backup as they are on disk at this very moment, by name. */
+  /** Returns the current state, journal and backup on disk, by file name. */
   memory(): ReadonlyMap<string, string> {
     const names = readdirSync(this.dir).filter((name) => /^hosting\.tfstate/.test(name));
     return new Map(names.map((name) => [name, readFileSync(path.join(this.dir, name), "utf8")]));
   }
 
-  /** Puts state, journal and backup back to what they were, as if nothing had been written since. */
+  /** Restores the state, journal and backup, and removes later files. */
   recall(memory: ReadonlyMap<string, string>): void {
     for (const name of this.memory().keys()) rmSync(path.join(this.dir, name));
     for (const [name, text] of memory) writeFileSync(path.join(this.dir, name), text);
@@ -235,27 +248,24 @@ export class Project {
     else await writeFile(this.statePath, text);
   }
 
-  /** The id under which the API knows a record, as hostform writes it; the control port counts records. */
+  /** Returns the id of a record in the form of the API, as hostform writes it. The control API numbers the records. */
   idOf(collection: keyof typeof RECORDS, id: number | undefined): string {
     return id === undefined ? "none" : String(recordId(RECORDS[collection], id, this.profile));
   }
 
-  /**
-   * `GET /services` for each request that the sandbox got since the last look; the log starts again. Ids are those of the
-   * control port.
-   */
+  /** Returns `GET /services` for each request since the last call, with the ids of the control API. Clears the log. */
   sent(): string[] {
     const entries = this.control.requests();
     this.control.clearRequests();
     return entries.map((entry) => line(entry, this.profile));
   }
 
-  /** The same, without the GETs. */
+  /** Returns the requests since the last call, without the GETs. */
   changesSent(): string[] {
     return this.sent().filter((text) => !text.startsWith("GET"));
   }
 
-  /** Presses Ctrl-C. */
+  /** Simulates Ctrl-C. */
   interrupt(): void {
     for (const callback of this.#interrupts) callback();
   }
@@ -301,7 +311,7 @@ export class Project {
   }
 }
 
-/** Collections whose records have ids that the specification leaves open. */
+/** Collections whose ids have a form that the specification leaves open. */
 const RECORDS = {
   grants: "grant",
   webhooks: "webhook",

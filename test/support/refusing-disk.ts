@@ -1,12 +1,12 @@
-/** A file system that refuses operations, for the built files as well: they import Node's module, and it is changed. */
+/** A file system that rejects operations. Changes Node's module, because the built files import it. */
 import fs from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
 import { onTestFinished, vi } from "vitest";
 
 /**
- * Lets the system refuse an operation on each file whose name fits, until the test ends or the returned function is called.
- * @param code such as `EXDEV`, `ENOSPC`.
+ * Rejects an operation on each file with a matching name, until the test ends or the returned function is called.
+ * @param code Error code, such as `EXDEV` or `ENOSPC`.
  */
 export function refuse(operation: "rename" | "link" | "open", name: string | RegExp, code: string): () => void {
   const real = fs[operation] as (...paths: unknown[]) => Promise<unknown>;
@@ -15,7 +15,7 @@ export function refuse(operation: "rename" | "link" | "open", name: string | Reg
     return typeof name === "string" ? base === name : name.test(base);
   };
   const spy = vi.spyOn(fs, operation).mockImplementation(async (...args: unknown[]): Promise<never> => {
-    // A full disk refuses no reading.
+    // A full disk still allows reading.
     const isReading = typeof args[1] === "number" && (args[1] & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) === 0;
     if (!isReading && args.slice(0, 2).some(fits))
       throw Object.assign(new Error(`${code}: refused, ${operation}`), { code });

@@ -1,4 +1,4 @@
-/** A declared domain, valid in everything; registering it costs money, and nothing can read it back. */
+/** Returns a valid declared domain. */
 export const registration = (domain: string) => ({
   domain,
   years: 1,

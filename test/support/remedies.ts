@@ -1,14 +1,15 @@
 import type { Remediable, Remedy } from "../../src/core/model/index.ts";
 import { yamlRemedies } from "../../src/fronts/yaml/remedies.ts";
 
-/** What a diagnostic says is to be done, as it reads for a declaration in YAML. */
+/** Returns the fix of a diagnostic, as a YAML declaration shows it. */
 export function fixOf(diagnostic: Remediable | undefined): string | undefined {
   return diagnostic && yamlRemedies(diagnostic);
 }
 
 /**
- * Stands for remedies that read as a text, or as a matcher of texts asks: `{ remedies: saying(expect.stringContaining("…")) }`.
- * @param address of the resource that they are about.
+ * Returns a matcher for remedies by their rendered text: `{ remedies: saying(expect.stringContaining("…")) }`.
+ * @param text The exact text, or a matcher of texts.
+ * @param address Address of the resource in the remedies.
  */
 export function saying(text: unknown, address?: string) {
   const isMatcher = (value: unknown): value is { asymmetricMatch(other: unknown): boolean } =>

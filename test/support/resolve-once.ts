@@ -1,6 +1,7 @@
 /**
- * Commands import what they need when they run, thousands of times in one process of the tests. Each time, Node would resolve the
- * name and vitest would report it to its main process: this remembers where a module is, of the sources and of the built package.
+ * Remembers the resolved paths of modules in the sources and in the built package. Commands import modules when they
+ * run, thousands of times in one process of the tests. Without this cache, Node would resolve each import again, and
+ * vitest would report each one to its main process.
  */
 import { type ResolveFnOutput, registerHooks } from "node:module";
 
@@ -9,7 +10,7 @@ const OWN = ["../../src/", "../../node_modules/.cache/hostform-program/"].map(
 );
 const registered = Symbol.for("hostform.resolve-once");
 
-// Vitest runs this file before each file of tests.
+// Vitest runs this file before each test file.
 if (!(registered in globalThis)) {
   Object.defineProperty(globalThis, registered, { value: true });
   const found = new Map<string, ResolveFnOutput>();

@@ -1,8 +1,14 @@
-/** A host in front of the sandbox that says what it says in other words: for the gaps that no switch fills. */
+/**
+ * A host in front of the sandbox that rewrites its responses. For gaps of the specification without a profile switch.
+ */
 import { createServer, type IncomingMessage } from "node:http";
 import { listening } from "./listening.ts";
 
-/** @param rewrite makes another JSON value of each answer; `method`: that of its request. @returns the base URL. Closed after the test. */
+/**
+ * Starts the host. The test closes the host at its end.
+ * @param rewrite Returns the new JSON value of a response. `method` is the method of the request.
+ * @returns The base URL.
+ */
 export async function rewritingHost(
   target: string,
   rewrite: (answer: unknown, method: string) => unknown,
@@ -17,7 +23,7 @@ export async function rewritingHost(
       redirect: "manual",
       ...(body !== undefined && body.length > 0 && { body }),
     }).catch(() => undefined);
-    // A host that drops the connection drops it here as well.
+    // If the sandbox drops the connection, this host drops it also.
     if (answer === undefined) return void response.destroy();
     const text = await answer.text();
     const {
@@ -40,7 +46,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** The value with other status words, at every depth. */
+/** Returns the value with replaced status words, at every depth. */
 export function withStatusWords(value: unknown, words: Readonly<Record<string, unknown>>): unknown {
   if (Array.isArray(value)) return value.map((item) => withStatusWords(item, words));
   if (typeof value !== "object" || value === null) return value;
@@ -51,7 +57,7 @@ export function withStatusWords(value: unknown, words: Readonly<Record<string, u
   return Object.fromEntries(entries);
 }
 
-/** The value with each field of these names rewritten, at every depth. Undefined: the field stays as it is. */
+/** Returns the value with each field of these names rewritten, at every depth. Undefined keeps the field. */
 export function rewritten(answer: unknown, names: Readonly<Record<string, (value: unknown) => unknown>>): unknown {
   if (Array.isArray(answer)) return answer.map((item) => rewritten(item, names));
   if (typeof answer !== "object" || answer === null) return answer;

@@ -1,6 +1,6 @@
 /**
- * The sandbox of all tests: every exchange with its API is held against `schemas/openapi.yaml`, and so is every event that
- * it sent. A violation fails the test that closes the sandbox.
+ * Sandbox of all tests. Validates every API request, response and event against `schemas/openapi.yaml`. A violation
+ * fails the test that closes the sandbox.
  */
 import { expect, onTestFailed } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox as start } from "../../src/sandbox/index.ts";
@@ -8,38 +8,41 @@ import { completeProfile, type Profile, type ProfileSwitch, profileText } from "
 import { drawnProfile } from "./drawn-profile.ts";
 import { validator } from "./openapi/validate.ts";
 
-/** What is known of a sandbox that is watched. */
+/** Validation of a sandbox. */
 interface Watch {
   readonly profile: Profile;
   readonly violations: string[];
-  /** Why violations are let pass; undefined: they are not. */
+  /** Reason why violations are allowed. Undefined if they fail the test. */
   excuse: string | undefined;
 }
 
 const watches = new WeakMap<Sandbox, Watch>();
 
-/** Beyond it the list says nothing new. */
+/** Maximum number of reported violations. */
 const MOST = 20;
 
-/** Values of switches that a test needs, the one to take first: what it is about is said by a server like that alone. */
+/** Values of profile switches that a test requires. The first value is preferred. */
 export type Pinned = { readonly [K in ProfileSwitch]?: readonly Profile[K][] };
 
 /**
- * Lists that say where they end. The others are read until a page is short, which costs a request more: for tests that count
- * requests, or name one by its number.
+ * Envelopes whose lists mark their last page. With the other envelopes, a client reads until an incomplete page, which
+ * needs one more request. For tests that count requests or select a request by its number.
  */
 export const ENDING_LISTS = ["laravel", "data_meta", "items_pagination", "named_has_more", "flat"] as const;
 
-/** A host that has nothing in place of an empty list can only be used where lists with rows have no more around them. */
+/**
+ * Returns a usable profile. If a host returns nothing for an empty list, hostform can use the host only if lists with
+ * items have no other fields.
+ */
 export const withKnownForm = (profile: Partial<Profile>): Partial<Profile> =>
   profile.empty_list === "nothing" || (profile.empty_list === "map" && profile.envelope === "array")
     ? { ...profile, envelope: "data_only" }
     : profile;
 
 /**
- * The profile that suites run under which any must pass: `npm run test:long profiles` sets it, a test's own goes before it.
- * With `drawn` each test has another one, by its name and the seed, and says which if it fails.
- * @param pinned the values that a switch may have; where the run has another one, it is the first of them.
+ * Returns the profile of the suite, which `npm run test:long profiles` sets. The test's own values have priority. With
+ * `drawn`, each test has a random profile that depends on its name and the seed, and reports the profile if it fails.
+ * @param pinned Allowed values of switches. If the suite's value is not allowed, the first allowed value replaces it.
  */
 export function profileOfRun(pinned: Pinned = {}): { readonly profile: Profile } {
   const { HOSTFORM_PROFILE: given, HOSTFORM_SEED: seed = "1" } = process.env;
@@ -57,7 +60,7 @@ export function profileOfRun(pinned: Pinned = {}): { readonly profile: Profile }
   return { profile: whole };
 }
 
-/** Starts a sandbox that is watched. @throws (its `close`) Error with the violations. */
+/** Starts a sandbox with validation. Its `close` throws an Error with the violations. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const watch: Watch = { profile: completeProfile(options.profile), violations: [], excuse: undefined };
   const { profile, violations } = watch;
@@ -68,7 +71,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       if (violations.length >= MOST) return;
       violations.push(...validator().exchange(exchange, { profile }));
       const { method, url, status, faulty } = exchange;
-      // The document allows servers to fail; this one does so by a fault, or it has a defect.
+      // The document allows server errors. Without a fault, a server error of the sandbox is a defect.
       if (status !== null && status >= 500 && !faulty)
         violations.push(`${method} ${url} → ${status}: no fault made it fail`);
     },
@@ -92,13 +95,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return sandbox;
 }
 
-/** Lets violations pass in a test that makes them: by changing records to what no server would send, for example. */
+/** Allows violations in a test that causes them, for example by invalid records. */
 export function excuseViolations(sandbox: Sandbox, why: string): void {
   const watch = watches.get(sandbox);
   if (watch !== undefined) watch.excuse = why;
 }
 
-/** The violations so far. */
+/** Returns the violations so far. */
 export function violationsOf(sandbox: Sandbox): readonly string[] {
   return watches.get(sandbox)?.violations ?? [];
 }

@@ -1,8 +1,8 @@
-/** What leaves, as undici hands it to a socket: nothing of ours decides what counts. */
+/** Records the requests that undici passes to a socket. No code of hostform is involved. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { onTestFinished } from "vitest";
 
-/** A request that was handed to a socket. */
+/** A request that was passed to a socket. */
 export interface Sent {
   readonly method: string;
   readonly path: string;
@@ -10,9 +10,9 @@ export interface Sent {
 }
 
 /**
- * All requests to this server from now on.
- * @param isMoment asked right before each is written, with how many there are now, until it says yes.
- * @param act called then, once.
+ * Records all requests to this server from now on.
+ * @param isMoment Called before each request is written, with the number of requests so far, until it returns true.
+ * @param act Called once when `isMoment` returns true.
  */
 export function watchSockets(
   { url }: { readonly url: string },
@@ -36,6 +36,6 @@ export function watchSockets(
   return all;
 }
 
-/** Orders among them: §4 POST /services. */
+/** Returns the orders among the requests (§4 POST /services). */
 export const ordersIn = (sent: readonly Sent[]) =>
   sent.filter(({ method, path }) => method === "POST" && path.endsWith("/services"));

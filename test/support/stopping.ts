@@ -1,8 +1,11 @@
-/** Stops at any moment of a run: drawn, brought about, and what was on its way by then. */
+/** Generates stops of a run at random moments, and records the requests around a stop. */
 import { fc } from "./fc.ts";
 import { type Sent, watchSockets } from "./sockets.ts";
 
-/** The request at which a run is stopped, and how many turns of the event loop after it was handed to its socket. */
+/**
+ * Moment of a stop: the number of a request, and the number of turns of the event loop after the request was passed to
+ * its socket.
+ */
 export interface Moment {
   readonly at: number;
   readonly turns: number;
@@ -10,28 +13,28 @@ export interface Moment {
 
 const turns = fc.integer({ min: 0, max: 8 });
 
-/** Draws a moment among so many requests. */
+/** Generates a moment within this number of requests. */
 export const momentWithin = (requests: number) => ({ at: fc.integer({ min: 1, max: requests }), turns });
 
-/** Draws how many turns after a stop another one comes; undefined: it does not. */
+/** Generates the number of turns between a stop and a second stop. Undefined: no second stop. */
 export const anotherStop = fc.option(turns, { nil: undefined });
 
-/** Does it after so many turns of the event loop. */
+/** Calls `act` after this number of turns of the event loop. */
 async function after(count: number, act: () => void): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
   act();
 }
 
 export interface Stopping {
-  /** All that was sent, also after the run. */
+  /** All sent requests, including requests after the run. */
   readonly sent: readonly Sent[];
-  /** How many had been handed to a socket at the stop; undefined: the run had ended by then. */
+  /** Number of requests that were passed to a socket before the stop. Undefined if the run ended before the stop. */
   readonly atStop: number | undefined;
-  /** To be called when the run has ended. */
+  /** Ends the recording. Called when the run has ended. */
   end(): Promise<void>;
 }
 
-/** Stops a run against this server at a moment, and once more `again` turns later. */
+/** Stops a run against this server at a moment, and a second time `again` turns later. */
 export function stopAt(
   server: { readonly url: string },
   moment: Moment,

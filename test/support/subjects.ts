@@ -1,4 +1,4 @@
-/** Builders for unit tests of lifecycle and engine: kinds, records as they are read, states, declarations, accounts. */
+/** Builders for unit tests of lifecycle and engine: kinds, objects, states, declarations and accounts. */
 import type {
   CallOptions,
   Mutation,
@@ -30,7 +30,7 @@ export function kindOf(type: string): Kind {
   return kind;
 }
 
-/** A service as the kind reads it: live, shared hosting, of www.acme.example. */
+/** Attributes of a live service with shared hosting of www.acme.example, as the kind reads them. */
 export const liveService: JsonObject = {
   id: "1001",
   plan: "Shared Start",
@@ -63,7 +63,7 @@ export const liveWebhook: JsonObject = {
   created_at: "2026-11-21T10:00:00+00:00",
 };
 
-/** All attributes of a kind, null where none is given: as they are recorded. */
+/** Returns all attributes of a kind, as the state records them: null for each missing attribute. */
 export function complete(kind: Kind, attributes: JsonObject): JsonObject {
   return { ...Object.fromEntries(attributesOf(kind).map(({ name }) => [name, null])), ...attributes };
 }
@@ -104,30 +104,30 @@ export function desiredOf(...resources: readonly DesiredResource[]): Desired {
   return { project: "acme", providers: new Map([["default", { alias: "default" }]]), resources, files: [] };
 }
 
-/** What a fake account holds, and what it was asked. */
+/** A fake account with its objects and a log of its readings. */
 export interface FakeAccount {
   readonly account: Account;
   readonly kind: Kind;
-  /** The live objects; tests change them. */
+  /** Live objects. Tests change them. */
   readonly objects: Map<string, Remote>;
-  /** `list`, `list 1001`, `get 1001`: each look at the account. */
+  /** Readings of the account: `list`, `list 1001` or `get 1001`. */
   readonly asked: string[];
-  /** The list of plans; "refused": the token may not read it (403). */
+  /** List of plans. "refused": the token may not read the list (403). */
   plans: readonly Partial<PlanRecord>[] | "refused";
-  /** Listing fails, with an answer. */
+  /** True if listing fails with an error response. */
   broken: boolean;
-  /** No row can have moved past a reading. */
+  /** True if no item of a list can move during a reading. */
   isWhole: boolean;
-  /** What time it is at the host. */
+  /** Returns the time of the host. */
   now: () => number;
 }
 
-/** An account in which one kind is read from a map, without any client. */
+/** Returns an account without a client. It reads one kind from a map. */
 export function fakeAccount(of: Kind, ...objects: readonly Remote[]): FakeAccount {
   return fakeAccountWith({}, of, ...objects);
 }
 
-/** The same with settings of the provider. */
+/** Returns the same account with settings of the provider. */
 export function fakeAccountWith(settings: Partial<ReadSettings>, of: Kind, ...objects: readonly Remote[]): FakeAccount {
   const live = new Map(objects.map((object) => [object.id, object]));
   const asked: string[] = [];
@@ -169,13 +169,13 @@ export function fakeAccountWith(settings: Partial<ReadSettings>, of: Kind, ...ob
   return fake;
 }
 
-/** A place within a request limit that is never used up. */
+/** Returns a permit of a request limit that is never reached. */
 export const freeTicket = () =>
   ({ isOpen: true, use: () => true, takeTurn: async () => true, release: () => undefined }) as unknown as Ticket;
 
 /**
- * A writer that records what is sent and gives prepared answers.
- * @param answer may let the request leave once more, as a client does that repeats it.
+ * Returns a writer that records the requests and returns prepared responses.
+ * @param answer Returns the response. It may call `leave` to simulate a client that repeats the request.
  */
 export function fakeWriter(
   answer: (mutation: Mutation, nth: number, leave: () => void) => unknown,
@@ -198,7 +198,7 @@ export const remote = (attributes: JsonObject, phase: Remote["phase"] = "live"):
   phase,
 });
 
-/** A request that failed, and how far it got. */
+/** Returns the error of a failed request. `reached` is the progress of the request. */
 export function failure(
   reached: Reached,
   status?: number,

@@ -1,4 +1,4 @@
-/** One declaration of all six kinds, with what each can have, for both fronts. */
+/** One declaration of all six kinds with their attributes, for YAML and for Terraform. */
 
 const CONTACT = {
   first_name: "Ana",
@@ -11,7 +11,7 @@ const CONTACT = {
   country: "GE",
 };
 
-/** For hostform. The password is in TF_VAR_password. */
+/** Declaration for hostform. TF_VAR_password contains the password. */
 export const YAML = {
   project: "both",
   services: {
@@ -58,7 +58,7 @@ export const YAML = {
   },
 };
 
-/** For Terraform; without the `required_providers` block. */
+/** Declaration for Terraform, without the `required_providers` block. */
 export const HCL = `
 variable "password" {
   type      = string
@@ -141,7 +141,7 @@ ${Object.entries(CONTACT)
   deletion_policy = "forget"
 }
 `;
-/** What both record, in order. */
+/** Addresses in both states, sorted. */
 export const ADDRESSES = [
   "hosting_client_account.acme",
   "hosting_client_account.bare",

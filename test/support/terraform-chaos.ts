@@ -1,4 +1,4 @@
-/** Terraform and its provider, killed in the middle of an apply. */
+/** Kills Terraform and its provider during an apply. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -8,10 +8,13 @@ import type { Ended } from "./terraform-outcome.ts";
 
 const PRELOAD = path.join(import.meta.dirname, "terraform-kill.ts");
 
-/** A provider that is left alone ends with its connection; what is under way to the API may take a moment. */
+/**
+ * Time limit for the provider to end after the death of Terraform, in milliseconds. Requests in progress may take a
+ * moment.
+ */
 const ALONE_MS = 5_000;
 
-/** An operation of one of the provider's processes of a command. */
+/** An operation of one provider process of a command. */
 export interface DoomPoint {
   readonly process: number;
   readonly nth: number;
@@ -20,10 +23,10 @@ export interface DoomPoint {
 
 export type Whom = "terraform" | "provider" | "both";
 
-/** One resource after the other: the same run each time. */
+/** Changes one resource after the other, so that each run is the same. */
 const APPLY = ["apply", "-auto-approve", "-input=false", "-no-color", "-parallelism=1"];
 
-/** Everything back to the beginning: the account, the state, and what the provider remembers. */
+/** Resets the account, the state and the store of the provider. */
 export function startOver(terraform: Terraform): void {
   terraform.control.reset();
   const old = ["terraform.tfstate", "terraform.tfstate.backup", ".terraform.tfstate.lock.info", "doom"];
@@ -31,7 +34,7 @@ export function startOver(terraform: Terraform): void {
   rmSync(terraform.stateHome, { recursive: true, force: true });
 }
 
-/** The operations of an apply that nothing happens to. */
+/** Returns the operations of an apply without faults. */
 export async function operationsOf(terraform: Terraform, args: readonly string[] = APPLY): Promise<DoomPoint[]> {
   startOver(terraform);
   const ended = await doomed(terraform, undefined, args);
@@ -45,7 +48,7 @@ export async function operationsOf(terraform: Terraform, args: readonly string[]
   });
 }
 
-/** An apply that is killed before the operation. Waits until nothing of it is left. */
+/** Kills an apply before the operation. Waits until all its processes have ended. */
 export async function killedApply(
   terraform: Terraform,
   point: DoomPoint,
@@ -75,7 +78,7 @@ async function doomed(terraform: Terraform, at: string | undefined, args: readon
   }
 }
 
-/** Fails when a process of the folder is still there after a moment. */
+/** Fails if a process of the folder still exists after the time limit. */
 export async function expectNobodyLeft(terraform: Terraform): Promise<void> {
   const until = Date.now() + ALONE_MS;
   while ((terraform.processes()?.length ?? 0) > 0 && Date.now() < until) await delay(10);
@@ -83,8 +86,9 @@ export async function expectNobodyLeft(terraform: Terraform): Promise<void> {
 }
 
 /**
- * Applies until a plan has nothing to do, at most three times; imports once what only its owner knows.
- * @param nameless the address of an order without a domain. @returns how often it was applied.
+ * Applies until a plan has no changes, at most three times. Once imports an object if only its owner can identify it.
+ * @param nameless Address of an order without a domain.
+ * @returns The number of applies.
  */
 export async function untilQuiet(terraform: Terraform, nameless?: string): Promise<number> {
   for (let run = 1; ; run++) {
@@ -93,13 +97,13 @@ export async function untilQuiet(terraform: Terraform, nameless?: string): Promi
     if (run === 1 && nameless !== undefined && (await terraform.importAsAsked(nameless, outcome))) continue;
     expect(outcome.code, outcome.text).toBe(0);
     expect([...terraform.state().values()].filter(({ status }) => status !== "")).toEqual([]);
-    // Something to say is something open: another apply settles it.
+    // A warning means that an operation is incomplete. Another apply completes it.
     if (outcome.warnings.length === 0) return run;
     expect(run, "commands that were needed").toBeLessThan(3);
   }
 }
 
-/** Returns true if the store of the provider's machine holds a text. */
+/** Returns true if the store of the provider's machine contains a text. */
 export function noted(terraform: Terraform, text: string): boolean {
   const files = existsSync(terraform.stateHome) ? readdirSync(terraform.stateHome) : [];
   return files.some((name) => readFileSync(path.join(terraform.stateHome, name)).includes(text));

@@ -1,17 +1,17 @@
-/** The walk of Terraform core that applies a plan. */
+/** Models how Terraform core applies a plan. */
 import type { JsonObject } from "../../src/core/model/index.ts";
 import type { CoreState, Declaration, Declarations, Instance, PlannedChange } from "./terraform-core.ts";
 import { planInstance, planRemoval, refuseOtherPlan } from "./terraform-core-plan.ts";
 import { compatibilityProblems } from "./terraform-core-rules.ts";
 import { type CoreWire, completeConfig, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
 
-/** An entry of the state; undefined: it leaves. */
+/** A new entry of the state. Without an instance, the entry is removed. */
 export type Entry = readonly [part: "current" | "deposed", address: string, instance: Instance | undefined];
 
-/** The state while it changes: each record is made before the next thing is done. */
+/** State during an apply. Each record is written before the next operation. */
 export interface Records {
   state(): CoreState;
-  /** Entries that are written at once. */
+  /** Writes several entries at once. */
   record(...entries: readonly Entry[]): void;
 }
 
@@ -26,7 +26,10 @@ export class Applying {
     this.#declared = declared;
   }
 
-  /** Applies one change. @returns what there is to say; an error leaves the others to go on. */
+  /**
+   * Applies one change.
+   * @returns The diagnostics. Other changes continue after an error.
+   */
   async run(change: PlannedChange): Promise<readonly Said[]> {
     switch (change.action) {
       case "no-op":
@@ -71,7 +74,7 @@ export class Applying {
     return answer.said;
   }
 
-  /** The old object steps aside (which is written with the new one), and goes when that is there. */
+  /** Deposes the old object in the same write that records the new object, then deletes the old object. */
   async #createFirst(change: PlannedChange): Promise<readonly Said[]> {
     const { address } = change;
     const old = this.#recorded("current", address);
@@ -83,7 +86,10 @@ export class Applying {
     return [...made, ...said, ...(await this.#destroy("deposed", aside, old, removal.mark))];
   }
 
-  /** Nothing is recorded by now, whatever was before: Terraform does not say what this replaces. */
+  /**
+   * Creates an object. The state has no object at this address now, and Terraform does not tell the provider which
+   * object this one replaces.
+   */
   async #create(change: PlannedChange, ...aside: readonly Entry[]): Promise<readonly Said[]> {
     const { address, type } = change;
     const declaration = this.#declaration(address);
@@ -92,7 +98,7 @@ export class Applying {
     if (again.said.some(isRefusal)) return again.said;
     refuseOtherPlan({ ...change, action: "create" }, again.change);
     const answer = await this.#apply(again.change, null, declaration);
-    // Nothing takes its place: what stepped aside goes back, as it was.
+    // The create failed, so the deposed object returns to its address unchanged.
     if (answer.value === null) return answer.said;
     const tainted = answer.said.some(isRefusal);
     const made = { type, attributes: answer.value, private: answer.private, tainted };
@@ -128,7 +134,7 @@ export class Applying {
     return { ...answer, value: answer.value as JsonObject | null };
   }
 
-  /** The name under which an object steps aside: others may have done so before, and still be there. */
+  /** Returns a free key for a deposed object. Earlier deposed objects may still exist. */
   #aside(address: string): string {
     const { deposed } = this.#records.state();
     for (let nth = 1; ; nth++) {

@@ -1,4 +1,4 @@
-/** The walk of Terraform core that refreshes the state and plans. */
+/** Models how Terraform core refreshes the state and plans. */
 import type { JsonObject, ValueObject } from "../../src/core/model/index.ts";
 import { equal } from "../../src/core/model/index.ts";
 import type {
@@ -23,10 +23,13 @@ import {
   schemaNamed,
 } from "./terraform-core-wire.ts";
 
-/** Instances that Terraform works on side by side. */
+/** Default number of instances in parallel. */
 const PARALLEL = 10;
 
-/** Does all of it, ten at a time. @param width `-parallelism`. */
+/**
+ * Runs the work with this parallelism.
+ * @param width `-parallelism`.
+ */
 export async function inParallel(work: readonly (() => Promise<void>)[], width = PARALLEL): Promise<void> {
   const queue = [...work];
   const worker = async () => {
@@ -43,7 +46,7 @@ interface Question {
   readonly forceReplace: boolean;
 }
 
-/** Plans one declared instance: what Terraform takes the provider's answer for. */
+/** Plans one declared instance. Interprets the provider's response like Terraform. */
 export async function planInstance(
   wire: CoreWire,
   { address, declaration: { type, config, createBeforeDestroy }, prior, mark, forceReplace }: Question,
@@ -68,13 +71,14 @@ export async function planInstance(
     ]);
   check(prior, first.value);
   if (prior === null) return { change: change("create", first.value, first.private), said };
-  // Only where the value changes does an attribute replace the object.
+  // A `requiresReplace` attribute replaces the object only if its value changes.
   const changed = first.requiresReplace.some((path) => !equal(valueAt(prior, path), valueAt(first.value, path)));
   if (!changed && !forceReplace) {
     const action = equal(first.value, prior) ? "no-op" : "update";
     return { change: change(action, first.value, first.private), said };
   }
-  // The create of a replacement is planned separately; the provider gets what it has just said to keep.
+  // Terraform plans the create of a replacement separately. The provider receives the private data of its first
+  // response.
   const second = await wire.plan(type, { prior: null, config: complete, mark: first.private });
   said.push(
     ...second.said.filter(
@@ -89,7 +93,7 @@ export async function planInstance(
   };
 }
 
-/** Plans the end of an object. */
+/** Plans the removal of an object. */
 export async function planRemoval(
   wire: CoreWire,
   address: string,
@@ -125,7 +129,7 @@ export class Planning {
     const undeclared = [...this.#state.current.keys()].filter(
       (address) => this.#declared[address] === undefined && isMeant(address),
     );
-    // What is not meant is neither shown to the provider nor changed.
+    // Instances outside of `-target` are neither sent to the provider nor changed.
     for (const [address, instance] of this.#state.current) if (!isMeant(address)) this.#current.set(address, instance);
     await inParallel(
       [
@@ -168,7 +172,8 @@ export class Planning {
       mark: known?.private ?? NOTHING,
     });
     if (this.#say(address, said)) return;
-    // What is tainted was planned as if there were nothing, and is deleted first.
+    // A tainted object was planned as a create. The old object is deleted first, unless `create_before_destroy` is
+    // set.
     const replaces = declaration.createBeforeDestroy ? "create-delete" : "delete-create";
     this.#changes.push(tainted ? { ...change, action: replaces, before: read?.attributes ?? null } : change);
   }
@@ -190,7 +195,7 @@ export class Planning {
     if (!this.#say(address, said)) this.#changes.push({ ...change, deposed: true });
   }
 
-  /** The object as it is now; undefined when it is gone. */
+  /** Reads the current object. Undefined if the object no longer exists. */
   async #refresh(address: string, recorded: Instance): Promise<Instance | undefined | "refused"> {
     const { type } = recorded;
     const upgraded = await this.#wire.upgrade(type, recorded.attributes);
@@ -207,7 +212,7 @@ export class Planning {
   }
 }
 
-/** The plan that is made again before it is applied must not contradict the first one. */
+/** Fails if the final plan of the apply contradicts the first plan. */
 export function refuseOtherPlan(first: PlannedChange, again: PlannedChange): void {
   const same = first.action === again.action || (first.action === "update" && again.action === "no-op");
   refuse(`final plan of ${first.address}`, [

@@ -1,7 +1,8 @@
 /**
- * Provider processes of a modelled Terraform: each has its own session, and all of them the machine's store. A
- * command can be ended between any two of its effects (what it sends, notes, writes out, records), as `kill -9` does it:
- * what was in memory is gone, and nothing more happens. The modules are the sources: the built provider has no door between two effects.
+ * Provider processes of the modelled Terraform. Each process has its own session, and all share the store of the
+ * machine. A command can be killed between any two of its effects (requests, store entries, secret files, state
+ * entries), like with `kill -9`: its memory is lost, and no later effect occurs. Imports the sources, because the
+ * built provider has no hook between two effects.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -25,27 +26,27 @@ import type { Sandbox } from "../../src/sandbox/index.ts";
 import type { TestClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
 
-/** The project of all orders. */
+/** Project of all orders. */
 export const PROJECT = "core";
 
-/** A command that was ended. */
+/** Error of a killed command. */
 export class CommandKilled extends Error {}
 
-/** One command of Terraform's: a number of effects, and perhaps an early end. */
+/** One command of Terraform: its effects, and the effect before which it is killed, if any. */
 export class Life {
-  /** Terraform's process, as the provider knows its parent. */
+  /** Id of the Terraform process, for the provider. */
   readonly mark = randomUUID();
-  /** Each effect that it came to, in words. */
+  /** Descriptions of the effects so far. */
   readonly effects: string[] = [];
-  /** Ctrl-C, for each process of the provider: StopProvider. */
+  /** Abort controllers of StopProvider (Ctrl-C), one for each process of the provider. */
   readonly stops = new Set<AbortController>();
-  /** The calls under way are given up. */
+  /** Cancels the calls in progress. */
   readonly cancelled = new AbortController();
   readonly #endsBefore: number | undefined;
   readonly #end = Promise.withResolvers<never>();
   #over = false;
 
-  /** @param endsBefore the effect, counted from 1, that does not happen any more. */
+  /** @param endsBefore Number of the effect before which the command is killed, from 1. */
   constructor(endsBefore?: number) {
     this.#endsBefore = endsBefore;
     this.#end.promise.catch(() => undefined);
@@ -55,7 +56,10 @@ export class Life {
     return this.#over;
   }
 
-  /** To be called before each effect. @throws CommandKilled when it is not to happen. */
+  /**
+   * Called before each effect.
+   * @throws CommandKilled if the command is killed before this effect.
+   */
   pass(effect: string): void {
     if (!this.#over) {
       this.effects.push(effect);
@@ -66,14 +70,14 @@ export class Life {
     throw new CommandKilled(`killed, and yet: ${effect}`);
   }
 
-  /** What the work comes to, unless the command is ended before that. */
+  /** Resolves with the result of the work, unless the command is killed before. */
   readonly until = <T>(work: Promise<T>): Promise<T> => {
     work.catch(() => undefined);
     return Promise.race([this.#end.promise, work]);
   };
 }
 
-/** What outlives processes: the account, the clock, and the folder of this machine's user. */
+/** Data that survives processes: the account, the clock, and the folder of the user. */
 export class Machine {
   readonly sandbox: Sandbox;
   readonly clock: TestClock;
@@ -81,12 +85,12 @@ export class Machine {
   readonly #agent = new Agent();
   #tables = new MemoryTables();
   #habits = new MemoryTables();
-  /** Where secrets are written out to. */
+  /** Folder for secret files. */
   readonly outputs = newFolder();
-  /** The budget of the provider's client. */
+  /** Request limit of the provider's client. */
   requestsPerMinute = 60;
   readonly #flying = new Set<Promise<void>>();
-  /** What the API said to requests that change something, whether anybody heard it or not. */
+  /** Responses of the API to write requests, including responses that no process received. */
   readonly answers: { readonly path: string; readonly body: string }[] = [];
 
   constructor(sandbox: Sandbox, clock: TestClock, token = sandbox.tokens.agency) {
@@ -95,13 +99,13 @@ export class Machine {
     this.#token = token;
   }
 
-  /** Another machine, or a fresh runner. */
+  /** Simulates another machine or a new runner. */
   loseStore(): void {
     this.#tables = new MemoryTables();
     this.#habits = new MemoryTables();
   }
 
-  /** `hostform resolve ADDRESS --absent` of the pending creates of a type. */
+  /** Runs `hostform resolve ADDRESS --absent` for the pending creates of a type. */
   async resolveAbsent(type: string): Promise<void> {
     const { session } = (await this.start(new Life())).connection;
     if (session === undefined) throw new Error("the provider is not configured");
@@ -110,18 +114,21 @@ export class Machine {
     await session.close();
   }
 
-  /** What left before a command was killed has arrived by then. */
+  /** Resolves when all requests of killed commands have arrived. */
   async calm(): Promise<void> {
     while (this.#flying.size > 0) await Promise.all(this.#flying);
   }
 
-  /** The entries of creates, by type and name. (A replacement needs to know the objects that were released.) */
+  /**
+   * Returns the entries of creates, by type and name. Omits the entries about released objects, which only
+   * replacements need.
+   */
   noted(): readonly string[] {
     const entries = [...this.#tables.notes.values()].map(entryOf);
     return entries.filter((entry) => !/^\w+ (?:released|replacing|passed|taken) /.test(entry)).sort();
   }
 
-  /** A new process of the provider, configured. */
+  /** Starts and configures a new process of the provider. */
   start(life: Life): ProviderProcess | Promise<ProviderProcess> {
     const { clock, sandbox } = this;
     const warnings: Diagnostic[] = [];
@@ -199,7 +206,7 @@ export class Machine {
         },
         onResponseError: (controller, error) => {
           landed();
-          // A complete answer whose connection was cut counts.
+          // A complete response counts even if its connection was cut.
           const body = Buffer.concat(chunks).toString();
           if (parsedJson(body) !== undefined) answers.push({ path: url, body });
           handler.onResponseError?.(controller, error);
@@ -212,7 +219,7 @@ export class Machine {
 
 export interface ProviderProcess {
   readonly connection: Connection;
-  /** What was noticed beside the calls: a store that is unusable. */
+  /** Warnings outside of the calls, for example about an unusable store. */
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -223,7 +230,7 @@ const entryOf = ({ list, name }: Pick<Note, "list" | "name">) => `${JSON.parse(l
 const whatIs = ({ private: { pending, attempt } }: Entry) =>
   pending !== undefined ? "intent" : attempt !== undefined ? "attempt" : "result";
 
-/** The store of one process of a machine. After the end of its life it writes nothing. */
+/** Store of one process of a machine. After the death of the process, it writes nothing. */
 class MortalStore extends MemoryStore {
   readonly #life: Life;
 
@@ -249,7 +256,9 @@ class MortalStore extends MemoryStore {
   }
 }
 
-/** Habits of the host. All creates of the modelled machine are of one process, which takes no turns. */
+/**
+ * Store of the host's habits. One process sends all creates of the modelled machine, so no create lock is necessary.
+ */
 class HabitStore extends MemoryStore {
   readonly #life: Life;
 

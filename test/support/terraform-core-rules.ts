@@ -1,6 +1,6 @@
 /**
- * What Terraform holds against a provider's answers, as far as this provider's schemas can meet it. Each rule returns
- * sentences; Terraform would call any of them "a bug in the provider, which should be reported".
+ * Rules of Terraform for a provider's responses, as far as this provider's schemas can violate them. Each rule returns
+ * sentences. Terraform would report each violation as "a bug in the provider".
  */
 import {
   type AttributePath,
@@ -14,19 +14,19 @@ import {
 } from "../../src/core/model/index.ts";
 import { type Attribute, type Attributes, isNested } from "../../src/core/model/schema.ts";
 
-/** A value for messages; secrets of tests are no secrets. */
+/** Returns a value for messages. Secrets of tests may be shown. */
 const shown = (value: Value) => JSON.stringify(value, (_, part) => (part === UNKNOWN ? "(unknown)" : part));
 
 export interface Planning {
-  /** Null for an object that is to be destroyed. */
+  /** Configuration. Null if the plan destroys the object. */
   readonly config: ValueObject | null;
   readonly prior: ValueObject | null;
   readonly planned: ValueObject | null;
 }
 
 /**
- * A planned object. What is declared is in it as declared, or as it was before (the same in another notation); only
- * computed attributes that are not declared may be anything.
+ * Checks a planned object. A declared attribute must have its declared value, or the prior value if the two are equal
+ * in another notation. Only undeclared computed attributes may have any value.
  */
 export function planProblems(attributes: Attributes, { config, prior, planned }: Planning): string[] {
   if (config === null) return planned === null ? [] : ["planned for existence, but the configuration wants absence"];
@@ -72,7 +72,7 @@ function attributeProblems(
   return [`${formatPath(path)}: planned is ${shown(planned)}, which is neither ${shown(config)} as declared${than}`];
 }
 
-/** Write-only attributes are null, at any depth, wherever the provider answers with an object. */
+/** Checks that write-only attributes are null at any depth in each response of the provider. */
 export function writeOnlyProblems(
   attributes: Attributes,
   value: ValueObject | null,
@@ -89,14 +89,14 @@ export function writeOnlyProblems(
   });
 }
 
-/** Nothing may be unknown in a state. */
+/** Checks that a state contains no unknown value. */
 export function unknownProblems(value: ValueObject | null): string[] {
   return Object.entries(value ?? {}).flatMap(([name, part]) => (hasUnknown(part) ? [`${name}: is unknown`] : []));
 }
 
 /**
- * What came of something planned: whatever was known in it is as it was planned. Used of applied objects, and of the plan
- * that Terraform makes once more before it applies.
+ * Checks that an object has the planned value wherever this value was known. Terraform applies the rule to applied
+ * objects, and to the final plan before an apply.
  */
 export function compatibilityProblems(planned: Value, actual: Value, path: AttributePath = []): string[] {
   if (planned === UNKNOWN) return [];
@@ -120,7 +120,7 @@ export function compatibilityProblems(planned: Value, actual: Value, path: Attri
   return equal(planned, actual) ? [] : [`${at}: was planned as ${shown(planned)}, and is ${shown(actual)}`];
 }
 
-/** The value at a path that names an attribute, or a part of one. */
+/** Returns the value at a path of an attribute or a part of an attribute. */
 export function valueAt(value: ValueObject | null, path: AttributePath): Value {
   return path.reduce<Value>((part, step) => {
     if (part === null || part === UNKNOWN || typeof part !== "object") return null;
@@ -129,8 +129,8 @@ export function valueAt(value: ValueObject | null, path: AttributePath): Value {
 }
 
 /**
- * What Terraform proposes to the provider: declared values, and the recorded ones of computed attributes that are not
- * declared. The provider is free to make something else of it; only its being null (destroy) is binding.
+ * Returns the object that Terraform proposes to the provider: declared values, and the prior values of undeclared
+ * computed attributes. The provider may plan another object. Only a null proposal (destroy) is binding.
  */
 export function proposed(attributes: Attributes, prior: ValueObject | null, config: ValueObject): ValueObject {
   return Object.fromEntries(

@@ -1,4 +1,7 @@
-/** One provider process as Terraform core speaks to it: messages in bytes, answers checked for what no core accepts. */
+/**
+ * A provider process as Terraform core calls it: encodes messages as bytes, and checks the responses by the rules of
+ * Terraform.
+ */
 import {
   create,
   type DescMessage,
@@ -33,7 +36,7 @@ import {
 } from "../../src/fronts/terraform/wire/tfplugin6.gen.ts";
 import { proposed, unknownProblems, writeOnlyProblems } from "./terraform-core-rules.ts";
 
-/** Terraform would end with "Provider produced …": a defect, whatever the command was to do. */
+/** A defect for which Terraform would report "Provider produced …", regardless of the command. */
 export class ProviderDefect extends Error {
   constructor(where: string, problems: readonly string[]) {
     super(`Terraform would call this a bug in the provider (${where}):\n${problems.join("\n")}`);
@@ -49,7 +52,7 @@ export interface Said {
   readonly summary: string;
   readonly detail: string;
   readonly attribute: AttributePath;
-  /** Which instance it is about, as Terraform shows its users. */
+  /** Address of the instance, as Terraform shows it. */
   readonly address?: string;
 }
 
@@ -58,7 +61,7 @@ export const about = (address: string, said: readonly Said[]): readonly Said[] =
 
 export const isRefusal = ({ severity }: Said): boolean => severity === "error";
 
-/** What Terraform has of an object. */
+/** Terraform's data of an object. */
 export interface Held<T extends ValueObject | null = ValueObject | null> {
   readonly value: T;
   readonly private: Uint8Array;
@@ -67,10 +70,10 @@ export interface Held<T extends ValueObject | null = ValueObject | null> {
 
 export const NOTHING = new Uint8Array();
 
-/** The schema of a resource type. */
+/** Returns the schema of a resource type. */
 export const schemaNamed = (type: string): Schema => schemaOf(terraformKind(type));
 
-/** A declaration with every attribute of the schema: null where none is given. */
+/** Returns a declaration with every attribute of the schema. Missing attributes are null. */
 export function completeConfig(type: string, config: ValueObject): ValueObject {
   const names = Object.keys(schemaNamed(type).attributes);
   const stray = Object.keys(config).filter((name) => !names.includes(name));
@@ -78,13 +81,13 @@ export function completeConfig(type: string, config: ValueObject): ValueObject {
   return Object.fromEntries(names.map((name) => [name, config[name] ?? null]));
 }
 
-/** The calls of one process. Each is over before its time when the process ends (`until`). */
+/** Calls of one process. If the process ends, `until` ends each call early. */
 export class CoreWire {
   readonly #connection: Connection;
   readonly #until: <T>(work: Promise<T>) => Promise<T>;
   readonly #cancelled: AbortSignal;
 
-  /** @param cancelled aborted: the calls are given up, though what they come to is still heard. */
+  /** @param cancelled When aborted, cancels the calls. Their results are still received. */
   constructor(connection: Connection, until: <T>(work: Promise<T>) => Promise<T>, cancelled: AbortSignal) {
     this.#connection = connection;
     this.#until = until;
@@ -104,7 +107,7 @@ export class CoreWire {
     return diagnostics.map(said);
   }
 
-  /** What a state file holds, as an object of the schema. */
+  /** Converts a recorded object to an object of the schema. */
   async upgrade(type: string, recorded: JsonObject): Promise<{ value: JsonObject; said: readonly Said[] }> {
     const { attributes, version } = schemaNamed(type);
     const json = new TextEncoder().encode(JSON.stringify(recorded));
@@ -132,7 +135,7 @@ export class CoreWire {
     return { value: value as JsonObject | null, private: answer.private, said: answer.diagnostics.map(said) };
   }
 
-  /** @param config null: the object is to be destroyed. */
+  /** @param config Null if the object is planned to be destroyed. */
   async plan(
     type: string,
     { prior, config, mark }: { prior: JsonObject | null; config: ValueObject | null; mark: Uint8Array },

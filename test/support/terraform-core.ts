@@ -1,8 +1,7 @@
 /**
- * A small model of Terraform core: it holds a state, drives the provider's calls as Terraform 1.11 does (one process for
- * the walk that plans, another for the walk that applies), and holds against the answers what Terraform holds against
- * them. Instances do not depend on each other. In memory, with the test's clock; so that every kind can be put through
- * every failure.
+ * A small model of Terraform core. It holds a state and calls the provider in the order of Terraform 1.11: one process
+ * plans, another process applies. It checks the responses by the rules of Terraform. Instances do not depend on each
+ * other. The model runs in memory with the test's clock, so that tests can combine each kind with each failure.
  */
 import { type JsonObject, PENDING_CREATE, type ValueObject } from "../../src/core/model/index.ts";
 import { Applying, type Entry } from "./terraform-core-apply.ts";
@@ -10,7 +9,7 @@ import { inParallel, Planning } from "./terraform-core-plan.ts";
 import { CommandKilled, Life, type Machine } from "./terraform-core-process.ts";
 import { about, CoreWire, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
 
-/** What the state holds of one instance. */
+/** State of one instance. */
 export interface Instance {
   readonly type: string;
   readonly attributes: JsonObject;
@@ -36,14 +35,14 @@ export interface PlannedChange {
   readonly before: JsonObject | null;
   readonly after: ValueObject | null;
   readonly mark: Uint8Array;
-  /** An object that a replacement left behind. */
+  /** True for an object that a replacement deposed. */
   readonly deposed?: true;
 }
 
 export interface Plan {
   readonly changes: readonly PlannedChange[];
   readonly said: readonly Said[];
-  /** The state after a refresh. */
+  /** State after the refresh. */
   readonly refreshed: CoreState;
 }
 
@@ -56,29 +55,32 @@ export interface RunOptions {
   readonly life?: Life;
   /** Addresses of `-replace`. */
   readonly replace?: readonly string[];
-  /** `terraform destroy`. */
+  /** True for `terraform destroy`. */
   readonly destroy?: boolean;
-  /** Addresses of `-target`; default: all. */
+  /** Addresses of `-target`. Default: all. */
   readonly target?: readonly string[];
   /** `-parallelism`; default: 10. */
   readonly parallelism?: number;
-  /** False: `-refresh=false`. */
+  /** False for `-refresh=false`. */
   readonly refresh?: boolean;
-  /** The declarations as they are known when the plan is applied. */
+  /** Declarations during the apply, when their values are known. */
   readonly known?: Declarations;
 }
 
-/** What came of a command. */
+/** Result of a command. */
 export interface Outcome {
   readonly said: readonly Said[];
   readonly errors: readonly Said[];
   readonly warnings: readonly Said[];
-  /** The planned actions, by address; empty when the plan was refused. */
+  /** Planned actions, by address. Empty if the plan failed. */
   readonly actions: Readonly<Record<string, Action>>;
   readonly killed: boolean;
 }
 
-/** The instances that Terraform would replace by another object. A pending create has none: its replacement settles it. */
+/**
+ * Returns the tainted instances, which Terraform would replace. Omits pending creates, which have no object. Their
+ * replacement resolves them.
+ */
 export const taintedObjects = ({ current }: CoreState): Instance[] =>
   [...current.values()].filter(({ tainted, attributes: { id } }) => tainted && id !== PENDING_CREATE);
 
@@ -95,49 +97,52 @@ export class TerraformCore {
     return { current: this.#current, deposed: this.#deposed };
   }
 
-  /** The recorded attributes of an address. @throws when nothing is recorded. */
+  /**
+   * Returns the recorded attributes of an address.
+   * @throws Error if the state lacks the address.
+   */
   attributes(address: string): JsonObject {
     const instance = this.#current.get(address);
     if (instance === undefined) throw new Error(`${address} is not in the state`);
     return instance.attributes;
   }
 
-  /** What the provider keeps beside the attributes of an address. */
+  /** Returns the provider's private data of an address. */
   private(address: string): unknown {
     const text = new TextDecoder().decode(this.#current.get(address)?.private ?? NOTHING);
     return text === "" ? {} : JSON.parse(text);
   }
 
-  /** Puts the state back to what it was, as a remote state that was not pushed any more. */
+  /** Restores an earlier state, for example a remote state that was not updated. */
   restore({ current, deposed }: CoreState): void {
     this.#current = current;
     this.#deposed = deposed;
   }
 
-  /** `terraform untaint`. */
+  /** Models `terraform untaint`. */
   untaint(address: string): void {
     this.#current = new Map(
       [...this.#current].map(([each, one]) => [each, each === address ? { ...one, tainted: false } : one]),
     );
   }
 
-  /** `terraform state rm`. */
+  /** Models `terraform state rm`. */
   forget(address: string): void {
     this.#current = new Map([...this.#current].filter(([each]) => each !== address));
   }
 
-  /** `terraform plan`: changes nothing. */
+  /** Models `terraform plan`, which changes nothing. */
   async plan(declared: Declarations, options: RunOptions = {}): Promise<Plan> {
     const { life = new Life() } = options;
     const normal = await this.#process(life, (wire) => new Planning(wire, this.state, declared, options).run());
     if (!options.destroy || normal.said.some(isRefusal)) return normal;
-    // A destroy is planned by its own process, from the state that the first one has read.
+    // Another process plans a destroy, from the refreshed state of the first process.
     return this.#process(life, (wire) =>
       new Planning(wire, normal.refreshed, {}, { ...options, refresh: false }).run(),
     );
   }
 
-  /** `terraform apply`, or `terraform destroy`: plans and does it. */
+  /** Models `terraform apply` or `terraform destroy`: plans and applies. */
   async run(declared: Declarations, options: RunOptions = {}): Promise<Outcome> {
     const { life = new Life(), known = declared } = options;
     let said: readonly Said[] = [];
@@ -156,7 +161,10 @@ export class TerraformCore {
     return { said, errors, warnings: said.filter((each) => !isRefusal(each)), actions, killed: life.over };
   }
 
-  /** Does what was planned. @param known the declarations, with what was unknown in the plan. */
+  /**
+   * Applies a plan.
+   * @param known Declarations, including the values that were unknown in the plan.
+   */
   async apply(plan: Plan, known: Declarations, life = new Life(), parallelism?: number): Promise<readonly Said[]> {
     this.restore(plan.refreshed);
     const record = (...entries: readonly Entry[]) => {
@@ -179,10 +187,10 @@ export class TerraformCore {
     });
   }
 
-  /** `terraform import`. */
+  /** Models `terraform import`. */
   async import(address: string, type: string, id: string): Promise<readonly Said[]> {
     return this.#process(new Life(), async (wire) => {
-      // Terraform shows the rest of the state beside it. Twenty stand for a large one.
+      // Terraform also upgrades the other objects of the state. Twenty objects represent a large state.
       const others = [...this.#current.values()]
         .slice(0, 20)
         .map((other) => wire.upgrade(other.type, other.attributes));
@@ -197,11 +205,11 @@ export class TerraformCore {
     });
   }
 
-  /** One walk: a process of the provider, which ends with it. */
+  /** Runs one walk in its own process of the provider. */
   async #process<T>(life: Life, walk: (wire: CoreWire) => Promise<T>): Promise<T> {
     const { connection, warnings } = await this.machine.start(life);
     const result = await walk(new CoreWire(connection, life.until, life.cancelled.signal));
-    // Terraform asks it to end: the answers are recorded by then.
+    // Terraform asks the provider to end after it recorded the responses.
     const unheard = connection.stop.signal.aborted || life.cancelled.signal.aborted;
     if (!unheard) {
       await connection.session?.entries.answered();

@@ -1,8 +1,8 @@
-/** What Terraform finds around it: its own configuration, and an environment without the machine's. */
+/** Environment of Terraform: its CLI configuration, and environment variables without the settings of this machine. */
 import type { TerraformOptions } from "./terraform.ts";
 import { type BuiltProvider, SOURCE } from "./terraform-provider.ts";
 
-/** The text of TF_CLI_CONFIG_FILE. The network is in none of its ways to a provider. */
+/** Returns the text of TF_CLI_CONFIG_FILE. No installation method uses the network. */
 export function cliConfiguration(provider: BuiltProvider, install: TerraformOptions["install"]): string {
   const installation =
     install === "mirror"
@@ -11,7 +11,10 @@ export function cliConfiguration(provider: BuiltProvider, install: TerraformOpti
   return `disable_checkpoint = true\nprovider_installation {\n  ${installation}\n}\n`;
 }
 
-/** The machine's environment without what would change Terraform, the provider or Node; what Node has compiled is kept. */
+/**
+ * Returns this machine's environment without variables that would affect Terraform, the provider or Node. Keeps the
+ * compile cache of Node.
+ */
 export function cleanEnvironment(): Record<string, string | undefined> {
   const own = /^(?:TF_|HOSTING_|HOSTFORM_|XDG_|NODE_|VITEST|CHECKPOINT_|PLUGIN_|HTTPS?_PROXY$|NO_PROXY$)/i;
   const rest = Object.entries(process.env).filter(([name]) => !own.test(name));

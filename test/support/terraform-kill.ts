@@ -1,10 +1,10 @@
 /**
- * A preload (`node --import`) for the provider's processes: it counts the operations by which a process leaves traces
- * outside of itself, and at one of them kills Terraform, itself, or both by SIGKILL, before the operation happens. No
- * handler runs, nothing is flushed.
- *
- * HOSTFORM_DOOM `FOLDER`: where processes are distinguished, and report what they reach.
- * HOSTFORM_DOOM_AT `PROCESS NTH WHOM`: the PROCESS of the command (from 1), its NTH operation, `terraform`, `provider` or `both`.
+ * A preload (`node --import`) for the provider's processes. It counts the operations with effects outside of the
+ * process. Before one of them, it kills Terraform, its own process, or both with SIGKILL. No handler runs, and no
+ * buffer is flushed.
+ * HOSTFORM_DOOM `FOLDER`: folder in which each process has its number and logs its operations.
+ * HOSTFORM_DOOM_AT `PROCESS NTH WHOM`: number of the process in the command (from 1), number of its operation, and
+ * `terraform`, `provider` or `both`.
  */
 import { appendFileSync, mkdirSync } from "node:fs";
 import http2 from "node:http2";
@@ -19,14 +19,14 @@ type Operation = (...args: any[]) => any;
 const folder = process.env.HOSTFORM_DOOM ?? "";
 const [wantedProcess, wantedNth, whom = "both"] = (process.env.HOSTFORM_DOOM_AT ?? "").split(" ");
 
-/** The first number that no process has taken. */
+/** Returns the first number that no other process has taken. */
 function ordinal(): number {
   for (let number = 1; ; number++) {
     try {
       mkdirSync(path.join(folder, `process-${number}`));
       return number;
     } catch {
-      // Another process has it.
+      // Another process has this number.
     }
   }
 }
@@ -58,7 +58,7 @@ function wrap(
   };
 }
 
-/** Only connections to the API: those to Terraform are of a kind of their own. */
+/** Returns true for connections to the API. Connections to Terraform have another type. */
 const isOutgoing = (self: unknown) => (self as net.Socket).remotePort !== undefined;
 
 wrap(net.Socket.prototype, "write", ([chunk], self) =>
@@ -71,7 +71,7 @@ net.Socket.prototype.read = function (this: net.Socket, ...args) {
   return chunk;
 };
 wrap(DatabaseSync.prototype, "exec", ([text]) => `database: ${String(text).slice(0, 40)}`);
-// What a transaction does becomes visible to others with its end; nothing of it is before.
+// The effects of a transaction become visible to other processes only with its commit.
 wrap(StatementSync.prototype, "run", (_, self) => {
   const { sourceSQL } = self as StatementSync;
   return /^(?:BEGIN|COMMIT)/.test(sourceSQL) ? `database: ${sourceSQL}` : undefined;

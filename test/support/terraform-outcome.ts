@@ -1,13 +1,13 @@
-/** What a command of Terraform's said, read from its machine-readable output. */
+/** Parses the machine-readable output of a Terraform command. */
 import { expect } from "vitest";
 
-/** What a process did. */
+/** Result of a process. */
 export interface Ended {
-  /** Its exit code, or the signal that ended it. */
+  /** Exit code, or the signal that ended the process. */
   readonly code: number | string | null;
   readonly out: string;
   readonly err: string;
-  /** Both streams. */
+  /** Both streams in one text. */
   readonly text: string;
 }
 
@@ -15,22 +15,24 @@ export interface Diagnosis {
   readonly severity: "error" | "warning";
   readonly summary: string;
   readonly detail: string;
-  /** The resource, where it is about one. */
+  /** Address of the resource, if the diagnostic concerns a resource. */
   readonly address: string | undefined;
-  /** The line of the configuration that it points at, without its indentation: `currency = "GBP"`. */
+  /** Configuration line of the diagnostic, without indentation: `currency = "GBP"`. */
   readonly at: string | undefined;
-  /** What is marked in that line: `"GBP"`. */
+  /** Highlighted part of the line: `"GBP"`. */
   readonly marked: string | undefined;
   readonly file: string | undefined;
 }
 
-/** A command with `-json`. */
+/** Result of a command with `-json`. */
 export interface Outcome extends Ended {
-  /** Planned actions by address, without those that do nothing. "import", "create", "update", "delete", "replace", "move", "remove". */
+  /**
+   * Planned actions by address, without no-ops: "import", "create", "update", "delete", "replace", "move", "remove".
+   */
   readonly changes: Readonly<Record<string, string>>;
-  /** What was found changed, by address: "update" or "delete". */
+  /** Detected drift by address: "update" or "delete". */
   readonly drift: Readonly<Record<string, string>>;
-  /** What was done, by address, in Terraform's order. */
+  /** Applied actions by address, in Terraform's order. */
   readonly done: Readonly<Record<string, string>>;
   readonly diagnostics: readonly Diagnosis[];
   readonly errors: readonly Diagnosis[];
@@ -38,11 +40,11 @@ export interface Outcome extends Ended {
   readonly outputs: Readonly<Record<string, unknown>>;
 }
 
-/** Never to be seen: Terraform's words for a provider with a defect. */
+/** Terraform's words for a defect of the provider. They must never occur. */
 const DEFECTS =
   /\bpanic\b|\bcrash|did not respond|Unsupported plugin method|produced inconsistent|produced an? (?:invalid|unexpected)|produced invalid|returned (?:an )?invalid|bug in the provider|Unrecognized remote plugin|Incompatible API version|Failed to load plugin schemas|unexpected EOF|Unsupported attribute type|goroutine \d|does not fit its schema|Report it with the command/i;
 
-/** Fails the test when Terraform met a defect of the provider, whatever else came of the command. */
+/** Fails the test if Terraform reported a defect of the provider, regardless of the command's result. */
 export function expectSound({ text }: Ended, command: string): void {
   const defect = DEFECTS.exec(text.replaceAll(/\\u001b\[\d+m/g, ""))?.[0];
   expect(defect, `a defect of the provider in \`terraform ${command}\`:\n${text}`).toBeUndefined();
@@ -69,7 +71,7 @@ export interface RawDiagnostic {
   };
 }
 
-/** Reads the stream of `plan -json`, `apply -json`, `destroy -json`, `refresh -json`. */
+/** Parses the output of `plan -json`, `apply -json`, `destroy -json` or `refresh -json`. */
 export function readOutcome(ended: Ended): Outcome {
   const messages = ended.out.split("\n").flatMap((line): Message[] => (line.startsWith("{") ? [JSON.parse(line)] : []));
   const named = (type: string, part: "change" | "hook"): Record<string, string> =>
@@ -95,7 +97,7 @@ export function readOutcome(ended: Ended): Outcome {
   };
 }
 
-/** @returns nothing for Terraform's own remark that the provider is one under development. */
+/** Returns the diagnostic. Returns nothing for Terraform's warning that the provider is a development version. */
 export function readDiagnostic(raw: RawDiagnostic): Diagnosis[] {
   if (raw.summary === "Provider development overrides are in effect") return [];
   const { code, highlight_start_offset: from, highlight_end_offset: to } = raw.snippet ?? {};
@@ -119,7 +121,10 @@ interface ShownPlan {
   }[];
 }
 
-/** The attributes of an address that a plan (of `terraform show -json`) changes, or of which it does not know what becomes. */
+/**
+ * Returns the attributes of an address that a plan changes, including attributes whose new value is unknown.
+ * @param plan Output of `terraform show -json`.
+ */
 export function changedIn(plan: object, address: string): string[] {
   const { resource_changes: all } = plan as ShownPlan;
   const { before, after, after_unknown: unknown } = all.find((one) => one.address === address)?.change ?? {};

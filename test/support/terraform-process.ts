@@ -1,4 +1,4 @@
-/** A folder: the files in it, the commands that run in it. */
+/** A folder with its files and the commands that run in it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { runHere } from "./program.ts";
 import type { Ended } from "./terraform-outcome.ts";
 
-/** A provider ends when its connection does, which is a moment after a Terraform that was killed. */
+/** Time limit for a provider to end after its Terraform was killed, in milliseconds. */
 const GRACE_MS = 3_000;
 
 export interface Started {
@@ -18,7 +18,7 @@ export interface Started {
 /** One folder with one environment. */
 export class Workplace {
   readonly dir: string;
-  /** The environment of the commands; tests may change it. */
+  /** Environment of the commands. Tests may change it. */
   readonly env: Record<string, string | undefined>;
   readonly #running = new Set<ChildProcess>();
 
@@ -27,7 +27,7 @@ export class Workplace {
     this.env = env;
   }
 
-  /** Writes a file of the configuration; its folders are made. */
+  /** Writes a file of the configuration, and creates its folder. */
   async write(text: string, file = "main.tf"): Promise<void> {
     await mkdir(path.dirname(path.join(this.dir, file)), { recursive: true });
     await writeFile(path.join(this.dir, file), text);
@@ -41,18 +41,18 @@ export class Workplace {
     await rm(path.join(this.dir, file), { recursive: true, force: true });
   }
 
-  /** The files of the folder (state, backups, plans, logs, the provider's own) that hold a text. */
+  /** Returns the files of the folder that contain a text: the state, backups, plans, logs and the provider's files. */
   filesHolding(text: string): string[] {
     const names = readdirSync(this.dir, { recursive: true, encoding: "utf8" });
     const files = names.filter((name) => statSync(path.join(this.dir, name), { throwIfNoEntry: false })?.isFile());
     return files.filter((name) => readFileSync(path.join(this.dir, name)).includes(text));
   }
 
-  /** @param input what the command reads from its standard input; without it there is nothing to read. */
+  /** @param input Standard input of the command. Default: empty. */
   start(program: string, args: readonly string[], input?: string): Started {
     const child = spawn(program, args, { cwd: this.dir, env: this.env, stdio: ["pipe", "pipe", "pipe"] });
     this.#running.add(child);
-    // A command that does not read is no failure of the test.
+    // A command that does not read its input does not fail the test.
     child.stdin.on("error", () => undefined).end(input ?? "");
     let [out, err] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (chunk) => {
@@ -71,7 +71,7 @@ export class Workplace {
     return { child, ended };
   }
 
-  /** hostform, in this process. */
+  /** Runs hostform in this process. */
   async hostform(...args: string[]): Promise<Ended> {
     return runHere(args, { cwd: this.dir, env: this.env });
   }
@@ -80,7 +80,10 @@ export class Workplace {
     for (const child of this.#running) child.kill("SIGKILL");
   }
 
-  /** Ends what still works in the folder after a moment's grace. @returns how many had to be ended. */
+  /**
+   * Ends the processes that still work in the folder after the time limit.
+   * @returns The number of ended processes.
+   */
   async survivors(): Promise<number> {
     const until = Date.now() + GRACE_MS;
     while ((this.processes()?.length ?? 0) > 0 && Date.now() < until) await delay(20);
@@ -90,8 +93,8 @@ export class Workplace {
   }
 
   /**
-   * The ids of the processes that work in the folder: providers do, as they are started by Terraform. Undefined where the
-   * system does not say (only Linux does).
+   * Returns the ids of the processes with this working folder. Terraform starts providers in its own folder. Undefined
+   * on systems other than Linux, which do not show the folder.
    */
   processes(): number[] | undefined {
     if (process.platform !== "linux") return undefined;
@@ -105,7 +108,7 @@ function cwdOf(process: string): string | undefined {
   try {
     return readlinkSync(`/proc/${process}/cwd`);
   } catch {
-    // It ended meanwhile, or is another user's.
+    // The process ended meanwhile, or belongs to another user.
     return undefined;
   }
 }

@@ -1,14 +1,11 @@
-/**
- * The provider as Terraform finds it: the built package's, laid out as a filesystem mirror. Its leaf folder serves `dev_overrides`
- * too.
- */
+/** The provider of the built package, as a filesystem mirror for Terraform. `dev_overrides` can use the leaf folder. */
 import { readFileSync } from "node:fs";
 import { chmod, copyFile, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { builtOnce, ROOT } from "./built-once.ts";
 import { builtPackage, SOURCES } from "./built-package.ts";
 
-/** The provider's address, and its version. */
+/** Address and version of the provider. */
 export const SOURCE = "registry.terraform.io/hostform/hosting";
 export const VERSION: string = JSON.parse(readFileSync(path.join(ROOT, "package.json"), "utf8")).version;
 
@@ -17,16 +14,16 @@ const ARCH = ({ x64: "amd64", ia32: "386" } as Record<string, string>)[process.a
 const LEAF = path.join(SOURCE, VERSION, `${OS}_${ARCH}`);
 
 export interface BuiltProvider {
-  /** For `filesystem_mirror`. */
+  /** Folder for `filesystem_mirror`. */
   readonly mirror: string;
-  /** For `dev_overrides`: the folder with the executable. */
+  /** Folder for `dev_overrides`, with the executable. */
   readonly folder: string;
   readonly executable: string;
 }
 
 let built: Promise<BuiltProvider> | undefined;
 
-/** The provider made from the sources as they are; several processes may ask at once. */
+/** Returns the provider, built from the current sources. Several processes may call it at the same time. */
 export function builtProvider(): Promise<BuiltProvider> {
   built ??= build();
   return built;

@@ -1,6 +1,6 @@
 /**
- * The built provider in this process: Terraform connects to it as to any that already runs (TF_REATTACH_PROVIDERS), and no process
- * has to start. Each connection has a provider of its own, as in `--reattach`.
+ * Runs the built provider in this process. Terraform connects to it like to any running provider
+ * (TF_REATTACH_PROVIDERS), so no process has to start. Each connection has its own provider, as with `--reattach`.
  */
 import { tmpdir } from "node:os";
 import type { Clock } from "../../src/core/model/index.ts";
@@ -8,17 +8,23 @@ import { PROVIDER_ADDRESS } from "../../src/fronts/terraform/package.ts";
 import type { Log } from "../../src/fronts/terraform/wire/log.ts";
 import { shipped } from "./shipped.ts";
 
-/** Its calls may last as long as a test. */
+/** Time limit of the provider's calls at the end of a test, in milliseconds. */
 const GRACE_MS = 20_000;
 
 export interface ServedProvider {
-  /** The value of TF_REATTACH_PROVIDERS. */
+  /** Value of TF_REATTACH_PROVIDERS. */
   readonly reattach: string;
-  /** Ends the connections and their calls. @throws Error with the defects that it logged. */
+  /**
+   * Ends the connections and their calls.
+   * @throws Error with the defects that the provider logged.
+   */
   close(): Promise<void>;
 }
 
-/** @param options the environment of the provider, which tests may change, the folder in which Terraform runs, and the time there. */
+/**
+ * Starts the provider.
+ * @param options Environment of the provider (tests may change it), folder of Terraform, and clock.
+ */
 export async function serveProvider(options: {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly folder: string;

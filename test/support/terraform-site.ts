@@ -1,10 +1,10 @@
-/** One site and what there is to ask of it: what the journeys of services in Terraform begin with. */
+/** A site with its orders, for the journeys of services in Terraform. */
 import { startTerraform, type Terraform, type TerraformOptions } from "./terraform.ts";
 
 export const SITE = "hosting_service.site";
 export const PASSWORD = "correct horse battery";
 
-/** A shared service with more attributes. */
+/** Returns a shared service with further attributes. */
 export const site = (more = "") => `
 variable "password" {
   type      = string
@@ -30,6 +30,6 @@ export async function startSite(more = "", options: TerraformOptions = {}): Prom
   return terraform;
 }
 
-/** Of the agency, oldest first. */
+/** Returns the orders of the agency, oldest first. */
 export const orders = ({ control }: Terraform) =>
   control.list("services").filter(({ customer_id }) => customer_id === 1);

@@ -1,4 +1,7 @@
-/** A stack as cdktf and cdktn synthesize it, with all that one can have, and both of those that apply it in one folder. */
+/**
+ * A stack with all supported features, as cdktf and cdktn synthesize it, and a folder in which hostform and Terraform
+ * apply it.
+ */
 import { testClock } from "./clock.ts";
 import { fakeIo } from "./io.ts";
 import { runCli } from "./program.ts";
@@ -17,16 +20,16 @@ const CONTACT = {
   country: "GE",
 };
 
-/** What Terraform's JSON holds at its top. */
+/** Top level of Terraform's JSON. */
 export interface StackDocument {
   readonly resource?: Readonly<Record<string, Readonly<Record<string, object>>>>;
   readonly [block: string]: unknown;
 }
 
-/** What a construct writes beside its own. */
+/** Returns the metadata that a construct adds. */
 const at = (name: string) => ({ metadata: { path: `acme/${name}`, uniqueId: name } });
 
-/** Resources by type and name, each with its metadata. */
+/** Returns resources by type and name, each with its metadata. */
 export function resources(of: Readonly<Record<string, Readonly<Record<string, object>>>>): StackDocument["resource"] {
   return Object.fromEntries(
     Object.entries(of).map(([type, named]) => [
@@ -36,14 +39,14 @@ export function resources(of: Readonly<Record<string, Readonly<Record<string, ob
   );
 }
 
-/** What is at the top of each stack. */
+/** Top-level blocks of each stack. */
 export const HEAD: StackDocument = {
   "//": { metadata: { backend: "local", stackName: "acme", version: "0.21.0" } },
   provider: { hosting: [{ project: "both" }] },
   terraform: { required_providers: { hosting: { source: "hostform/hosting" } } },
 };
 
-/** All kinds, as `YAML` of terraform-all-kinds.ts has them, in the ways in which constructs say it. */
+/** All kinds of `YAML` in terraform-all-kinds.ts, as constructs synthesize them. */
 export const SAME_AS_YAML: StackDocument = {
   ...HEAD,
   variable: { password: { type: "string", sensitive: true, ephemeral: true } },
@@ -105,7 +108,10 @@ export const SAME_AS_YAML: StackDocument = {
   }),
 };
 
-/** The same, and what YAML has no words for: `count`, data sources, a resource for each of another, outputs of all types. */
+/**
+ * The same stack with features that YAML lacks: `count`, data sources, a resource for each of another, and outputs of
+ * all types.
+ */
 export const STACK: StackDocument = {
   ...SAME_AS_YAML,
   terraform: { ...Object(HEAD.terraform), backend: { local: { path: "terraform.acme.tfstate" } } },
@@ -152,7 +158,7 @@ export const STACK: StackDocument = {
   },
 };
 
-/** What it makes. */
+/** Addresses of the stack. */
 export const STACK_ADDRESSES = [
   ...ADDRESSES,
   ...["a", "b"].flatMap((key) => [`hosting_grant.each["${key}"]`, `hosting_service.site["${key}"]`]),
@@ -162,26 +168,28 @@ export const STACK_ADDRESSES = [
 
 export interface Both {
   readonly terraform: Terraform;
-  /** hostform on the same folder, in this process. */
+  /** Runs hostform in the folder, in this process. */
   hostform(...args: string[]): Promise<Ended>;
-  /** The same, and it must end with this code. @returns its standard output. */
+  /**
+   * Runs hostform and fails unless the exit code is `code`.
+   * @returns The standard output.
+   */
   ended(code: number, ...args: string[]): Promise<string>;
-  /** Writes the stack. */
   declare(stack: StackDocument): Promise<void>;
 }
 
-/** A folder with a stack, in which Terraform and hostform take turns. */
+/** Creates a folder with a stack for Terraform and hostform. */
 export async function startBoth(stack: StackDocument, options: TerraformOptions = {}): Promise<Both> {
   const terraform = await startTerraform({
     install: "running",
     ...options,
     env: { TF_VAR_password: "correct horse battery", HOSTFORM_PROJECT: undefined, ...options.env },
   });
-  // What it says is in the stack, and hostform does not read HCL.
+  // The stack contains the same block, and hostform does not read HCL.
   await terraform.remove("versions.tf");
   const declare = (document: StackDocument) => terraform.write(JSON.stringify(document, null, 2), "cdk.tf.json");
   const hostform = async (...args: string[]): Promise<Ended> => {
-    // The server's time is the real one; waiting takes none.
+    // The sandbox uses the real time. Waiting takes no time.
     const io = fakeIo({ cwd: terraform.dir, env: terraform.env, clock: testClock(Date.now()) });
     const code = await runCli([...args, "--stack", "."], io);
     return { code, out: io.stdout(), err: io.stderr(), text: io.stdout() + io.stderr() };
@@ -195,7 +203,7 @@ export async function startBoth(stack: StackDocument, options: TerraformOptions 
   return { terraform, hostform, ended, declare };
 }
 
-/** What a plan, in Terraform's form, does with an address. */
+/** Action of a plan for an address, in Terraform's format. */
 export interface PlannedAction {
   readonly actions: readonly string[];
   readonly from?: string;
@@ -211,7 +219,10 @@ interface PlanDocument {
   }[];
 }
 
-/** What a plan does, by address; `plan --json` of hostform and `show -json` of Terraform have the same form. */
+/**
+ * Returns the actions of a plan, by address. `plan --json` of hostform and `show -json` of Terraform have the same
+ * format.
+ */
 export function actionsOf(plan: object): Readonly<Record<string, PlannedAction>> {
   const all = (plan as PlanDocument).resource_changes ?? [];
   return Object.fromEntries(

@@ -1,11 +1,11 @@
-/** A state file of Terraform's (format version 4), as far as tests look at it. */
+/** Reads a state file of Terraform (format version 4). */
 import { existsSync, readFileSync } from "node:fs";
 
 export interface InstanceState {
   /** Empty unless the instance is tainted. */
   readonly status: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Dotted paths. */
+  /** Dotted paths of the sensitive attributes. */
   readonly sensitive: readonly string[];
 }
 
@@ -27,7 +27,10 @@ interface RawState {
   }[];
 }
 
-/** The instances by address (`module.a.hosting_grant.b["c"]`, `data.hosting_plan.d`; deposed ones end in ` (deposed)`). */
+/**
+ * Returns the instances by address: `module.a.hosting_grant.b["c"]`, `data.hosting_plan.d`. Addresses of deposed
+ * instances end with ` (deposed)`.
+ */
 export function readState(file: string): ReadonlyMap<string, InstanceState> {
   if (!existsSync(file)) return new Map();
   const { resources } = JSON.parse(readFileSync(file, "utf8")) as RawState;

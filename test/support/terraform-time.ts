@@ -1,17 +1,17 @@
-/** Terraform's provider in a time that passes faster, for what takes minutes: the request budget. */
+/** Accelerated time for Terraform's provider, for tests that would take minutes because of the request budget. */
 import path from "node:path";
 import { type Clock, systemClock } from "../../src/core/model/index.ts";
 
 const PRELOAD = path.join(import.meta.dirname, "fast-clock.ts");
 
-/** A time that the sandbox and the provider's processes share. */
+/** Clock of the sandbox, and environment for the provider's processes with the same clock. */
 export interface FastTime {
   readonly clock: Clock;
-  /** For the environment of Terraform. */
+  /** Environment variables for Terraform. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** @param rate how many milliseconds pass in one. */
+/** @param rate Milliseconds of accelerated time for each real millisecond. */
 export function fastTime(rate: number): FastTime {
   const since = Date.now();
   return {

@@ -1,6 +1,6 @@
 /**
- * The real Terraform with the real provider, in its own folder, against a sandbox over loopback. Every command is
- * checked for signs of a defect of the provider. Tests that use it are declared by `describeWith(TERRAFORM)`.
+ * Runs the real Terraform with the real provider in its own folder, against a sandbox on loopback. Checks the output
+ * of every command for a defect of the provider. `describeWith(TERRAFORM)` declares the tests.
  */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,30 +30,36 @@ export type { Diagnosis, Ended, Outcome } from "./terraform-outcome.ts";
 export type { InstanceState } from "./terraform-state.ts";
 
 export interface TerraformOptions {
-  /** Of the sandbox. Its rate limit is off unless it is set here; orders are paid and provisioned, and jobs done, at once. */
+  /**
+   * Options of the sandbox. By default, the rate limit is disabled, and orders, payments and jobs are completed
+   * immediately.
+   */
   readonly sandbox?: SandboxOptions;
   readonly token?: keyof Sandbox["tokens"];
-  /** Beside HOSTING_BASE_URL, HOSTING_TOKEN, HOSTFORM_PROJECT and HOSTFORM_STATE_HOME; undefined takes one away. */
+  /**
+   * Environment variables in addition to HOSTING_BASE_URL, HOSTING_TOKEN, HOSTFORM_PROJECT and HOSTFORM_STATE_HOME.
+   * Undefined removes a variable.
+   */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Variables that hold a token, and whose. */
+  /** Names of variables for tokens, each with the owner of the token. */
   readonly tokens?: Readonly<Record<string, keyof Sandbox["tokens"]>>;
   /**
-   * How Terraform comes to the provider. "mirror" is what users have, and needs `init`. "override" (default) starts the same
-   * processes without it. "running" is this process, which serves every command of the test in a tenth of the time: for
-   * journeys that are not about processes.
+   * Way in which Terraform finds the provider. "mirror" is the way of users, and requires `init`. "override" (default)
+   * starts the same processes without `init`. "running" serves every command from this process in a tenth of the time,
+   * for journeys that are not about processes.
    */
   readonly install?: "mirror" | "override" | "running";
-  /** Milliseconds that pass in one, for the provider and the sandbox: a test waits for no minutes. */
+  /** Milliseconds of accelerated time for each real millisecond, for the provider and the sandbox. */
   readonly rate?: number;
-  /** What is between the provider and the sandbox: @returns its address, given the sandbox's. */
+  /** Starts a server between the provider and the sandbox. Receives the sandbox's URL, and returns the server's URL. */
   readonly through?: (url: string) => Promise<string>;
 }
 
-/** A folder with the provider's `required_providers` block and a sandbox. */
+/** Creates a folder with the provider's `required_providers` block, and starts a sandbox. */
 export async function startTerraform(options: TerraformOptions = {}): Promise<Terraform> {
   const provider = await builtProvider();
   const time = options.rate === undefined ? undefined : fastTime(options.rate);
-  // Where this process serves, no wait takes time.
+  // If this process serves the provider, waiting takes no time.
   const clock = time?.clock ?? (options.install === "running" ? testClock(Date.now()) : undefined);
   const sandbox = await startSandbox({
     ...(clock !== undefined && { clock }),
@@ -81,7 +87,7 @@ export async function startTerraform(options: TerraformOptions = {}): Promise<Te
       HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"],
       HOSTFORM_PROJECT: "journey",
       HOSTFORM_STATE_HOME: path.join(home, "hostform"),
-      // Each process has its own budget: what these tests are about is not the time that a shared one takes.
+      // Each process has its own request budget, because a shared budget would make these tests slower.
       HOSTFORM_LEDGER: "memory",
       ...Object.fromEntries(Object.entries(options.tokens ?? {}).map(([name, whose]) => [name, sandbox.tokens[whose]])),
       ...time?.env,
@@ -103,20 +109,20 @@ export class Terraform extends Workplace {
   readonly #clock: Clock | undefined;
   #server: ServedProvider | undefined;
 
-  /** @param clock of a provider that this process serves. */
+  /** @param clock Clock of the provider in this process. */
   constructor(dir: string, sandbox: Sandbox, env: Record<string, string | undefined>, clock?: Clock) {
     super(dir, env);
     this.sandbox = sandbox;
     this.#clock = clock;
   }
 
-  /** From now on a provider in this process serves the commands. */
+  /** Serves the following commands with a provider in this process. */
   async serve(): Promise<void> {
     this.#server = await serveProvider({ env: this.env, folder: this.dir, clock: this.#clock });
     this.env.TF_REATTACH_PROVIDERS = this.#server.reattach;
   }
 
-  /** Does something with commands that one provider in this process serves. */
+  /** Runs `work` while one provider in this process serves the commands. */
   async served<T>(work: () => Promise<T>): Promise<T> {
     await this.serve();
     try {
@@ -126,7 +132,10 @@ export class Terraform extends Workplace {
     }
   }
 
-  /** Ends the provider that serves the commands, if there is one. @throws Error with its defects. */
+  /**
+   * Ends the provider of this process, if it runs.
+   * @throws Error with the provider's defects.
+   */
   async #dismiss(): Promise<void> {
     const server = this.#server;
     this.#server = undefined;
@@ -138,24 +147,27 @@ export class Terraform extends Workplace {
     return this.sandbox.control;
   }
 
-  /** Lets the time pass in which what was just created counts as there although no list shows it. */
+  /** Advances the time beyond the list lag, so that an object missing from a list no longer counts as existing. */
   believeLists(): void {
     this.control.advanceClock({ minutes: 2 });
   }
 
-  /** The folder of the provider's store. */
+  /** Folder of the provider's store. */
   get stateHome(): string {
     return this.env.HOSTFORM_STATE_HOME ?? "";
   }
 
-  /** Runs a command of Terraform's; fails the test when it shows a defect of the provider. */
+  /** Runs a command of Terraform. Fails the test if the output shows a defect of the provider. */
   async run(...args: string[]): Promise<Ended> {
     const ended = await this.start("terraform", args).ended;
     expectSound(ended, args.join(" "));
     return ended;
   }
 
-  /** The same, and it must end well. @returns its standard output. */
+  /**
+   * Runs a command and fails the test unless it succeeds.
+   * @returns The standard output.
+   */
   async well(...args: string[]): Promise<string> {
     const ended = await this.run(...args);
     expect(ended.code, ended.text).toBe(0);
@@ -166,25 +178,28 @@ export class Terraform extends Workplace {
     return this.well("init", "-input=false", "-no-color", ...args);
   }
 
-  /** `terraform validate`: what it found, empty when all is well. */
+  /**
+   * Runs `terraform validate`.
+   * @returns The diagnostics; empty for a valid configuration.
+   */
   async validate(): Promise<readonly Diagnosis[]> {
     const { out } = await this.run("validate", "-json");
     return (JSON.parse(out).diagnostics as Parameters<typeof readDiagnostic>[0][]).flatMap(readDiagnostic);
   }
 
-  /** Makes a plan and keeps it in the file `tfplan`. Exit code 0: nothing to do, 2: something, 1: it failed. */
+  /** Writes a plan to the file `tfplan`. Exit codes: 0 for no changes, 2 for changes, 1 for an error. */
   async plan(...args: string[]): Promise<Outcome> {
     return readOutcome(await this.run("plan", "-json", "-input=false", "-detailed-exitcode", "-out=tfplan", ...args));
   }
 
-  /** A plan that must have something to do. */
+  /** Creates a plan. Fails the test unless the plan has changes. */
   async planned(...args: string[]): Promise<Outcome> {
     const outcome = await this.plan(...args);
     expect(outcome.code, outcome.text).toBe(2);
     return outcome;
   }
 
-  /** A plan that must be refused, without a crash and before anything was changed. */
+  /** Creates a plan. Fails the test unless the plan is rejected without a crash and without a write request. */
   async refused(...args: string[]): Promise<Outcome> {
     this.sent();
     const outcome = await this.plan(...args);
@@ -194,29 +209,32 @@ export class Terraform extends Workplace {
     return outcome;
   }
 
-  /** Fails unless there is nothing to do, nothing was found changed and there is nothing to say. */
+  /** Fails the test if the plan has changes, drift or diagnostics. */
   async expectNoChanges(...args: string[]): Promise<void> {
     const { code, changes, drift, diagnostics, text } = await this.plan(...args);
     expect({ changes, drift, diagnostics }, text).toEqual({ changes: {}, drift: {}, diagnostics: [] });
     expect(code, text).toBe(0);
   }
 
-  /** The plan in the file `tfplan`, as `terraform show -json` has it. */
+  /** Returns the plan in the file `tfplan`, as `terraform show -json` prints it. */
   async shownPlan(): Promise<Record<string, unknown>> {
     return JSON.parse(await this.well("show", "-json", "tfplan"));
   }
 
-  /** The attributes of an address that the plan in `tfplan` changes, or of which it does not know what becomes. */
+  /**
+   * Returns the attributes of an address that the plan in `tfplan` changes, including attributes whose new value is
+   * unknown.
+   */
   async changed(address: string): Promise<string[]> {
     return changedIn(await this.shownPlan(), address);
   }
 
-  /** `terraform apply` without questions. */
+  /** Runs `terraform apply` without questions. */
   async apply(...args: string[]): Promise<Outcome> {
     return readOutcome(await this.run("apply", "-json", "-input=false", "-auto-approve", ...args));
   }
 
-  /** The same, and it must end well. */
+  /** Runs `terraform apply` without questions. Fails the test unless the apply succeeds. */
   async applied(...args: string[]): Promise<Outcome> {
     const outcome = await this.apply(...args);
     expect(outcome.code, outcome.text).toBe(0);
@@ -224,8 +242,9 @@ export class Terraform extends Workplace {
   }
 
   /**
-   * Does what an apply asks that does not know whether a server without a domain is what its lost request made: only its
-   * owner does. It must ask nothing else, and nothing may have been ordered meanwhile. @returns whether it asked.
+   * Imports the server if an apply asks whether this server without a domain is the result of a lost request. Only the
+   * owner knows the answer. Fails the test for any other error, or if the apply ordered a service.
+   * @returns True if the apply asked.
    */
   async importAsAsked(address: string, { errors, text }: Outcome): Promise<boolean> {
     const [question] = errors;
@@ -243,12 +262,15 @@ export class Terraform extends Workplace {
     return readOutcome(await this.run("destroy", "-json", "-input=false", "-auto-approve", ...args));
   }
 
-  /** What the state file holds, by address; empty when there is none. */
+  /** Returns the instances of the state file, by address. Empty without a state file. */
   state(file = "terraform.tfstate"): ReadonlyMap<string, InstanceState> {
     return readState(path.join(this.dir, file));
   }
 
-  /** The recorded attributes of one address. @throws when it is not recorded. */
+  /**
+   * Returns the recorded attributes of an address.
+   * @throws Error if the state lacks the address.
+   */
   attributes(address: string): Readonly<Record<string, unknown>> {
     const instance = this.state().get(address);
     if (instance === undefined)
@@ -256,19 +278,22 @@ export class Terraform extends Workplace {
     return instance.attributes;
   }
 
-  /** `GET /services` for each request that the sandbox got since the last look; the log starts again. */
+  /** Returns `GET /services` for each request since the last call. Clears the log. */
   sent(): string[] {
     const entries = this.control.requests();
     this.control.clearRequests();
     return entries.map(line);
   }
 
-  /** The same, without the GETs. */
+  /** Returns the requests since the last call, without the GETs. */
   changesSent(): string[] {
     return this.sent().filter((text) => !text.startsWith("GET"));
   }
 
-  /** Frees everything. @throws when a provider outlived the commands. */
+  /**
+   * Releases all resources.
+   * @throws Error if a provider outlived its command.
+   */
   async close(): Promise<void> {
     const unsound = await this.#dismiss().catch((error: unknown) => error);
     this.end();

@@ -1,8 +1,9 @@
 /**
- * A process that creates in turns with others, over `FILE`. It does what each line of its input says, and answers with a line:
- * `enter` takes the turn, `newest JSON` asks, `leave ID THING AT`, `answer`, `unsent` and `end` go on. `count` prints the count.
- * `see MARK RUN ID...`, `release MARK ID`, `endRun MARK RUN SINCE` and `holdings` are about what states hold.
- * `begin` opens a transaction and keeps it. It prints `waiting` when it has to wait for the turn, and the diagnostic of a failure.
+ * A process that creates objects while it holds the create lock of `FILE`. It executes each line of its input, and
+ * prints one line for each: `enter` takes the lock, `newest JSON` queries, `leave ID THING AT`, `answer`, `unsent` and
+ * `end` continue the create. `count` prints the number of creates. `see MARK RUN ID...`, `release MARK ID`, `endRun
+ * MARK RUN SINCE` and `holdings` concern the objects that states hold. `begin` opens a transaction and never ends it.
+ * The process prints `waiting` when it has to wait for the lock, and the diagnostic of a failure.
  */
 import { createInterface } from "node:readline";
 import { type LeavingCreate, openDatabase, SqliteStore, type Turn } from "../../src/core/local/index.ts";
@@ -16,7 +17,7 @@ const store = new SqliteStore(() => file, {
   clock: {
     ...systemClock,
     sleep: (ms, signal) => {
-      // A longer one is that between signs of life.
+      // A longer sleep is a pause between heartbeats.
       if (ms < 1_000) print("waiting");
       return systemClock.sleep(ms, signal);
     },

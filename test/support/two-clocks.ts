@@ -1,16 +1,19 @@
-/** A machine whose two clocks move apart, and a host that answers over no network: when each request is written is known exactly. */
+/**
+ * A machine with two independent clocks, and a host without a network. The tests know exactly when each request is
+ * written.
+ */
 import type { HttpDispatcher } from "../../src/core/api/index.ts";
 import type { Clock } from "../../src/core/model/index.ts";
 import { START } from "./clock.ts";
 
-/** The watchdog of a request in these tests: no time passes it. */
+/** Length of the request watchdog in these tests. It never expires. */
 export const WATCHDOG_MS = 3_155_760;
 
 export class TwoClocks implements Clock {
   #wall = START;
   #mono = 5_000_000;
   #wokeAt = Number.NEGATIVE_INFINITY;
-  /** Time that passed, whatever the clocks show, in milliseconds. */
+  /** Elapsed real time in milliseconds, independent of the clocks. */
   passed = 0;
 
   now(): number {
@@ -25,32 +28,32 @@ export class TwoClocks implements Clock {
     return this.#wokeAt;
   }
 
-  /** The process is stopped, and wakes. */
+  /** Stops the process, then wakes it. */
   freeze(ms: number): void {
     this.stop(ms);
     this.#wokeAt = this.#mono;
   }
 
-  /** The process waits: both clocks go on. */
+  /** Lets both clocks run while the process waits. */
   stop(ms: number): void {
     this.passed += ms;
     this.#wall += ms;
     this.#mono += ms;
   }
 
-  /** The machine sleeps: the monotonic clock stands still. */
+  /** Suspends the machine: the monotonic clock stops. */
   suspend(ms: number): void {
     this.passed += ms;
     this.#wall += ms;
   }
 
-  /** Time passes, and the wall clock is set back by as much. */
+  /** Lets time pass, and sets the wall clock back by the same time. */
   hold(ms: number): void {
     this.passed += ms;
     this.#mono += ms;
   }
 
-  /** The wall clock is set. */
+  /** Sets the wall clock. */
   step(ms: number): void {
     this.#wall += ms;
   }
@@ -69,7 +72,7 @@ export class TwoClocks implements Clock {
   }
 }
 
-/** An answer; `lost`: the connection ends without one; `refused`: there is no connection. */
+/** A response. `lost`: the connection ends without a response. `refused`: no connection is established. */
 export type HostAnswer =
   | { readonly status: number; readonly json?: unknown; readonly headers?: Readonly<Record<string, string>> }
   | "lost"
@@ -81,8 +84,9 @@ export interface WrittenRequest {
 }
 
 /**
- * Connections to a host that is a function.
- * @param connect is called for each request before its connection is open. @param answer is called with each written request.
+ * Returns connections to a simulated host.
+ * @param connect Called for each request before its connection is established.
+ * @param answer Called with each written request.
  */
 export function hostOf(connect: () => void, answer: (request: WrittenRequest) => HostAnswer): HttpDispatcher {
   const dispatch = (request: WrittenRequest, handler: Handler): boolean => {

@@ -1,4 +1,4 @@
-/** Everything that this process does with paths: what it looks at, what it reads and what it changes. */
+/** Records all uses of paths in this process: inspected, read and changed paths. */
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
@@ -11,7 +11,7 @@ const CHANGING =
 
 type Module = Record<string, (...args: unknown[]) => unknown>;
 
-/** Watches all functions of `node:fs` and `node:fs/promises` that take a path, from `begin` to `end`. */
+/** Records all functions of `node:fs` and `node:fs/promises` with a path, from `begin` to `end`. */
 export function watchPaths() {
   const seen: { readonly name: string; readonly path: string; readonly isChange: boolean }[] = [];
   const modules = [fs, fs.promises] as unknown as readonly Module[];
@@ -30,7 +30,7 @@ export function watchPaths() {
           seen.push({ name, path: path.resolve(String(one)), isChange });
       return step(...args);
     };
-    // `realpath.native` and the like.
+    // Keeps properties such as `realpath.native`.
     return Object.assign(watching, step);
   };
   return {
@@ -44,10 +44,10 @@ export function watchPaths() {
       syncBuiltinESMExports();
     },
     forget: (): void => void seen.splice(0),
-    /** Names of the functions that were called with a path at or below this one. */
+    /** Returns the names of functions that were called with this path or a path below it. */
     with: (place: string): readonly string[] =>
       seen.filter(({ path: one }) => one === place || one.startsWith(`${place}${path.sep}`)).map(({ name }) => name),
-    /** `NAME PATH` of each call that changes a path. */
+    /** Returns `NAME PATH` of each call that changes a path. */
     changes: (): readonly string[] =>
       seen.filter(({ isChange }) => isChange).map(({ name, path: at }) => `${name} ${at}`),
   };

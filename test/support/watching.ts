@@ -1,6 +1,6 @@
 /**
- * `hostform watch --json` against a sandbox, on a clock that a test moves: short waits (what a run itself waits for) are
- * over at once, the long ones between looks when the test says so.
+ * Runs `hostform watch --json` against a sandbox, on a clock that the test advances. Short waits within a run end
+ * immediately. Long waits between checks end when the test advances the clock.
  */
 import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,13 +14,16 @@ import { type FakeIo, fakeIo } from "./io.ts";
 import { runCli } from "./program.ts";
 import { profileOfRun, startSandbox } from "./sandbox.ts";
 
-/** Waits up to this are a run's own: for a queued job, for a declaration to settle, for events that come together. */
+/**
+ * Maximum length of a wait within a run, in milliseconds: for a queued job, for a declaration that still changes, or
+ * for simultaneous events.
+ */
 const SHORT_MS = 5_000;
 
 export interface PatientClock extends Clock {
-  /** Ends the long waits that are over by then. */
+  /** Advances the time, and ends the long waits that have expired. */
   advance(ms: number): void;
-  /** Sets the wall clock to another time. */
+  /** Changes the wall clock. */
   set(byMs: number): void;
 }
 
@@ -63,16 +66,16 @@ export function patientClock(): PatientClock {
 export interface Message {
   readonly type: string;
   readonly "@message": string;
-  // Messages of every type are looked into; a wrong guess fails the assertion that follows.
+  // The tests read fields of messages of every type. A wrong field fails the assertion.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   readonly [field: string]: any;
 }
 
-/** A `watch` under way. */
+/** A running `watch`. */
 export class Watching {
   readonly messages: Message[] = [];
   readonly code: Promise<number>;
-  /** Called with each message as it is written. */
+  /** Called with each written message. */
   onMessage: (message: Message) => void = () => undefined;
   readonly #io: FakeIo;
   readonly #waiting = new Set<() => void>();
@@ -86,18 +89,21 @@ export class Watching {
     });
   }
 
-  /** The messages of one type. */
+  /** Returns the messages of one type. */
   of(type: string): Message[] {
     return this.messages.filter((message) => message.type === type);
   }
 
-  /** Waits for the end of the look with this number. @returns what it found. */
+  /**
+   * Waits for the end of the check with this number.
+   * @returns The result of the check.
+   */
   async look(number: number): Promise<Message["hostform"]> {
     await this.until(() => this.of("watch_found").length >= number, `look ${number}`);
     return this.of("watch_found")[number - 1]?.hostform;
   }
 
-  /** Waits until something is so; it is asked again at every message. */
+  /** Waits until the condition holds. Checks the condition after each message. */
   async until(isSo: () => boolean, what = "it"): Promise<void> {
     while (!isSo()) {
       if (this.#ended)
@@ -114,12 +120,15 @@ export class Watching {
     return this.messages.map((message) => JSON.stringify(message)).join("\n") + this.#io.stderr();
   }
 
-  /** SIGHUP. */
+  /** Sends SIGHUP. */
   reload(): void {
     this.#io.hangUp();
   }
 
-  /** Ctrl-C. @returns the exit code. */
+  /**
+   * Sends Ctrl-C.
+   * @returns The exit code.
+   */
   stop(): Promise<number> {
     this.#io.interrupt();
     return this.code;
@@ -140,22 +149,22 @@ export class Watching {
   }
 }
 
-/** A project in its own folder, its sandbox, and the clock of both. */
+/** A project in its own folder, its sandbox, and their clock. */
 export interface Watched {
   readonly dir: string;
   readonly sandbox: Sandbox;
   readonly clock: PatientClock;
   readonly env: Record<string, string>;
   declare(document: string | object): Promise<void>;
-  /** Runs another command on the same project. */
+  /** Runs another command in the project. */
   run(...args: string[]): Promise<{ readonly code: number; readonly text: string }>;
-  /** Starts to watch; it is stopped after the test. */
+  /** Starts a `watch`. The test stops it at its end. */
   watch(...args: string[]): Watching;
-  /** `GET /services` for each request since the last look. */
+  /** Returns `GET /services` for each request since the last call. */
   sent(): string[];
 }
 
-/** Invoices pay themselves; orders and jobs are done at once. No rate limit. */
+/** Starts a project. Invoices are paid automatically, and orders and jobs are completed immediately. No rate limit. */
 export async function watched(declaration: string | object, options: SandboxOptions = {}): Promise<Watched> {
   const clock = patientClock();
   const dir = await mkdtemp(quickFolder("watch"));
@@ -164,7 +173,7 @@ export async function watched(declaration: string | object, options: SandboxOpti
   const sandbox = await startSandbox({ clock, ...instant, ...profileOfRun(), ...options });
   onTestFinished(() => sandbox.close());
   const env: Record<string, string> = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency };
-  // At once: it is there before the caller goes on, so that no test depends on who is faster.
+  // Writes synchronously, so that no test depends on the order of two writes.
   const declare = async (document: string | object) =>
     writeFileSync(
       path.join(dir, "hosting.yaml"),

@@ -1,6 +1,6 @@
 /**
- * An application of its own process that takes deliveries with `hostform/webhooks`, as a user's does. It verifies with the
- * secret in APP_SECRET, says `receiving PORT`, and then `handled SERVICE` for each event.
+ * A user's application in a separate process. It receives deliveries with `hostform/webhooks` and verifies them with
+ * APP_SECRET. It prints `receiving PORT` at the start, and `handled EVENT SERVICE` for each event.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

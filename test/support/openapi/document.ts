@@ -1,16 +1,19 @@
-/** `schemas/openapi.yaml` as the tests and the API reference read it: typed as far as they look into it. */
+/** Reads `schemas/openapi.yaml` for the tests and the API reference. The types cover only the used fields. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parse } from "yaml";
 
-/** What marks a part that the specification leaves open, and who fills it how; see the head of the document. */
+/**
+ * Marks of a part that the specification leaves open, and of the implementations that fill it. The head of the
+ * document describes them.
+ */
 export interface Marks {
   readonly "x-unspecified"?: boolean;
   readonly "x-clause"?: string;
-  /** Sentences, or by the values of `x-switch`. */
+  /** Sentences, as a list or by values of `x-switch`. */
   readonly "x-alternatives"?: readonly string[] | Readonly<Record<string, string>>;
   readonly "x-switch"?: string;
-  /** `switch=value`, several joined by ` & `; of a list, any. */
+  /** Conditions `switch=value`. ` & ` joins several conditions. One item of a list must hold. */
   readonly "x-when"?: string | readonly string[];
   readonly "x-empty-body"?: string;
 }
@@ -97,10 +100,10 @@ export interface ApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** An operation where it stands, with the parameters of its path. */
+/** An operation with its method, its path and the parameters of its path. */
 export interface Placed {
   readonly method: string;
-  /** `/api/v1/services/{id}`. */
+  /** Path template: `/api/v1/services/{id}`. */
   readonly path: string;
   readonly operation: Operation;
   readonly parameters: readonly Parameter[];
@@ -108,12 +111,14 @@ export interface Placed {
 
 export const DOCUMENT_FILE = path.resolve(import.meta.dirname, "../../../schemas/openapi.yaml");
 
-/** Reads the document. */
 export function readDocument(): ApiDocument {
   return parse(readFileSync(DOCUMENT_FILE, "utf8")) as ApiDocument;
 }
 
-/** What a part stands for: itself, or what its `$ref` leads to. @throws Error for a reference that leads nowhere. */
+/**
+ * Returns the part, or the target of its `$ref`.
+ * @throws Error if the target does not exist.
+ */
 export function resolve<T extends { readonly $ref?: string }>(document: ApiDocument, part: T): T {
   if (part.$ref === undefined) return part;
   const steps = part.$ref.replace(/^#\//, "").split("/");
@@ -125,7 +130,7 @@ export function resolve<T extends { readonly $ref?: string }>(document: ApiDocum
   return resolve(document, found as T);
 }
 
-/** Every operation, in the document's order. */
+/** Returns all operations, in the order of the document. */
 export function operationsOf(document: ApiDocument): Placed[] {
   return Object.entries(document.paths).flatMap(([where, item]) =>
     METHODS.flatMap((method) => {

@@ -1,4 +1,7 @@
-/** What a schema cannot say about a page of a list: whether its items, numbers and links fit each other and the request. */
+/**
+ * Checks of a page that a schema cannot express: its items, numbers and links must be consistent with each other and
+ * with the request.
+ */
 import type { Placed } from "./document.ts";
 import type { Known } from "./schemas.ts";
 
@@ -7,9 +10,10 @@ type Fields = Readonly<Record<string, unknown>>;
 const MOST = 100;
 
 /**
- * What is wrong with a page, whatever its envelope: only what it holds is looked at. Nothing for an answer that is no page.
- * @param url the request's own.
- * @param profile how the server counts pages, and what comes after the last one; undefined: from 1, nothing.
+ * Returns the errors in a page, with any envelope. Checks only existing fields. Returns no errors for a response that
+ * is not a page.
+ * @param url URL of the request.
+ * @param profile Profile of the server. Undefined: pages start at 1, and no page follows the last page.
  */
 export function pageMistakes({ parameters }: Placed, url: URL, body: unknown, profile?: Known): string[] {
   const size = parameters.find(({ name, in: place }) => place === "query" && name === "per_page");
@@ -27,7 +31,7 @@ export function pageMistakes({ parameters }: Placed, url: URL, body: unknown, pr
   };
   const shown = about.current_page ?? about.page;
   const wanted = asked("page", start);
-  // The last page in place of one after it.
+  // The server returns the last page in place of a later page.
   const page = profile?.past_end === "repeats" && typeof shown === "number" ? Math.min(wanted, shown) : wanted;
   const links = { ...fieldsOf(fieldsOf(body).links), ...fieldsOf(body) };
   const { total } = about;

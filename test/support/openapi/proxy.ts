@@ -1,6 +1,6 @@
 /**
- * A proxy that holds a client, and the server behind it, against `schemas/openapi.yaml`: plain HTTP between two addresses of
- * this machine. It changes nothing.
+ * A proxy that validates the requests of a client and the responses of a server against `schemas/openapi.yaml`. Uses
+ * plain HTTP on this machine, and changes nothing.
  */
 import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,14 +8,14 @@ import { type Exchange, type Strictness, validator } from "./validate.ts";
 
 export interface ValidatingProxy {
   readonly url: string;
-  /** The operations that were asked for, by their ids, with how often. */
+  /** Number of requests of each operation, by operation id. */
   readonly operations: ReadonlyMap<string, number>;
-  /** What the client and the server did against the document, a sentence each. */
+  /** Violations of the document by the client and the server, one sentence each. */
   readonly violations: readonly string[];
   close(): Promise<void>;
 }
 
-/** Starts a proxy in front of an address of this machine. Requests are those of a client that must make no mistake. */
+/** Starts a proxy in front of a local URL. Validates the requests as those of a client, which may contain no error. */
 export async function startValidatingProxy(target: string, profile?: Strictness["profile"]): Promise<ValidatingProxy> {
   const operations = new Map<string, number>();
   const violations: string[] = [];

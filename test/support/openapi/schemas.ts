@@ -1,14 +1,14 @@
-/** The schemas of `schemas/openapi.yaml` as JSON Schema, compiled when they are first needed. */
+/** Converts the schemas of `schemas/openapi.yaml` to JSON Schema, and compiles them at their first use. */
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
 import type { ApiDocument, Schema } from "./document.ts";
 
-/** How the server fills the gaps of the specification; undefined: not known, as of a real one. */
+/** Profile of the server. Undefined for a server with an unknown profile, such as a real server. */
 export type Known = Readonly<Record<string, string>> | undefined;
 
 const ROOT = "openapi";
 
-/** Whether an `x-when` holds: with no profile it always does. */
+/** Returns true if an `x-when` holds. Without a profile, every condition holds. */
 export function holds(when: string | readonly string[] | undefined, profile: Known): boolean {
   if (when === undefined || profile === undefined) return true;
   const any = typeof when === "string" ? [when] : when;
@@ -21,17 +21,17 @@ function isSo(setting: string, profile: NonNullable<Known>): boolean {
   return profile[name] === value;
 }
 
-/** Compiled schemas, each used with the profile of the moment. */
+/** Compiled schemas. Each validation uses its own profile. */
 export class Schemas {
   readonly #compiled = new Map<Schema, ValidateFunction>();
   readonly #ajv: Ajv;
-  /** Of the validation that is running: validation does not wait for anything. */
+  /** Profile of the running validation. A validation is synchronous. */
   #profile: Known;
 
   constructor(document: ApiDocument) {
     this.#ajv = new Ajv({ strict: false, allErrors: true });
     formats.default(this.#ajv);
-    // "Must be a valid URL" (§4): by the standard that servers and browsers parse by, which allows more than RFC 3986.
+    // "Must be a valid URL" (§4): uses the standard of servers and browsers, which allows more URLs than RFC 3986.
     this.#ajv.addFormat("uri", (text: string) => URL.canParse(text) && !/\s/.test(text));
     this.#ajv.addKeyword({
       keyword: "x-when",
@@ -45,7 +45,7 @@ export class Schemas {
     this.#ajv.addSchema({ $id: ROOT, components: { schemas: Object.fromEntries(schemas) } });
   }
 
-  /** What is wrong with a value, as `at.some.place must be integer`; nothing when it conforms. At most three things. */
+  /** Returns at most three errors in a value, as `at.some.place must be integer`. Empty for a valid value. */
   mistakes(schema: Schema, value: unknown, name: string, profile: Known): string[] {
     let validate = this.#compiled.get(schema);
     if (validate === undefined) {
@@ -57,7 +57,7 @@ export class Schemas {
   }
 }
 
-/** JSON Schema for a schema of OpenAPI 3.0 with our marks. */
+/** Converts a schema of OpenAPI 3.0 with our marks to JSON Schema. */
 function converted(schema: Schema): object {
   if (schema.$ref !== undefined) return { $ref: schema.$ref.replace(/^#/, `${ROOT}#`) };
   const { "x-when": when, "x-contradicts": contradictions, nullable, type, ...rest } = schema;
@@ -80,13 +80,16 @@ function converted(schema: Schema): object {
   return when === undefined ? whole : provided({ "x-when": when }, whole);
 }
 
-/** The condition first, so that what it rules out is not looked at and says nothing. */
+/** Checks the condition first. If the condition fails, the schema is not evaluated and reports no errors. */
 function provided(condition: object, schema: object): object {
   // biome-ignore lint/suspicious/noThenProperty: it is a keyword of JSON Schema
   return { if: condition, then: schema, else: false };
 }
 
-/** The mistakes that say most: those deepest inside of the value. That no alternative fits is said when nothing else is. */
+/**
+ * Selects the most specific errors, at the deepest paths of the value. Reports a failed `anyOf` only without other
+ * errors.
+ */
 function sentences(errors: readonly ErrorObject[], name: string): string[] {
   const specific = errors.filter(({ keyword }) => !["if", "anyOf", "false schema"].includes(keyword));
   const kept = specific.length > 0 ? specific : errors.filter(({ keyword }) => keyword === "anyOf");

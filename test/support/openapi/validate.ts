@@ -1,6 +1,6 @@
 /**
- * Holds exchanges with the API against `schemas/openapi.yaml`, in both directions. What is wrong is reported in sentences that
- * never quote a value: tokens and secrets go over this wire.
+ * Validates requests and responses of the API against `schemas/openapi.yaml`. The errors never quote a value, because
+ * requests and responses contain tokens and secrets.
  */
 import {
   type Answer,
@@ -15,25 +15,25 @@ import {
 import { pageMistakes } from "./pages.ts";
 import { holds, type Known, Schemas } from "./schemas.ts";
 
-/** A request and its answer, as they went over the wire. Names of headers are in lower case or not, as they came. */
+/** A request and its response, as they were sent. Header names have any case. */
 export interface Exchange {
   readonly method: string;
   /** Path with query. */
   readonly url: string;
   readonly requestHeaders: Readonly<Record<string, string>>;
   readonly requestBody: string | undefined;
-  /** Null when the connection was cut before any answer. */
+  /** Status of the response. Null if the connection was cut before a response. */
   readonly status: number | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** A fault had a hand in the answer, so that the answer need not be what the document says. */
+  /** True if a fault changed the response. Then the response may violate the document. */
   readonly faulty?: boolean;
 }
 
 export interface Strictness {
-  /** How the server fills the gaps; undefined: any of the alternatives will do. */
+  /** Profile of the server. Undefined: any alternative of the document is valid. */
   readonly profile?: Known;
-  /** The requests are those of a client that must make no mistake, whatever the answer. */
+  /** True if the requests of a client are validated, which may contain no error, regardless of the response. */
   readonly client?: boolean;
 }
 
@@ -53,7 +53,7 @@ export class Validator {
       }));
   }
 
-  /** Every violation of the document, each a sentence that names the request. Paths outside of /api are not its business. */
+  /** Returns every violation of the document as a sentence that names the request. Ignores paths outside of /api. */
   exchange(exchange: Exchange, { profile, client = false }: Strictness = {}): string[] {
     const { method, status } = exchange;
     const url = new URL(exchange.url, "http://host");
@@ -78,7 +78,10 @@ export class Validator {
     ];
   }
 
-  /** What is wrong with a delivery of an event: its signature header's form (when headers are given) and its payload. */
+  /**
+   * Returns the errors in a delivery of an event: in its payload and, if headers are given, in the form of its
+   * signature header.
+   */
   delivery(body: string, headers: Readonly<Record<string, string>> | undefined, profile?: Known): string[] {
     const registration = this.#document.paths["/api/v1/webhooks"]?.post;
     const operation = Object.values(registration?.callbacks?.event ?? {})[0]?.post;
@@ -93,7 +96,7 @@ export class Validator {
     return [...mistakes, ...missing].map((mistake) => `delivery: ${mistake}`);
   }
 
-  /** The operation that a method and path lead to, with the values in the path. */
+  /** Returns the operation of a method and path, with the values of the path's parameters. */
   find(method: string, pathname: string): { placed: Placed; values: Record<string, string> } | undefined {
     for (const { placed, pattern } of this.#operations) {
       if (placed.method !== method) continue;
@@ -117,12 +120,13 @@ export class Validator {
     if (client && !accept.includes("application/json")) problems.push("it does not accept application/json (§4)");
     for (const parameter of placed.parameters) {
       const given = valuesOf(parameter, exchange, url, values);
-      // A client does not know how the server fills the gaps; it may ask.
+      // A client does not know the profile of the server, so it may send any alternative.
       problems.push(...this.#parameter(parameter, given, client ? undefined : profile, client));
     }
     const known = placed.parameters.filter((one) => one.in === "query").map(({ name }) => name);
     for (const name of new Set(url.searchParams.keys())) {
-      // A server may accept more than it documents (§9.2) and ignore the rest; a client that sends it errs unseen.
+      // A server may accept undocumented parameters (§9.2) and ignore them. A client with such a parameter has an
+      // error that nobody notices.
       if (client && !known.includes(name)) problems.push(`the query parameter ${name} is not documented`);
     }
     return [...problems, ...this.#requestBody(placed, exchange, profile, client)];
@@ -134,12 +138,12 @@ export class Validator {
     if (given.length === 0) return required ? [`the ${what} is missing`] : [];
     if (schema.type === "array") return this.#schemas.mistakes(schema, given, what, profile);
     const text = given.at(-1) ?? "";
-    // A page size beyond the maximum is not specified for servers; a client does not ask for it.
+    // For servers, a page size above the maximum is not specified. A client must not send such a page size.
     if (client && most !== undefined && Number(text) > most) return [`the ${what} is above ${most}`];
     return this.#text(schema, text, what, profile);
   }
 
-  /** A value that came as a text may mean a number, where numbers belong. */
+  /** Validates a value that was sent as text. The text may represent a number. */
   #text(schema: Schema, text: string, what: string, profile: Known): string[] {
     const asText = this.#schemas.mistakes(schema, text, what, profile);
     if (asText.length === 0 || !/^-?\d{1,15}$/.test(text)) return asText;
@@ -151,7 +155,7 @@ export class Validator {
     const body = exchange.requestBody === "" ? undefined : exchange.requestBody;
     if (body === undefined) return wanted?.required ? ["the body is missing"] : [];
     if (wanted === undefined) return client ? ["it has a body, and none is documented"] : [];
-    // §4 has no such header among those of every request; a client does well to send it.
+    // §4 does not require this header for every request, but a client should send it.
     if (client && !/^application\/json\b/.test(headerOf(exchange.requestHeaders, "content-type") ?? "")) {
       return ["its body is not declared as application/json"];
     }
@@ -159,7 +163,7 @@ export class Validator {
     return [...this.#json(schema, body, profile), ...(client ? this.#strays(schema, body) : [])];
   }
 
-  /** Fields of a body that the document does not name. A server may ignore them, so a client that sends them errs unseen. */
+  /** Returns the undocumented fields of a body. A server may ignore them, so nobody would notice the client's error. */
   #strays(schema: Schema, body: string): string[] {
     const known = new Set<string>();
     const collect = (part: Schema): boolean => {
@@ -213,7 +217,7 @@ export class Validator {
 }
 
 function depthOf({ path }: Placed): number {
-  // `/domains/check` before `/domains/{id}`, if there ever is one.
+  // `/domains/check` has priority over a future `/domains/{id}`.
   return path.split("{").length;
 }
 
@@ -251,13 +255,13 @@ function parsed(text: string): { value: unknown } | undefined {
 
 let shared: Validator | undefined;
 
-/** The validator of `schemas/openapi.yaml`, made once for a process. */
+/** Returns the validator of `schemas/openapi.yaml`. A process creates it once. */
 export function validator(): Validator {
   shared ??= new Validator();
   return shared;
 }
 
-/** Every violation of `schemas/openapi.yaml` by an exchange, each a sentence. */
+/** Returns every violation of `schemas/openapi.yaml` by a request or its response, one sentence each. */
 export function validateExchange(exchange: Exchange, strictness: Strictness = {}): string[] {
   return validator().exchange(exchange, strictness);
 }
