@@ -323,7 +323,12 @@ describe("a key from a command", () => {
       /ended with exit code 3[\s\S]*no such key/,
     ],
     ["prints nothing", "kms", { stdout: "\n", stderr: "" }, /printed nothing/],
-    ["is for a shell", "kms 'a b'", { stdout: KEY, stderr: "" }, /starts the program without a shell[\s\S]*list in JSON/],
+    [
+      "is for a shell",
+      "kms 'a b'",
+      { stdout: KEY, stderr: "" },
+      /starts the program without a shell[\s\S]*list in JSON/,
+    ],
   ])("that %s is an error, and nothing is sent", async (_, line, end, words) => {
     const project = await startProject({ declare: declaration, env: { HOSTFORM_STATE_KEY_COMMAND: line } });
     project.onCapture = async () => end;
