@@ -87,8 +87,8 @@ export class Applying {
   }
 
   /**
-   * Creates an object. The state has no object at this address now, and Terraform does not tell the provider which
-   * object this one replaces.
+   * Creates an object. The state has no object at this address now, and Terraform does not name to the provider the
+   * replaced object.
    */
   async #create(change: PlannedChange, ...aside: readonly Entry[]): Promise<readonly Said[]> {
     const { address, type } = change;

@@ -30,8 +30,8 @@ export type ListOptions = CallOptions & ReadOptions;
 const USUAL_MS = 200;
 
 /**
- * A client for all endpoints of the Hosting Automation API. Every method rejects with an ApiError; its `reached` tells whether the
- * request may have been carried out. The client respects the rate limit, retries safe requests and pages lazily.
+ * A client for all endpoints of the Hosting Automation API. Every method rejects with an ApiError. Its `reached` states if the
+ * API may have processed the request. The client respects the rate limit, retries safe requests and pages lazily.
  *
  * ```ts
  * const client = new HostingClient({ baseUrl: "https://api.example.com", token });

@@ -61,7 +61,7 @@ describe("parseProfile", () => {
     expect(parseProfile(profileText(parseProfile(name)))).toEqual(parseProfile(name));
   });
 
-  test("laravel equals the defaults; contrary differs in every switch but weather and list_lag; strict gives no hints", () => {
+  test(`laravel equals the defaults; contrary differs in every switch but "weather" and list_lag; strict gives no hints`, () => {
     expect(profileText(parseProfile("laravel"))).toBe("");
     const [usual, contrary] = [parseProfile(""), parseProfile("contrary")];
     const same = Object.keys(usual).filter((name) => usual[name as ProfileSwitch] === contrary[name as ProfileSwitch]);

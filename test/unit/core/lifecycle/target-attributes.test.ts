@@ -94,7 +94,7 @@ describe("an attribute that only the state contains", () => {
     expect(only({ coupon_code: null }, { coupon_code: "TEN" }), "what cannot change").not.toHaveProperty("coupon_code");
   });
 
-  it("includes a removed declaration of a value that a request set, but not a value that the API returns by itself", () => {
+  it("includes a removed declaration of a value that a request set, but not a value that only the API returned", () => {
     const found = only({ password_version: null, suspended: null }, { password_version: 3, suspended: true });
     expect(found).toHaveProperty("password_version", null);
     expect(found).not.toHaveProperty("suspended");
