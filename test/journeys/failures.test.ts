@@ -133,8 +133,8 @@ describe("a state that another program writes meanwhile", () => {
     expect(ran.code).toBe(1);
     expect(ran.text.match(/\[state\.lost_lock\]/g)).toHaveLength(1);
     // Of the other nothing was sent.
-    expect(ran.text.match(/^Not recorded: .*/gm)).toEqual([
-      expect.stringMatching(/^Not recorded: hosting_webhook\.one \(id \d+\)\.$/),
+    expect(ran.text.match(/^Not in the state: .*/gm)).toEqual([
+      expect.stringMatching(/^Not in the state: hosting_webhook\.one \(id \d+\)\.$/),
     ]);
     // Of each one thing is said, and nothing of a journal that another run may have taken over.
     expect(ran.text).toContain("Sent, but the response is not in the state:\n  hosting_webhook.one\n");

@@ -36,7 +36,7 @@ export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof lock
     { field: "serial", given: 3, stored: 4, place: source },
     { field: "lineage", given: "0f1e2d", stored: "3c4b5a", place: source },
   ],
-  "state.unwritable": ["Not recorded: hosting_service.www (id 1001).", undefined].map((consequence) => ({
+  "state.unwritable": ["Not in the state: hosting_service.www (id 1001).", undefined].map((consequence) => ({
     ...file,
     consequence,
   })),

@@ -5,44 +5,44 @@ import { errnoOf } from "../model/errors.ts";
 import { list, look, read, realPath } from "./file-system.ts";
 
 /**
- * The operations on files that recording needs, each one step of the operating system, so that a simulated disk (which
- * keeps only what was synced) can stand in its place. Errors are the system's own (`ENOSPC`, `EACCES`).
+ * File operations of the state. Each is one step of the operating system, so that a simulated disk can replace it and keep only synced
+ * data. Errors are the system's own (`ENOSPC`, `EACCES`).
  */
 export interface Disk {
-  /** The path with symbolic links followed; its last part need not exist. */
+  /** Resolves symbolic links. The last part of the path may be missing. */
   resolve(path: string): Promise<string>;
-  /** The whole content; undefined when there is no such file. */
+  /** Reads the whole content. Returns undefined if the file does not exist. */
   read(path: string): Promise<string | undefined>;
-  /** Creates a file that must not exist yet, readable and writable by its owner alone. */
+  /** Creates a new file, accessible only to its owner. Fails if the file exists. */
   create(path: string): Promise<NewFile>;
-  /** Replaces `to` by `from`, atomically for readers. */
+  /** Replaces `to` with `from`, atomically for readers. */
   rename(from: string, to: string): Promise<void>;
   /** Gives a file a second name. */
   link(from: string, to: string): Promise<void>;
-  /** Removes a file; it is no error when there is none. */
+  /** Removes a file. Does nothing if the file does not exist. */
   remove(path: string): Promise<void>;
   list(folder: string): Promise<string[]>;
-  /** Makes creations, renames and removals in a folder durable. */
+  /** Syncs creations, renames and removals in a folder. */
   syncFolder(folder: string): Promise<void>;
-  /** A text that differs once another file is at the path, or its content was rewritten; undefined without a file, {@link NOT_A_FILE} for anything else. */
+  /** Returns the identity of a file, or undefined without a file. A new file or a rewrite changes the identity. Returns {@link NOT_A_FILE} for anything else. */
   identity(path: string): Promise<string | undefined>;
 }
 
 /**
- * A file that was just created. It may stay open for the length of a run and grow: each write appends, each sync makes
- * everything that was written so far durable. Others may read it meanwhile. It is closed before it is renamed or removed.
+ * A new file. The file may stay open and grow during a run: each write appends, and each sync makes all earlier writes durable.
+ * Other processes may read the file meanwhile. The caller closes the file before a rename or a removal.
  */
 export interface NewFile {
-  /** Appends. When it fails, any part of the text may be there. */
+  /** Appends text. After a failure, the file may contain any part of the text. */
   write(text: string): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The identity of a folder, a device, a pipe: reading one may never end. */
+/** Identity of a folder, a device or a pipe. A read of a pipe or a device may never end. */
 export const NOT_A_FILE = "not a file";
 
-/** Writes a new, synced file. What is left of one that could not be written is removed. */
+/** Writes and syncs a new file. After a failure, removes the incomplete file. */
 export async function createSynced(disk: Disk, path: string, text: string): Promise<void> {
   try {
     const file = await disk.create(path);
@@ -59,8 +59,8 @@ export async function createSynced(disk: Disk, path: string, text: string): Prom
 }
 
 /**
- * Puts a file with the text in place of the one at `path`, atomically for readers; the folder is not synced yet.
- * @param temporary a path in the same folder. @param allow is asked right before, and may refuse by throwing.
+ * Replaces the file at `path`, atomically for readers. Does not sync the folder.
+ * @param temporary a path in the same folder. @param allow runs directly before the replacement. If it throws, the file stays.
  * @returns the identity of the new file.
  */
 export async function replaceFile(
@@ -82,8 +82,8 @@ export async function replaceFile(
 }
 
 /**
- * Returns true for a file that is a mount of its own (`docker run -v FILE:FILE`): its folder takes new files, and none can
- * replace it. A second name in the same folder shows this without a change; where a file system has no links, it stays unknown.
+ * Returns true for a mounted file (`docker run -v FILE:FILE`): its folder accepts new files, but no file can replace the mount. The
+ * test is a hard link in the same folder, which fails with `EXDEV`. Returns false on a file system without links.
  * @param temporary a free path in the same folder.
  */
 export async function isMount(
@@ -99,11 +99,11 @@ export async function isMount(
   return false;
 }
 
-/** The disk of this machine. */
+/** Disk of this machine. */
 export const systemDisk: Disk = {
   resolve: async (path) => {
     const real = realPath(path);
-    // Its folder exists, or this throws.
+    // Throws if the folder does not exist.
     await list(dirname(real));
     return real;
   },
@@ -118,7 +118,7 @@ export const systemDisk: Disk = {
   create: async (path) => {
     const file = await open(path, "wx", 0o600);
     return {
-      // A write through the pool of threads costs more than the write itself; only a sync waits for the disk.
+      // Synchronous: the thread pool costs more time than the write itself. Only a sync waits for the disk.
       write: async (text) => writeFileSync(file.fd, text),
       sync: () => file.sync(),
       close: () => file.close(),
@@ -129,19 +129,19 @@ export const systemDisk: Disk = {
   remove: (path) => rm(path, { force: true }),
   list: (folder) => list(folder),
   syncFolder: async (folder) => {
-    // Windows cannot open a folder, and needs no sync of it.
+    // Windows cannot open a folder and needs no folder sync.
     if (process.platform === "win32") return;
     const handle = await open(folder, constants.O_RDONLY);
     try {
       await handle.sync();
     } catch (error) {
-      // Some network file systems have no such operation; nothing more can be done there.
+      // Some network file systems support no folder sync.
       if (errnoOf(error) !== "EINVAL") throw error;
     } finally {
       await handle.close();
     }
   },
-  // Each line of the journal asks three times: through the pool of threads that costs more than the line.
+  // Synchronous: each line of the journal calls this three times, and the thread pool would cost more time than the line.
   identity: async (path) => {
     const found = look(path);
     return found && (found.form === "file" ? found.identity : NOT_A_FILE);

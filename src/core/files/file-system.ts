@@ -1,4 +1,4 @@
-// The one place that opens paths: no other module of the sources imports `node:fs` (decision 0059).
+// Paths: with `disk.ts` the only module that imports `node:fs` (decision 0059). `webhooks` and the sandbox have their own.
 import {
   appendFileSync,
   type BigIntStats,
@@ -29,10 +29,10 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { attempt, errnoOf } from "../model/errors.ts";
 import { isForeignPath, isInside } from "./paths.ts";
 
-/** The reason why a path is not opened. `fileFailure` has the words of each. */
+/** Reason for the rejection of a path. `fileFailure` returns its text. */
 type Refusal = "EOUTSIDE" | "ELINK" | "ENOTREGULAR" | "EOWNER" | "EMODE";
 
-/** A path that is not opened. */
+/** Error about a rejected path. */
 export class PathRefused extends Error {
   readonly code: Refusal;
   readonly path: string;
@@ -44,54 +44,54 @@ export class PathRefused extends Error {
   }
 }
 
-/** Limits of the places that a path may lead to. */
+/** Bounds of a path. */
 export interface Bounds {
   /**
-   * Folders that the path stays in, absolute. Its text is checked before anything is looked at, and so is the text of each link on
-   * the way. Default: it may lead anywhere.
+   * Absolute folders that contain the path. The text of the path and of each link is checked before any access to the disk.
+   * Default: no bounds.
    */
   readonly roots?: readonly string[] | undefined;
-  /** False refuses each link below the roots, and at the end of a path without roots. Default: true. */
+  /** False rejects each link below the roots. Without roots, false rejects only a link at the end of the path. Default: true. */
   readonly links?: boolean | undefined;
 }
 
 export interface Reading extends Bounds {
-  /** The first bytes that are read. Default: all. */
+  /** Maximum number of bytes, from the beginning. Default: the whole file. */
   readonly limit?: number;
-  /** True reads a pipe or a device, too: the command line names it. Default: only regular files, and a pipe never hangs. */
+  /** True also reads pipes and devices, for paths from the command line. Default: only regular files, so that no pipe hangs. */
   readonly streams?: boolean | undefined;
 }
 
-/** A file, folder or link as it was at one moment. */
+/** Properties of a file, folder or link at one moment. */
 export interface Seen {
   readonly form: "file" | "folder" | "link" | "other";
   /** Permissions, such as 0o600. */
   readonly mode: number;
-  /** True if this user owns it, and where there are no owners. */
+  /** True if this user is the owner, and on systems without owners. */
   readonly isOwn: boolean;
   readonly size: number;
   /** Milliseconds since the epoch. */
   readonly writtenAt: number;
-  /** Nanoseconds since the epoch; no program can set it back. */
+  /** Nanoseconds since the epoch. No program can set this time back. */
   readonly changedAt: bigint;
-  /** The same text for the same file with the same content. */
+  /** Equal for the same file with the same content. */
   readonly identity: string;
   readonly inode: bigint;
 }
 
-/** More links than the system follows. */
+/** Maximum number of links in one path. */
 const MOST_LINKS = 40;
-// Windows has neither.
+// Windows has neither flag.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
-/** Returns what is at a path, links followed within the bounds; undefined for nothing. @throws PathRefused, Node's errors. */
+/** Returns the properties at a path, after links within the bounds, or undefined. @throws PathRefused, Node's errors. */
 export const look = (path: string, bounds: Bounds = {}): Seen | undefined => seen(statOf(bounded(path, bounds)));
 
-/** Returns what is at a path itself, be it a link. @throws Node's errors. */
+/** Returns the properties at a path without following a link, or undefined. @throws Node's errors. */
 export const lookAt = (path: string): Seen | undefined => seen(lstat(path));
 
-/** Returns true if something, be it a link to nothing, is at a path that the system lets us look at. */
+/** Returns true if the path exists, also as a dangling link. False for an inaccessible path. */
 export const exists = (path: string): boolean =>
   attempt(
     () => lookAt(path) !== undefined,
@@ -99,8 +99,8 @@ export const exists = (path: string): boolean =>
   );
 
 /**
- * The path with its links followed within the bounds, step by step; what does not exist yet is taken as it is written.
- * @throws PathRefused before anything outside of the roots is looked at; Node's errors.
+ * Resolves the links of a path within the bounds, step by step. Missing parts stay unchanged.
+ * @throws PathRefused before any access outside the roots; Node's errors.
  */
 export function bounded(path: string, { roots, links = true }: Bounds): string {
   const absolute = resolve(path);
@@ -135,7 +135,7 @@ export function bounded(path: string, { roots, links = true }: Bounds): string {
   return at;
 }
 
-/** The real path; of what does not exist yet, where it would be created. @throws Node's errors, except for what does not exist. */
+/** Returns the real path. A missing file resolves to the place of its creation. @throws Node's errors, except about missing files. */
 export function realPath(path: string, depth = 0): string {
   const absolute = resolve(path);
   try {
@@ -144,17 +144,17 @@ export function realPath(path: string, depth = 0): string {
     const above = dirname(absolute);
     if (!isMissing(error) || above === absolute || depth > MOST_LINKS) throw error;
     const own = join(realPath(above, depth), basename(absolute));
-    // A link that leads to a place where nothing is yet.
+    // A dangling link.
     const target = lstat(own)?.isSymbolicLink() ? readlinkSync(own) : undefined;
     return target === undefined ? own : realPath(resolve(dirname(own), target), depth + 1);
   }
 }
 
-/** The content of a file. @throws PathRefused, Node's errors. */
+/** Reads the content of a file. @throws PathRefused, Node's errors. */
 export async function read(path: string, { limit, streams = false, ...bounds }: Reading = {}): Promise<Buffer> {
   const file = await open(bounded(path, bounds), constants.O_RDONLY | flagsOf(bounds) | (streams ? 0 : NO_WAIT));
   try {
-    // A descriptor: what is at the path may be another file by now.
+    // Checks the descriptor, because the path may already lead to another file.
     if (!streams) requireRegular(fstatSync(file.fd, { bigint: true }), path);
     return limit === undefined ? await file.readFile() : await firstBytes(file, limit);
   } finally {
@@ -162,7 +162,7 @@ export async function read(path: string, { limit, streams = false, ...bounds }: 
   }
 }
 
-/** The same at once, of a small file. */
+/** Reads a small file synchronously. @throws PathRefused, Node's errors. */
 export function readNow(path: string, bounds: Bounds = {}): Buffer {
   const file = openSync(bounded(path, bounds), constants.O_RDONLY | flagsOf(bounds) | NO_WAIT);
   try {
@@ -173,36 +173,35 @@ export function readNow(path: string, bounds: Bounds = {}): Buffer {
   }
 }
 
-/** The text of a small file; undefined for what cannot be read. */
+/** Reads the text of a small file. Returns undefined for an unreadable file. */
 export const textNow = (path: string): string | undefined =>
   attempt(
     () => readNow(path).toString(),
     () => undefined,
   );
 
-/** The names in a folder. @throws PathRefused, Node's errors. */
+/** Lists the names in a folder. @throws PathRefused, Node's errors. */
 export async function list(folder: string, bounds: Bounds = {}): Promise<string[]> {
   return readdir(bounded(folder, bounds));
 }
 
-/** The same at once. */
+/** Lists the names in a folder synchronously. @throws Node's errors. */
 export const listNow = (folder: string): string[] => readdirSync(folder);
 
-/** The names of all that is no folder. */
+/** Lists all names in a folder except folders. @throws PathRefused, Node's errors. */
 export async function listFiles(folder: string, bounds: Bounds = {}): Promise<string[]> {
   const entries = await readdir(bounded(folder, bounds), { withFileTypes: true });
   return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
 }
 
 export interface Writing extends Bounds {
-  /** The mode of a new file, as far as the umask permits. Default: 0o666. */
+  /** Mode of a new file before the umask. Default: 0o666. */
   readonly mode?: number;
 }
 
 /**
- * Puts a file with a content in place of the regular file at a path, or of none: a reader finds the old one or the new one, whole.
- * A link at the path is refused.
- * @throws PathRefused, Node's errors; nothing is left behind then.
+ * Replaces or creates the regular file at a path. Readers get the whole old file or the whole new file. Rejects a link.
+ * @throws PathRefused, Node's errors. No temporary file remains.
  */
 export async function replace(
   path: string,
@@ -220,44 +219,43 @@ export async function replace(
   }
 }
 
-/** The place of a file that may be replaced: a regular one, or none. @throws PathRefused, Node's errors. */
+/** Returns the resolved path of a replaceable file: a regular or a missing file. @throws PathRefused, Node's errors. */
 export function requireReplaceable(path: string, bounds: Bounds = {}): string {
   const at = bounded(path, { ...bounds, links: false });
   requireRegular(lstat(at), at);
   return at;
 }
 
-/** Writes a file that must not exist yet; durable when it returns. @throws Node's errors, `EEXIST`. */
+/** Creates a durable file. @throws Node's errors; `EEXIST` if the file exists. */
 export function create(path: string, content: string | Uint8Array, mode: number): void {
   writeFileSync(path, content, { flag: "wx", mode, flush: true });
 }
 
-/** A free path beside a file, in its folder. */
+/** Returns a unique temporary path in the folder of a file. */
 export const beside = (path: string): string => join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.tmp`);
 
-/** Removes a file; it is no error when there is none. */
+/** Removes a file. Does nothing if the file does not exist. */
 export const remove = (path: string): void => rmSync(path, { force: true });
 
 export const removeTree = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 export const rename = (from: string, to: string): void => renameSync(from, to);
-/** Gives a file a second name, which must be free. */
+/** Gives a file a second name. Fails if the name exists. */
 export const link = (from: string, to: string): void => linkSync(from, to);
 export const setMode = (path: string, mode: number): void => chmodSync(path, mode);
 export const setTime = (path: string, at: number): void => utimesSync(path, at / 1000, at / 1000);
-/** Returns the text of a link. @throws Node's errors. */
+/** Returns the target of a link as text. @throws Node's errors. */
 export const targetOf = (path: string): string => readlinkSync(path);
-/** Returns the type of the file system of a folder, as Linux numbers them. */
+/** Returns Linux's number for the type of a folder's file system. */
 export const fileSystemOf = (folder: string): number => statfsSync(folder).type;
-/** Creates a folder for its owner alone, with a name that begins so. */
+/** Creates a folder with a unique name after the prefix, accessible only to its owner. */
 export const newFolder = (prefix: string): string => mkdtempSync(prefix);
 /** Writes to an open stream of this process. */
 export const writeTo = (descriptor: number, text: string): number => writeSync(descriptor, text);
 
 /**
- * Creates a folder and those above it that are missing. Unlike `mkdir` with `recursive` it fails where
- * a folder cannot be created although the one above it exists: below `/proc`, Node tries without end.
- * @param mode of each folder that is created. Default: for its owner alone.
- * @throws the system's own error, which names the folder that could not be created.
+ * Creates a folder and its missing parents. `mkdir` with `recursive` never ends below `/proc`; this function fails there.
+ * @param mode mode of each new folder. Default: accessible only to its owner.
+ * @throws the system's own error with the path of the failed folder.
  */
 export function makeFolder(folder: string, mode = 0o700): void {
   const missing: string[] = [];
@@ -272,12 +270,12 @@ export function makeFolder(folder: string, mode = 0o700): void {
   }
 }
 
-/** Creates the folder of a file; others may use it as far as the umask permits. */
+/** Creates the folder of a file, with the permissions of the umask. */
 export const makeParent = (file: string): void => makeFolder(dirname(file), 0o777);
 
 /**
- * Refuses what this user does not own alone: secrets would be another user's to read. Nothing at the path is no refusal.
- * @throws PathRefused for a link, another owner, and permissions of others.
+ * Rejects a path that other users could access, because the path will contain secrets. Returns undefined for a missing path.
+ * @throws PathRefused for a link, another owner, and permissions of other users.
  */
 export function requirePrivate(path: string): Seen | undefined {
   const standing = lookAt(path);
@@ -288,18 +286,18 @@ export function requirePrivate(path: string): Seen | undefined {
   return standing;
 }
 
-/** The same of a folder. What is no folder is no refusal: nothing can be written into it. */
+/** Checks a folder as {@link requirePrivate}. Ignores files, because no file can contain another. */
 export function requirePrivateFolder(folder: string): void {
   if (["folder", "link"].includes(lookAt(folder)?.form ?? "")) requirePrivate(folder);
 }
 
-/** A folder for its owner alone, which is created if it is missing. @throws as {@link requirePrivate} does; Node's errors. */
+/** Creates a missing folder, accessible only to its owner, or checks an existing one. @throws as {@link requirePrivate}; Node's errors. */
 export function privateFolder(folder: string): void {
   requirePrivateFolder(folder);
   makeFolder(folder);
 }
 
-/** Creates an empty file for its owner alone, or accepts a private one. @returns true if it is new. @throws PathRefused, Node's errors. */
+/** Creates an empty file, accessible only to its owner, or checks an existing one. @returns true for a new file. @throws PathRefused, Node's errors. */
 export function privateFile(path: string): boolean {
   try {
     closeSync(openSync(path, "wx", 0o600));
@@ -311,27 +309,27 @@ export function privateFile(path: string): boolean {
   }
 }
 
-/** An open file for its owner alone. */
+/** An open file, accessible only to its owner. */
 export interface OpenFile {
   readonly size: number;
-  /** False once another file, or none, is at the path. */
+  /** Returns false once the path has another file or no file. */
   isAt(path: string): boolean;
   text(): string;
-  /** Adds text at the end. */
+  /** Appends text. */
   append(text: string): void;
-  /** Cuts the file off behind these bytes. */
+  /** Truncates the file to this number of bytes. */
   cut(bytes: number): void;
-  /** Closing twice is no error. */
+  /** Closes the file. A second call does nothing. */
   close(): void;
 }
 
 /**
- * Opens a regular file for its owner alone, and no link.
- * @param how `create`: the file must not exist yet. `append`: it exists. `pin`: it is created if it is missing.
+ * Opens a regular file. Rejects links. A new file is accessible only to its owner.
+ * @param how `create`: creates the file and fails if it exists. `append`: opens an existing file. `pin`: opens or creates the file.
  * @throws PathRefused, Node's errors.
  */
 export function openPrivate(path: string, how: "create" | "append" | "pin"): OpenFile {
-  // Before it is opened: a pipe or a device may act on that.
+  // Checked before the opening, because opening a pipe or a device may have effects.
   if (how !== "create") requireRegular(lstat(path), path);
   const extra = how === "create" ? constants.O_CREAT | constants.O_EXCL : how === "pin" ? constants.O_CREAT : 0;
   const flags = constants.O_RDWR | extra | NO_FOLLOW | (how === "pin" ? 0 : constants.O_APPEND);
@@ -357,7 +355,7 @@ const statOf = (path: string): BigIntStats | undefined => statSync(path, { bigin
 const lstat = (path: string): BigIntStats | undefined => lstatSync(path, { bigint: true, throwIfNoEntry: false });
 const isMissing = (error: unknown): boolean => errnoOf(error) === "ENOENT";
 
-/** Below roots the links are resolved already. Without roots, only the last part of a path can be refused. */
+/** Flags against links. Below roots, links are already resolved. Without roots, the flag rejects only a link at the end of the path. */
 const flagsOf = ({ roots, links = true }: Bounds): number => (roots !== undefined || !links ? NO_FOLLOW : 0);
 
 function requireRegular(found: BigIntStats | undefined, path: string): void {
@@ -385,7 +383,7 @@ function seen(found: BigIntStats | undefined): Seen | undefined {
 
 const PART_BYTES = 64 * 1024;
 
-/** In parts: limits are far above the size of most files, and a stream has no size. */
+/** Reads in parts, because limits far exceed most file sizes and a stream has no size. */
 async function firstBytes(file: FileHandle, limit: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   for (let left = limit; left > 0; ) {

@@ -1,8 +1,8 @@
 /**
- * Files and programs: the one place that opens paths, the disk under the state, and one-time secrets out to a file, to a line of an
- * env file or to a program. In: a path and the bounds that it keeps to, the environment of programs. Out: what is there, or a
- * refusal that says why; a secret that is durable at its place, or an error that never holds it. Must not: know kinds, the state
- * or the API, or write a secret where another user could read it.
+ * Files and programs: the only room that opens paths, the disk of the state, and the output of one-time secrets to a file, to a line of
+ * an env file or to a program. In: a path with its bounds, the environment of programs. Out: contents, or an error with its reason; a
+ * durable secret, or an error without the secret. Must not: know kinds, the state or the API, or write a secret readable for other
+ * users.
  */
 export { createSynced, type Disk, isMount, type NewFile, NOT_A_FILE, replaceFile, systemDisk } from "./disk.ts";
 export * from "./file-system.ts";

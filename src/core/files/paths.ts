@@ -1,23 +1,23 @@
-// Paths as text: nothing here looks at a disk.
+// Pure functions on paths. No function here reads a disk.
 import { isAbsolute, relative, sep } from "node:path";
 
-/** Returns true if a path is a folder or lies in it. Both absolute. */
+/** Returns true if `file` is `folder` or is inside the folder. Both paths are absolute. */
 export function isInside(folder: string, file: string): boolean {
   const way = relative(folder, file);
   return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** Names that Windows takes for a device in any folder and with any ending: opening one opens a printer or a port. */
+/** Device names of Windows, in any folder and with any extension. Opening such a name opens a printer or a port. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])[ .]*(?:[.:]|$)/i;
 
-/** Returns true for a name of a file that means the same on every system: Windows drops dots and spaces at the end, and `:` opens a stream. */
+/** Returns true if a file name means the same on every system. Windows drops dots and spaces at the end, and `:` opens a stream. */
 export function isPortableName(name: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: Windows refuses control characters in a name
   return !DEVICE.test(name) && !/[ .]$|[<>:"|?*\\/\u0000-\u001f]/.test(name);
 }
 
 /**
- * Returns true for a path that Windows would look up at a server or hand to a device: the look alone signs on there.
+ * Returns true if Windows would resolve the path at a server or a device. A mere lookup already sends the user's credentials there.
  * @param platform `process.platform`.
  */
 export function isForeignPath(file: string, platform: string = process.platform): boolean {

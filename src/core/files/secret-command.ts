@@ -1,19 +1,19 @@
-// Programs of the user that are given a secret, or print one.
+// The user's programs with a secret as input or output.
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { attempt, type EnvVars, errnoOf } from "../model/index.ts";
 import { look } from "./file-system.ts";
 
 export interface CommandEnd {
-  /** Absent: well. Else what completes the sentence "It …": "ended with exit code 3". */
+  /** Absent: success. Otherwise the rest of a sentence after "It": "ended with exit code 3". */
   readonly failure?: string;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /**
- * Runs a program, without a shell, in a bounded time; never throws.
- * @param input its standard input. @param env added to the environment.
+ * Runs a program without a shell, in bounded time. Never throws.
+ * @param input standard input. @param env additional environment variables.
  */
 export type CommandRunner = (
   command: readonly [string, ...string[]],
@@ -21,15 +21,15 @@ export type CommandRunner = (
   env: Readonly<Record<string, string>>,
 ) => Promise<CommandEnd>;
 
-/** Longest time of a command: a vault may have to wake up, or a person to touch a key. */
+/** Longest time of a command. A vault may need to start, or a person to touch a hardware key. */
 export const SECRET_COMMAND_MS = 60_000;
 
 const MOST_LINES = 5;
 const MOST_CHARACTERS = 500;
-/** Shorter texts are no secrets: an answer of `y` would blacken every y. */
+/** Minimum length of a hidden secret. A one-letter secret would hide each such letter of the output. */
 const SHORTEST_SECRET = 4;
 
-/** Sentences on what a command that failed has said, the secret in it blotted out. */
+/** Returns the end of a failed command's standard error as sentences, with the secret hidden. */
 export function endOfErrors(stderr: string, secret: string): string {
   const hidden = secret.trim();
   const clean = hidden.length < SHORTEST_SECRET ? stderr : stderr.replaceAll(hidden, "(secret)");
@@ -42,21 +42,21 @@ export function endOfErrors(stderr: string, secret: string): string {
 export interface CaptureOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Its standard input. */
+  /** Standard input. */
   readonly input: string;
-  /** After this it is ended (milliseconds). */
+  /** Time limit in milliseconds. */
   readonly timeoutMs: number;
-  /** Bytes of output that are kept. Default: more than a secret or an error message has. */
+  /** Maximum number of kept bytes of output. Default: 64 KiB. */
   readonly mostBytes?: number;
 }
 
-/** Folders of programs where the environment has no PATH. */
+/** Folders of programs without a PATH in the environment. */
 const USUAL = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * The program that a name means: on the PATH, and never in the working folder, which may be a stranger's. A name with a folder is
- * taken as it is written.
- * @returns undefined when no such program is there.
+ * Finds a program by name on the PATH, never in the working folder: that folder may contain a stranger's files. A name with a folder
+ * is returned unchanged.
+ * @returns undefined if the PATH has no such program.
  */
 export function programPath(
   name: string,
@@ -83,12 +83,12 @@ const isExecutable = (file: string): boolean =>
     () => false,
   );
 
-/** More output than this is no secret value, and no message of an error. */
+/** Default limit of kept output. Secrets and error messages are smaller. */
 const MOST_OUTPUT = 64 * 1024;
 
 /**
- * Runs a program without a shell; its streams never reach the terminal. Never throws: it returns how the program ended. It
- * ends with its time at the latest, even if something that it started keeps its streams open.
+ * Runs a program without a shell. Its streams never reach the terminal. Never throws: returns the end of the program. Resolves at the
+ * time limit at the latest, even if a child of the program keeps its streams open.
  */
 export function captureCommand(
   [program, ...args]: readonly [string, ...string[]],
@@ -118,7 +118,7 @@ export function captureCommand(
       if (code === 0) end();
       else end(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`);
     });
-    // A program that does not read its input is not wrong for that; how it ends decides.
+    // A program may ignore its input. Only its exit decides.
     child.stdin.on("error", () => undefined);
     child.stdin.end(input);
   });

@@ -1,101 +1,101 @@
 /**
- * The store of one account: the facts that the processes of this machine share about one token at one origin of the API.
- * Processes with other tokens of the origin use the same file: an intent belongs to its token, a note belongs to its list.
+ * Store of one account: facts about one token at one origin of the API, shared by the processes of this machine. All tokens of the
+ * origin use one file. An intent belongs to its token, a note to its list.
  */
 import type { Diagnostic, Json } from "../model/index.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Each method is asynchronous, and atomic for all processes. */
+/** Each method is asynchronous and atomic for all processes. */
 export interface AccountStore {
-  /** Digest of the token and its address. A list of notes names it if its facts belong to one account. */
+  /** Digest of the token and its URL. Part of the name of each list of notes about one account. */
   readonly account: string;
-  /** Counts the requests of the token. It never rejects: if the file is unusable, it counts in memory. */
+  /** Counts the requests of the token. Never rejects: if the file is unusable, the ledger counts in memory. */
   readonly requests: Ledger;
-  /** List of the notes about habits of the host. Absent: each run learns them again. */
+  /** List of the notes about habits of the host. Absent: each run learns the habits again. */
   readonly habits?: string | undefined;
   /** The server is a sandbox: a reset may have removed the objects of earlier runs. */
   readonly isResettable: boolean;
-  /** The file that processes share. Absent: there is none, or its folder is unknown. */
+  /** Path of the shared file. Absent: the store has no file, or its folder is unknown. */
   readonly file?: string | undefined;
 
-  /** Returns the reasons why no create can be recorded: `store.busy`, `store.newer`. Ask before a run changes anything. */
+  /** Returns the reasons against recording a create: `store.busy`, `store.newer`. Call this before a run changes anything. */
   refusals(): Promise<readonly Diagnostic[]>;
-  /** Returns a number that grows with each create of any process. Take it before you read a list. 0 if it is unknown. */
+  /** Returns a number that grows with each create of any process. Call this before you read a list. 0: unknown. */
   count(): Promise<number>;
   /**
-   * Runs `work` while no other process creates anything with the token. Creates of this process run side by side in its turn.
-   * If the file is unusable, runs `work` without a turn and warns once.
-   * A process that gives no sign of life for a minute loses its turn to this one.
-   * @throws the reason of the signal, if it ends the wait; HostformError `store.turn` when the wait is over, `store.busy` if a process
-   *   has held the file for a minute. `work` did not begin.
+   * Runs `work` with the create lock of the token: no other process creates anything meanwhile. Creates of this process run
+   * simultaneously under one lock. If the file is unusable, runs `work` without the lock and warns once.
+   * A process without a heartbeat for one minute loses the lock to this process.
+   * @throws before `work` begins: the signal's reason if the signal ends the wait; HostformError `store.turn` after the timeout,
+   *   `store.busy` if a process has held the file for one minute.
    */
   withTurn<T>(request: TurnRequest, work: (turn: Turn) => Promise<T>): Promise<T>;
   /**
-   * Records that a create leaves now, or leaves again. A kill keeps the record; a power failure may take it, so the caller has
-   * synced a record of its own. Until {@link answer} or {@link unsent} the outcome is unknown.
-   * @throws HostformError `store.turn_lost` if another process has the turn by now, `store.busy`, `store.newer`: the request must
-   *   not leave.
+   * Records that a create is about to be sent, or sent again. The record survives a kill but not every power failure, so the caller
+   * syncs its own record first. The outcome is unknown until {@link answer} or {@link unsent}.
+   * @throws HostformError `store.turn_lost` if another process now has the create lock, `store.busy`, `store.newer`. The request must
+   *   then not be sent.
    */
   leave(turn: Turn, intent: LeavingCreate): Promise<void>;
-  /** Records that the object exists. Needs no turn. May be written with the next {@link leave} or at the end of the turn. */
+  /** Records that the object exists. Needs no create lock. The store may write this with the next {@link leave} or at the release. */
   answer(intent: LeavingCreate): Promise<void>;
-  /** Records that the create certainly created nothing. May be written as late as {@link answer}. */
+  /** Records that the create certainly created nothing. The store may write this as late as {@link answer}. */
   unsent(intent: LeavingCreate): Promise<void>;
-  /** Returns the newest create of another process with this token that matches. Before a create, call it in a turn. */
+  /** Returns the newest matching create of another process with this token. Before a create, call this under the create lock. */
   newest(of: IntentQuery): Promise<StoredCreate | undefined>;
 
   /**
-   * Writes notes in one step. On disk when it returns, unless the options say otherwise.
-   * @returns the notes that `absent` found in place of the given ones. Then nothing was written.
+   * Writes notes in one transaction. By default the notes are on disk when the promise resolves.
+   * @returns with `absent`: the existing notes. If there are any, nothing was written.
    * @throws HostformError `store.unwritable`, `store.busy` or `store.newer`.
    */
   note(notes: readonly Note[], options?: NoteOptions): Promise<readonly Note[]>;
-  /** Returns the notes of a list, by name; or one of them. @throws as {@link note}. */
+  /** Returns the notes of a list, sorted by name, or only the named note. @throws as {@link note}. */
   notes(list: string, name?: string): Promise<readonly Note[]>;
   /** Removes notes. A removed secret is overwritten. @throws as {@link note}. */
   forget(notes: readonly Pick<Note, "list" | "name">[]): Promise<void>;
 
   /**
-   * Records objects that a run found in a state. They are firm from now on. An object that is recorded as given is not written again.
-   * A file syncs nothing: a power failure may take it back. @throws as {@link note}.
+   * Records the objects of a state, as a run read them, and marks them as firm. Writes only changed objects.
+   * The file is not synced, so a power failure may undo the record. @throws as {@link note}.
    */
   see(place: Place, run: string, holdings: readonly Holding[]): Promise<void>;
-  /** Removes objects that a state no longer holds. @param place mark of the state. @throws as {@link note}. */
+  /** Removes objects that are no longer in a state. @param place mark of the state. @throws as {@link note}. */
   release(place: string, objects: readonly HeldObject[]): Promise<void>;
   /**
-   * Records that a run that read a whole state has ended in order: objects that it did not {@link see} are no longer firm, unless
-   * they were recorded after `since`, by another process. Call it on the store that saw them.
-   * @param since moment at which the run began to read the state. @throws as {@link note}.
+   * Records the normal end of a run over a whole state. Objects without a {@link see} in this run are no longer firm, unless another
+   * process recorded them after `since`. Call this on the store of the {@link see} calls.
+   * @param since beginning of the run's first read of the state. @throws as {@link note}.
    */
   endRun(place: string, run: string, since: number): Promise<void>;
   /** Returns the objects of one state, of all others, or of all states. @throws as {@link note}. */
   holdings(of: HoldingQuery): Promise<readonly Held[]>;
 
-  /** Writes what it still owes, and closes. Never throws. The next call opens the store again. */
+  /** Writes pending records and closes the store. Never throws. The next call opens the store again. */
   close(): Promise<void>;
 }
 
-/** The run that asks for a turn. Another process that waits reports its project. */
+/** Run that requests the create lock. Other waiting processes report its project. */
 export interface TurnRequest {
   readonly project: string;
   /** Mark of the state that the run writes; empty if unknown. */
   readonly place: string;
   readonly signal?: AbortSignal | undefined;
-  /** Longest wait for other processes, in milliseconds. Default: until they give the turn back. */
+  /** Longest wait for other processes, in milliseconds. Default: no limit. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** A turn, shared by the creates of this process that run side by side. */
+/** Create lock, shared by the simultaneous creates of this process. */
 export interface Turn {
-  /** Grows each time a process takes the turn. */
+  /** Grows each time a process takes the create lock. */
   readonly epoch: number;
-  /** The process that had it before gave no sign of life for a minute. */
+  /** True if the previous holder had no heartbeat for one minute. */
   readonly isTakenOver?: boolean;
-  /** Returns true if another process created something after this count, or may have. Lists that were read before are outdated. */
+  /** Returns true if another process may have created something after this count. Lists of an earlier read are then outdated. */
   isNewerThan(count: number): boolean;
 }
 
-/** The process that has the turn, or holds the file of the store. */
+/** Holder of the create lock or of the store's file. */
 export interface TurnHolder {
   /** 0: unknown. */
   readonly pid: number;
@@ -103,51 +103,51 @@ export interface TurnHolder {
   readonly project: string;
   /** In milliseconds since the epoch. */
   readonly since: number;
-  /** The file of the store, if the process holds that. */
+  /** File of the store, if the process holds the file. */
   readonly file?: string | undefined;
 }
 
-/** A create. Names are kept as digests. */
+/** A create. The store keeps its names as digests. */
 export interface LeavingCreate {
   readonly id: string;
-  /** Mark of the state that it is created for; empty if unknown. */
+  /** Mark of the state of the new object; empty if unknown. */
   readonly place: string;
-  /** Kind, parent and natural key; empty if nothing distinguishes the object from others of its kind. */
+  /** Kind, parent and natural key. Empty if the object is indistinguishable from others of its kind. */
   readonly thing: string;
-  /** Features that the object shares with others of its kind, if a list shows only these. */
+  /** Features shared with other objects of the kind, if a list returns only these features. */
   readonly likeness?: string | undefined;
-  /** Moment at which it leaves, in milliseconds since the epoch. */
+  /** Time of sending, in milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Selects creates of other processes. A create that is still under way matches nothing. */
+/** Selects creates of other processes. Creates in progress never match. */
 export interface IntentQuery {
   readonly thing?: string;
   readonly likeness?: string;
   readonly state?: StoredCreate["state"];
-  /** Only those that were recorded after this count. */
+  /** Only creates after this count. */
   readonly after?: number;
-  /** Not those of this state, which knows its own creates. */
+  /** Mark of a state to exclude: a state knows its own creates. */
   readonly notOf?: string;
   /** Mark of the asking state, for {@link StoredCreate.isOwn}. */
   readonly place?: string;
-  /** Id of the intent that the asking state records, for the same: a state may move to another place. */
+  /** Id of the intent in the asking state, also for {@link StoredCreate.isOwn}: a state may move to another place. */
   readonly intent?: string | undefined;
 }
 
 /** A create as another process recorded it. */
 export interface StoredCreate {
-  /** Its count, as {@link AccountStore.count} counts. */
+  /** Count of the create, as {@link AccountStore.count} counts. */
   readonly serial: number;
-  /** Moment at which it left, in milliseconds since the epoch. */
+  /** Time of sending, in milliseconds since the epoch. */
   readonly at: number;
-  /** `unknown`: its process ended, or gave the turn back, without an answer. */
+  /** `unknown`: the process ended, or released the create lock, without a response. */
   readonly state: "answered" | "unknown";
-  /** It was begun for the state that asks. */
+  /** True if the create belongs to the asking state. */
   readonly isOwn: boolean;
 }
 
-/** A fact, by its list and its name in the list. */
+/** A fact with its list and its name in the list. */
 export interface Note {
   readonly list: string;
   readonly name: string;
@@ -155,22 +155,22 @@ export interface Note {
 }
 
 export interface NoteOptions {
-  /** `absent`: write the notes only if none of them exists. `present`: write only those that exist. Default: write all. */
+  /** `absent`: writes the notes only if none exists. `present`: writes only the existing notes. Default: writes all. */
   readonly when?: "absent" | "present";
-  /** The store removes the notes after this time, in milliseconds. Default: 90 days. */
+  /** Lifetime of the notes in the store, in milliseconds. Default: 90 days. */
   readonly keptMs?: number;
-  /** False: a power failure may take the notes back. Default: true. */
+  /** False: a power failure may undo the write. Default: true. */
   readonly isDurable?: boolean;
 }
 
-/** A note that nobody writes again for this long belongs to an abandoned project. */
+/** Default lifetime of a note, in milliseconds. An older note belongs to an abandoned project. */
 export const NOTE_KEPT_MS = 90 * 24 * 3_600_000;
 
-/** A state, as this machine knows it. */
+/** Location of a state on this machine or at a backend. */
 export interface Place {
-  /** Name that differs from the names of all other states. Lock, plan and apply of a state give the same one. */
+  /** Unique name of the state, equal in lock, plan and apply. */
   readonly mark: string;
-  /** Words of messages: "hosting.tfstate in /srv/acme". */
+  /** Name for messages: "hosting.tfstate in /srv/acme". */
   readonly label: string;
 }
 
@@ -182,16 +182,16 @@ export interface HeldObject {
   readonly id: string;
 }
 
-/** An object that a state holds. */
+/** An object in a state. */
 export interface Holding extends HeldObject {
-  /** Natural key, folded, as text. */
+  /** Folded natural key as a string. */
   readonly name?: string | undefined;
   readonly generation?: number | undefined;
-  /** Id of the intent that created it. A run that does not know it leaves the recorded one. */
+  /** Id of the create's intent. If absent, the stored id stays. */
   readonly intent?: string | undefined;
-  /** Terraform sends a provider no address. */
+  /** Resource address. Absent in the provider, because Terraform sends no address. */
   readonly address?: string | undefined;
-  /** Addresses of the state that hold the object, as the run counted them: normally 1. */
+  /** Number of addresses with this object in the state. Normally 1. */
   readonly instances: number;
 }
 
@@ -200,19 +200,19 @@ export interface Held extends Holding {
   readonly place: Place;
   readonly firstSeen: number;
   readonly lastSeen: number;
-  /** False: a later run of the state did not see it. It excludes no candidate and refuses no import. */
+  /** False: a later run of the state did not find the object. The holding then excludes no candidate and blocks no import. */
   readonly isFirm: boolean;
   /** The file of the state no longer exists. */
   readonly isRemoved?: true;
 }
 
-/** Selects a state, or all but one, by mark. */
+/** Selects one state, or all states except one, by mark. */
 export interface HoldingQuery {
   readonly place?: string | undefined;
   readonly notOf?: string | undefined;
 }
 
-/** The store removes an object that no run has seen for this long. */
+/** Lifetime of a holding without a run that finds it, in milliseconds. */
 export const HOLDING_KEPT_MS = NOTE_KEPT_MS;
-/** A holding is written again after this long, although it is the same, so that its time stays true. */
+/** Age at which the store rewrites an unchanged holding to renew its time, in milliseconds. */
 export const HOLDING_RENEWED_MS = 24 * 3_600_000;

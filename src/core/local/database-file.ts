@@ -1,48 +1,48 @@
-// Small databases (SQLite) that processes share, and the user's folder that holds them.
+// Small SQLite databases, shared by processes, and the user's folder of these databases.
 import path from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { exists, look, PathRefused, privateFile, privateFolder, remove, rename } from "../files/file-system.ts";
 
 interface DatabaseForm<S> {
-  /** SQLite's `application_id`: a file that carries another one is not ours. */
+  /** SQLite's `application_id`. A file with another id belongs to another program. */
   readonly applicationId: number;
-  /** Makes the tables, in an empty file. */
+  /** SQL that creates the tables in an empty file. */
   readonly schema: string;
   readonly pragmas: string;
-  /** SQLite's `user_version`: a file with a higher one is refused. */
+  /** SQLite's `user_version`. A file with a higher version is rejected. */
   readonly version: number;
-  /** Returns further pragmas for an opened file. @param isEmpty the tables do not exist yet. */
+  /** Returns further pragmas for an opened file. @param isEmpty true if the tables do not exist yet. */
   modeOf?(database: DatabaseSync, place: string, isEmpty: boolean): string;
-  /** The statements that are used again and again. */
+  /** Prepares the repeated statements. */
   prepare(database: DatabaseSync): S;
-  /** Called in a transaction when the file was opened; `isNew` when it was made. @returns a step to take after the commit. */
+  /** Runs in a transaction after each opening. @param isNew true for a new file. @returns a step for after the commit. */
   onOpen?(statements: S, isNew: boolean): (() => void) | undefined;
-  /** Called when a damaged file was set aside. */
+  /** Called after a corrupted file was renamed. */
   onDamaged?(): void;
   /** Opens the database. Default: {@link openDatabase}. */
   readonly open?: ((path: string) => DatabaseSync) | undefined;
 }
 
 /**
- * What an error of a database means. `busy`: another process holds it, and it was not changed. `damaged`: the file is no
- * database, or not ours. `moved`: it is no longer at its path. `newer`: a newer version wrote it. `unsafe`: another user owns it,
- * or may write it. `other`: it cannot be used (a full disk, for example).
+ * Category of a database error. `busy`: another process holds the file, and nothing changed. `damaged`: the file is corrupted or
+ * belongs to another program. `moved`: the file is no longer at its path. `newer`: a newer version wrote the file. `unsafe`: another
+ * user owns the file or may write to it. `other`: any other failure, such as a full disk.
  */
 export type DatabaseTrouble = "busy" | "damaged" | "moved" | "newer" | "unsafe" | "other";
 
 const TROUBLES: Readonly<Record<number, DatabaseTrouble>> = {
-  // SQLITE_ERROR: our statements are fixed, so a table that they name is missing or is another one.
+  // SQLITE_ERROR: hostform's statements are fixed, so a table is missing or has other columns.
   1: "damaged",
   5: "busy",
   6: "busy",
   11: "damaged",
   26: "damaged",
 };
-/** SQLITE_READONLY_DBMOVED: noticed by SQLite before it writes. */
+/** SQLITE_READONLY_DBMOVED: SQLite detects the move before a write. */
 const MOVED = 8 | (4 << 8);
-/** Damaged, then moved by another process: more than this does not happen by chance. */
+/** Number of attempts: a corrupted file may also have been moved by another process. */
 const ATTEMPTS = 3;
-/** A process that keeps a file busy for longer is stuck: a transaction takes less than a millisecond. */
+/** Longest wait for a busy file. A transaction takes less than 1 ms, so a longer holder is stuck. */
 export const PATIENCE_MS = 4_000;
 const [BUSY_AGAIN_MS, BUSY_SPREAD_MS] = [10, 40];
 
@@ -54,7 +54,7 @@ export function databaseTrouble(error: unknown): DatabaseTrouble {
   return code === MOVED ? "moved" : (TROUBLES[code & 0xff] ?? "other");
 }
 
-/** Endings of the files that SQLite plays back, or reads, beside a database. */
+/** Suffixes of SQLite's own files beside a database. */
 export const COMPANIONS = ["-journal", "-wal", "-shm"];
 
 class NotAsWritten extends Error {}
@@ -71,29 +71,29 @@ interface Opened<S> extends Transactions {
   readonly statements: S;
   readonly place: string;
   readonly inode: bigint | undefined;
-  /** The failure of `onOpen`, because another process holds the file: it can be read, and not changed. */
+  /** Failure of `onOpen` while another process holds the file. The file is then readable but not writable. */
   busy?: unknown;
 }
 
 /**
- * A small database that several processes share, readable by its owner alone (folder 0700, file 0600). It is opened, or
- * created, when it is first needed. One that is damaged, or not ours, is set aside (`NAME.damaged`) and created again; one that
- * was moved or deleted meanwhile is opened again. Nothing is held between two calls.
+ * A small database, shared by several processes and accessible only to its owner (folder 0700, file 0600). The first use opens or
+ * creates the file. A corrupted file, or the file of another program, is renamed to `NAME.damaged` and created again. A moved or
+ * deleted file is opened again. No lock is held between two calls.
  */
 export class DatabaseFile<S> {
   readonly #place: () => string;
   readonly #form: DatabaseForm<S>;
   #opened: Opened<S> | undefined;
 
-  /** @param place returns the path of the file. The methods throw what it throws. */
+  /** @param place returns the path of the file. The methods rethrow its errors. */
   constructor(place: () => string, form: DatabaseForm<S>) {
     this.#place = place;
     this.#form = form;
   }
 
   /**
-   * Does something with the database that may be done twice.
-   * @throws the system's or SQLite's own error; {@link databaseTrouble} says what it means.
+   * Runs a repeatable action on the database.
+   * @throws the system's or SQLite's own error. {@link databaseTrouble} returns its category.
    */
   use<T>(action: (statements: S) => T): T {
     for (let attempt = 1; ; attempt++) {
@@ -107,9 +107,9 @@ export class DatabaseFile<S> {
   }
 
   /**
-   * Does something in one step for all processes.
-   * @param action may be called again when the first call failed.
-   * @throws as {@link use}; nothing was changed then.
+   * Runs an action in one transaction.
+   * @param action is called again after some failures.
+   * @throws as {@link use}. The failed transaction changed nothing.
    */
   change<T>(action: (statements: S) => T): T {
     return this.use((statements) => {
@@ -125,14 +125,14 @@ export class DatabaseFile<S> {
   }
 
   #open(): Opened<S> {
-    // SQLite does not notice that a file with a write-ahead log was moved.
+    // SQLite does not detect the move of a file with a write-ahead log.
     if (this.#opened !== undefined && inodeOf(this.#opened.place) !== this.#opened.inode) this.close();
     if (this.#opened?.busy !== undefined) this.#prepare(this.#opened, false);
     if (this.#opened !== undefined) return this.#opened;
     const place = this.#place();
     privateFolder(path.dirname(place));
     if (COMPANIONS.some((ending) => exists(place + ending)) && !exists(place)) removeCompanions(place);
-    // SQLite would create it readable by all, and follow a link.
+    // SQLite itself would create the file readable for all users and follow a link.
     const isNew = privateFile(place);
     const inode = inodeOf(place);
     let database: DatabaseSync | undefined;
@@ -175,16 +175,16 @@ export class DatabaseFile<S> {
   }
 
   #setAside(place: string, inode: bigint | undefined): void {
-    // Others may have found the damage, too: the file at the path may be the new one.
+    // Another process may already have replaced the corrupted file.
     if (inodeOf(place) !== inode) return;
-    // In this order: after the renaming, the files may belong to the new database of another process.
+    // Before the rename: afterwards, these files may belong to the new database of another process.
     removeCompanions(place);
     rename(place, `${place}.damaged`);
     this.#form.onDamaged?.();
   }
 }
 
-/** Does something with a file; while another process uses the file, asks again. @param patienceMs for how long. */
+/** Runs an action on a file. Retries while another process holds the file. @param patienceMs longest wait, in milliseconds. */
 export async function whenFree<T>(action: () => T, patienceMs = PATIENCE_MS): Promise<T> {
   const since = performance.now();
   for (;;) {
@@ -197,7 +197,7 @@ export async function whenFree<T>(action: () => T, patienceMs = PATIENCE_MS): Pr
   }
 }
 
-/** SQLite would take the files that belong to an earlier database for those of the new one. */
+/** Removes the companions of an earlier database. SQLite would apply them to the new database. */
 function removeCompanions(place: string): void {
   for (const ending of COMPANIONS) remove(place + ending);
 }
@@ -207,13 +207,13 @@ function makeTables<S>(database: DatabaseSync, form: DatabaseForm<S>): void {
   if (applicationOf(database) === applicationId) {
     if (Number(database.prepare("PRAGMA user_version").get()?.user_version) > version)
       throw new NewerVersion("a newer version of hostform wrote the file");
-    // Without the check SQLite may miss a damage inside, and lose what is written.
+    // Without the check SQLite may miss corruption inside the file and lose later writes.
     const found = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
     if (found !== "ok") throw new NotAsWritten(String(found));
     return;
   }
   inTransaction(transactionsOf(database), () => {
-    // Another process may have made them meanwhile.
+    // Another process may have created the tables meanwhile.
     if (applicationOf(database) === applicationId) return;
     if (database.prepare("SELECT 1 FROM sqlite_schema").get() !== undefined)
       throw new NotAsWritten("not a file of hostform");
@@ -235,7 +235,7 @@ function inTransaction<T>({ database, begin, commit }: Transactions, action: () 
     return result;
   } catch (error) {
     try {
-      // SQLite ends some transactions itself, and cannot end those of a damaged file.
+      // SQLite ends some transactions itself and cannot end a transaction of a corrupted file.
       if (database.isTransaction) database.exec("ROLLBACK");
     } catch {}
     throw error;
@@ -252,16 +252,13 @@ type Sqlite = typeof import("node:sqlite");
 
 let loaded: Sqlite | undefined;
 
-/** Opens a file as an SQLite database. The module loads at the first call: most commands never need it. */
+/** Opens a file as an SQLite database. The first call loads the module: most commands need no database. */
 export function openDatabase(path: string): DatabaseSync {
   loaded ??= withoutWarning(process, () => process.getBuiltinModule("node:sqlite"));
   return new loaded.DatabaseSync(path);
 }
 
-/**
- * Runs `load` and drops the one warning that Node 22 gives for it ("SQLite is an experimental feature"); every other
- * warning passes.
- */
+/** Runs `load` without Node 22's warning "SQLite is an experimental feature". Every other warning passes. */
 export function withoutWarning<T>(emitter: Pick<NodeJS.Process, "emitWarning">, load: () => T): T {
   const emit = emitter.emitWarning;
   emitter.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
@@ -277,10 +274,9 @@ export function withoutWarning<T>(emitter: Pick<NodeJS.Process, "emitWarning">, 
 }
 
 /**
- * The folder of what belongs to the user and this machine, and to no project: the stores, and the signs of life of
- * processes. `HOSTFORM_STATE_HOME` decides; else it is the platform's folder for such files. The
- * first writer creates it.
- * @returns undefined where no home is known, as in some containers.
+ * Returns the user's folder of stores and heartbeat files, shared by all projects: `HOSTFORM_STATE_HOME`, or the platform's folder
+ * for such files. The first writer creates the folder.
+ * @returns undefined without a known home folder, as in some containers.
  */
 export function stateFolder(env: NodeJS.ProcessEnv, platform: string = process.platform): string | undefined {
   const places = platform === "win32" ? path.win32 : path.posix;

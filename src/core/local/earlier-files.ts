@@ -1,25 +1,25 @@
-// The files of versions before the store: read when the store is opened, for one minor version.
+// Import of the files from before the store, at each opening of the store. Supported for one minor version.
 import type { DatabaseSync } from "node:sqlite";
 import { exists, look } from "../files/file-system.ts";
 import { NOTE_KEPT_MS } from "./account-store.ts";
 import { openDatabase } from "./database-file.ts";
 import type { StoreStatements } from "./store-file.ts";
 
-/** Paths of the files of one token, and of the journal that all tokens share. */
+/** Paths of the creates of one token, and of the journal of all tokens. */
 export interface EarlierFiles {
   readonly creates: string;
   readonly journal: string;
 }
 
-/** The list of the notes that the Terraform provider keeps about objects of one type. */
+/** Returns the list of the Terraform provider's notes about objects of one type. */
 export const entriesOf = (account: string, project: string, type: string): string =>
   JSON.stringify(["entries", account, project, type]);
 
 export const hasEarlierFiles = ({ creates, journal }: EarlierFiles): boolean => exists(creates) || exists(journal);
 
 /**
- * Imports creates and journal of a token, in the transaction of the caller. A second import changes nothing.
- * @returns a step to take after the commit: it removes the imported entries, which may hold secrets, from the journal.
+ * Imports creates and journal of a token in the caller's transaction. A second import changes nothing.
+ * @returns a step for after the commit. It removes the imported entries from the journal, because entries may contain secrets.
  */
 export function importEarlierFiles(
   statements: StoreStatements,
@@ -30,7 +30,7 @@ export function importEarlierFiles(
   return importJournal(statements, account, files);
 }
 
-/** Imports again after an earlier version has written the file. */
+/** Imports the creates, again after each write by an earlier version. */
 function importCreates(statements: StoreStatements, account: string, { creates }: EarlierFiles): void {
   const { database, putIntent, removeIntent } = statements;
   readIfNew(statements, `creates ${account}`, creates, 0x4846_4354, (earlier) => {
@@ -47,7 +47,7 @@ function importCreates(statements: StoreStatements, account: string, { creates }
       const id = `${prefix}${serial}`;
       if (known.delete(id)) continue;
       const state = outcome === "made" ? "answered" : outcome === "begun" ? "open" : "unknown";
-      // A row is that of a thing or of a likeness; their digests differ.
+      // A row holds the digest of a thing or of a likeness. The two digests differ.
       const names = [String(owner), String(thing), thing === "" ? null : String(thing)];
       putIntent.run(account, String(process), id, ...names, Number(at), state);
     }
@@ -82,21 +82,21 @@ function importJournal(
   });
   if (last === 0) return undefined;
   return () => {
-    // On disk first.
+    // Sync the imported notes before the removal.
     database.exec("PRAGMA wal_checkpoint(FULL)");
     const earlier = openDatabase(journal);
     try {
       earlier.exec("PRAGMA busy_timeout = 1000; PRAGMA secure_delete = ON; PRAGMA synchronous = FULL");
       earlier.prepare("DELETE FROM creates WHERE account = ? AND serial <= ?").run(account, last);
     } catch {
-      // The entries that stay are not imported again.
+      // The recorded serial prevents a second import of the remaining entries.
     } finally {
       earlier.close();
     }
   };
 }
 
-/** Reads a file unless it is as it was when it was last read. */
+/** Reads a file if its content changed since the last read. */
 function readIfNew(
   { meta, putMeta }: StoreStatements,
   name: string,
@@ -110,7 +110,7 @@ function readIfNew(
   if (readEarlier(file, applicationId, read)) putMeta.run(name, version);
 }
 
-/** @returns false if the file is not that of a version before the store, or cannot be read now. */
+/** @returns false if the file is unreadable or belongs to another program. */
 function readEarlier(file: string, applicationId: number, read: (database: DatabaseSync) => void): boolean {
   let database: DatabaseSync | undefined;
   try {
@@ -120,7 +120,7 @@ function readEarlier(file: string, applicationId: number, read: (database: Datab
     read(database);
     return true;
   } catch (error) {
-    // A damaged file was of no use to the version that wrote it either.
+    // The earlier version could not use a corrupted file either.
     if (error instanceof Error && "errcode" in error) return false;
     throw error;
   } finally {

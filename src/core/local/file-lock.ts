@@ -1,4 +1,4 @@
-// Things that end with a process, however it ends: its locks on files, its sign of life (a locked file of its own), and its mark.
+// Resources bound to the life of a process: its file locks, its heartbeat (a locked file), and its mark.
 import { hash } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
@@ -18,44 +18,44 @@ import {
 import { attempt, errnoOf, fileFailure } from "../model/index.ts";
 import { COMPANIONS, databaseTrouble, openDatabase } from "./database-file.ts";
 
-/** An exclusive lock on a file, which the operating system keeps for as long as this process lives. */
+/** An exclusive lock on a file. The operating system frees the lock when this process ends. */
 export interface FileLock {
-  /** False once another file, or none, is at the path: nobody else looks at the locked one then. */
+  /** Returns false once the locked file is no longer at the path. The lock then excludes no other process. */
   isCurrent(): boolean;
   /** Frees the lock and removes the file. */
   free(): void;
 }
 
 /**
- * The locks that this process holds. POSIX locks belong to the process and fall when *any* of its descriptors of the
- * file is closed, so a locked file must never be opened a second time from here.
+ * Paths of the locks of this process. POSIX frees the locks of a process on a file when the process closes *any* descriptor of the
+ * file. Therefore this process never opens a locked file a second time.
  */
 const heldHere = new Set<string>();
 
-/** No lock made the file at its path, or one beside it: the message says what it is. */
+/** The file at the path, or a file beside it, is not a lock file. The message describes the file. */
 export class NotALockFile extends Error {}
 
 /**
- * Takes the lock at a path if it is free; undefined when another holder has it. Never waits.
+ * Takes the lock at a path. Returns undefined if another holder has the lock. Never waits.
  *
- * The lock is SQLite's exclusive lock: the system frees it when the process dies, `kill -9` included. The file is
- * removed by the process that frees it, so a contender may have opened a file that is removed before it gets the lock. That
- * is found by comparing what is at the path with a descriptor of our own, opened first: while that is open the inode
- * cannot be given to another file, so equality proves that the very file we locked is still the one at the path.
+ * The lock is SQLite's exclusive lock. The system frees the lock when the process ends, also after `kill -9`. The holder removes the
+ * file when it frees the lock, so a contender may lock a removed file. To detect this, the function first opens its own descriptor.
+ * While the descriptor is open, no other file can get its inode. If the inode at the path is still the same, the locked file is the
+ * file at the path.
  *
- * A lock file is empty, and has no companions. Anything else comes from elsewhere, for example from a stranger's commit: SQLite
- * would play back a journal and delete the file that it names, and with a certain header the lock would exclude nobody. So it
- * is refused before SQLite opens it, and no link is followed.
+ * A lock file is empty and has no companions. Any other file comes from elsewhere, for example from a stranger's commit. SQLite would
+ * replay its journal and delete the file named there, and some headers disable the lock. The function rejects such a file before
+ * SQLite opens it, and follows no link.
  *
- * @param open how the database is opened; between the descriptor and the lock lies the instant that matters.
- * @throws NotALockFile; the system's own error when the file cannot be made.
+ * @param open opens the database. Tests act here, between the descriptor and the lock.
+ * @throws NotALockFile; the system's own error if the file cannot be created.
  */
 export function takeFileLock(path: string, open: (path: string) => DatabaseSync = openDatabase): FileLock | undefined {
   if (heldHere.has(path)) return undefined;
   const pin = openEmpty(path);
   let database: DatabaseSync | undefined;
   const drop = () => {
-    // The database first: closing the descriptor before would drop the lock under it.
+    // Close the database first: POSIX frees the lock when the descriptor closes.
     database?.close();
     pin.close();
   };
@@ -68,7 +68,7 @@ export function takeFileLock(path: string, open: (path: string) => DatabaseSync 
         isCurrent,
         free: () => {
           try {
-            // A lock file that remains locks nothing.
+            // A leftover lock file locks nothing.
             if (isCurrent())
               attempt(
                 () => remove(path),
@@ -108,7 +108,7 @@ function openEmpty(path: string): OpenFile {
 
 function begin(database: DatabaseSync): boolean {
   try {
-    // Nothing is ever written, so that the file needs no journal.
+    // hostform never writes to the file, so the file needs no journal.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     return true;
   } catch (error) {
@@ -117,34 +117,31 @@ function begin(database: DatabaseSync): boolean {
   }
 }
 
-/**
- * A text that distinguishes a process from every other of this machine: its number, and where the system says it, its start,
- * since numbers are used again.
- */
+/** Returns a unique mark of a process on this machine: its number and, on Linux, its start time. Systems reuse numbers. */
 export function processMark(pid: number = process.pid): string {
   return `${pid}:${startOf(pid) ?? ""}`;
 }
 
-/** Returns true while the process with this mark runs. Processes of other machines or containers are invisible. */
+/** Returns true while the process with this mark runs. False for processes of other machines and containers. */
 export function isRunning(mark: string): boolean {
   const [pid = Number.NaN] = mark.split(":").map(Number);
   return isAlive(pid) && processMark(pid) === mark;
 }
 
-/** Returns true for the number of a process that runs on this machine. */
+/** Returns true while a process with this number runs on this machine. */
 export function isAlive(pid: number): boolean {
   if (!Number.isSafeInteger(pid) || pid <= 0) return false;
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It exists, and belongs to another user.
+    // The process exists and belongs to another user.
     return errnoOf(error) === "EPERM";
   }
 }
 
 /**
- * The 22nd field of Linux's record of a process; its name, the second, may hold blanks and parentheses. A process that has
- * ended, and whose parent has not collected it (state Z), has a record, too.
+ * Returns the start time of a process: field 22 of Linux's `stat` record. Field 2, the name, may contain spaces and parentheses. A
+ * zombie process (state Z) still has a record and counts as ended.
  */
 function startOf(pid: number): string | undefined {
   const record = textNow(`/proc/${pid}/stat`);
@@ -152,10 +149,10 @@ function startOf(pid: number): string | undefined {
   return /^[ZX]/.test(fields[0] ?? "") ? "ended" : fields[19];
 }
 
-/** The byte that a writer locks in the `-shm` file of a database with a write-ahead log. */
+/** Offset of the writer's lock in the `-shm` file of a database with a write-ahead log. */
 const LOG_WRITE_BYTE = 120;
 
-/** Returns the process that keeps a database locked for writing, where the system says it (Linux). */
+/** Returns the number of the process with the write lock of a database. Only on Linux. */
 export function lockingPid(file: string): number | undefined {
   const inodeOf = (path: string) => look(path)?.inode;
   return attempt(
@@ -175,16 +172,16 @@ export function lockingPid(file: string): number | undefined {
   );
 }
 
-/** Nobody asks about an older sign. */
+/** Lifetime of a heartbeat file. */
 const KEPT_MS = 30 * 24 * 3_600_000;
 
-/** Ends a sign. @param isLeft true: the next process is to find that this one has ended. */
+/** Ends a heartbeat. @param isLeft true: leaves an unlocked file, so that the next process detects the end of this process. */
 export type EndSign = (isLeft?: true) => void;
 
-/** Returns the path of a sign. @param of distinguishes the process from all others. */
+/** Returns the path of a heartbeat file. @param of unique name of the process. */
 export const signIn = (folder: string, of: string): string => join(folder, `${hash("sha256", of).slice(0, 32)}.lock`);
 
-/** Gives a sign of life. Where no sign can be given, there is none. */
+/** Begins a heartbeat: locks its file until the end. Does nothing if the file cannot be locked. */
 export function beginSign(file: string): EndSign {
   let lock: FileLock | undefined = attempt(
     () => {
@@ -202,9 +199,9 @@ export function beginSign(file: string): EndSign {
   };
 }
 
-/** Takes the sign of a process that has ended; undefined while it lives, and where it gave no sign. */
+/** Takes the heartbeat file of an ended process. Returns undefined while the process lives, or without such a file. */
 export function takeEndedSign(file: string): FileLock | undefined {
-  // A file that cannot be read says nothing.
+  // An unreadable file proves nothing.
   return attempt(
     () => (exists(file) ? takeFileLock(file) : undefined),
     () => undefined,

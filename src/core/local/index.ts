@@ -1,8 +1,8 @@
 /**
  * Facts that the processes of this machine share: the store of an account, in a file (`SqliteStore`) or in memory (`MemoryStore`), behind one
- * interface (`account-store`); locks on files, and signs of life of processes. In: an account, a path, a clock. Out: facts that are
- * atomic for all processes, and nothing that a killed process holds. Must not: know the API or kinds, or import anything but
- * `model`, `messages` and `files`. No type that needs `node:sqlite` may stand in what `api` publishes.
+ * interface (`account-store`); locks on files, and heartbeats of processes. In: an account, a path, a clock. Out: facts that are
+ * atomic for all processes; the system frees all locks of a killed process. Must not: know the API or kinds, or import any room
+ * except `model`, `messages` and `files`. `api` publishes no type from `node:sqlite`.
  */
 export type {
   AccountStore,

@@ -1,72 +1,72 @@
-/** A ledger of requests: what it is asked, and what it learns. `rolling-window.ts` decides, ledgers keep what it decided. */
+/** Interface of a ledger of requests. `rolling-window.ts` decides, and a ledger stores its decisions. */
 import type { RequestOutlook } from "../model/index.ts";
 
 /**
- * Where the requests of one token are counted. In memory by default; a ledger on disk can be shared by all processes
- * that use the token. Each method is atomic. Times are milliseconds since the epoch, limits are requests a minute.
+ * Counter of the requests of one token. In memory by default. All processes with the token can share a ledger on disk. Each method
+ * is atomic. Times are in milliseconds since the epoch, limits in requests a minute.
  */
 export interface Ledger {
   /**
-   * Books one request at `now` if one may be sent: `waitMs` 0, and `left` more may follow in this minute. Otherwise books
-   * nothing and says how long to wait before asking again.
+   * Books one request at `now` if the limit allows one: `waitMs` is 0, and `left` further requests may follow in this minute.
+   * Otherwise books nothing and returns the wait before the next call.
    */
   reserve(now: number, limit: number): Promise<Reservation>;
-  /** The host refused a request (429): nobody may send before it wants to be asked again. */
+  /** Records a 429 response. No process may send before the end of the pause. */
   refuse(refusal: Refusal): Promise<void>;
-  /** The host took a request. */
+  /** Records an accepted request. */
   accept(acceptance: Acceptance): Promise<void>;
   /** Forecast of reservations from `now` on if no other client sends. Absent: unknown. */
   outlook?(now: number, limit: number): Promise<RequestOutlook>;
-  /** Closes what it has open. It is opened again when it is needed. */
+  /** Closes open resources. The next call opens them again. */
   close?(): void;
 }
 
-/** Answer to a request for a slot. */
+/** Result of {@link Ledger.reserve}. */
 export interface Reservation {
-  /** 0: booked. Otherwise nothing is booked, and this is how long to wait before asking again. */
+  /** 0: booked. Otherwise the wait before the next call, in milliseconds; nothing is booked. */
   readonly waitMs: number;
   /** Requests left in this minute. */
   readonly left: number;
-  /** Why it has to wait, where the ledger knows. */
+  /** Reason of the wait, if known. */
   readonly why?: WaitReason;
 }
 
-/** Why a request has to wait, and who sent the requests of the last minute. */
+/** Reason of a wait, and the requests of the last minute by sender. */
 export interface WaitReason {
   /**
-   * `budget`: as many are sent as the limit allows. `pause`: the host refused one and asked for a pause. `turn`: another
-   * process is next. `spread`: after a refusal requests are spread over the minute.
+   * `budget`: the limit is used up. `pause`: the pause after a 429 is not over. `turn`: another process is next. `spread`: after a
+   * 429, requests are spread over the minute.
    */
   readonly cause: "budget" | "pause" | "turn" | "spread";
-  /** Requests a minute, as far as refusals taught it. */
+  /** Limit in requests a minute, lowered by refusals. */
   readonly limit: number;
-  /** Requests of the last minute: of this process, of others on this machine, and what the host counts beyond them. */
+  /** Requests of the last minute: of this process, of other processes on this machine, and all further ones counted by the host. */
   readonly own: number;
   readonly others: number;
   readonly elsewhere: number;
-  /** Rest of the pause that the host asked for, in ms, even if it is longer than any pause kept. */
+  /** Remaining pause by the host's response, in milliseconds. May exceed the longest pause that hostform keeps. */
   readonly askedMs?: number;
-  /** Moment of the refusal that began the pause, in milliseconds since the epoch. */
+  /** Time of the pause's 429, in milliseconds since the epoch. */
   readonly since?: number;
 }
 
-/** The answer to one request, as the ledger needs it. */
+/** Accepted request. */
 export interface Acceptance {
   readonly now: number;
   readonly sentAt: number;
-  /** The limit that is kept to. */
+  /** Limit in use, in requests a minute. */
   readonly limit: number;
-  /** Requests that the host accepts until a moment, by its rate headers. */
+  /** Remaining requests until a time, from the host's rate headers. */
   readonly budget?: { readonly remaining: number; readonly until: number };
 }
 
-/** A refusal of one request (429). */
+/** A 429 response to one request. */
 export interface Refusal extends Omit<Acceptance, "budget"> {
-  /** Pause that the host asks for, in ms. */
+  /** Pause from the host's response, in milliseconds. */
   readonly askedMs?: number | undefined;
-  /** Added to the pause, in ms, so that not all come back at once. */
+  /** Random addition to the pause, in milliseconds, so that processes do not return simultaneously. */
   readonly marginMs: number;
-  /** The host's answers have rate headers: its refusals then add no knowledge of its limit. */
+  /** True if the host's responses have rate headers. A 429 then gives no further information about the limit. */
   readonly isCounted: boolean;
 }
 

@@ -1,4 +1,4 @@
-// The store of an account in memory, for one process; several stores on the same tables are several processes.
+// In-memory store of an account, for one process. In tests, several stores with the same tables simulate several processes.
 import { randomUUID } from "node:crypto";
 import { raise } from "../messages/index.ts";
 import { type Clock, type Diagnostic, type RequestOutlook, systemClock } from "../model/index.ts";
@@ -53,22 +53,22 @@ export class MemoryLedger implements Ledger {
 interface IntentRow extends LeavingCreate {
   readonly serial: number;
   readonly process: string;
-  /** Epoch of the turn in which it was recorded. */
+  /** Epoch of the create lock at the time of the record. */
   readonly epoch: number;
   readonly state: StoredCreate["state"] | "open";
 }
 
-/** The rows of one token. Its notes are those of the origin in a file; one process needs no more. */
+/** Rows of one token. The notes also belong to this token only; in a file they belong to the origin. */
 export class MemoryTables {
   readonly window = new RollingWindow();
   readonly intents = new Map<string, IntentRow>();
   readonly notes = new Map<string, Note>();
-  /** By state, then by object. */
+  /** Key: state, then object. */
   readonly holdings = new Map<string, Map<string, Held>>();
   count = 0;
   epoch = 0;
   holder: (TurnHolder & { readonly process: string; beats: number }) | undefined;
-  /** The process that waits for the turn. */
+  /** Process that waits for the create lock. */
   next: string | undefined;
 }
 
@@ -89,7 +89,7 @@ export class MemoryStore implements AccountStore {
   readonly requests: Ledger;
   readonly isResettable: boolean;
   readonly #tables: MemoryTables;
-  /** This process, as no other is called. */
+  /** Unique id of this process. */
   readonly #who: string;
   readonly #queue: TurnQueue;
   readonly #clock: Clock;
@@ -261,13 +261,13 @@ export class MemoryStore implements AccountStore {
     if (tables.next === this.#who) tables.next = undefined;
     tables.epoch += 1;
     tables.holder = { pid: process.pid, project, since: now, process: this.#who, beats: 0 };
-    // The others gave the turn back, or ended, without an answer.
+    // The other processes released the lock, or ended, without a response.
     for (const row of this.#others()) if (row.state === "open") this.#put(row, "unknown", row.process);
     const last = Math.max(0, ...this.#others().map(({ serial }) => serial));
     return { epoch: tables.epoch, isTakenOver, isNewerThan: (count) => last > count || tables.count < count };
   }
 
-  /** Each state of an intent has a new serial: a run that read a list while it was under way reads the list again. */
+  /** Records a state of an intent with a new serial, so that a run with an outdated list reads the list again. */
   #put(intent: LeavingCreate, state: IntentRow["state"], who = this.#who): void {
     this.#tables.count += 1;
     this.#tables.intents.set(intent.id, {

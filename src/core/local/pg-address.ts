@@ -2,7 +2,7 @@ import { problem } from "../messages/index.ts";
 import { type Diagnostic, HostformError } from "../model/index.ts";
 
 export interface PgServer {
-  /** A name or address; a folder (beginning with `/`) for a Unix socket. */
+  /** Host name or IP address, or the folder of a Unix socket (begins with `/`). */
   readonly host: string;
   readonly port: number;
   readonly user: string;
@@ -13,7 +13,7 @@ export interface PgServer {
 
 const MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
 
-/** Encryption of the connection in PostgreSQL's terms. Certificates and keys are paths. */
+/** TLS settings in PostgreSQL's terms. Certificates and keys are paths. */
 export interface PgTls {
   readonly mode: (typeof MODES)[number];
   readonly rootCert: string | undefined;
@@ -21,7 +21,7 @@ export interface PgTls {
   readonly key: string | undefined;
 }
 
-/** Parameter of a connection string -> the variable that stands in for it, as in libpq. */
+/** Parameters of a connection string and their environment variables, as in libpq. */
 const VARIABLES = {
   host: "PGHOST",
   port: "PGPORT",
@@ -35,11 +35,12 @@ const VARIABLES = {
 } as const;
 
 /**
- * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`. Without
- * `sslmode`, the certificate of another machine is checked; Terraform's default is `require`. The package pg-connection-string takes `host=… password=…` whole for the name of a database at the host `base`, `require`
- * for `verify-full`, and reads certificates before the host is known to be allowed.
- * @param defaultUser the name of the user who runs this.
- * @throws HostformError `state.backend`; no part of the string is repeated.
+ * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`. The default
+ * `sslmode` for another machine is `verify-full`; Terraform's default is `require`. hostform does not use the package
+ * pg-connection-string: that package reads `host=… password=…` as a database name, treats `require` as `verify-full`, and reads
+ * certificates before any check of the host.
+ * @param defaultUser name of the current user.
+ * @throws HostformError `state.backend`, without any part of the string.
  */
 export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgServer {
   const text = env.PG_CONN_STR?.trim() ?? "";
@@ -63,12 +64,12 @@ export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgSe
   };
 }
 
-/** True for a socket and for a loopback address. */
+/** Returns true for a socket and for a loopback address. */
 const isHere = (host: string) => /^(?:\/|localhost$|::1$|127(?:\.\d+){3}$)/.test(host);
 
 /**
- * Refuses a connection to another machine that does not check who answers, because the state holds secrets. Not part of
- * {@link parsePgServer}, which also reads Terraform's settings.
+ * Rejects an unverified connection to another machine, because the state contains secrets. Separate from {@link parsePgServer}:
+ * Terraform's settings have no such check.
  * @throws HostformError `state.backend`
  */
 export function requireVerified({ host, tls }: PgServer, { HOSTFORM_PG_INSECURE }: NodeJS.ProcessEnv): void {
@@ -76,7 +77,7 @@ export function requireVerified({ host, tls }: PgServer, { HOSTFORM_PG_INSECURE 
   refuse(problem("state.backend/unverified", { mode: tls.mode, host }));
 }
 
-/** `db.example:5432/states`, for messages. */
+/** Returns the name of a server for messages: `db.example:5432/states`. */
 export function nameOfServer({ host, port, database }: PgServer): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}/${database}`;
 }
@@ -92,7 +93,7 @@ function fromUrl(text: string): Map<string, string> {
       ["user", plain(url.username)],
       ["password", plain(url.password)],
       ["dbname", plain(url.pathname.replace(/^\//, ""))],
-      // After the others: `postgres:///db?host=/run/postgresql` names a folder, which cannot be a host name.
+      // Last, because parameters override the URL: the host of `postgres:///db?host=/run/postgresql` is a folder.
       ...url.searchParams,
     ]);
   } catch {

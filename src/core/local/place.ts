@@ -1,4 +1,4 @@
-/** The place of a state among the states of this machine: the same one for each program and each front that use the state. */
+/** Places of states. Each program and each front computes the same place for a state. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { exists, realPath } from "../files/file-system.ts";
@@ -9,7 +9,7 @@ import { nameOfServer, parsePgServer } from "./pg-address.ts";
 /** Name that Terraform gives to a state file. */
 const UNNAMED = "terraform.tfstate";
 
-/** Settings of Terraform's backends that locate a state. All others are credentials, or the way to the state. */
+/** Settings of Terraform's backends that locate a state. All others are credentials or connection options. */
 const LOCATING = [
   ...["bucket", "container_name", "endpoint", "endpoints", "hostname", "key", "namespace", "organization", "path"],
   ...["address", "prefix", "secret_suffix", "storage_account_name", "workspace_key_prefix", "workspaces"],
@@ -18,7 +18,7 @@ const LOCATING = [
 export const markOf = (value: unknown): string =>
   createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
 
-/** Identifies a state by its file, which need not exist yet. @param file absolute. */
+/** Returns the place of a state file. The file may be missing. @param file absolute path. */
 export function placeOfFile(file: string): Place {
   const real = attempt(
     () => realPath(file),
@@ -30,11 +30,11 @@ export function placeOfFile(file: string): Place {
   const [root, workspace] = isOfWorkspace
     ? [path.resolve(folder, "../.."), path.basename(folder)]
     : [folder, "default"];
-  // Entries of earlier versions have this mark.
+  // Earlier versions used this mark.
   return { mark: markOf(["folder", root, workspace, null]), label: `the Terraform workspace ${workspace} in ${root}` };
 }
 
-/** Returns true for a state in a file of this machine that no longer exists. A first run of Terraform has locked its file. */
+/** Returns true if the state's file on this machine no longer exists. A lock file counts as the file: Terraform's first run creates it. */
 export function isRemoved({ mark, label }: Place): boolean {
   const inFolder = /^(.*) in (\/.*|[A-Za-z]:.*)$/s.exec(label);
   const [, name = "", folder = ""] = inFolder ?? [];
@@ -50,12 +50,12 @@ export function isRemoved({ mark, label }: Place): boolean {
 
 interface StateAtBackend {
   readonly type: string;
-  /** Declared settings of the backend. The environment supplies missing ones. */
+  /** Declared settings of the backend. Environment variables replace missing settings. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly workspace: string;
 }
 
-/** Marks a state at a backend, whatever the folder of a CI job is. Other credentials do not change the mark. */
+/** Returns the mark of a state at a backend. Folder and credentials do not change the mark. */
 export function markOfBackend({ type, settings, workspace }: StateAtBackend, env: EnvVars): string {
   const text = (name: string, variable: string) => {
     const declared = settings[name];
@@ -63,7 +63,7 @@ export function markOfBackend({ type, settings, workspace }: StateAtBackend, env
   };
   const schema = () => text("schema_name", "PG_SCHEMA_NAME") || "terraform_remote_state";
   const table = () => text("table_name", "PG_TABLE_NAME");
-  // The usual table is not named: marks of earlier versions stay.
+  // The default table is left out, so that marks of earlier versions stay valid.
   const tableIfOther = () => (table() === "" || table() === "states" ? [] : [table()]);
   const located =
     type === "http"

@@ -1,70 +1,67 @@
-/** Counts the requests of the last minute, and learns the host's limit from its refusals. */
+/** Counts the requests of the last minute and learns the host's limit from 429 responses. */
 import { isObject, parsedJson, type RequestOutlook } from "../model/index.ts";
 import type { Acceptance, LedgerEvent, Refusal, Reservation, WaitReason } from "./ledger.ts";
 
 /** The window of §8, "60 requests per minute", in milliseconds. */
 export const WINDOW_MS = 60_000;
 
-/**
- * A request sent later may arrive sooner: sends are remembered a little longer than the window, so that the server
- * never counts more than we do.
- */
+/** Additional lifetime of a booking. A later request may arrive sooner, and the server must not count more requests than hostform. */
 const MARGIN_MS = 1_000;
-/** A waiting client keeps its turn for this long after its time. */
+/** Time in which a waiting client keeps its place after the end of its wait. */
 const GRACE_MS = 1_000;
-/** Pause before the next question while another client has the turn. */
+/** Pause before the next attempt while another client is next. */
 const TURN_MS = 100;
-/** No pause is kept for longer, whatever was asked for: after that the server is asked again. */
+/** Longest pause. hostform then sends again, even if the host asked for a longer pause. */
 const LONGEST_PAUSE_MS = 3_600_000;
-/** Clocks are often corrected by less than this. */
+/** Smaller corrections of the clock are normal. */
 const SET_BACK_MS = 1_000;
-/** The pause after a first refusal that asks for none: a host with small bursts takes more by then. */
+/** Pause after a first 429 without a requested pause. A host with small bursts then accepts further requests. */
 const FIRST_PAUSE_MS = 5_000;
-/** A host that asks for a pause this long counts by the minute; a shorter one is that of a small burst. */
+/** Shortest requested pause of a limit by the minute. A shorter pause means a limit on bursts. */
 const LONG_PAUSE_MS = 15_000;
-/** After a refusal requests are spread over the minute for this long, and may come in bursts again then. */
+/** Time after a refusal in which requests are spread over the minute. Bursts are possible again afterwards. */
 const SPACED_MS = 600_000;
-/** Requests that are spread over the minute are this much further apart than the limit asks. */
+/** Factor on the distance of spread requests. */
 const SLACK = 1.03;
-/** After a short pause the first request waits for two more that the limit allows, and each further one for so much less. */
+/** Additional wait after a short pause: the time of 2 requests at the limit, multiplied by 0.75 after each request. */
 const [SLOW_REQUESTS, LESS_SLOW] = [2, 0.75];
-/** A refusal never lowers the limit to less than this share: somebody else may have used the rest for once. */
+/** Lower bound of a learned limit, as a share of the previous limit. Another client may have used the rest only once. */
 const LEAST_SHARE = 1 / 4;
-/** Requests left unused when other clients share the token, because all see the last ones at the same time. */
+/** Requests left unused when other clients share the token. All clients read the same remaining number simultaneously. */
 const LEFT_TO_OTHERS = 2;
 
 /** Owner of requests that only the host's rate headers report. */
 const FOREIGN = "";
 
-/** A request that counts until it leaves the window. */
+/** A request in the window. */
 interface Booking {
   readonly until: number;
   readonly who: string;
-  /** The host's answer so far. A refused request counts, as some hosts count it, but does not raise the learned limit. */
+  /** The host's response so far. A refused request counts, because some hosts count it, but does not raise the learned limit. */
   readonly answer: "none" | "taken" | "refused";
 }
 
 /**
- * The requests of the last minute, of one or of several processes. Knows no clock and no file: a ledger in memory holds
- * one, a ledger on disk writes it down between any two calls. Times are milliseconds since the epoch.
+ * The requests of the last minute, of one or several processes. Uses no clock and no file: a ledger in memory holds a window, a
+ * ledger on disk stores the window between two calls. Times are in milliseconds since the epoch.
  *
- * §8 does not say how the host counts its minute. A rolling window satisfies fixed windows, sliding windows and token
- * buckets alike, so requests leave at once as long as it has room. What the host refuses nevertheless teaches it more:
+ * §8 does not define how the host counts its minute. A rolling window satisfies fixed windows, sliding windows and token buckets, so
+ * requests are sent at once while the window has room. The window learns from each 429:
  *
- * 1. After any refusal requests are spread over the minute: that suits hosts with small bursts and weighted windows.
- *    After a short pause they begin slowly, since other processes may begin in the same second.
- * 2. A refusal after a long pause, or one that asks for it, is that of a lower limit: what the host took in the last minute.
- * 3. After five minutes without a refusal that limit grows, faster and faster: somebody else may have used the token.
- * 4. Where the host says what remains and others use it up at the same time, what remains is spread over its time.
+ * 1. After any 429, requests are spread over the minute. This suits hosts with small bursts and weighted windows. After a short
+ *    pause, requests begin slowly, because other processes may begin in the same second.
+ * 2. A 429 after a long pause, or with a long requested pause, means a lower limit: the number of accepted requests in the last minute.
+ * 3. After 5 minutes without a 429, the learned limit grows at an increasing rate, because another client may have used the token.
+ * 4. If the host's rate headers report other clients, the remaining requests are spread over the remaining time.
  */
 export class RollingWindow {
   /** Ascending. */
   #bookings: Booking[] = [];
-  /** End of the kept turn of each waiting client. */
+  /** End of the kept place of each waiting client. */
   #waiting = new Map<string, number>();
   readonly #facts = {
     pausedUntil: 0,
-    /** The latest time that was seen. */
+    /** Time of the last call. */
     seen: 0,
     /** Times of the last and of the first request. Earlier requests are unknown. */
     lastSent: 0,
@@ -73,25 +70,25 @@ export class RollingWindow {
     refusals: 0,
     /** Time of the last refusal; 0: none in the last ten minutes. */
     refusedAt: 0,
-    /** The end of the pause that the last refusal asked for, as it was counted: what is refused after it is refused again. */
+    /** End of the pause after the last counted refusal. A refusal of a later request counts as another refusal. */
     refusedUntil: 0,
-    /** The end of the pause that the host asked for, however long; 0: it asked for none. */
+    /** End of the pause that the host requested, without an upper bound; 0: none. */
     askedUntil: 0,
     /** Time of the first refusal since `refusedAt` was 0. */
     spreadFrom: 0,
     /** Additional wait of the next request, after a short pause. */
     slowMs: 0,
-    /** Requests that the host took since the last refusal. */
+    /** Accepted requests since the last refusal. */
     taken: 0,
-    /** Requests a minute, as refusals taught it; 0: nothing. And what it was before the refusals in a row. */
+    /** Limit learned from refusals, in requests a minute; 0: none. `learnedBefore`: limit before the refusals in a row. */
     learned: 0,
     learnedBefore: 0,
     /** Time at which the host last reported other clients; 0: none in the last ten minutes. */
     othersAt: 0,
   };
-  /** The most requests of others that there can have been in the host's window, which ends at `until`. */
+  /** Upper bound of the other clients' requests in the host's window; the window ends at `until`. */
   #others = { until: 0, most: Number.POSITIVE_INFINITY };
-  /** Distance of requests while other clients share the token, so that the remaining ones last until `until`. */
+  /** Distance of requests while other clients share the token. The remaining requests then last until `until`. */
   #budget = { until: 0, apartMs: 0 };
 
   /** Number of counted requests. */
@@ -99,7 +96,7 @@ export class RollingWindow {
     return this.#bookings.length;
   }
 
-  /** @returns what {@link reserve} returns, where that is the event. */
+  /** Applies an event. @returns the reservation of a `reserve` event. */
   apply(event: LedgerEvent): Reservation | undefined {
     const [what, first] = event;
     if (what === "reserve") return this.reserve(first, event[2], event[3]);
@@ -109,8 +106,8 @@ export class RollingWindow {
   }
 
   /**
-   * Books one request at `now` if fewer than `limit` are booked, none of these few is another's turn, and the last one is
-   * long enough ago. When there are more who want to send than may, each gets an equal part of the minute.
+   * Books one request at `now` if fewer than `limit` requests are booked, no free request is reserved for another client, and the
+   * last request is old enough. Competing clients get equal parts of the minute.
    */
   reserve(now: number, limit: number, who: string): Reservation {
     this.#settle(now);
@@ -130,7 +127,7 @@ export class RollingWindow {
     return { waitMs: 0, left: Math.max(0, allowed - this.#bookings.length) };
   }
 
-  /** The host refused a request that left at `sentAt`. Requests that were under way together are refused together: that is one refusal. */
+  /** Records the refusal of the request sent at `sentAt`. Refusals of simultaneous requests count as one refusal. */
   refuse({ now, sentAt, limit, askedMs, marginMs, isCounted }: Refusal): void {
     this.#settle(now);
     this.#mark(sentAt, "refused");
@@ -160,7 +157,7 @@ export class RollingWindow {
     this.#facts.pausedUntil = Math.max(this.#facts.pausedUntil, until);
   }
 
-  /** The host took a request that left at `sentAt`: what left before a refusal says nothing of the time after it. */
+  /** Records the acceptance of the request sent at `sentAt`. A request from before a refusal does not end the refusals in a row. */
   accept({ now, sentAt, limit, budget }: Acceptance): void {
     if (sentAt >= this.#facts.refusedUntil) {
       this.#facts.refusals = 0;
@@ -172,7 +169,7 @@ export class RollingWindow {
     const { remaining, until } = budget;
     this.#noticeOthers(now, limit - remaining, until);
     this.#budget = { until, apartMs: (until - now) / Math.max(1, remaining - LEFT_TO_OTHERS) };
-    // Once requests are spread, the host may take more each second: only when none is left they wait.
+    // While requests are spread, the host may free requests every second. Requests wait only if none remains.
     if (this.#facts.refusedAt === 0 || remaining === 0)
       this.#book(until, FOREIGN, limit - remaining - this.#bookings.length);
   }
@@ -209,7 +206,7 @@ export class RollingWindow {
     };
   }
 
-  /** The window that was written as this text; what is not understood of it counts for nothing. */
+  /** Reads a window from its JSON. Ignores invalid parts. */
   static parse(text: string): RollingWindow {
     const window = new RollingWindow();
     const found = parsedJson(text);
@@ -248,7 +245,7 @@ export class RollingWindow {
     }
   }
 
-  /** The index of the first booking that counts until this time or longer. */
+  /** Returns the index of the first booking with this end or a later one. */
   #firstFrom(until: number): number {
     let [low, high] = [0, this.#bookings.length];
     while (low < high) {
@@ -260,9 +257,9 @@ export class RollingWindow {
   }
 
   /**
-   * Requests of others that were sent before may be of somebody who has stopped. They are still sending when there are
-   * certainly more of them than there can have been before in the same window of the host.
-   * @param used requests that the host has counted in its window, which ends at `until`.
+   * Detects active other clients. Earlier requests of others may come from a client that has stopped. A client is active if its
+   * requests in the host's window now certainly exceed the upper bound from before.
+   * @param used requests in the host's window. @param until end of the window.
    */
   #noticeOthers(now: number, used: number, until: number): void {
     const own = this.#bookings.filter(({ who, answer }) => who !== FOREIGN && answer !== "refused");
@@ -272,24 +269,24 @@ export class RollingWindow {
     this.#others = { until, most: Math.min(this.#others.most, most) };
   }
 
-  /** Returns the pause after a refusal, in ms: the asked one, but longer after each further refusal. */
+  /** Returns the pause after a refusal, in milliseconds: the requested pause, extended with each further refusal. */
   #pauseMs(now: number, askedMs: number | undefined): number {
     const grown = Math.min(WINDOW_MS, FIRST_PAUSE_MS * 2 ** Math.max(0, this.#facts.refusals - 1));
     const least = this.#facts.refusals > 1 ? grown / 2 : 1_000;
     if (askedMs !== undefined) return Math.max(Math.min(askedMs, LONGEST_PAUSE_MS), least);
     if (this.#facts.refusals <= 1) return grown;
-    // The host's minute is over at the latest when the first request that it took is a minute ago.
+    // The host's minute ends at the latest one minute after its first accepted request.
     const [oldest] = this.#bookings.filter(({ answer }) => answer !== "refused");
     return Math.max(grown, Math.min(WINDOW_MS, (oldest?.until ?? now) - now));
   }
 
-  /** Takes so many requests a minute, as the host took them, for its limit. */
+  /** Sets the learned limit to the accepted requests a minute, within bounds. */
   #learn(perMinute: number): void {
     const least = Math.ceil(this.#facts.learnedBefore * LEAST_SHARE);
     this.#facts.learned = Math.max(1, Math.min(this.#facts.learnedBefore - 1, Math.max(Math.floor(perMinute), least)));
   }
 
-  /** Requests a minute: what was learned grows by a tenth after five minutes without a refusal, then by two more, by four more … */
+  /** Returns the limit in requests a minute. Without a refusal for 5 minutes, the learned limit grows by 10 %, then by a further 20 %, 40 % … each minute. */
   #allowed(now: number, limit: number): number {
     if (this.#facts.learned === 0) return limit;
     const minutes = Math.floor((now - this.#facts.refusedAt) / WINDOW_MS);
@@ -297,14 +294,14 @@ export class RollingWindow {
     return Math.min(limit, Math.floor(this.#facts.learned * (1 + growth)));
   }
 
-  /** Accepted requests a minute since the first refusal, over one minute at most. */
+  /** Returns the accepted requests a minute since the first refusal, over at most one minute. */
   #takenPerMinute(now: number): number {
     const from = Math.max(now - WINDOW_MS, this.#facts.spreadFrom);
     const since = this.#bookings.slice(this.#firstFrom(from + WINDOW_MS + MARGIN_MS));
     return (since.filter(({ answer }) => answer === "taken").length * WINDOW_MS) / Math.max(1, now - from);
   }
 
-  /** Returns the distance between requests, in ms; 0: none. */
+  /** Returns the distance between requests, in milliseconds; 0: none. */
   #apartMs(now: number, allowed: number): number {
     const spread = this.#facts.refusedAt > 0 ? (WINDOW_MS / allowed) * SLACK : 0;
     const shared = this.#facts.othersAt > 0 && this.#budget.until > now ? this.#budget.apartMs : 0;
@@ -322,7 +319,7 @@ export class RollingWindow {
     return { waitMs: until - now, left: 0, why };
   }
 
-  /** Returns the requests reserved for waiting clients: the number that each lacks to an equal part. */
+  /** Returns the number of requests reserved for waiting clients, up to an equal part for each. */
   #keptFrom(who: string, limit: number): number {
     const others = [...this.#waiting.keys()].filter((other) => other !== who);
     if (others.length === 0) return 0;
@@ -331,7 +328,7 @@ export class RollingWindow {
     return missing(who) > 0 ? 0 : others.reduce((sum, other) => sum + missing(other), 0);
   }
 
-  /** Forgets what is over. After a clock was set back nothing lasts longer than a window: it must not lock the token. */
+  /** Removes expired entries. After a clock was set back, no entry lasts longer than a window, so that the token is never locked. */
   #settle(now: number): void {
     const latest = now + WINDOW_MS + MARGIN_MS;
     const longest = this.#facts.seen > now + SET_BACK_MS ? latest : now + LONGEST_PAUSE_MS;

@@ -1,4 +1,4 @@
-// Objects that the states of this machine hold, in the store that all processes share.
+// Objects in the states of this machine, kept in the shared store.
 import type { DatabaseSync } from "node:sqlite";
 import { type Clock, parsedJson } from "../model/index.ts";
 import {
@@ -13,8 +13,8 @@ import {
 import { isRemoved } from "./place.ts";
 
 /**
- * `seen` is written when a holding changes, and `ended` by each run that saw all of a state: a firm holding was last seen at the
- * later of both. `scope` separates servers that had the same address one after the other.
+ * A changed holding updates `seen`. The end of a run over a whole state updates `ended`. A firm holding was last seen at the later of
+ * both times. `scope` separates successive servers with the same URL.
  */
 export const HOLDINGS_SCHEMA = `
   CREATE TABLE places (scope TEXT, mark TEXT, label TEXT NOT NULL, ended INTEGER NOT NULL,
@@ -64,7 +64,7 @@ type Row = readonly [object: string, facts: string, intent: string | null];
 interface HoldingStore {
   readonly scope: string;
   readonly clock: Clock;
-  /** A run that only reads creates no file. */
+  /** Returns true if the file exists. A reading run creates no file. */
   exists(): boolean;
   read<T>(action: (statements: Statements) => T): Promise<T>;
   /** Runs one transaction. */
@@ -118,7 +118,7 @@ export class SharedHoldings {
     await this.#of.change(({ placeOf, countFirm, holdingsOf, loosen, endPlace }) => {
       const before = placeOf.get(scope, place);
       if (before === undefined) return;
-      // Each object that the run saw is firm: without another firm one, the run saw all.
+      // All objects of the run are firm. If no other object is firm, the run found every object.
       const isAll = countFirm.get(scope, place)?.firm === seen.size;
       for (const { object, firm, seen: at } of isAll ? [] : holdingsOf.all(scope, place))
         if (firm === 1 && !seen.has(String(object)) && Number(at) < since)
@@ -164,7 +164,7 @@ export class SharedHoldings {
   }
 }
 
-/** Objects that the runs of this process saw, by state and run. */
+/** Objects found by the runs of this process. Key: state and run. */
 export class SeenObjects {
   readonly #runs = new Map<string, Set<string>>();
 
@@ -190,7 +190,7 @@ export class SeenObjects {
 
 export const nameOf = ({ type, parent, id }: HeldObject): string => JSON.stringify([type, parent, id]);
 
-/** Returns true for a holding that a run has seen in the last 90 days. */
+/** Returns true if a run found the holding in the last 90 days. */
 export const isKept =
   (now: number) =>
   ({ lastSeen }: Held): boolean =>
@@ -199,7 +199,7 @@ export const isKept =
 const factsOf = ({ name, generation, address, instances }: Holding): string =>
   JSON.stringify([name ?? null, generation ?? null, address ?? null, instances]);
 
-/** Reads a row. A row that cannot be read counts for nothing. */
+/** Reads a row. Ignores an unreadable row. */
 function heldIn(
   object: string,
   facts: string,

@@ -1,27 +1,27 @@
-// The requests of the last minute of one token, counted in the store that all processes of this machine share.
+// Shared ledger: counts the requests of one token, in the last minute, for all processes of this machine.
 import type { DatabaseSync } from "node:sqlite";
 import { isObject, parsedJson, type RequestOutlook } from "../model/index.ts";
 import { type DatabaseFile, databaseTrouble, PATIENCE_MS } from "./database-file.ts";
 import type { Acceptance, Ledger, LedgerEvent, Refusal, Reservation } from "./ledger.ts";
 import { RollingWindow } from "./rolling-window.ts";
 
-/** Longest time that an answer waits for the next reservation to be written with. */
+/** Longest delay of an acceptance before its write, in milliseconds. The next reservation writes it sooner. */
 const SOON_MS = 50;
-/** Pause before the next attempt while another process uses the file, in ms. */
+/** Pause before the next attempt while another process uses the file, in milliseconds. */
 const ASK_AGAIN_MS = 50;
 
 /**
- * The window as it was after the event `serial`, and the events since. Each event costs a row, not the whole window, and each
- * process reads only the rows of the others.
+ * Window after the event `serial`, and later events. An event adds one row instead of a whole window. A process reads only the rows
+ * of other processes.
  */
 export const REQUESTS_SCHEMA = `
   CREATE TABLE windows (account TEXT PRIMARY KEY, serial INTEGER NOT NULL, record TEXT NOT NULL) STRICT;
   CREATE TABLE events (account TEXT, serial INTEGER, event TEXT NOT NULL, PRIMARY KEY (account, serial)) STRICT, WITHOUT ROWID;`;
-/** The window is written again after so many events, or after as many as it has requests. */
+/** Number of events before the window is rewritten, or the number of its requests if that is larger. */
 const FOLD_AFTER = 200;
 
 export const prepareRequests = (database: DatabaseSync) => ({
-  /** Differs once another process has changed the file. */
+  /** Changes with each change of the file by another process. */
   version: database.prepare("PRAGMA data_version"),
   folded: database.prepare("SELECT serial FROM windows WHERE account = ?"),
   read: database.prepare("SELECT record FROM windows WHERE account = ?"),
@@ -35,34 +35,34 @@ type Statements = ReturnType<typeof prepareRequests>;
 
 interface SharedRequestsOptions {
   readonly account: string;
-  /** This process, as no other is called. */
+  /** Unique id of this process. */
   readonly who: string;
-  /** Called once, with the reason, when requests have to be counted in this process alone. */
+  /** Called once when the file becomes unusable and this process begins to count alone. */
   onCountingAlone?(reason: unknown): void;
   readonly soonMs?: number | undefined;
 }
 
-/** The window of an open file after the event `serial`. */
+/** Window of an open file after the event `serial`. */
 interface Known {
   readonly of: Statements;
   readonly window: RollingWindow;
   readonly version: unknown;
-  /** The last event that the window on disk contains. */
+  /** Serial of the last event in the window on disk. */
   folded: number;
   serial: number;
 }
 
 /**
- * Counts the requests of all processes that use one token. Nothing is held between two calls. When the file cannot be used,
- * requests are counted in this process from then on, beginning with what is known by then.
+ * Counts the requests of all processes with one token. No lock is held between two calls. If the file becomes unusable, the ledger
+ * counts in this process from then on and starts with the last known window.
  */
 export class SharedRequests implements Ledger {
   readonly #file: Pick<DatabaseFile<Statements>, "change">;
   readonly #options: SharedRequestsOptions;
   #known: Known | undefined;
-  /** Replaces the file once that cannot be used. */
+  /** Replaces an unusable file. */
   #alone: RollingWindow | undefined;
-  /** Events that are not written yet: answers, and those that another process's use of the file delayed. */
+  /** Unwritten events: acceptances and refusals, delayed by {@link SOON_MS} or by a busy file. */
   #owed: LedgerEvent[] = [];
   #written: Promise<void> | undefined;
   #busySince: number | undefined;
@@ -81,35 +81,35 @@ export class SharedRequests implements Ledger {
     this.#apply();
   }
 
-  /** If this process is killed before the answer is written, the request stays booked, as one without an answer does. */
+  /** Records an accepted request with a delay. After a kill before the write, the request stays booked like one without a response. */
   accept(acceptance: Acceptance): Promise<void> {
     this.#owed.push(["accept", acceptance]);
     this.#written ??= new Promise((resolve) => {
-      // The timer keeps no process alive: it closes the store before it ends.
+      // The timer does not keep the process alive: a process closes its store before its end.
       setTimeout(() => resolve(this.settle()), this.#options.soonMs ?? SOON_MS).unref();
     });
     return this.#written;
   }
 
-  /** Leaves out events that cannot be read now: another process may use the file. */
+  /** Forecasts reservations. Ignores events in a busy file. */
   async outlook(now: number, limit: number): Promise<RequestOutlook> {
     this.settle();
     let known = this.#alone ?? this.#known?.window;
     try {
       if (this.#alone === undefined) known = this.#file.change((statements) => this.#catchUp(statements)).window;
     } catch {
-      // The next request meets the failure, and reports it.
+      // The next request reports this failure.
     }
     return (known ?? new RollingWindow()).outlook(now, limit);
   }
 
-  /** Writes the owed events. */
+  /** Writes the unwritten events. */
   settle(): void {
     this.#written = undefined;
     if (this.#owed.length > 0) this.#apply();
   }
 
-  /** @returns undefined while another process uses the file: nothing changed, and the owed events are still owed. */
+  /** Writes and applies events. @returns undefined while another process uses the file. Nothing changed then. */
   #apply(event?: LedgerEvent): Reservation | undefined {
     const events = event === undefined ? this.#owed : [...this.#owed, event];
     let window: RollingWindow;
@@ -123,11 +123,11 @@ export class SharedRequests implements Ledger {
     }
     this.#busySince = undefined;
     this.#owed = [];
-    // Only now: an event that was not written did not happen.
+    // After the write, because an unwritten event does not count.
     return events.map((one) => window.apply(one)).at(-1);
   }
 
-  /** Writes events behind those of the others, in one step for all processes. @returns the window before them. */
+  /** Appends events in one transaction. @returns the window before these events. */
   #write(events: readonly LedgerEvent[]): RollingWindow {
     const known = this.#file.change((statements) => {
       const known = this.#catchUp(statements);
@@ -139,13 +139,13 @@ export class SharedRequests implements Ledger {
     return known.window;
   }
 
-  /** Applies the events of the others, and folds the events into the window when they have become many. */
+  /** Applies the events of other processes. Folds events into the window on disk when they reach the threshold. */
   #catchUp(statements: Statements): Known {
     const { account } = this.#options;
     const version = statements.version.get()?.data_version;
     const isKnown = this.#known?.of === statements && this.#known.version === version;
     const known = isKnown && this.#known ? this.#known : readFrom(statements, account, version, this.#known);
-    // At once: it has the window of before, which goes on.
+    // Set at once, because `known` shares the changed window.
     this.#known = known;
     if (known.serial - known.folded >= Math.max(FOLD_AFTER, known.window.size)) {
       statements.fold.run(account, known.serial, JSON.stringify(known.window));
@@ -156,7 +156,7 @@ export class SharedRequests implements Ledger {
   }
 }
 
-/** @param before the known window of this file, or of an earlier one. */
+/** Reads the window. @param before the known window of this file or of an earlier file. */
 function readFrom(of: Statements, account: string, version: unknown, before: Known | undefined): Known {
   const folded = Number(of.folded.get(account)?.serial ?? 0);
   const isBehind = before?.of !== of || before.serial < folded;
@@ -169,7 +169,7 @@ function readFrom(of: Statements, account: string, version: unknown, before: Kno
   return { of, version, window, folded, serial };
 }
 
-/** Applies an event that was written as this text. An event that cannot be read counts for nothing. */
+/** Applies an event in JSON. Ignores an unreadable event. */
 export function replay(window: RollingWindow, text: string): void {
   const event = eventIn(text);
   if (event !== undefined) window.apply(event);

@@ -1,4 +1,4 @@
-// The turn of a token as a row of the store: its owner, its epoch, and the process that waits for it.
+// The create lock of a token, stored as one row: its holder, its epoch, and the waiting process.
 import path from "node:path";
 import { exists } from "../files/file-system.ts";
 import { attempt, type Clock, hasCode } from "../model/index.ts";
@@ -8,21 +8,21 @@ import { beginSign, type EndSign, isRunning, lockingPid, processMark, signIn, ta
 import { countOf, type StoreStatements } from "./store-file.ts";
 import type { Blocker, TurnRow } from "./turn-queue.ts";
 
-/** Parts of the store that its turns use. */
+/** Parts of the store for the create lock. */
 interface TurnStore {
   readonly account: string;
-  /** This process, as no other is called. */
+  /** Unique id of this process. */
   readonly process: string;
   readonly clock: Clock;
   /** Path of the store. */
   place(): string;
   digest(text: string): string;
-  /** Runs one transaction; undefined if the file is unusable. @param patienceMs longest wait for a file that is busy. */
+  /** Runs one transaction. Returns undefined if the file is unusable. @param patienceMs longest wait for a busy file, in milliseconds. */
   change<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined>;
   read<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined>;
 }
 
-/** The turn of a process that cannot use the file: it knows nothing of others. */
+/** Create lock of a process without a usable file. Other processes are unknown. */
 const ALONE: Turn = { epoch: 0, isNewerThan: () => false };
 
 interface Others {
@@ -34,25 +34,25 @@ interface Others {
 export class SharedTurn implements TurnRow {
   readonly #of: TurnStore;
   readonly #mark = processMark();
-  /** Ends the sign of life that this process gives from its first turn on. */
+  /** Ends the heartbeat of this process. The first create lock begins the heartbeat. */
   #endSign: EndSign | undefined;
-  /** The highest serial of another process up to the serial `until`: the rows of this process are not read again. */
+  /** Highest serial of another process, up to the serial `until`. Older rows are not read again. */
   #others: Others = { of: undefined, last: 0, until: 0 };
   /** Beginning of the wait for the file, in milliseconds since the epoch. */
   #fileSince: number | undefined;
-  /** The count when it was last taken. A higher one is that of a file that was replaced. */
+  /** Last read count. A higher count comes from a file that was later replaced. */
   counted = 0;
 
   constructor(of: TurnStore) {
     this.#of = of;
   }
 
-  /** Returns true if another process has recorded a create, or before the first turn. Most often none has, and no question is needed. */
+  /** Returns true if another process has recorded a create, and before the first create lock. False saves a query. */
   get hasOthers(): boolean {
     return this.#others.of === undefined || this.#others.last > 0;
   }
 
-  /** The process that has the turn and still runs. */
+  /** Returns the holder of the create lock if it still runs. */
   holder({ turn }: StoreStatements): string | undefined {
     const row = turn.get(this.#of.account);
     return this.#isAlive(row?.process, row?.mark) ? String(row?.process) : undefined;
@@ -69,7 +69,7 @@ export class SharedTurn implements TurnRow {
     }, patienceMs);
   }
 
-  /** Gives back a turn that could not be given back before, and ends the sign of life. */
+  /** Releases the create lock if an earlier release failed, and ends the heartbeat. */
   async close(): Promise<void> {
     if (this.#endSign === undefined) return;
     await this.withdraw(PATIENCE_MS).catch(() => {});
@@ -113,7 +113,7 @@ export class SharedTurn implements TurnRow {
     return { ...this.#turn(statements, epoch), isTakenOver };
   }
 
-  /** The process that keeps a transaction open, as far as the system or the row of the turn says. */
+  /** Returns the process with the open transaction, by the system or by the row of the create lock. */
   async #holderOfFile(now: number): Promise<Blocker> {
     this.#fileSince ??= now;
     const file = this.#of.place();
@@ -137,7 +137,7 @@ export class SharedTurn implements TurnRow {
 
   #signOf = (process: string): string => signIn(path.join(path.dirname(this.#of.place()), "locks"), process);
 
-  /** A process of another container has no number here. The system keeps the lock on its sign while it lives. */
+  /** Returns true while a process lives. A process in another container has no number here, but it locks its heartbeat file. */
   #isAlive(process: unknown, mark: unknown): boolean {
     if (process == null) return false;
     if (isRunning(String(mark))) return true;
@@ -162,9 +162,9 @@ export class SharedTurn implements TurnRow {
   }
 }
 
-/** The holder of a turn as the others see it. */
+/** Returns the holder of the create lock for other processes. */
 const holderIn = (row: Readonly<Record<string, unknown>>): Blocker => ({
-  // A process of another container has no number here.
+  // The number of a process in another container is unknown here.
   pid: isRunning(String(row.mark)) ? Number(row.pid) : 0,
   project: String(row.project),
   since: Number(row.since),

@@ -1,4 +1,4 @@
-// The store of an account in one SQLite file for each origin, which all processes of this machine share.
+// Store of an account in an SQLite file. All processes of this machine share one file for each origin.
 import { hash, randomUUID } from "node:crypto";
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import { exists, look } from "../files/file-system.ts";
@@ -46,29 +46,29 @@ export interface SqliteStoreOptions {
   /** Name of the process. Default: a unique one. */
   readonly process?: string;
   readonly isResettable?: boolean;
-  /** Separates the objects of servers that have one address in turn, as sandboxes do. Default: one server. */
+  /** Separates successive servers with the same URL, such as sandboxes. Default: one server. */
   readonly scope?: string;
-  /** The files of versions before the store. */
+  /** Files of versions before the store. */
   readonly earlier?: EarlierFiles | undefined;
   /** Opens a database. */
   readonly open?: ((path: string) => DatabaseSync) | undefined;
-  /** Longest time that an answer waits to be written with the next reservation, in ms. */
+  /** Longest delay of an acceptance before its write, in milliseconds. */
   readonly soonMs?: number;
-  /** Called once, when requests are counted in this process alone. */
+  /** Called once when this process begins to count requests alone. */
   onCountingAlone?(reason: unknown): void;
-  /** Called when creates of this process no longer wait for those of others, until the store is closed. */
+  /** Called when creates of this process no longer wait for other processes. Lasts until the store closes. */
   onCreatingAlone?(reason: unknown): void;
-  /** Called once for each process that this one waits for, after five seconds. */
+  /** Called once for each awaited process, after 5 seconds. */
   onWaiting?(holder: TurnHolder): void;
-  /** Called when the turn was taken from a frozen process. */
+  /** Called when this process has taken the create lock from a frozen process. */
   onTakenOver?(holder: TurnHolder): void;
-  /** Called when the file was damaged. It is kept as `FILE.damaged`. */
+  /** Called when the file was corrupted. The file is kept as `FILE.damaged`. */
   onDamaged?(file: string): void;
-  /** Called when a new file was created. */
+  /** Called after a new file was created. */
   onNew?(file: string): void;
 }
 
-/** End of a create, until it is written. */
+/** Unwritten outcome of a create. */
 interface Ended {
   readonly intent: LeavingCreate;
   readonly isAnswered: boolean;
@@ -83,23 +83,23 @@ export class SqliteStore implements AccountStore {
   readonly #options: SqliteStoreOptions;
   readonly #file: DatabaseFile<StoreStatements>;
   readonly #queue: TurnQueue;
-  /** This process, as no other is called. */
+  /** Unique id of this process. */
   readonly #who: string;
   #isAlone = false;
-  /** Creates that left in a turn. One that left in an earlier turn may have been carried out, whatever becomes of the next attempt. */
+  /** Ids of the creates sent under each create lock. A create of an earlier lock may have succeeded, whatever its next attempt does. */
   readonly #left = new WeakMap<Turn, Set<string>>();
-  /** Removed notes are in the log until it is truncated. */
+  /** True while the write-ahead log may contain removed notes. */
   #hasRemoved = false;
   readonly #turn: SharedTurn;
   readonly #holdings: SharedHoldings;
-  /** Nobody asks how a create ended before the turn ends. It is written with the next create, or when the turn ends. */
+  /** Outcomes written with the next create or at the release of the create lock. No process needs an outcome earlier. */
   #ended: Ended[] = [];
 
   get file(): string | undefined {
     return attempt(this.#place, () => undefined);
   }
 
-  /** @param place returns the file. If it throws, the file is unusable. */
+  /** @param place returns the path of the file. If the call throws, the file is unusable. */
   constructor(place: () => string, options: SqliteStoreOptions) {
     this.account = options.account;
     this.habits = `habits ${options.scope ?? ""}`;
@@ -163,7 +163,7 @@ export class SqliteStore implements AccountStore {
   async leave(turn: Turn, intent: LeavingCreate): Promise<void> {
     const left = this.#left.get(turn) ?? new Set();
     const isMine = await this.#change((statements) => {
-      // A file that was deleted meanwhile counts epochs from 1 again.
+      // The new file after a deletion counts epochs from 1 again.
       const row = statements.turn.get(this.account);
       if (row?.epoch !== turn.epoch || row.process !== this.#who) return false;
       if (!left.has(intent.id)) statements.keepIntent.run(intent.id);
@@ -188,7 +188,7 @@ export class SqliteStore implements AccountStore {
 
   async newest(query: IntentQuery): Promise<StoredCreate | undefined> {
     const { thing, likeness, state, after, notOf, place, intent } = query;
-    // Most often no other process has created anything.
+    // Usually no other process has created anything.
     if (this.#isAlone || !this.#turn.hasOthers || !this.#exists()) return undefined;
     const own = place === undefined ? "" : this.#digest(place);
     const conditions: [string, SQLInputValue | undefined][] = [
@@ -201,7 +201,7 @@ export class SqliteStore implements AccountStore {
       ["(place = '' OR place <> ?)", notOf === undefined ? undefined : this.#digest(notOf)],
     ];
     const given = conditions.filter(([, value]) => value !== undefined);
-    // Only the process that has the turn can still get an answer.
+    // Only the holder of the create lock can still get a response.
     const where = [...given.map(([condition]) => condition), "(state <> 'open' OR process <> ?)"].join(" AND ");
     const order = thing === undefined ? "at DESC" : "serial DESC";
     const values = given.flatMap(([, value]) => (value === undefined ? [] : [value]));
@@ -224,7 +224,7 @@ export class SqliteStore implements AccountStore {
       for (const [i, { list, name, value }] of notes.entries()) {
         if (when === "present" && existing[i]?.length === 0) continue;
         putNote.run(list, name, now, now + keptMs, JSON.stringify(value));
-        // The log still has the value that was there.
+        // The log still contains the earlier value.
         if (existing[i]?.length !== 0 && isDurable) this.#hasRemoved = true;
       }
       return [];
@@ -235,7 +235,7 @@ export class SqliteStore implements AccountStore {
 
   async notes(list: string, name?: string): Promise<readonly Note[]> {
     if (!this.#exists()) return [];
-    // A reader needs no transaction: the file may be another process's for long.
+    // A reader needs no transaction, which could wait long for another process.
     return this.#explained(() =>
       this.#file.use(({ noteOf, notesOf }) =>
         (name === undefined ? notesOf.all(list) : [noteOf.get(list, name)]).flatMap(noteIn),
@@ -269,10 +269,10 @@ export class SqliteStore implements AccountStore {
   async close(): Promise<void> {
     this.requests.settle();
     this.#queue.close();
-    // Ends that cannot be written now count as after a kill.
+    // Unwritten outcomes count as unknown, as after a kill.
     if (this.#ended.length > 0) await this.#change(() => {}).catch(() => {});
     await this.#turn.close();
-    // The file may be usable again at the next look of `watch`.
+    // The file may be usable again in the next cycle of `watch`.
     this.#isAlone = false;
     this.#overwriteRemoved();
     attempt(
@@ -281,7 +281,7 @@ export class SqliteStore implements AccountStore {
     );
   }
 
-  /** Empties the write-ahead log, which may hold removed secrets. While another process reads it, that is left for later. */
+  /** Empties the write-ahead log, because removed secrets may remain there. Retries later if another process reads the log. */
   #overwriteRemoved(): void {
     if (!this.#hasRemoved) return;
     const checkpoint = ({ database }: StoreStatements) => database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
@@ -291,7 +291,7 @@ export class SqliteStore implements AccountStore {
     );
   }
 
-  /** A run that only reads creates no file, and needs no folder. */
+  /** Returns true if the file or an earlier file exists. A reading run creates no file and needs no folder. */
   #exists(): boolean {
     const { earlier } = this.#options;
     return attempt(
@@ -304,7 +304,7 @@ export class SqliteStore implements AccountStore {
     const { putIntent, meta, putMeta } = statements;
     const now = this.#options.clock.now();
     removeOld(statements, now);
-    // The damaged file may have held creates without an answer, of any token. The creator of the new file records that.
+    // The corrupted file may have contained creates without a response, of any token. The creator of the new file records one.
     const damaged = look(`${this.#place()}.damaged`);
     const setAside = damaged && `${damaged.inode} ${damaged.changedAt}`;
     if (setAside !== undefined && meta.get("damaged")?.value !== setAside) {
@@ -320,17 +320,17 @@ export class SqliteStore implements AccountStore {
     putIntent.run(this.account, this.#who, id, ...names, at, state);
   }
 
-  /** A name that does not show what it stands for. Versions before the store make the same. */
+  /** Returns the digest of a name. Versions before the store used the same digest. */
   #digest(text: string): string {
     return text === "" ? "" : hash("sha256", `${this.account}.creates\n${text}`);
   }
 
-  /** For one statement: nobody else writes about creates while this process has the turn. */
+  /** Runs a reading statement without a transaction: no other process writes creates while this process has the create lock. */
   #read<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined> {
     return this.#unlessAlone(() => this.#file.use(action), patienceMs);
   }
 
-  /** One step, with the ends of creates that are not written yet. */
+  /** Runs one transaction, and writes the unwritten outcomes in it. */
   #change<T>(action: (statements: StoreStatements) => T, patienceMs?: number): Promise<T | undefined> {
     return this.#unlessAlone(() => {
       const result = this.#file.change((statements) => {
@@ -345,7 +345,7 @@ export class SqliteStore implements AccountStore {
     }, patienceMs);
   }
 
-  /** Once the file is unusable, this process creates without turns until it closes the store. @throws HostformError `store.busy`, `store.newer` or `store.unsafe`. */
+  /** If the file becomes unusable, this process creates without the create lock until the store closes. @throws HostformError `store.busy`, `store.newer` or `store.unsafe`. */
   async #unlessAlone<T>(action: () => T, patienceMs?: number): Promise<T | undefined> {
     if (this.#isAlone) return undefined;
     try {

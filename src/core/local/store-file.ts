@@ -1,4 +1,4 @@
-// The file of a store: its tables, its statements, and how it is written.
+// The file of a store: tables, statements, and journal mode.
 import path from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { fileSystemOf } from "../files/file-system.ts";
@@ -11,8 +11,8 @@ import { prepareRequests, REQUESTS_SCHEMA } from "./shared-requests.ts";
 export const VERSION = 2;
 
 /**
- * A serial is never used again, so that the count only grows. State `open`: the create left and has no answer yet. A run may
- * create thousands: no question about one create reads all of them. `turns.progress` is the last sign of life of the holder.
+ * A serial is never reused, so the count only grows. State `open`: the create was sent and has no response yet. A run may create
+ * thousands of objects, so each query uses an index. `turns.progress` is the last heartbeat of the create lock's holder.
  */
 export const SCHEMA = `CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   ${REQUESTS_SCHEMA}
@@ -41,7 +41,7 @@ export function prepare(database: DatabaseSync) {
     ),
     keepIntent: database.prepare("UPDATE intents SET id = id || ' ' || serial WHERE id = ?"),
     removeIntent: database.prepare("DELETE FROM intents WHERE id = ?"),
-    /** A turn begins: the creates of others that are still open ended without an answer. */
+    /** At a new create lock, marks the open creates of other processes as ended without a response. */
     markUnknown: database.prepare(
       `INSERT OR REPLACE INTO intents (account, process, id, place, thing, likeness, at, state)
         SELECT account, process, id, place, thing, likeness, at, 'unknown' FROM intents
@@ -62,7 +62,7 @@ export function prepare(database: DatabaseSync) {
     ),
     dropNext: database.prepare("UPDATE turns SET next = NULL, next_mark = NULL WHERE lane = ? AND next = ?"),
     setNext: database.prepare("UPDATE turns SET next = ?, next_mark = ? WHERE lane = ?"),
-    /** A sign of life always differs from the last one, also where the clock was set back. */
+    /** Each heartbeat differs from the last one, even after the clock was set back. */
     progress: database.prepare("UPDATE turns SET progress = max(?, progress + 1) WHERE lane = ? AND epoch = ?"),
     release: database.prepare("UPDATE turns SET process = NULL, mark = NULL WHERE lane = ? AND process = ?"),
     putNote: database.prepare("INSERT OR REPLACE INTO notes (list, name, at, until, value) VALUES (?, ?, ?, ?, ?)"),
@@ -78,7 +78,7 @@ export function prepare(database: DatabaseSync) {
 /** The prepared statements of an open store. */
 export type StoreStatements = ReturnType<typeof prepare>;
 
-/** Local file systems of Linux (`statfs`), where a write-ahead log is safe: ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. */
+/** Types of Linux's local file systems (`statfs`): ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. A write-ahead log is safe there. */
 const LOCAL = new Set([
   0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010, 0xca45_1a4e,
 ]);
@@ -95,8 +95,8 @@ function isLocal(folder: string, platform: string = process.platform): boolean {
 }
 
 /**
- * Decides how the file is written. The creator decides, and the file keeps it: a write-ahead log, or on network file systems,
- * where that is not safe, a journal. With the log, `NORMAL` syncs nothing at a commit and cannot damage the file.
+ * Returns the pragmas of the journal mode. The creator of the file chooses the mode: a write-ahead log, or a journal on network file
+ * systems, because a log is unsafe there. With the log, `NORMAL` syncs nothing at a commit and cannot corrupt the file.
  */
 export function modeOf(database: DatabaseSync, place: string, isEmpty: boolean): string {
   const isLog = isEmpty
@@ -105,14 +105,14 @@ export function modeOf(database: DatabaseSync, place: string, isEmpty: boolean):
   return isLog ? "PRAGMA synchronous = NORMAL" : "PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL";
 }
 
-/** Returns the number of the last recorded state of a create. */
+/** Returns the serial of the last recorded state of a create. */
 export const countOf = ({ count }: StoreStatements): number => Number(count.get()?.seq ?? 0);
 
 const DAY_MS = 24 * 3_600_000;
-/** Nobody asks about an older create. */
+/** Lifetime of a create in the store. */
 const INTENT_KEPT_MS = 30 * DAY_MS;
 
-/** Removes what was old at the last opening of another day: a clock that is far ahead for some hours removes nothing. */
+/** Removes expired rows once a day, by the time of the previous cleanup. A clock that runs ahead for less than a day removes nothing. */
 export function removeOld({ database, meta, putMeta, dropUnseen, dropEmpty }: StoreStatements, now: number): void {
   const last = Number(meta.get("cleaned")?.value ?? Number.POSITIVE_INFINITY);
   if (now >= last && now - last < DAY_MS) return;

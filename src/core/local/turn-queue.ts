@@ -1,44 +1,44 @@
-// The queue of this process for the turn of a token. A store keeps the turn itself: a row that all processes see.
+// Queue of this process for the create lock of a token. The lock itself is a row of the shared store.
 import { problem } from "../messages/index.ts";
 import { type Clock, HostformError } from "../model/index.ts";
 import type { Turn, TurnHolder, TurnRequest } from "./account-store.ts";
 import { PATIENCE_MS } from "./database-file.ts";
 
-/** Pause before the next question while another process has the turn, in ms. */
+/** Pause before the next attempt while another process has the create lock, in milliseconds. */
 const ASK_AGAIN_MS = 50;
-/** If another process waits, it gets the turn after so many creates of this one. */
+/** Number of creates before a waiting process gets the create lock. */
 const CREATES_IN_A_ROW = 20;
-/** Pause after which this process may take the turn again. Longer than a waiting process needs to ask. */
+/** Pause before this process takes the create lock again. Longer than the pause between attempts of a waiting process. */
 const PAUSE_FOR_OTHERS_MS = 3 * ASK_AGAIN_MS;
-/** A longer wait for one process is reported. */
+/** Longest unreported wait for one process. */
 const REPORT_AFTER_MS = 5_000;
-/** The holder of a turn gives a sign of life this often. */
+/** Interval of the holder's heartbeats. */
 export const BEAT_MS = 10_000;
-/** A holder without a sign of life for this long is frozen. */
+/** Time without a heartbeat after which a holder counts as frozen. */
 export const FROZEN_AFTER_MS = 60_000;
-/** A process that did not look for this long may have been frozen itself, and counts again. */
+/** Longest gap between two observations. After a longer gap this process may have been frozen itself, and the count starts again. */
 const LOOKS_WITHIN_MS = 5_000;
 
-/** The process that keeps this one waiting. */
+/** Process that blocks this process. */
 export interface Blocker extends TurnHolder {
-  /** The process, as no other is called. */
+  /** Unique id of the process. */
   readonly who: string;
-  /** Changes with each sign of life. */
+  /** Changes with each heartbeat. */
   readonly sign: string;
 }
 
-/** The turn as a store keeps it. Each function is one transaction. */
+/** Create lock in a store. Each function is one transaction. */
 export interface TurnRow {
   /**
-   * Takes the turn if it is free, if its holder has ended, or if the last sign of life of its holder is `frozen`. Otherwise
-   * records that this process waits.
+   * Takes the create lock if the lock is free, if its holder has ended, or if the holder's last heartbeat is still `frozen`.
+   * Otherwise records that this process waits.
    */
   take(request: TurnRequest, frozen?: string): Promise<Turn | Blocker>;
-  /** Records a sign of life, if this process still has the turn. */
+  /** Records a heartbeat if this process still has the create lock. */
   beat(turn: Turn): Promise<void>;
-  /** Returns true if another process waits for the turn. */
+  /** Returns true if another process waits for the create lock. */
   isAwaited(): Promise<boolean>;
-  /** Gives the turn back. @returns as {@link isAwaited}. @throws HostformError `store.busy`: this process still has it. */
+  /** Releases the create lock. @returns as {@link isAwaited}. @throws HostformError `store.busy`; this process then keeps the lock. */
   release(turn: Turn): Promise<boolean>;
   /** Records that this process no longer waits. */
   withdraw(): Promise<void>;
@@ -46,37 +46,37 @@ export interface TurnRow {
 
 interface TurnQueueOptions {
   readonly clock: Clock;
-  /** Called once for each process that this one waits for, after five seconds. */
+  /** Called once for each awaited process, after 5 seconds. */
   onWaiting?(holder: TurnHolder): void;
-  /** Called when this process has taken the turn from a frozen one. */
+  /** Called when this process has taken the create lock from a frozen process. */
   onTakenOver?(holder: TurnHolder): void;
 }
 
-/** Observation of the process that has the turn. Times are monotonic. */
+/** Observation of the create lock's holder. Times are monotonic, in milliseconds. */
 interface Observed {
   readonly holder: Blocker;
-  /** First look at this holder, and at its last sign of life. */
+  /** First observation of this holder. `signFrom`: first observation of its last heartbeat. */
   readonly from: number;
   readonly signFrom: number;
   readonly at: number;
 }
 
-/** Lets the creates of this process into its turn, side by side, and lets other processes in between. */
+/** Runs the creates of this process simultaneously under one create lock, and lets other processes in between. */
 export class TurnQueue {
   readonly #row: TurnRow;
   readonly #options: TurnQueueOptions;
   #turn: Turn | undefined;
-  /** Creates that have the turn now, and all that have had it since another process was let in. */
+  /** Number of running creates. `#entered`: number of all creates since another process had the lock. */
   #inside = 0;
   #entered = 0;
-  /** Monotonic. */
+  /** End of the pause for other processes, monotonic. */
   #othersUntil = 0;
   #observed: Observed | undefined;
-  /** The processes that were reported. */
+  /** Ids of the reported processes. */
   readonly #reported = new Set<string>();
-  /** Ends the signs of life of this process. */
+  /** Ends the heartbeats of this process. */
   #beating = new AbortController();
-  /** Steps that change the turn run one after the other. */
+  /** End of the last step. Steps on the create lock run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(row: TurnRow, options: TurnQueueOptions) {
@@ -93,7 +93,7 @@ export class TurnQueue {
     }
   }
 
-  /** Another process has taken the turn: the next create of this process takes it again. */
+  /** Drops a lock taken over by another process. The next create of this process takes the lock again. */
   lost(turn: Turn): void {
     if (turn !== this.#turn) return;
     this.#turn = undefined;
@@ -102,7 +102,7 @@ export class TurnQueue {
     this.#beating.abort();
   }
 
-  /** Ends the signs of life. The next turn begins them again. */
+  /** Ends the heartbeats. The next create lock begins new ones. */
   close(): void {
     this.#beating.abort();
     this.#reported.clear();
@@ -119,19 +119,19 @@ export class TurnQueue {
         const answer = await this.#oneByOne(() => this.#tryToEnter(request));
         if (answer && "epoch" in answer) return answer;
         waits ||= answer !== undefined;
-        // The time of own creates does not count.
+        // The wait for creates of this process does not count.
         since = answer && (since ?? clock.monotonic());
         if (answer) this.#refuseLate(answer, clock.monotonic() - (since ?? 0), request);
         await clock.sleep(ASK_AGAIN_MS, signal);
       }
     } catch (error) {
-      // A busy file keeps the record of the wait; another process does not depend on it.
+      // In a busy file the record of the wait stays. No other process depends on this record.
       if (waits) await this.#oneByOne(() => this.#withdraw()).catch(() => {});
       throw error;
     }
   }
 
-  /** @returns undefined while this process waits for itself: it has let another one in. */
+  /** @returns undefined during the pause for other processes. */
   async #tryToEnter(request: TurnRequest): Promise<Turn | Blocker | undefined> {
     if (this.#turn === undefined) {
       if (this.#othersUntil > this.#options.clock.monotonic()) return undefined;
@@ -154,7 +154,7 @@ export class TurnQueue {
     return this.#turn;
   }
 
-  /** Counts how long the holder has given no sign of life, and reports a long wait. */
+  /** Measures the holder's time without a heartbeat, and reports a long wait. */
   #observe(holder: Blocker): Blocker {
     const { clock, onWaiting } = this.#options;
     const at = clock.monotonic();
@@ -170,7 +170,7 @@ export class TurnQueue {
     return holder;
   }
 
-  /** The holder that has given no sign of life for a minute. */
+  /** Returns the holder if it had no heartbeat for one minute. */
   #frozen(): Blocker | undefined {
     const { holder, signFrom, at } = this.#observed ?? {};
     const now = this.#options.clock.monotonic();
@@ -179,7 +179,7 @@ export class TurnQueue {
     return now - signFrom >= FROZEN_AFTER_MS ? holder : undefined;
   }
 
-  /** Another create of this process may have the turn by now, and keeps it. */
+  /** Withdraws from the wait, unless another create of this process now has the create lock. */
   async #withdraw(): Promise<void> {
     if (this.#turn === undefined) await this.#row.withdraw();
   }
@@ -199,12 +199,12 @@ export class TurnQueue {
       if (await this.#row.release(turn)) this.#othersUntil = clock.monotonic() + PAUSE_FOR_OTHERS_MS;
       this.#beating.abort();
     } catch (error) {
-      // It is given back at the next beat.
+      // The next heartbeat retries the release.
       if (!(error instanceof HostformError)) throw error;
     }
   }
 
-  /** Shows that this process lives, as long as it has the turn. */
+  /** Begins the heartbeats of the create lock. */
   #beat(): void {
     this.#beating.abort();
     this.#beating = new AbortController();
@@ -217,10 +217,10 @@ export class TurnQueue {
     void keepBeating(this.#options.clock, signal, () => this.#oneByOne(step));
   }
 
-  /** @throws HostformError `store.turn`, `store.busy`, when the wait is over. */
+  /** @throws HostformError `store.turn` or `store.busy` at the end of the longest wait. */
   #refuseLate(holder: Blocker, waitedMs: number, { timeoutMs = Number.POSITIVE_INFINITY }: TurnRequest): void {
     const { pid, project, since, file } = holder;
-    // No process can take a file from its holder.
+    // No process can take over the file from its holder.
     const isOver = file !== undefined && this.#frozen() !== undefined;
     const limitMs = file === undefined ? timeoutMs : Math.max(timeoutMs, PATIENCE_MS);
     if (waitedMs < limitMs && !isOver) return;
@@ -243,7 +243,7 @@ export class TurnQueue {
 async function keepBeating(clock: Clock, signal: AbortSignal, beat: () => Promise<void>): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(BEAT_MS, signal).catch(() => {});
-    // A file that is busy now may be free at the next beat.
+    // A busy file may be free at the next heartbeat.
     if (!signal.aborted) await beat().catch(() => {});
   }
 }

@@ -1,19 +1,18 @@
 /**
- * What hostform remembers of a project: the state file in Terraform's format 4, its journal, its lock, its backup. The only writer
- * of state. In: resources as the engine leaves them, one at a time. Out: a state that is durable when a call resolves,
- * and every other program's part of the file untouched. Must not: know kinds or the API, decide what happens to a
- * resource, print.
+ * State of a project: the state file in Terraform's format 4, its journal, its lock, its backup. The only writer of state. In: one
+ * changed resource at a time from the engine. Out: a durable state when a call resolves; other programs' parts of the file stay
+ * unchanged. Must not: know kinds or the API, decide about a resource, print.
  *
  * A store (`store`) opens a session (`session`). The session holds the lock and records each change as a line of the
  * journal (`journal-lines`, `state-file`, `journal-reading`); `recorder` writes the whole state at its end. The format
  * (`state-document`, `instance`, `state-json`) and the revisions of a document (`revise`) are pure. `Disk`, `StateLock` and
- * `StateBackend` are the seams for a simulated disk and for backends at a server. `Encryption` stands between
- * a store and its backend: what is read here is in the clear, whatever is stored.
+ * `StateBackend` are the seams for a simulated disk and for backends at a server. `Encryption` is between a store and its backend: all
+ * code above it works with clear text.
  *
- * `remote`: the protocol of Terraform's `http` backend and the tables and locks of its `pg` backend, so that Terraform with
- * the same backend sees the same state and honours the same lock. A backend there has no journal: every change, intents
- * included, is the whole state at the server before its promise resolves. It must not read the environment, show a
- * password, or go on writing once the lock may be another's.
+ * `remote`: the protocol of Terraform's `http` backend and the tables and locks of its `pg` backend, so that Terraform with the same
+ * backend reads the same state and respects the same lock. A remote backend has no journal: each change, including intents, writes the
+ * whole state to the server before its promise resolves. Must not: read the environment, print a password, or write after another
+ * process may hold the lock.
  */
 export { bytesOf, Encryption, type Seal } from "./encryption.ts";
 export {

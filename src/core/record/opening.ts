@@ -89,7 +89,7 @@ function decodeOrName(stored: string, text: StateText, journal: Journal | undefi
     return decodeStored(stored, text);
   } catch (error) {
     if (journal === undefined) throw error;
-    const beside = `${journal.name} of an interrupted run continues serial ${journal.serial} of lineage ${journal.lineage}, and stays unchanged.`;
+    const beside = `The journal ${journal.name} of an interrupted run continues serial ${journal.serial} of lineage ${journal.lineage}. hostform keeps this journal.`;
     throw withDetail(error, beside);
   }
 }

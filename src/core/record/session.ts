@@ -269,10 +269,10 @@ export class StateSession {
     const left = recorder.journalName;
     // The new holder of the lock may already have folded the journal into the state.
     const isTaken = error instanceof HostformError && error.diagnostics.some(({ code }) => code === "state.lost_lock");
-    const kept = isTaken ? "kept" : `in ${left}`;
+    const place = isTaken ? "the journal or in the state" : left;
     const consequence = [
-      lost.length > 0 && `Not recorded: ${lost.join(", ")}.`,
-      left !== undefined && `What was recorded before is ${kept}, and the next run goes on from there.`,
+      lost.length > 0 && `Not in the state: ${lost.join(", ")}.`,
+      left !== undefined && `Earlier changes are in ${place}. The next run continues from there.`,
     ]
       .filter(Boolean)
       .join("\n");

@@ -1,4 +1,4 @@
-// The JSON of a state file: read with every digit and checked for its form, printed byte for byte as Terraform does.
+// The JSON of a state file. The parser keeps every digit and checks the format. The printer writes the same bytes as Terraform.
 import * as z from "zod";
 import { raise } from "../messages/index.ts";
 import {
@@ -12,7 +12,7 @@ import {
   rawJSON,
 } from "../model/index.ts";
 
-/** The newest state format that is understood here; Terraform has written it since 0.12. */
+/** Newest supported state format, used by Terraform since 0.12. */
 export const FORMAT_VERSION = 4;
 
 const count = z.number().int().min(0);
@@ -46,14 +46,14 @@ const file = z.looseObject({
   resources: z.array(resource).nullish(),
 });
 
-/** A state file of format 4 as it stands on disk. Fields that are not named here are there too, untouched. */
+/** A state file of format 4 as on disk. Includes further fields unchanged. */
 export type StateFileJson = z.infer<typeof file>;
 export type ResourceJson = z.infer<typeof resource>;
 export type InstanceJson = z.infer<typeof instance>;
 
 /**
- * Parses the text of a state file and checks its form.
- * @param source what the text came from, for messages: a path, "standard input".
+ * Parses the text of a state file and checks its format.
+ * @param source source of the text for messages: a path, "standard input".
  * @throws HostformError `state.unreadable` (empty, not JSON, malformed), `state.newer`, `state.foreign`.
  */
 export function parseStateFile(text: string, source: string): StateFileJson {
@@ -67,7 +67,7 @@ export function parseStateFile(text: string, source: string): StateFileJson {
       .join("\n");
     raise("state.unreadable/malformed", { source, issues });
   }
-  // The parsed value itself, not zod's copy of it, which would lose a key such as "__proto__".
+  // Returns the parsed value instead of zod's copy: the copy would lose a key such as "__proto__".
   return json as StateFileJson;
 }
 
@@ -81,7 +81,7 @@ function parseText(text: string, source: string): unknown {
   }
 }
 
-/** Returns the place where parsing failed, and no text: the parser's own message quotes the text, and the text holds secrets. */
+/** Returns the line and column of a parser error. The parser's own message quotes the text, and the text may contain secrets. */
 function placeOf(error: unknown): string | undefined {
   const place = /\(line (\d+) column (\d+)\)/.exec(error instanceof Error ? error.message : "");
   return place === null ? undefined : `line ${place[1]}, column ${place[2]}`;
@@ -99,19 +99,19 @@ function checkVersion(json: unknown, source: string): void {
   raise("state.foreign", { source, format });
 }
 
-/** Pattern of a number that JavaScript prints differently: with a fraction, an exponent, 16 digits or more, or `-0`. */
+/** Numbers that JavaScript may print differently: with a fraction, an exponent, at least 16 digits, or `-0`. */
 const REFORMATTED = /(?:"\s*:|[[,])\s*-?(?:0(?<=-0)|\d{16}|\d+[.eE])/;
 
 /**
- * Parses JSON so that {@link printJson} gives every number back digit by digit: other providers' resources may hold
- * integers beyond 2^53, and a state file that passes through hostform must not change them.
- * @throws SyntaxError as JSON.parse does.
+ * Parses JSON without loss of digits, for {@link printJson}. Resources of other providers may contain integers above 2^53, and hostform
+ * must not change these numbers.
+ * @throws SyntaxError as JSON.parse.
  */
 export function parseJson(text: string): unknown {
   return REFORMATTED.test(text) ? parseNumbers(text, rawJSON) : JSON.parse(text);
 }
 
-/** Two spaces, a final newline, and `<`, `>`, `&`, U+2028, U+2029 escaped: byte for byte what Terraform writes. */
+/** Prints the same bytes as Terraform: two spaces, a final newline, and `<`, `>`, `&`, U+2028, U+2029 escaped. */
 export function printJson(value: unknown): string {
   const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return `${JSON.stringify(value, null, 2).replace(/[<>&\u2028\u2029]/g, escaped)}\n`;
@@ -120,8 +120,7 @@ export function printJson(value: unknown): string {
 const PLAIN_PROPERTY = { configurable: true, enumerable: true, writable: true };
 
 /**
- * A plain value with sorted keys at every depth, numbers with all their digits, nothing undefined: what a value will be
- * once it was written and read again.
+ * Returns a value as after a write and a read: sorted keys at every depth, numbers with all digits, no undefined items.
  */
 export function canonical(value: unknown): Json {
   if (isRawJSON(value)) return exactNumber(value.rawJSON) as unknown as Json;
@@ -139,7 +138,7 @@ export function canonical(value: unknown): Json {
   return sorted;
 }
 
-/** The same value with numbers as Terraform writes them: all their digits, never an exponent. */
+/** Converts numbers to Terraform's notation: all digits, no exponent. */
 export function plainNumbers(value: Json): unknown {
   if (typeof value === "number") {
     const text = String(value);
@@ -150,7 +149,7 @@ export function plainNumbers(value: Json): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainNumbers(item as Json)]));
 }
 
-/** `1.5e+21` with its digits moved to where they belong. */
+/** Converts a number with an exponent, such as `1.5e+21`, to plain digits. */
 function digits(text: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text) ?? [];
   const all = whole + fraction;
@@ -159,7 +158,7 @@ function digits(text: string): string {
   return `${sign}${all.padEnd(point, "0").slice(0, point)}${all.length > point ? `.${all.slice(point)}` : ""}`;
 }
 
-/** Sorting by code units: the same on every machine, unlike `localeCompare`. */
+/** Compares strings by code units: unlike `localeCompare`, equal on every machine. */
 export function order(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 import { raise } from "../messages/index.ts";
 
-/** The environment variables of which one holds the key of a state, or the command that prints it. */
+/** Names of environment variables. One of them contains the key of a state, or the command that prints the key. */
 export interface KeyVariables {
   readonly passphrase: string;
   readonly key: string;
@@ -20,35 +20,35 @@ export const NEW_KEY_VARIABLES: KeyVariables = {
   command: "HOSTFORM_STATE_NEW_KEY_COMMAND",
 };
 
-/** Variables of earlier keys, which only decrypt. Each may hold several, one a line. */
+/** Variables of earlier keys, only for decryption. Each may contain several keys, one on each line. */
 export const OLD_KEY_VARIABLES: KeyVariables = {
   passphrase: "HOSTFORM_STATE_OLD_PASSPHRASE",
   key: "HOSTFORM_STATE_OLD_KEY",
   command: "HOSTFORM_STATE_OLD_KEY_COMMAND",
 };
 
-/** Key of a state: a passphrase from which a key is derived, or the key itself. */
+/** Key of a state: the key itself, or a passphrase for its derivation. */
 export type StateKey =
   | { readonly from: "passphrase"; readonly variable: string; readonly passphrase: string }
-  /** 32 bytes; of a command, once they are needed. */
+  /** 32 bytes, or a function that runs the command for these bytes. */
   | { readonly from: "key"; readonly variable: string; readonly bytes: Buffer | (() => Promise<Buffer>) };
 
 /**
  * Runs the command that prints a key.
- * @param variable holds the command.
- * @returns its standard output. @throws HostformError `state.key`.
+ * @param variable name of the command's variable, for messages.
+ * @returns the command's standard output. @throws HostformError `state.key`.
  */
 export type KeyCommand = (command: string, variable: string) => Promise<string>;
 
 const KEY_BYTES = 32;
-/** The same limit as OpenTofu's: a derived key is no better than what it is derived from. */
+/** Minimum length of a passphrase, as in OpenTofu. A derived key is only as strong as its passphrase. */
 const PASSPHRASE_CHARACTERS = 16;
 
 /**
- * The key that the environment holds; undefined when no variable is set. An empty variable is an error: it is most
- * likely a secret that a CI job was not given, and a state written in the clear would be worse than a failed job.
- * @param run is called once, when the key of a command is needed.
- * @throws HostformError `state.key` naming the variable and lengths, never the value.
+ * Reads the key from the environment. Returns undefined if no variable is set. An empty variable is an error: probably a CI job lacks a
+ * secret, and a failed job is better than a state in clear text.
+ * @param run runs the key command, at most once, when the key is first needed.
+ * @throws HostformError `state.key` with the variable and lengths, never with the value.
  */
 export function readStateKey(
   env: NodeJS.ProcessEnv,
@@ -70,8 +70,8 @@ export function readStateKey(
 }
 
 /**
- * The keys of before that the environment holds, whatever they are.
- * @throws HostformError `state.key` as {@link readStateKey} does, and where there is no present key to encrypt with.
+ * Reads all earlier keys from the environment.
+ * @throws HostformError `state.key` as {@link readStateKey}, and if the current key is missing.
  */
 export async function readOldKeys(
   env: NodeJS.ProcessEnv,
@@ -102,7 +102,7 @@ const noCommand: KeyCommand = async (_, variable) => {
   throw new TypeError(`nothing runs the command in ${variable}`);
 };
 
-/** Made at the first call alone. */
+/** Returns a function that calls `make` only once. */
 export function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
@@ -126,8 +126,8 @@ function parsePassphrase(passphrase: string, variable: string): StateKey {
 }
 
 /**
- * 64 hexadecimal digits, or base64 of either alphabet, padded or not. Space around it is ignored.
- * @param isPrinted the variable holds the command that printed it.
+ * Parses a key: 64 hexadecimal digits, or base64 of either alphabet, with or without padding. Ignores surrounding white space.
+ * @param isPrinted true if the command in the variable printed the key.
  */
 function parseKey(text: string, variable: string, isPrinted = false): Buffer {
   const trimmed = text.trim();

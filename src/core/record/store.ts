@@ -1,4 +1,4 @@
-// Operations on one state, wherever it is kept: open, pull, push, reseal, unlock.
+// Operations on one state, in a file or at a server: open, pull, push, reseal, unlock.
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { type Disk, systemDisk } from "../files/index.ts";
@@ -32,72 +32,72 @@ import { JournalFile, reasonOf, refuseWrite, StateFile } from "./state-file.ts";
 
 export interface StateStore {
   /**
-   * Opens the state; an absent one is empty. `write: true` takes the lock, which also a plan wants, so that it does not
-   * look at a state in motion; without it the state can only be read. What an earlier run left in the journal is there,
-   * too; at the backend it stays as it is until the first change.
+   * Opens the state. A missing state is empty. `write: true` takes the lock, also for a plan, so that no other run changes the state
+   * meanwhile. `write: false` opens the state for reading only. The session includes the journal of an interrupted run; at the
+   * backend, that journal stays unchanged until the first change.
    * @throws HostformError `state.locked`, `state.unreadable`, `state.newer`, `state.foreign`, `state.journal`, `state.key`,
    * `state.unencrypted`.
    */
   open(request: LockRequest & { readonly write: boolean }): Promise<OpenState>;
   /**
-   * The text of the state as it is stored, decrypted but not decoded; undefined when there is none. When a run was stopped, the text
-   * that the state will have once its journal is folded. Takes no lock.
+   * Returns the stored text of the state, decrypted but not decoded, or undefined without a state. After an interrupted run, returns
+   * the future text of the state: with its journal folded. Takes no lock.
    */
   pull(): Promise<string | undefined>;
   /**
-   * Replaces the state by the text of a state file, which may be encrypted. It must be of the same lineage with a higher serial, or the same
-   * content; `force` also replaces an unrelated, newer or damaged one. The journal of a run that was stopped is folded
-   * before, or stays when the text is the state that it continues; it is refused when neither can be.
+   * Replaces the state with the text of a state file. The text may be encrypted. It needs the same lineage and a higher serial, or the
+   * same content. `force` also replaces an unrelated, newer or corrupted state. First folds the journal of an interrupted run. The
+   * journal stays if the text is the base state of the journal. Rejects the push if neither is possible.
    * @throws HostformError as `open` and `decodeState` do; `state.conflict`.
    */
   push(text: string, request: LockRequest & { readonly force: boolean }): Promise<void>;
   /**
-   * Encrypts or decrypts the state and its backup, or changes their key. The journal of a run that was stopped is folded
-   * before, so that nothing is left in the old form.
+   * Encrypts or decrypts the state and its backup, or changes their key. First folds the journal of an interrupted run, so that
+   * nothing remains with the old encryption.
    * @throws HostformError as `open` and `reseal` do.
    */
   reseal(wanted: Resealing, request: LockRequest): Promise<Resealed>;
-  /** Frees the lock. A living holder notices before its next write and refuses it (`state.lost_lock`). */
+  /** Frees the lock. A living holder detects this before its next write and does not write (`state.lost_lock`). */
   forceUnlock(id?: string): ReturnType<StateLock["takeOver"]>;
-  /** Describes the holder of the lock; undefined if nobody holds it, `unknown` where only taking it shows that. */
+  /** Describes the holder of the lock, or returns undefined without a holder. `unknown`: the backend has no such query. */
   heldBy(): Promise<string | undefined>;
 }
 
-/** Callbacks of the one who opens a state. */
+/** Callbacks for the opening of a state. */
 export interface Opening {
-  /** Called with each recorded resource, and with each before it is recorded. */
+  /** Receives each resource in the state, and each new resource before its write. */
   readonly onResource?: (resource: ResourceState) => void;
-  /** Checks a state that was opened for a command. Returns further warnings, or throws to refuse it. */
+  /** Checks an opened state for a command. Returns further warnings, or throws to reject the state. */
   readonly check?: (state: State, command: string) => Promise<readonly Diagnostic[]>;
 }
 
-/** A file as the backend of a state; everything but the path has a default, which is this machine. */
+/** Options of a file backend. Defaults: disk, clock and process of this machine. */
 interface FileBackendOptions {
-  /** The state file, `hosting.tfstate`. */
+  /** Path of the state file. */
   readonly path: string;
-  /** Default: without a key. */
+  /** Encryption of state and journal. Default: no key. */
   readonly encryption?: Encryption;
   readonly clock?: Clock;
   readonly uuid?: () => string;
   readonly disk?: Disk;
   readonly contender?: Contender;
-  /** Each change writes the whole state, as in {@link StateBackend}. */
+  /** True writes the whole state at each change, as in {@link StateBackend}. */
   readonly whole?: boolean;
-  /** Another lock than the operating system's, for simulations. */
+  /** Replacement for the operating system's lock, for simulations. */
   readonly lock?: (path: string, context: LockContext) => StateLock;
 }
 
-/** The store of a state file on this machine. Touches nothing before it is used. */
+/** Creates the store of a state file on this machine. Reads and writes nothing before the first operation. */
 export function createFileStore(options: FileBackendOptions): StateStore {
   const uuid = options.uuid ?? randomUUID;
   return createStateStore(() => createFileBackend({ ...options, uuid }), uuid, options.encryption);
 }
 
 /**
- * A store over any backend.
- * @param connect is asked again by each operation; the signal ends its first reading.
- * @param uuid a fresh UUID at each call; the first write takes its lineage from it.
- * @param encryption of state and journal, if they are encrypted or do not exist yet.
+ * Creates a store on any backend.
+ * @param connect opens the backend for each operation. The signal ends its first read.
+ * @param uuid returns a new UUID. The first write uses one as lineage.
+ * @param encryption encryption of state and journal, if these are encrypted or do not exist yet.
  */
 export function createStateStore(
   connect: (signal?: AbortSignal) => Promise<StateBackend>,
@@ -136,7 +136,7 @@ export function createStateStore(
       await whileLocked(at, request, (lock) => pushText(at, plain, force, lock, uuid));
     },
     reseal: async (wanted, request) => {
-      // The user asks to change the form of a clear text; a clear text has no key to change.
+      // The user requests encryption or decryption, so a clear text is fine. A change of the key needs an encrypted state.
       const at = sealBackend(await connect(), encryption, wanted.to === "key" ? {} : { clear: true });
       return whileLocked(at, request, async (lock) => {
         const opened = await openDocuments(at);
@@ -154,13 +154,13 @@ export function createStateStore(
   };
 }
 
-/** The backend with its state, and the journal of it, encrypted as `encryption` can. */
+/** Adds the encryption of state and journal to a backend. */
 function sealBackend(backend: StateBackend, encryption: Encryption, accept?: Acceptance) {
   const text = new SealedText(backend.text, encryption, accept);
   return { ...backend, text, sealing: text };
 }
 
-/** Does something while the lock is held, and asks at the end whether the backend has what it took. */
+/** Runs work under the lock, then confirms the write at the backend. */
 async function whileLocked<T>(
   { lock, text }: StateBackend,
   request: LockRequest,
@@ -177,7 +177,7 @@ async function whileLocked<T>(
   }
 }
 
-/** A state file on this machine. @throws HostformError `state.unreadable` when its folder does not exist. */
+/** Creates the backend of a state file on this machine. @throws HostformError `state.unreadable` if its folder does not exist. */
 export async function createFileBackend(options: FileBackendOptions): Promise<StateBackend> {
   const { disk = systemDisk, clock = systemClock, uuid = randomUUID, whole = false } = options;
   const { contender = thisProcess(), lock = createStateFileLock } = options;
@@ -189,9 +189,9 @@ export async function createFileBackend(options: FileBackendOptions): Promise<St
   return { text, journal, whole, lock: lock(path, { clock, uuid, contender }) };
 }
 
-/** This process, as it names itself to those who find the state locked. */
+/** Returns the identity of this process, for the lock of the state. */
 export function thisProcess(): Contender {
-  // Containers run under user ids that have no name.
+  // Containers may run under user ids without a name.
   const user = attempt(
     () => userInfo().username,
     () => String(process.getuid?.() ?? "unknown"),
@@ -200,8 +200,8 @@ export function thisProcess(): Contender {
 }
 
 /**
- * As {@link StateStore.push}. What an unfolded journal holds is never lost by it: such a journal is first folded into the state
- * that is replaced, and stands in its backup; or, when the text given is the very state that it continues, it stays.
+ * Pushes a text as {@link StateStore.push}. Loses no change of an unfolded journal: the journal is first folded into the replaced
+ * state and is then part of the backup. The journal stays if the given text is its base state.
  */
 async function pushText(
   backend: StateBackend,
@@ -214,10 +214,12 @@ async function pushText(
   const text = encodeState(next);
   const { name } = backend.text;
   const write = () =>
-    backend.text.write(text, () => lock.verify()).catch((error) => refuseWrite(name, error, "Nothing was replaced."));
+    backend.text
+      .write(text, () => lock.verify())
+      .catch((error) => refuseWrite(name, error, "hostform replaced nothing."));
   const { stored, journaled, journal } = await findState(backend);
   if (journal === undefined) {
-    // By force also in another form: a state in the clear, of the same content, gives way to an encrypted one.
+    // `force` rewrites an equal state, for example to replace clear text with an encrypted state.
     if (text === stored && !force) return;
     if (stored !== undefined && !force) checkSuccession(decodeStored(stored, backend.text).state, next.state, name);
     if (journaled) await removeSpent(backend, lock);
@@ -243,7 +245,7 @@ async function pushText(
   await write();
 }
 
-/** The text that a state will have once its journal is folded; the state's own when there is nothing to fold. */
+/** Returns the text of the state with its journal folded. Without changes in the journal, returns the text of the state itself. */
 function foldedState({ base, durable }: Opened): string {
   return encodeState(
     durable === base ? base : { ...durable, state: { ...durable.state, serial: durable.state.serial + 1 } },
@@ -251,8 +253,8 @@ function foldedState({ base, durable }: Opened): string {
 }
 
 /**
- * Ends the run that was stopped: its journal goes into the state, and the next write to this backend begins another run.
- * Nothing happens where no journal is.
+ * Ends an interrupted run: folds its journal into the state. The next write to this backend begins a new run. Does nothing without a
+ * journal.
  * @throws HostformError `state.unwritable`, `state.lost_lock`.
  */
 async function settleJournal(backend: StateBackend, opened: Opened, lock: HeldLock, uuid: () => string): Promise<void> {
@@ -263,27 +265,27 @@ async function settleJournal(backend: StateBackend, opened: Opened, lock: HeldLo
     refuseWrite(
       backend.text.name,
       error,
-      `What ${backend.journal?.name} holds is not in the state yet, and stays there.`,
+      `${backend.journal?.name} keeps its changes. The state does not contain these changes yet.`,
     );
   }
 }
 
-/** Removes a journal that holds nothing that the state does not have. */
+/** Removes a journal without changes beyond the state. */
 async function removeSpent({ journal, text }: StateBackend, lock: HeldLock): Promise<void> {
   try {
     await lock.verify();
     await journal?.remove();
   } catch (error) {
-    refuseWrite(journal?.name ?? text.name, error, "Everything that it holds is in the state.");
+    refuseWrite(journal?.name ?? text.name, error, "The state contains all changes of the journal.");
   }
 }
 
-/** A backup does not repair a text that a user gives. */
+/** Decodes a given text. Its remedy names no backup, because a backup repairs only the stored state. */
 function decodeGiven(given: string): StateDocument {
   try {
     return decodeState(given, "the text given");
   } catch (error) {
-    const remedies = ["Give the text of a whole state file. Nothing was replaced."];
+    const remedies = ["Provide a complete state file. hostform replaced nothing."];
     throw amended(error, ({ code }) => (code === "state.unreadable" ? { remedies } : {}));
   }
 }

@@ -1,4 +1,4 @@
-// The lock of a state at a server, and the signs of life by which the next run frees that of one that was killed.
+// The lock of a state at a server, and its heartbeat. With the heartbeat, the next run frees the lock of a killed run.
 import { beginSign, type EndSign, signIn, takeEndedSign } from "../../local/index.ts";
 import { problem, raise } from "../../messages/index.ts";
 import { type Diagnostic, messageOf } from "../../model/index.ts";
@@ -31,7 +31,7 @@ import {
 
 export interface HttpLock {
   readonly address: URL;
-  /** `LOCK`, or what the server wants. */
+  /** Request method, such as `LOCK`. */
   readonly method: string;
   readonly unlockAddress: URL;
   readonly unlockMethod: string;
@@ -39,33 +39,33 @@ export interface HttpLock {
 
 export interface HttpBackendOptions extends WireOptions, ServerOptions, LockContext {
   readonly address: URL;
-  /** `POST`, or what the server wants. */
+  /** Request method of a write, such as `POST`. */
   readonly updateMethod: string;
   readonly lock: HttpLock | undefined;
-  /** Go on although there is no lock. */
+  /** True continues without a lock. */
   readonly withoutLock: boolean;
-  /** Folder in which processes of this machine see that a lock's holder was killed. Undefined: none. */
+  /** Folder of the heartbeat files on this machine. Undefined: no heartbeats. */
   readonly lifeSigns?: string | undefined;
-  /** Receives what the user should know although nothing failed: a lock that could not be freed. */
+  /** Receives warnings, such as one about a lock that could not be freed. */
   readonly warn: (diagnostic: Diagnostic) => void;
 }
 
 const NO_SIGN = "The server does not show when the holder was last alive.";
 const PAUSES = { firstMs: 500, longestMs: 10_000 };
-/** Time in which an interrupted run tries to free its lock. */
+/** Longest attempt of an interrupted run to free its lock, in milliseconds. */
 const PARTING_MS = 3_000;
 
 /**
- * The lock of a state at a server. It stays when its holder is killed: the server cannot know. The next run on the same
- * machine does, and frees it.
+ * Lock of a state at a server. The lock survives a kill of its holder, because the server cannot detect the kill. The next run on the
+ * same machine detects the kill and frees the lock.
  */
 export class HttpStateLock implements StateLock {
   readonly #options: HttpBackendOptions;
   readonly #lock: HttpLock;
   readonly #wire: HttpWire;
-  /** The id of the lock that is held, which each write has to name. */
+  /** Id of the held lock. Each write needs this id. */
   id: string | undefined;
-  /** Why it is known that the lock is another's now. */
+  /** Evidence that another run now has the lock. */
   lost: string | undefined;
 
   constructor(options: HttpBackendOptions, lock: HttpLock, wire: HttpWire) {
@@ -78,7 +78,7 @@ export class HttpStateLock implements StateLock {
     const { signal } = request;
     const holder = newHolder(this.#options, request.command);
     const notice = encodeHolder(holder, "");
-    // Before the lock is asked for: killed at any moment after it, this process is known to be gone.
+    // Begins before the request for the lock, so that the next run detects any kill after the request.
     const sign = signOf(this.#options, holder.id);
     const end: EndSign = sign === undefined ? () => {} : beginSign(sign);
     try {
@@ -101,7 +101,7 @@ export class HttpStateLock implements StateLock {
       signal?.throwIfAborted();
       return held;
     } catch (error) {
-      // Interrupted while the server had not answered: it may have locked the state all the same.
+      // The interruption came before a response, so the server may have locked the state.
       if (signal?.aborted && this.#wire.mayHaveSent())
         await this.#unlock(notice, AbortSignal.timeout(PARTING_MS)).catch(() => end(true));
       end();
@@ -109,12 +109,12 @@ export class HttpStateLock implements StateLock {
     }
   }
 
-  /** Frees the lock of a process of this machine that was killed. @returns whether it did. */
+  /** Frees the lock of a killed process of this machine. @returns true if the lock was freed. */
   async #freeEnded({ text }: HttpResponse): Promise<boolean> {
     const holder = decodeHolder(text);
     if (holder === undefined) return false;
     const freed = await ifEnded(this.#options, holder.id, () =>
-      // Another process may have freed it meanwhile; then the next attempt shows who has it.
+      // Another process may have freed the lock meanwhile. The next attempt then finds the new holder.
       this.#unlock(text).then(
         () => true,
         () => false,
@@ -126,7 +126,7 @@ export class HttpStateLock implements StateLock {
     return freed ?? false;
   }
 
-  /** @param id of the lock to free, for a server that does not say who holds it. */
+  /** @param id id of the lock to free, for a server that does not name the holder. */
   async takeOver(id?: string): Promise<Freed> {
     const own = newHolder(this.#options, "force-unlock");
     const notice = encodeHolder(own, "");
@@ -143,7 +143,7 @@ export class HttpStateLock implements StateLock {
       raise("state.locked/other", { id, holder: `Held by ${this.#describe(holder)}.` });
     }
     const found = holder ?? { id: id ?? "", command: "unknown", who: "unknown", pid: null, since: "unknown" };
-    // The server's own words about the lock, where it has some: it may compare more of them than the id.
+    // Sends the server's own description of the lock, because the server may compare more than the id.
     await this.#unlock(holder === undefined ? encodeHolder(found, "") : answer.text);
     return { holder, alive: undefined };
   }
@@ -152,7 +152,7 @@ export class HttpStateLock implements StateLock {
     return { method: this.#lock.method, url: this.#lock.address, body: notice };
   }
 
-  /** One answer that says whether the lock is ours or another's. @throws HostformError `state.backend` for any other. */
+  /** Requests the lock. Returns the response with the lock's holder. @throws HostformError `state.backend` for any other response. */
   async #ask(notice: string, signal?: AbortSignal): Promise<HttpResponse> {
     const message = this.#requestOf(notice);
     const answer = await this.#wire.ask(message, signal);
@@ -163,7 +163,7 @@ export class HttpStateLock implements StateLock {
   async #unlock(notice: string, signal?: AbortSignal): Promise<void> {
     const message: HttpRequest = { method: this.#lock.unlockMethod, url: this.#lock.unlockAddress, body: notice };
     const answer = await this.#wire.ask(message, signal);
-    // The first of two attempts may have freed it, and the second found nothing to free.
+    // The first of two attempts may have freed the lock, so that the second attempt found no lock.
     if (isSuccess(answer) || (answer.doubtful && answer.status < 500)) return;
     refuseAnswer("freed", message, answer);
   }
@@ -173,7 +173,7 @@ export class HttpStateLock implements StateLock {
     this.lost = undefined;
     let released = false;
     return {
-      // The server says so with each write, as that names the lock. There is no other way to ask.
+      // The server checks the lock's id in each write. The protocol has no other check.
       verify: () => {
         if (released || this.lost !== undefined) raise("state.lost_lock", { holder: this.lost });
       },
@@ -181,7 +181,7 @@ export class HttpStateLock implements StateLock {
         if (released) return;
         released = true;
         this.id = undefined;
-        // Never free the lock of another run.
+        // A lost lock belongs to another run and is not freed.
         if (this.lost === undefined) await this.#unlock(notice).catch((error) => this.#warn(id, error));
         end();
       },
@@ -192,21 +192,21 @@ export class HttpStateLock implements StateLock {
     this.#options.warn(problem("state.backend/unlock", { id, reason: messageOf(error) }));
   }
 
-  /** GitLab repeats the asker's own fields in place of the holder's, all but these three and what only hostform sends. */
+  /** Describes the holder by these fields only: GitLab replaces the holder's other fields with those of the request, except hostform's own. */
   #describe(holder: LockHolder): string {
     const { id, who, since, pid } = holder;
     return `${pid === null ? `${who}, since ${since}` : describeHolder(holder, this.#options.clock)}, lock ID ${id}`;
   }
 }
 
-/** In place of the lock of a backend that is declared without one. */
+/** Creates the replacement for the lock of a backend without lock settings. */
 export function noLock({ address, withoutLock }: HttpBackendOptions): StateLock {
   const refuse = (): never => raise("state.backend/no_lock", { place: nameOfUrl(address) });
   const held = { verify: () => undefined, release: () => undefined };
   return { acquire: async () => (withoutLock ? held : refuse()), takeOver: async () => refuse() };
 }
 
-/** The lock is ours also when the server says that it is held under our own id: the answer to an earlier attempt was lost. */
+/** Returns true if this process has the lock, also if the server reports the lock under our own id: the earlier response was lost. */
 function isTaken(answer: HttpResponse, { id }: LockHolder): boolean {
   return isSuccess(answer) || (isHeld(answer) && decodeHolder(answer.text)?.id === id);
 }
@@ -214,13 +214,13 @@ function isTaken(answer: HttpResponse, { id }: LockHolder): boolean {
 type Signs = Pick<HttpBackendOptions, "lifeSigns" | "contender">;
 
 /**
- * The sign of life of a process of this machine that holds a lock at a server, which itself cannot know. The name contains the
- * host: a folder may be shared by several machines whose locks on files do not see each other.
+ * Returns the path of a heartbeat file of a lock at a server. The name contains the host, because several machines with separate file
+ * locks may share the folder.
  */
 const signOf = ({ lifeSigns: folder, contender: { host } }: Signs, id: string): string | undefined =>
   folder && signIn(folder, `${host}\n${id}`);
 
-/** Does `work` if the lock was held by a process of this machine that has ended; for one process at a time. */
+/** Runs `work` if the lock's holder was a process of this machine and has ended. Only one process at a time runs `work`. */
 async function ifEnded<T>(options: Signs, id: string, work: () => Promise<T>): Promise<T | undefined> {
   const file = signOf(options, id);
   const lock = file && takeEndedSign(file);

@@ -1,4 +1,4 @@
-// Requests to a server that keeps a state, bounded and repeated, and what its answers mean.
+// Requests to a state server with limits and retries, and the meaning of its responses.
 import { hash } from "node:crypto";
 import type { Dispatcher } from "undici";
 import { type Doing, raise } from "../../messages/index.ts";
@@ -8,11 +8,11 @@ import { reasonOf } from "../state-file.ts";
 export interface WireOptions {
   readonly credentials: { readonly username: string; readonly password: string } | undefined;
   readonly clock: Clock;
-  /** Opens the connections. The first request calls it: most states are files. */
+  /** Opens the connections. Only the first request calls this function, because most states are files. */
   readonly connect: () => Promise<Dispatcher>;
-  /** For one request with all its attempts and pauses, in milliseconds. Default: two minutes. */
+  /** Time limit of one request with all attempts and pauses, in milliseconds. Default: 2 minutes. */
   readonly timeoutMs?: number | undefined;
-  /** The largest answer that is read. Default: 128 MiB; a state of twenty thousand resources has about 30. */
+  /** Largest accepted response, in bytes. Default: 128 MiB. A state of 20,000 resources has about 30 MiB. */
   readonly mostBytes?: number;
 }
 
@@ -24,17 +24,17 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   readonly status: number;
-  /** Media type, in lower case; "" when none is named. */
+  /** Media type in lower case; "" if absent. */
   readonly type: string;
   readonly text: string;
   /** Target of a redirect. */
   readonly location: string | undefined;
-  /** An earlier attempt had no clear answer, so the server may have done the same before. */
+  /** True if an earlier attempt had no clear response, so that the server may already have done the same. */
   readonly doubtful: boolean;
 }
 
 const JSON_BODY = { "content-type": "application/json" };
-/** For one attempt, from connecting to the last byte. */
+/** Time limit of one attempt, from connecting to the last byte. */
 const ATTEMPT_MS = 30_000;
 const ATTEMPTS = 4;
 const REQUEST_MS = 120_000;
@@ -42,7 +42,7 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 const MOST_BYTES = 128 * 1024 * 1024;
 
-/** The request was sent, or may have been, and no whole answer came. */
+/** No complete response. The request may have been sent. */
 export class Unanswered extends Error {}
 
 function rejectedBy(signal: AbortSignal): Promise<never> {
@@ -56,9 +56,9 @@ function rejectedBy(signal: AbortSignal): Promise<never> {
 export type HttpWire = ReturnType<typeof createWire>;
 
 /**
- * Requests to a server that keeps a state. Each is repeated, a bounded number of times, while the server fails (5xx, 429)
- * or cannot be reached: all of them can be, as each says what shall be, and not what shall be added. Redirects are not
- * followed, since credentials and secrets would go along. Answers are bounded in size.
+ * Creates the connection to a state server. A request has at most 4 attempts while the server fails (5xx, 429) or is unreachable.
+ * All requests are repeatable, because each is idempotent. Redirects are not followed, because they would receive credentials and
+ * secrets. Responses are limited in size.
  */
 export function createWire(options: WireOptions) {
   const { credentials, clock, connect, timeoutMs = REQUEST_MS, mostBytes = MOST_BYTES } = options;
@@ -68,7 +68,7 @@ export function createWire(options: WireOptions) {
   let watched: Dispatcher | undefined;
   let isConnected = false;
   const attemptOnce = async ({ method, url, body }: HttpRequest, left: number, signal: AbortSignal | undefined) => {
-    // Terraform's header of a body. The protocol prescribes MD5, which guards against accidents only.
+    // Terraform's header of a body. The protocol requires MD5, which protects only against accidents.
     const described = body === undefined ? {} : { ...JSON_BODY, "content-md5": hash("md5", body, "base64") };
     const over = new AbortController();
     const stop = new AbortController();
@@ -94,7 +94,7 @@ export function createWire(options: WireOptions) {
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      // undici looks at the signal only once there is a connection.
+      // undici observes the signal only after the connection is open.
       const answer = await Promise.race([asked, rejectedBy(given)]);
       const text = await readBounded(answer.body, url, mostBytes);
       const one = (name: string) => [answer.headers[name]].flat()[0];
@@ -118,8 +118,8 @@ export function createWire(options: WireOptions) {
 
   /**
    * @param signal ends the request at once.
-   * @returns the last answer, whatever its status.
-   * @throws Unanswered when none came in time; HostformError `state.backend` for one that is too large; the signal's reason.
+   * @returns the last response with any status.
+   * @throws Unanswered without a response in time; HostformError `state.backend` for a too large response; the signal's reason.
    */
   const send = async (message: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> => {
     const until = clock.monotonic() + timeoutMs;
@@ -142,14 +142,14 @@ export function createWire(options: WireOptions) {
     }
   };
 
-  /** Sends a message. @throws HostformError `state.backend` if no answer came. */
+  /** Sends a message. @throws HostformError `state.backend` without a response. */
   const ask = (message: HttpRequest, signal?: AbortSignal) =>
     send(message, signal).catch((error: unknown) => {
       if (!(error instanceof Unanswered)) throw error;
       return raise("state.backend/unreachable", { place: nameOfUrl(message.url), reason: error.message });
     });
 
-  /** @returns false: no connection was ever open, so nothing has left. */
+  /** Returns false if no connection was ever open, so that no request was sent. */
   const mayHaveSent = () => isConnected;
 
   return { send, ask, mayHaveSent };
@@ -158,7 +158,7 @@ export function createWire(options: WireOptions) {
 async function readBounded(stream: AsyncIterable<Buffer>, url: URL, most: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop by throwing ends the connection.
+  // An error inside the loop ends the connection.
   for await (const chunk of stream) {
     size += chunk.length;
     if (size > most) raise("state.backend/too_large", { place: nameOfUrl(url), bytes: most });
@@ -167,14 +167,14 @@ async function readBounded(stream: AsyncIterable<Buffer>, url: URL, most: number
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** An address for messages: without the query, which may hold a token. */
+/** Returns a URL for messages, without the query: the query may contain a token. */
 export function nameOfUrl(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
 
 const LONGEST_WORDS = 300;
 
-/** A body that is a page for people: of a proxy, or one to log in at. Never a state, never the answer to a lock. */
+/** Returns true for an HTML page of a proxy or a login. Such a page is neither a state nor a response about a lock. */
 function isPage({ type, text }: HttpResponse): boolean {
   return type.startsWith("text/html") || /^\s*<(?:!doctype|html)\b/i.test(text);
 }
@@ -183,14 +183,14 @@ export function isSuccess(answer: HttpResponse): boolean {
   return answer.status >= 200 && answer.status < 300 && !isPage(answer);
 }
 
-/** 423 says so by its name; 409 is what GitLab and others answer. */
+/** Returns true if the state is locked: status 423, or 409 at GitLab and other servers. */
 export function isHeld({ status }: HttpResponse): boolean {
   return status === 423 || status === 409;
 }
 
 /**
- * Explains an answer that is not one of those of the protocol.
- * @param doing what failed: "locked", "read", "freed": `The state could not be …`.
+ * Throws the error about a response outside the protocol.
+ * @param doing failed operation: "locked", "read", "freed" (`The state could not be …`).
  */
 export function refuseAnswer(doing: Doing, message: HttpRequest, answer: HttpResponse): never {
   const { status, location } = answer;
@@ -198,13 +198,13 @@ export function refuseAnswer(doing: Doing, message: HttpRequest, answer: HttpRes
   raise("state.backend/response", { doing, status, target, exchange: describeExchange(message, answer) });
 }
 
-/** `POST https://… answered 403: 403 Forbidden`, with the server's own words where it has some. */
+/** Describes request and response, with the server's own message if present: `POST https://… answered 403: 403 Forbidden`. */
 export function describeExchange({ method, url }: HttpRequest, answer: HttpResponse): string {
   const words = serverWords(answer);
   return `${method} ${nameOfUrl(url)} answered ${answer.status}${words === undefined ? "." : `: ${words}`}`;
 }
 
-/** Returns `message` or `error` of a JSON answer. Other bodies may be a state and are never printed. */
+/** Returns `message` or `error` of a JSON response. Other bodies may be a state and are never printed. */
 function serverWords({ text }: HttpResponse): string | undefined {
   if (text.length > 10_000) return undefined;
   const json = parsedJson(text);

@@ -24,13 +24,13 @@ import {
   Unanswered,
 } from "./http-wire.ts";
 
-/** Age of a text by which a write is decided, in milliseconds, and the readings that it takes at most. */
+/** Maximum age of the text that decides a write, in milliseconds. `READINGS`: maximum number of reads. */
 const FRESH_MS = 5_000;
 const READINGS = 3;
 
 /**
- * A state at a server that speaks the protocol of Terraform's `http` backend: GitLab, and many others. It is read by GET and
- * replaced by POST (`update_method`).
+ * Creates the backend of a state at a server with the protocol of Terraform's `http` backend, such as GitLab. GET reads the state, and
+ * POST (`update_method`) replaces it.
  */
 export function createHttpBackend(options: HttpBackendOptions): StateBackend {
   const wire = createWire(options);
@@ -38,7 +38,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
   const name = nameOfUrl(options.address);
   /** Text after the last read or write of this process. */
   let seen: { readonly text: string | undefined } | undefined;
-  /** Text that the last write replaced; undefined before a write. */
+  /** Text before the last write; undefined before the first write. */
   let replaced: { readonly text: string | undefined } | undefined;
 
   async function read(): Promise<string | undefined> {
@@ -48,8 +48,9 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
   }
 
   /**
-   * The state is read again before each write: one that is not what was seen last is not overwritten. A server refuses a
-   * write under another lock's id; many accept one whose lock was freed, and some answer that they stored what they did not.
+   * Writes the state. First reads the state again, and does not overwrite a state that changed since the last read or write. Servers
+   * reject a write with the id of another lock. However, many accept a write with a freed lock, and some report success without a
+   * write.
    */
   async function write(text: string, verify: Verify): Promise<void> {
     await verify();
@@ -70,14 +71,14 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     seen = { text };
   }
 
-  /** Checks that the server stored the state. A missing answer is a warning, because the server accepted the write. */
+  /** Checks that the server stored the state. A missing response is only a warning, because the server accepted the write. */
   async function confirm(): Promise<void> {
     if (replaced === undefined) return;
     const warn = ({ message: reason }: HostformError) => options.warn(problem("state.backend/unconfirmed", { reason }));
     await get().then((there) => refuseOther(there), ifExplained(warn));
   }
 
-  /** After an answer that was lost: is what was sent there? A server may refuse the second of two equal writes. */
+  /** Returns true if the state arrived despite a lost response. A server may reject the second of two equal writes. */
   async function arrived(text: string, answer: HttpResponse | Unanswered): Promise<boolean> {
     if (!(answer instanceof Unanswered) && !answer.doubtful && answer.status < 500) return false;
     return get().then(
@@ -94,17 +95,17 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     return answer.text === "" ? undefined : answer.text;
   }
 
-  /** Reads the state again if more than 5 s passed meanwhile: another run may have written since a process that was stopped asked. */
+  /** Reads the state. Reads again if the read took more than 5 s: while this process was suspended, another run may have written. */
   async function getFresh(): Promise<string | undefined> {
     for (let reading = 1; ; reading++) {
       const since = momentOf(options.clock);
       const there = await get();
-      // A slow server takes as long each time.
+      // A slow server would take as long again.
       if (reading === READINGS || elapsedMs(since, options.clock) <= FRESH_MS) return there;
     }
   }
 
-  /** @throws HostformError when the server has something else than was read or written last. */
+  /** @throws HostformError if the state at the server differs from the last read or write. */
   function refuseOther(there: string | undefined): void {
     if (seen === undefined || sameState(there, seen.text)) return;
     if (replaced !== undefined && sameState(there, replaced.text)) {
@@ -113,7 +114,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     raise("state.lost_lock/changed", { place: name, hint: "Was the lock freed by hand, or is it missing?" });
   }
 
-  /** The caller, who knows what was to be recorded, adds the consequence. */
+  /** Throws without the consequence. The caller knows the lost changes and adds the consequence. */
   function refuseUnwritten(method: string, reason: string): never {
     raise("state.unwritable", { place: `${method} ${name}`, reason, consequence: undefined });
   }
@@ -130,13 +131,13 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
   const earlier = "The server may keep earlier versions, as GitLab does.";
   const text = { name, earlier, read, write, confirm, keep: async (kept: string) => options.keep?.(kept) };
   const own: StateLock = lock ?? noLock(options);
-  // A server may accept the id of a lock that was freed: only the text shows that nobody else has written.
+  // A server may accept the id of a freed lock. Only the text proves that no other run has written.
   const prove = async () => refuseOther(await getFresh());
   const acquire: StateLock["acquire"] = async (request) => ({ ...(await own.acquire(request)), prove });
   return { text, lock: { acquire, takeOver: (id) => own.takeOver(id) } };
 }
 
-/** Servers may print the JSON that they were given in their own way. */
+/** Compares two states as JSON, because a server may format the JSON differently. */
 function sameState(a: string | undefined, b: string | undefined): boolean {
   if (a === b) return true;
   if (a === undefined || b === undefined) return false;

@@ -5,42 +5,42 @@ import { type Doing, raise } from "../../messages/index.ts";
 import { errnoOf, HostformError } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
 
-/** One row; every column that is asked for is a text, a number or a truth value. */
+/** One row. Each column is a string, a number or a boolean. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** One session at a database. What it locks is free when it ends, however it ends. */
+/** A database session. The server frees the session's locks at its end, whatever the cause. */
 export interface Database {
-  /** Throws the server's or the system's own error. */
+  /** Runs a statement. Throws the server's or the system's own error. */
   query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Why the session ended unexpectedly; undefined while it lasts. */
+  /** Reason for the unexpected end of the session; undefined while it lasts. */
   readonly lost: string | undefined;
   /** Ends the session. Never throws. */
   end(): Promise<void>;
-  /** Breaks the connection off: what is being asked fails at once. */
+  /** Breaks the connection. A running query fails at once. */
   abort(): void;
 }
 
 export type PgModule = Pick<typeof import("pg"), "Client">;
 
 const CONNECT_MS = 10_000;
-/** Longest time of a statement, and of the wait for its answer. */
+/** Longest time of a statement at the server. `ANSWER_MS`: longest wait for the response. */
 const STATEMENT_MS = 30_000;
 const ANSWER_MS = 40_000;
-/** A server that hangs does not say goodbye. */
+/** Longest wait for an orderly end of the connection. A hung server never ends it. */
 const PARTING_MS = 2_000;
 
 interface ConnectOptions {
-  /** For one statement, and for connecting, in milliseconds, where that is less than the defaults of 30 and 10 seconds. */
+  /** Upper bound for the time limits of a statement (30 s), its response (40 s) and the connection (10 s), in milliseconds. */
   readonly timeoutMs?: number | undefined;
   /** Ends the attempt to connect. */
   readonly signal?: AbortSignal | undefined;
-  /** Gives the package `pg`, which is an optional dependency. */
+  /** Loads the package `pg`, an optional dependency. */
   readonly from?: () => Promise<PgModule>;
 }
 
 /**
- * Of the session. The server looks every few seconds whether the other end is there, so that the lock of a machine that
- * vanished is free after about a minute; and what is said to be written is on disk.
+ * Settings of the session. With these keepalives, the server frees the lock of an unreachable machine after about one minute. A
+ * confirmed write is on disk.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
   tcp_keepalives_idle: "30",
@@ -52,7 +52,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 /**
  * Opens a session.
- * @param applicationName what other sessions see of this one.
+ * @param applicationName name of this session for other sessions.
  * @throws HostformError `state.backend`: no package, no server, no access.
  */
 export async function connectTo(
@@ -65,15 +65,15 @@ export async function connectTo(
   const password = () =>
     isAskedInClear ? raise("state.backend/clear_text", { place: nameOfServer(server) }) : server.password;
   const client = new Client({ ...(await configOf(server, applicationName, timeoutMs)), password });
-  /** The package has no public name for it. */
+  /** Private field of the package. */
   const { connection } = client as { connection?: NodeJS.EventEmitter & { stream?: { destroy(): void } } };
-  // Emitted before the package asks for the password, which is in time for the function above.
+  // The package emits this event before it calls the password function above.
   connection?.on("authenticationCleartextPassword", () => {
     isAskedInClear = server.tls.mode !== "verify-full" && !server.host.startsWith("/");
   });
   let lost: string | undefined;
   let ended = false;
-  // Without a listener, a connection that breaks between two queries would end the process.
+  // Without this listener, a broken connection between two queries would end the process.
   client.on("error", (error) => {
     lost ??= reasonOf(error);
   });
@@ -118,7 +118,7 @@ export async function connectTo(
 }
 
 /**
- * Asks something of a database that the signal ends at once; the session is over then.
+ * Runs work on a database. The signal ends the work and the session at once.
  * @throws the signal's reason.
  */
 export async function interruptibly<T>(
@@ -141,8 +141,9 @@ export async function interruptibly<T>(
 }
 
 /**
- * The server's last words (shut down, ended by an administrator, idle for too long) come before the end of the
- * connection. What is no answer of the server at all, such as none in time, leaves a session that cannot be trusted.
+ * Returns true for an error that ends the session. Before the end of the connection, the server sends such an error: shutdown,
+ * termination by an administrator, idle timeout. After an error without a response of the server, such as a timeout, the state of the
+ * session is unknown, so the session also counts as ended.
  */
 function endsSession(error: unknown): boolean {
   const code = errnoOf(error) ?? "";
@@ -154,7 +155,7 @@ async function configOf(server: PgServer, applicationName: string, timeoutMs: nu
   return {
     ...login,
     ssl: login.host.startsWith("/") ? false : await tlsOptions(tls),
-    // The server cuts it off at 63 bytes and knows only ASCII in it.
+    // The server accepts only ASCII and truncates the name to 63 bytes.
     application_name: applicationName.replace(/[^\x20-\x7e]/g, "?"),
     connectionTimeoutMillis: Math.min(CONNECT_MS, timeoutMs),
     query_timeout: Math.min(ANSWER_MS, timeoutMs),
@@ -163,7 +164,7 @@ async function configOf(server: PgServer, applicationName: string, timeoutMs: nu
   };
 }
 
-/** Options of PostgreSQL's own clients: `require` checks the certificate only against a given root certificate. */
+/** Returns TLS options with the meaning of PostgreSQL's own clients: `require` checks the certificate only with a given root certificate. */
 async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientConfig["ssl"]> {
   if (mode === "disable") return false;
   const textOf = async (name: string, path: string | undefined) => {
@@ -192,17 +193,17 @@ function refuseConnection(server: PgServer, error: unknown): never {
   return raise("state.backend/connection", { ...about, lacksTls: reason.includes("does not support SSL") });
 }
 
-/** A connection that broke took the lock with it. @throws HostformError `state.lost_lock`. */
+/** Throws the error about a broken connection: its lock is free. @throws HostformError `state.lost_lock`. */
 export function refuseBroken(name: string, reason: string): never {
   raise("state.lost_lock/connection", { place: name, reason });
 }
 
-/** The session lasts, and holds no lock. @throws HostformError `state.lost_lock`. */
+/** Throws the error about a live session without the lock. @throws HostformError `state.lost_lock`. */
 export function refuseUnheld(name: string): never {
   refuseBroken(name, "the session no longer holds it; does a pooler run each statement in another session?");
 }
 
-/** Explains the failure of a query. @param doing "locked", "read", "written": `The state could not be …`. */
+/** Throws the error about a failed query. @param doing "locked", "read", "written" (`The state could not be …`). */
 export function refuseQuery(name: string, doing: Doing, database: Database, error: unknown): never {
   if (error instanceof HostformError) throw error;
   if (database.lost !== undefined) refuseBroken(name, database.lost);

@@ -1,4 +1,4 @@
-// The lock of a state in PostgreSQL, who holds it, and the table that both are about: all as Terraform's backend has them.
+// The lock of a state in PostgreSQL, its holder, and the table of states, compatible with Terraform's backend.
 import { createHash } from "node:crypto";
 import { raise } from "../../messages/index.ts";
 import { type Clock, errnoOf } from "../../model/index.ts";
@@ -18,21 +18,21 @@ import {
 import { type Database, interruptibly, type Row, refuseBroken, refuseQuery, refuseUnheld } from "./pg-connection.ts";
 
 export interface PgBackendOptions extends ServerOptions {
-  /** Opens a session that others see under this name. @throws HostformError `state.backend`. */
+  /** Opens a session with this name for other sessions. @throws HostformError `state.backend`. */
   readonly connect: (applicationName: string, signal?: AbortSignal) => Promise<Database>;
   readonly server: string;
-  /** The schema of Terraform's table, the table, and its index. OpenTofu lets the user choose all three. */
+  /** Schema of Terraform's table. The user of OpenTofu can choose schema, table and index. */
   readonly schema: string;
   readonly table: string;
   readonly index: string;
-  /** The name of the state's row: `default`, or that of a Terraform workspace. */
+  /** Name of the state's row: a Terraform workspace, such as `default`. */
   readonly workspace: string;
 }
 
-/** Terraform's lock of a state that has no row yet. One for the whole database: nobody else can begin meanwhile. */
+/** Key of Terraform's lock for states without a row. One lock covers the whole database. */
 const CREATION_KEY = "-1";
 
-/** Keys of the locks of a state that has no row yet: Terraform's, and that of OpenTofu (1.10 and later), which differs for each table. */
+/** Returns the keys of the locks of creation, for a state without a row: Terraform's key, and OpenTofu's key for this table (since 1.10). */
 export function creationKeysOf({ schema, table }: Pick<PgBackendOptions, "schema" | "table">): readonly string[] {
   // FNV-1 with 32 bits.
   let sum = 0x811c_9dc5;
@@ -41,15 +41,15 @@ export function creationKeysOf({ schema, table }: Pick<PgBackendOptions, "schema
 }
 
 /**
- * Key of hostform's own lock of a state without a row. The runs of hostform share the locks of the others, so that they create
- * different states side by side. Rows have positive ids, and the keys of the others are above -2^32.
+ * Returns the key of hostform's own lock of a state without a row. Runs of hostform hold the locks of creation in shared mode, so that
+ * they can create different states simultaneously. Row ids are positive, and the keys of creation are above -2^32.
  */
 export function ownKeyOf({ schema, table, workspace }: Pick<PgBackendOptions, "schema" | "table" | "workspace">) {
   const digest = createHash("sha256").update([schema, table, workspace].join("\0")).digest();
   return String(-(2n ** 32n) - (digest.readBigUInt64BE() >> 2n));
 }
 
-/** Frees locks of this session. @param kind `_shared` for those that others may hold, too. */
+/** Frees locks of this session. @param kind `_shared` for locks in shared mode. */
 const unlock = (database: Database, keys: readonly string[], kind: "" | "_shared" = "") =>
   database.query(`SELECT pg_advisory_unlock${kind}(key) FROM unnest($1::bigint[]) AS key`, [keys]);
 
@@ -60,20 +60,20 @@ export async function unlockCreation(database: Database, options: PgBackendOptio
 }
 
 const PAUSES = { firstMs: 250, longestMs: 5_000 };
-/** Longest time in which a session ends, and the pause between two checks. */
+/** Longest wait for the end of a session. `LOOK_MS`: pause between two checks. */
 const ENDING = { timeoutMs: 10_000 };
 const LOOK_MS = 100;
 
 /**
- * The lock of a state in PostgreSQL: an advisory lock on the id of its row, held by a session, as Terraform does it. It
- * is free when the session ends, so it does not outlive a process that is killed.
+ * Lock of a state in PostgreSQL: like Terraform's, an advisory lock of a session on the id of the state's row. The lock ends with the
+ * session, and therefore with a killed process.
  */
 export class PgStateLock implements StateLock {
   readonly #name: string;
   readonly #options: PgBackendOptions;
-  /** The session that holds the lock. */
+  /** Session with the lock. */
   database: Database | undefined;
-  /** Key that is locked: the id of the state's row, or hostform's own key while there is no row. */
+  /** Locked key: the id of the state's row, or hostform's own key without a row. */
   key: string | undefined;
 
   constructor(name: string, options: PgBackendOptions) {
@@ -105,8 +105,8 @@ export class PgStateLock implements StateLock {
   }
 
   /**
-   * Ends the database session that holds the lock, which needs the same role or `pg_signal_backend`.
-   * @param id of the session that is meant, when it is to be that one only.
+   * Ends the database session with the lock. This needs the same role or `pg_signal_backend`.
+   * @param id id of the only session to end. Default: any holder.
    */
   async takeOver(id?: string): Promise<Freed> {
     const { connect, contender, clock } = this.#options;
@@ -127,8 +127,9 @@ export class PgStateLock implements StateLock {
   }
 
   /**
-   * As Terraform and OpenTofu do it: the row and, for an instant, their locks of creation, which the creator of the row may still
-   * hold. Without a row, the locks of creation and the own one; then the row must still be missing.
+   * Tries to take the lock as Terraform and OpenTofu do. With a row: locks the row and, briefly, the locks of creation, because the
+   * row's creator may still hold these. Without a row: takes the locks of creation and the own lock, then checks that the row is still
+   * missing. Returns the locked key, or undefined.
    */
   async #attempt(database: Database): Promise<string | undefined> {
     const { workspace } = this.#options;
@@ -177,7 +178,7 @@ export class PgStateLock implements StateLock {
         if (released) return;
         released = true;
         this.database = undefined;
-        // Ending the session frees it as well; this way it is free when this returns.
+        // The end of the session also frees the lock, but perhaps only after this call returns.
         if (database.lost === undefined) {
           await database.query("SELECT pg_advisory_unlock_all()").catch(() => undefined);
         }
@@ -211,24 +212,24 @@ export class PgStateLock implements StateLock {
 }
 
 /**
- * Locks with one key of 64 bits have `objsubid` 1 and their key in two halves; those of another database do not count, nor do shared
- * ones: they exclude no run of hostform.
+ * SQL condition on `pg_locks`: exclusive advisory locks of this database with a 64-bit key. Such a lock has `objsubid` 1 and its key in
+ * two halves. Shared locks do not count, because they exclude no run of hostform.
  */
 const LOCKED = `locktype = 'advisory' AND granted AND mode = 'ExclusiveLock' AND objsubid = 1
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
   AND ((classid::bigint << 32) | objid::bigint)`;
 
-/** SQL: this very session holds the lock with the key that a parameter names. */
+/** Returns the SQL condition that this session holds the lock with the key of a parameter. */
 export function heldHere(parameter: string): string {
   return `EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND ${LOCKED} = ${parameter}::bigint)`;
 }
 
-/** Name of a session of hostform at the server. */
+/** Returns the name of hostform's session at the server. */
 export function applicationName({ pid, user, host }: Contender, command: string): string {
   return `hostform ${pid} ${command} ${user}@${host}`;
 }
 
-/** Returns the holder of one of the keys, or undefined. The id is that of the database session. */
+/** Returns the holder of one of the keys, or undefined. Its id is the process id of the database session. */
 async function findHolder(database: Database, keys: readonly string[]): Promise<LockHolder | undefined> {
   const [row] = await database.query(
     `SELECT pid::text, application_name, usename::text, host(client_addr) AS address,
@@ -241,7 +242,7 @@ async function findHolder(database: Database, keys: readonly string[]): Promise<
   return row && holderOf(row);
 }
 
-/** A role may see of another's session neither name nor address: those are null then. */
+/** Describes a holder. Name and address are null if the role may not read another role's session. */
 function holderOf(row: Row): LockHolder {
   const text = (name: string) => (typeof row[name] === "string" && row[name] !== "" ? row[name] : undefined);
   const lastAlive = text("last_alive");
@@ -264,25 +265,26 @@ function describeSession(holder: LockHolder, clock: Clock): string {
   return holder.pid === null ? describeTimes(holder, clock) : describeHolder(holder, clock);
 }
 
-/** Errors of the second of two programs that create one object at once (unique violation, exists already). */
+/** Error codes when another program creates the same object simultaneously: unique violation, duplicate object. */
 const MADE_MEANWHILE = new Set(["23505", "42P06", "42P07", "42710"]);
 const TRIES = 5;
 
-/** Errors of a read from an absent schema or table. */
+/** Error codes of a read from a missing schema or table. */
 const ABSENT = new Set(["3F000", "42P01"]);
 
-/** A name as it stands in SQL. */
+/** Quotes a name for SQL. */
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The table of states, as it stands in SQL. */
+/** Returns the quoted table of states for SQL. */
 export function statesIn({ schema, table }: Pick<PgBackendOptions, "schema" | "table">): string {
   return `${quoted(schema)}.${quoted(table)}`;
 }
 
 /**
- * Makes what is missing of the layout of Terraform's `pg` backend, and nothing else: where it is complete, no right to create it is needed. Throws the server's own error.
+ * Creates only the missing parts of the layout of Terraform's `pg` backend. A complete layout needs no privilege to create. Throws the
+ * server's own error.
  */
 async function makeLayout(database: Database, options: PgBackendOptions): Promise<void> {
   const { schema, index } = options;
@@ -320,7 +322,7 @@ async function makeLayout(database: Database, options: PgBackendOptions): Promis
   }
 }
 
-/** True for the error of a query on a schema or table that is not there. */
+/** Returns true for the error of a query on a missing schema or table. */
 export function isAbsent(error: unknown): boolean {
   return ABSENT.has(errnoOf(error) ?? "");
 }

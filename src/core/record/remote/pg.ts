@@ -13,13 +13,13 @@ import {
   unlockCreation,
 } from "./pg-lock.ts";
 
-/** A state in a row of a table of PostgreSQL, where Terraform's `pg` backend has it. Written only in the session that holds the lock. */
+/** Creates the backend of a state in PostgreSQL, in the table row of Terraform's `pg` backend. Only the session with the lock writes. */
 export function createPgBackend(options: PgBackendOptions): StateBackend {
   const { connect, contender, signal, schema, workspace } = options;
   const name = `workspace ${workspace} in schema ${schema} of ${options.server}`;
   const states = statesIn(options);
   const lock = new PgStateLock(name, options);
-  /** The version of the row that was last read or written here (its `xmin`); undefined inside: there was none. */
+  /** Version (`xmin`) of the row after the last read or write of this process. `version` is undefined without a row. */
   let seen: { readonly version: unknown } | undefined;
 
   const readIn = (database: Database): Promise<string | undefined> =>
@@ -52,7 +52,7 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
     });
   };
 
-  /** One statement: it writes only what was seen last, and only while this session holds the lock. */
+  /** Updates the row in one statement, only if its version is unchanged and this session holds the lock. */
   const update = async (database: Database, text: string): Promise<unknown> => {
     const [row] = await database.query(
       `UPDATE ${states} SET data = $2 WHERE name = $1 AND xmin::text = $3 AND ${heldHere("$4")}
@@ -63,8 +63,8 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
   };
 
   /**
-   * The first write makes the row. Nobody sees it before its own lock is held, so the locks of creation, which keep
-   * everybody from every state without a row, can be freed right after.
+   * Inserts the row at the first write. The session locks the row before the commit, so no other session can lock it first. Then the
+   * session frees the locks of creation. These locks exclude other sessions from all states without a row.
    */
   const insert = async (database: Database, text: string): Promise<unknown> => {
     await database.query("BEGIN");

@@ -52,7 +52,7 @@ describe("the order of what is done", () => {
         code: "state.lost_lock",
         // Where is not said: the run that took over may have taken the journal over as well.
         detail:
-          "Not recorded: hosting_service.b (id 2).\nWhat was recorded before is kept, and the next run goes on from there.",
+          "Not in the state: hosting_service.b (id 2).\nEarlier changes are in the journal or in the state. The next run continues from there.",
       });
       expect(disk.text(journalPath) === text).toBe(moment === "before");
       // Nothing of this run goes to disk any more, the state and its journal included.
@@ -107,7 +107,7 @@ describe("a journal that cannot be written", () => {
     disk.failures.push({ operation: `${operation} ${journalPath}`, code: "ENOSPC" });
     expect(await diagnosticOf(() => state.put(resource(B, "2")))).toMatchObject({
       code: "state.unwritable",
-      detail: expect.stringMatching(/ENOSPC.*\nNot recorded: hosting_service\.b \(id 2\)\.\n/),
+      detail: expect.stringMatching(/ENOSPC.*\nNot in the state: hosting_service\.b \(id 2\)\.\n/),
     });
     await state.put(resource("hosting_service.c", "3"));
     expect([Object.keys(await idsOn(disk)), disk.text(journalPath)]).toEqual([[A, B, "hosting_service.c"], undefined]);
@@ -139,9 +139,9 @@ describe("a journal that cannot be written", () => {
     const diagnostic = await diagnosticOf(() => state.close());
     expect(diagnostic).toMatchObject({
       code: "state.unwritable",
-      detail: expect.stringMatching(/EIO.*\nWhat was recorded before is in .*hosting\.tfstate\.journal/),
+      detail: expect.stringMatching(/EIO.*\nEarlier changes are in .*hosting\.tfstate\.journal/),
     });
-    expect(diagnostic?.detail).not.toContain("Not recorded");
+    expect(diagnostic?.detail).not.toContain("Not in the state");
     expect(await idsOn(disk)).toEqual({ [A]: "1" });
   });
 });

@@ -20,9 +20,9 @@ describe("a journal whose first line fails", () => {
       fails(disk, `${step} ${journalPath}`);
       const diagnostic = await diagnosticOf(() => state.put(resource(A, "1")));
       expect(diagnostic?.detail).toMatch(
-        /^\/project\/hosting\.tfstate: EIO.*\nNot recorded: hosting_service\.a \(id 1\)\.$/,
+        /^\/project\/hosting\.tfstate: EIO.*\nNot in the state: hosting_service\.a \(id 1\)\.$/,
       );
-      expect(diagnostic?.detail).not.toContain("What was recorded before");
+      expect(diagnostic?.detail).not.toContain("Earlier changes");
       await state.put(resource(B, "2"));
       expect([disk.text(journalPath), await idsOn(disk)]).toEqual([undefined, { [A]: "1", [B]: "2" }]);
       expect((await readOn(disk)).warnings).toEqual([]);
@@ -39,7 +39,7 @@ describe("a journal of which a line failed", () => {
     fails(disk, `write ${journalPath}`, "rename /project/.hosting");
     await diagnosticOf(() => state.put(resource(B, "2")));
     const diagnostic = await diagnosticOf(() => state.put(resource(B, "2b")));
-    expect(diagnostic?.detail).toMatch(/Not recorded: hosting_service\.b \(id 2b\)\.\nWhat was recorded before is in/);
+    expect(diagnostic?.detail).toMatch(/Not in the state: hosting_service\.b \(id 2b\)\.\nEarlier changes are in/);
     expect(await idsOn(disk)).toEqual({ [A]: "1" });
     await state.close();
     expect([disk.text(journalPath), await idsOn(disk)]).toEqual([undefined, { [A]: "1", [B]: "2b" }]);

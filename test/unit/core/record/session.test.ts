@@ -171,7 +171,7 @@ describe("a write that fails", () => {
     const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
     expect(diagnostic).toMatchObject({ code: "state.unwritable", detail: expect.stringContaining("ENOSPC") });
     expect(diagnostic?.detail).toContain(
-      "Not recorded: hosting_service.a (id 42), the removal of hosting_webhook.old.",
+      "Not in the state: hosting_service.a (id 42), the removal of hosting_webhook.old.",
     );
     expect([...(await found(disk)).resources.keys()]).toEqual(["hosting_webhook.old"]);
     await state.put(resource("hosting_service.b", "43"));
@@ -208,7 +208,7 @@ describe("a write that fails", () => {
     shows = false;
     expect(state.lostLock()).toMatchObject({ diagnostics: [{ code: "state.lost_lock" }] });
     expect(await diagnosticOf(() => state.put(resource("hosting_service.a", "42")))).toMatchObject({
-      detail: expect.stringContaining("Not recorded: hosting_service.a (id 42)."),
+      detail: expect.stringContaining("Not in the state: hosting_service.a (id 42)."),
     });
     expect(await diagnosticOf(() => state.remove("hosting_webhook.b"))).toMatchObject({
       detail: expect.stringContaining("hosting_service.a (id 42), hosting_webhook.b (not created)."),
@@ -249,7 +249,9 @@ describe("a write that fails", () => {
     const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
     expect(diagnostic).toMatchObject({
       code: "state.lost_lock",
-      detail: expect.stringContaining("the last read or write of this run.\nNot recorded: hosting_service.a (id 42)."),
+      detail: expect.stringContaining(
+        "the last read or write of this run.\nNot in the state: hosting_service.a (id 42).",
+      ),
     });
     expect(await diagnosticOf(() => state.close())).toMatchObject({ code: "state.lost_lock" });
     await state.close();

@@ -174,7 +174,7 @@ describe("pull and push", () => {
       text(9),
       /the file beside it that ends in `.backup`/i,
     ],
-    ["what was given, which no backup mends", text(3), "junk", /^Give the text of a whole state file/],
+    ["what was given, which no backup mends", text(3), "junk", /^Provide a complete state file/],
   ])("a damaged text is recognized: %s", async (_reason, stored, given, fix) => {
     const disk = new FakeDisk({ [path]: stored });
     expect(await diagnosticOf(() => push(disk, given))).toMatchObject({

@@ -136,7 +136,9 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     const diagnostic = await diagnosticOf(() => open.put(resource(SERVICE, "2")));
     expect(diagnostic).toMatchObject({
       code: "state.lost_lock",
-      detail: expect.stringMatching(/Now: lock ID id\d+-1, nino@ci-1[\s\S]*Not recorded: hosting_service.a \(id 2\)/),
+      detail: expect.stringMatching(
+        /Now: lock ID id\d+-1, nino@ci-1[\s\S]*Not in the state: hosting_service.a \(id 2\)/,
+      ),
     });
     server.sent();
     expect((await diagnosticOf(() => open.close()))?.code).toBe("state.lost_lock");
@@ -357,7 +359,7 @@ describe("a server that answers that it stored the state, and did not", () => {
     await open.put(resource(SERVICE, "2"));
     expect(await diagnosticOf(() => open.put(resource(SERVICE, "3")))).toMatchObject({
       code: "state.unwritable",
-      detail: expect.stringContaining("Not recorded: hosting_service.a (id 3)"),
+      detail: expect.stringContaining("Not in the state: hosting_service.a (id 3)"),
     });
   });
 
@@ -468,7 +470,7 @@ describe("answers that are not a state", () => {
     server.fault = (line) => (line.startsWith("POST") ? page : undefined);
     expect(await diagnosticOf(() => open.put(resource(SERVICE, "1")))).toMatchObject({
       code: "state.backend",
-      detail: expect.stringContaining("Not recorded: hosting_service.a (id 1)"),
+      detail: expect.stringContaining("Not in the state: hosting_service.a (id 1)"),
     });
   });
 
@@ -552,7 +554,7 @@ describe("a server that fails for a while", () => {
     server.fault = () => ({ broken: "before" });
     expect(await diagnosticOf(() => open.put(resource(SERVICE, "1")))).toMatchObject({
       code: "state.unwritable",
-      detail: expect.stringContaining("Not recorded: hosting_service.a (id 1)"),
+      detail: expect.stringContaining("Not in the state: hosting_service.a (id 1)"),
     });
     server.fault = () => undefined;
     await open.close();

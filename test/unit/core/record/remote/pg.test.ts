@@ -295,7 +295,7 @@ describeWith(POSTGRES)("a state in PostgreSQL", () => {
       const diagnostic = await diagnosticOf(() => state.put(resource(SERVICE, "2")));
       expect(diagnostic).toMatchObject({
         code: "state.lost_lock",
-        detail: expect.stringContaining("Not recorded: hosting_service.a (id 2)"),
+        detail: expect.stringContaining("Not in the state: hosting_service.a (id 2)"),
       });
       await write({}, "3");
       expect((await diagnosticOf(() => state.close()))?.code).toBe("state.lost_lock");
