@@ -92,6 +92,9 @@ const PALE = `(() => {
 const TOO_WIDE = `Math.max(document.documentElement.scrollWidth - innerWidth,
   ...[...document.querySelectorAll(".scroll")].map((one) => one.scrollWidth - one.clientWidth))`;
 
+/** The width of A4 between margins, in pixels. */
+const PAPER = 720;
+
 const LONG = "a-very-long-name-of-a-shop-that-sells-everything.customer-of-an-agency.example";
 
 /** What axe finds. Contrast is left to {@link PALE}, which looks at light and dark. */
@@ -255,7 +258,7 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     expect(complaints).toEqual([]);
   });
 
-  test("every page fits wide and narrow screens, and can be read in light and dark", async () => {
+  test("every page fits wide and narrow screens and paper, and can be read in light and dark", async () => {
     const sandbox = await site();
     excuseViolations(sandbox, "no server would send such a domain");
     const made = await furnish(sandbox);
@@ -280,9 +283,9 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     const cutOff =
       "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length";
     expect(await page.evaluate(cutOff), "a long request leaves room for its key").toBe(0);
-    for (const path of paths(made)) {
+    for (const [nth, path] of paths(made).entries()) {
       await page.goto(sandbox.controlUrl + path);
-      for (const width of [1440, 1280, 1000, 768, 360]) {
+      for (const width of [360, ...sampled([1440, 1280, 1000, 768], 4, nth)]) {
         await page.setViewport({ width, height: 800 });
         expect(await page.evaluate(TOO_WIDE), `${path} at ${width}`).toBeLessThanOrEqual(0);
       }
@@ -292,6 +295,15 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
         await page.emulateMediaFeatures([still, { name: "prefers-color-scheme", value }]);
         expect(await page.evaluate(PALE), `${path} in ${value}`).toEqual([]);
       }
+      await page.setViewport({ width: PAPER, height: 800 });
+      await page.emulateMediaType("print");
+      expect(await page.evaluate(TOO_WIDE), `${path}, printed`).toBeLessThanOrEqual(0);
+      const controls =
+        "[...document.querySelectorAll('nav, button, input')].filter((one) => one.checkVisibility()).length";
+      expect(await page.evaluate(controls), `${path}: no navigation, no buttons`).toBe(0);
+      const ink = "getComputedStyle(document.querySelector('h1')).color";
+      expect(await page.evaluate(ink), "black on white").toBe("rgb(23, 32, 43)");
+      await page.emulateMediaType("screen");
     }
     expect(complaints).toEqual([]);
 
@@ -300,7 +312,7 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     expect(await page.evaluate(PALE), "the check itself").toEqual(["H1.none rgb(85, 85, 85)"]);
   });
 
-  // Either of them in `npm test`, both in `npm run test:long pages`.
+  // Each second page in one of them; each page in both in `npm run test:long pages`.
   test("axe finds nothing on any page, narrow and folded or wide and open", async () => {
     const sandbox = await site();
     const made = await furnish(sandbox);
@@ -309,7 +321,7 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
     const folded = { width: 360, isOpen: false };
     const open = { width: 1440, isOpen: true };
-    for (const [nth, path] of paths(made).entries()) {
+    for (const [nth, path] of sampled(paths(made), 2).entries()) {
       await page.goto(sandbox.controlUrl + path);
       await page.evaluate(axe);
       for (const { width, isOpen } of sampled([folded, open], 2, nth)) {
@@ -321,26 +333,5 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
     expect(complaints).toEqual([]);
     await page.evaluate(`document.querySelector("h1").innerHTML = "<img src='/dashboard/icon.svg'>"`);
     expect(await page.evaluate(FINDINGS), "the check itself").not.toEqual([]);
-  });
-
-  test("prints what a page says: no navigation, no buttons, nothing cut off", async () => {
-    const sandbox = await site();
-    const made = await furnish(sandbox);
-    // The width of A4 between margins.
-    const { page } = await openPage(browser, { width: 720, dark: true });
-    await page.emulateMediaType("print");
-    for (const path of paths(made)) {
-      await page.goto(sandbox.controlUrl + path);
-      expect(await page.evaluate(TOO_WIDE), path).toBeLessThanOrEqual(0);
-      expect(
-        await page.evaluate(
-          "[...document.querySelectorAll('nav, button, input')].filter((one) => one.checkVisibility()).length",
-        ),
-        path,
-      ).toBe(0);
-      expect(await page.evaluate("getComputedStyle(document.querySelector('h1')).color"), "black on white").toBe(
-        "rgb(23, 32, 43)",
-      );
-    }
   });
 });

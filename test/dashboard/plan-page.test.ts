@@ -94,19 +94,19 @@ describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
   ] as const;
   const NAMES = ["agency", "hostile", "recorded"] as const;
 
-  const CASES = NAMES.flatMap((name) => [360, 768, 1440].map((width) => ({ name, width })));
-  /** Axe takes most of the time: each page and each width once, and all of them in `npm run test:long pages`. */
-  const AXED = sampled(CASES, 4);
+  const ALL = NAMES.flatMap((name) => [360, 768, 1440].map((width) => ({ name, width })));
+  /** Each page with two widths, and axe, which takes most of the time, on one look of each; all in `npm run test:long pages`. */
+  const CASES = sampled(ALL, 2).map((one, nth) => ({ ...one, axed: sampled(LOOKS, 3, nth) }));
 
   test.each(CASES)(
     "$name at $width px, light, dark and printed: fits, axe finds nothing, no request, no complaint",
-    async (one) => {
-      const { name, width } = one;
-      const findings = () => (AXED.includes(one) ? page.evaluate(FINDINGS) : []);
+    async ({ name, width, axed }) => {
       const { page, complaints, requests } = await opened({ width, height: 900 }, name);
       await page.evaluate(axe);
       await page.evaluate("window.folded = [...document.querySelectorAll('details:not([open])')]");
-      for (const { look, media } of LOOKS) {
+      for (const each of LOOKS) {
+        const { look, media } = each;
+        const findings = () => (axed.includes(each) ? page.evaluate(FINDINGS) : []);
         await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: look === "light" ? "light" : "dark" }]);
         await page.emulateMediaType(media);
         expect(await page.evaluate("getComputedStyle(document.querySelector('section')).borderRadius")).not.toBe("0px");
