@@ -60,13 +60,13 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "100 orders": { declare: orders(100) },
   "70 orders, one after the other": { declare: { ...orders(70), guards: { max_spend: { USD: 1_000_000 } } } },
-  "300 suspensions": { seeded: 300, before: suspend },
-  "services with grants, and webhooks, in an account of 450 services": {
-    seeded: 450,
+  "100 suspensions": { seeded: 100, before: suspend },
+  "services with grants, and webhooks, in an account of 250 services": {
+    seeded: 250,
     declare: { ...orders(30, { grants: shares }), webhooks: each(5, "hook", hook) },
   },
   "grants of services that are there, orders and webhooks, after somebody was asked": {
-    seeded: 450,
+    seeded: 250,
     asked: true,
     async before(project, seeded) {
       await suspend(project, seeded.slice(0, 20));
