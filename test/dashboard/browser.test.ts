@@ -4,7 +4,7 @@ import type { Browser, Page } from "puppeteer-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { sampled } from "../reliability/support/long.ts";
-import { openBrowser, openPage } from "../support/browser.ts";
+import { openBrowser, openPage, show } from "../support/browser.ts";
 import { describeWith } from "../support/needing.ts";
 import { CHROMIUM } from "../support/programs.ts";
 import { excuseViolations } from "../support/sandbox.ts";
@@ -270,7 +270,6 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
       events: ["invoice.paid"],
     });
     const { page, complaints } = await openPage(browser);
-    const still = { name: "prefers-reduced-motion", value: "reduce" };
     await ask(
       sandbox,
       "GET",
@@ -291,19 +290,19 @@ describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
       }
       await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
       expect(await page.evaluate(TOO_WIDE), `${path}, everything open`).toBeLessThanOrEqual(0);
-      for (const value of ["light", "dark"]) {
-        await page.emulateMediaFeatures([still, { name: "prefers-color-scheme", value }]);
+      for (const value of ["light", "dark"] as const) {
+        await show(page, "screen", value);
         expect(await page.evaluate(PALE), `${path} in ${value}`).toEqual([]);
       }
       await page.setViewport({ width: PAPER, height: 800 });
-      await page.emulateMediaType("print");
+      await show(page, "print", "dark");
       expect(await page.evaluate(TOO_WIDE), `${path}, printed`).toBeLessThanOrEqual(0);
       const controls =
         "[...document.querySelectorAll('nav, button, input')].filter((one) => one.checkVisibility()).length";
       expect(await page.evaluate(controls), `${path}: no navigation, no buttons`).toBe(0);
       const ink = "getComputedStyle(document.querySelector('h1')).color";
       expect(await page.evaluate(ink), "black on white").toBe("rgb(23, 32, 43)");
-      await page.emulateMediaType("screen");
+      await show(page, "screen", "dark");
     }
     expect(complaints).toEqual([]);
 

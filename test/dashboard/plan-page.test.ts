@@ -9,7 +9,7 @@ import type { Plan } from "../../src/core/model/index.ts";
 import { wordsOfType } from "../../src/project/saved-plan.ts";
 import { renderPlanHtml, renderRecordedHtml } from "../../src/report/index.ts";
 import { sampled } from "../reliability/support/long.ts";
-import { openBrowser, openPage } from "../support/browser.ts";
+import { openBrowser, openPage, show } from "../support/browser.ts";
 import { describeWith } from "../support/needing.ts";
 import { CHROMIUM } from "../support/programs.ts";
 import { fixOf } from "../support/remedies.ts";
@@ -107,8 +107,9 @@ describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
       for (const each of LOOKS) {
         const { look, media } = each;
         const findings = () => (axed.includes(each) ? page.evaluate(FINDINGS) : []);
-        await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: look === "light" ? "light" : "dark" }]);
-        await page.emulateMediaType(media);
+        await show(page, media, look === "light" ? "light" : "dark");
+        const dark = "matchMedia('(prefers-color-scheme: dark)').matches";
+        expect(await page.evaluate(dark), look).toBe(look !== "light");
         expect(await page.evaluate("getComputedStyle(document.querySelector('section')).borderRadius")).not.toBe("0px");
         if (process.env.PLAN_PICTURES)
           await page.screenshot({ path: `${process.env.PLAN_PICTURES}/${name}-${width}-${look}.png`, fullPage: true });
