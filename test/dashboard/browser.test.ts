@@ -115,7 +115,7 @@ async function ordered(): Promise<{ sandbox: Sandbox; id: number; state: () => s
   return { sandbox, id, state };
 }
 
-describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 30_000 }, () => {
+describeWith(CHROMIUM)("the dashboard in Chromium", { timeout: 90_000 }, () => {
   let browser: Browser;
 
   beforeAll(async () => {

@@ -4,6 +4,7 @@
  */
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { sampled } from "../reliability/support/long.ts";
 import { calmClock } from "../support/calm-clock.ts";
 import { type Project, type ProjectOptions, startProject } from "../support/project.ts";
 
@@ -109,7 +110,7 @@ async function others(project: Project, count: number): Promise<void> {
 const isNear = (estimate: number, actual: number) => Math.abs(estimate - actual) <= Math.max(2, actual / 10);
 
 describe("the estimate of a plan is what happens:", () => {
-  it.each(Object.entries(CASES))(
+  it.each(sampled(Object.entries(CASES), 2))(
     "%s",
     async (_, { seeded = 0, pinned = {}, declare, asked = false, before, ...host }) => {
       const clock = calmClock();
