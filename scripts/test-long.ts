@@ -57,7 +57,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "objects that addresses of the provider pass on, killed before each effect",
     tests: "test/conformance/terraform-handover.test.ts",
   },
-  forms: { what: "random forms of every value", tests: "test/journeys/own-forms-any.test.ts" },
+  journeys: {
+    what: "the journeys, with random courses and forms, every shape of the lists, and all old files",
+    tests: "test/journeys",
+  },
   openapi: { what: "the limit of every endpoint at every server", tests: "test/openapi/matrix.test.ts" },
   metamorphic: {
     what: "every change of several objects, with every fault, behind YAML, stacks and Terraform",

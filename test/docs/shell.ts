@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { builtPackage } from "../support/built-package.ts";
 import { installConstructs } from "../support/constructs.ts";
-import { builtProgram } from "../support/program.ts";
 import { startSandbox } from "../support/sandbox.ts";
 import { type Block, type Page, root } from "./markdown.ts";
+import { residentProgram } from "./resident.ts";
 
 /** Time limit for the blocks of one page, in milliseconds. */
 const PAGE_MS = 150_000;
@@ -46,9 +46,10 @@ export async function runPage(page: Page): Promise<Run[]> {
     string,
   ];
   const sandbox = await startSandbox({ rateLimit: 0, jobSeconds: 0, provisioningSeconds: 0 });
+  const program = await residentProgram();
   try {
     for (const folder of [bin, out, project]) await mkdir(folder, { recursive: true });
-    await writeWrapper(bin);
+    await writeFile(path.join(bin, "hostform"), program.script, { mode: 0o755 });
     if (usesConstructs(page)) await installConstructs(project);
     else await linkPackage(project);
     await writeFile(path.join(base, "page.sh"), await script(blocks, out));
@@ -83,6 +84,7 @@ export async function runPage(page: Page): Promise<Run[]> {
     }
     return runs;
   } finally {
+    program.close();
     await sandbox.close();
     await rm(base, { recursive: true, force: true });
   }
@@ -93,13 +95,6 @@ const { GOGC = "", GOMAXPROCS = "" } = process.env;
 const QUICK_GO = { GOGC, GOMAXPROCS };
 
 const COLOURED = ["init", "plan", "apply", "destroy", "import", "show", "validate", "test"];
-
-/** Writes the command `hostform`, which runs the built program, to the folder `bin` on the PATH of the page. */
-async function writeWrapper(bin: string): Promise<void> {
-  const file = path.join(bin, "hostform");
-  await writeFile(file, `#!/bin/bash\nexec "${process.execPath}" "${await builtProgram()}" "$@"\n`);
-  await chmod(file, 0o755);
-}
 
 /**
  * Links the built files so that `import … from "hostform/client"` works in the folder. Omits the schemas, because

@@ -107,11 +107,11 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["import", "hosting_service.www", "1"],
 ];
 
-/** What `npm test` takes of the commands: a tenth of them, the next answer another tenth; `npm run test:long hostile` all. */
+/** What `npm test` takes of the commands: one of them, the next answer the next one; `npm run test:long hostile` all. */
 let turn = 0;
 function sampled(commands: typeof COMMANDS): typeof COMMANDS {
   turn += 1;
-  return LONG ? commands : commands.filter((_, at) => at % 10 === turn % 10);
+  return LONG ? commands : commands.filter((_, at) => at === turn % commands.length);
 }
 
 /** Everything that one way of answering makes the commands do; each holds to what `answer` asks of it. */
@@ -239,7 +239,11 @@ describe("a hostile answer is answered", () => {
       `${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(10_000)}HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}`,
     ],
   ])("what is not HTTP: %s", { timeout: 120_000 }, async (why, bytes) => {
-    await ask(await saying(bytes), [["plan"], ["services"], ["plan", "--json"], ["apply", "--auto-approve"]], why);
+    await ask(
+      await saying(bytes),
+      sampled([["plan"], ["services"], ["plan", "--json"], ["apply", "--auto-approve"]]),
+      why,
+    );
   });
 });
 
@@ -281,7 +285,7 @@ describe("hostile texts go through everything", () => {
     `::set-env name=A::x\n${OF_AGENTS.join("\n")}`,
     ...fc.sample(
       markup.filter((text) => text.trim() !== ""),
-      { numRuns: LONG ? 12 : 2, seed: 7 },
+      { numRuns: LONG ? 12 : 1, seed: 7 },
     ),
   ];
 

@@ -10,14 +10,13 @@ const sources = globSync("**/*.ts", { cwd: ROOT }).filter((file) => file !== TAB
 const all = new Map(sources.map((file) => [file, readFileSync(path.join(ROOT, file), "utf8")]));
 
 it("a message, an error or a condition uses each code of the table", () => {
-  const text = [...all.values()].join("\n");
-  const isEmitted = (code: string) => {
-    const name = code.replaceAll(".", "\\.");
-    const condition = code.replace(/^condition\./, "");
-    const call = new RegExp(`["'\`]${name}(?:/[\\w-]+)?["'\`]|^ {2}${name}: |conditionFor\\("${condition}[/"]`, "m");
-    return call.test(text);
-  };
-  expect(Object.keys(codes).filter((code) => !isEmitted(code))).toEqual([]);
+  const emitted = new Set<string>();
+  for (const text of all.values()) {
+    for (const [, code = ""] of text.matchAll(/["'`]([\w.]+)(?:\/[\w-]+)?(?=["'`])/g)) emitted.add(code);
+    for (const [, code = ""] of text.matchAll(/^ {2}([\w.]+): /gm)) emitted.add(code);
+    for (const [, condition = ""] of text.matchAll(/conditionFor\("(\w+)[/"]/g)) emitted.add(`condition.${condition}`);
+  }
+  expect(Object.keys(codes).filter((code) => !emitted.has(code))).toEqual([]);
 });
 
 /** Folders whose texts are all in the catalogue. */

@@ -25,8 +25,7 @@ describe.each(LIBRARIES)("adopt --format %s", (library) => {
   it("writes a program of an account with every kind that plans no change; a second run adds files", async () => {
     const project = await startProject({ pinned: COUNTABLE });
     const { control } = project;
-    // How many requests 300 services take is asked in adopt.test.ts: the format is written from the same answers.
-    const services = library === "cdktn" ? 60 : 5;
+    const services = 5;
     fillAgency(control, { services });
     control.seedServices({ plan_id: 31 });
     // A name that a resource of another kind has, and texts that mean something in a stack.

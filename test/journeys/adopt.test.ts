@@ -25,9 +25,9 @@ async function declared({ dir }: Project): Promise<Record<string, string>> {
   );
 }
 
-describe("an account of 300 services, 450 grants, 12 webhooks and 41 client accounts", () => {
-  it("is adopted with at most 309 requests; then a plan has no changes, and a second run adds nothing", async () => {
-    const project = await agency(300);
+describe("an account of 120 services, 180 grants, 12 webhooks and 41 client accounts", () => {
+  it("is adopted with at most 129 requests; then a plan has no changes, and a second run adds nothing", async () => {
+    const project = await agency(120);
     const asked: string[] = [];
     project.answer = (question) => {
       asked.push(question);
@@ -36,13 +36,13 @@ describe("an account of 300 services, 450 grants, 12 webhooks and 41 client acco
     const ran = await project.run("adopt");
     expect(ran.code, ran.text).toBe(0);
     const sent = project.sent();
-    expect(sent.length).toBeLessThanOrEqual(309);
+    expect(sent.length).toBeLessThanOrEqual(129);
     expect(sent.filter((line) => !line.startsWith("GET "))).toEqual([]);
     expect(asked).toHaveLength(1);
-    expect(ran.err).toContain("300 services");
-    expect(ran.out).toContain("Adopted 300 services, 450 grants, 12 webhooks, 41 client accounts");
+    expect(ran.err).toContain("120 services");
+    expect(ran.out).toContain("Adopted 120 services, 180 grants, 12 webhooks, 41 client accounts");
     expect(ran.out).toContain("Plan: no changes");
-    expect((await project.state()).resources.size).toBe(300 + 450 + 12 + 41);
+    expect((await project.state()).resources.size).toBe(120 + 180 + 12 + 41);
     await project.expectNoChanges();
     // What a plan reads afterwards: everything, the grants of fifty services, or what changes.
     const read: number[] = [];
@@ -51,13 +51,13 @@ describe("an account of 300 services, 450 grants, 12 webhooks and 41 client acco
       expect((await project.run("plan", ...flags)).code).toBe(0);
       read.push(project.sent().length);
     }
-    expect(read).toEqual([305, 55, 0]);
+    expect(read).toEqual([124, 54, 0]);
 
     // What sites have in common is written once.
     const files = await declared(project);
     expect(files["hosting.yaml"]).toMatch(/^templates:$/m);
     const lines = Object.values(files).join("").split("\n");
-    expect(lines.filter((line) => line !== "").length).toBeLessThan(1_900);
+    expect(lines.filter((line) => line !== "").length).toBeLessThan(900);
 
     const [before, state] = [await declared(project), await project.stateText()];
     const again = await project.run("adopt", "--auto-approve");

@@ -45,21 +45,7 @@ function start(
 /** A command line, after `sandbox --`, that runs hostform itself. */
 const inSandbox = (...args: readonly string[]) => ["sandbox", "--auto-pay", "--", process.execPath, MAIN, ...args];
 
-describe("a first project", () => {
-  it("init, validate, plan: nothing is needed but a folder", async () => {
-    const dir = temporaryFolder();
-    expect(hostform(dir, ["init", "--project", "acme"])).toMatchObject({ status: 0 });
-    expect(hostform(dir, ["validate"])).toMatchObject({ status: 0, stderr: "" });
-    await writeFile(
-      path.join(dir, "acme.hosting.yaml"),
-      "services:\n  www: {plan_id: 11, currency: USD, domain: www.acme.example}\n",
-    );
-    const planned = hostform(dir, inSandbox("plan", "--detailed-exitcode"));
-    expect(planned.stderr).toBe("");
-    expect(planned.stdout).toContain("hosting_service.www");
-    expect(planned.status, "the exit code of the command is the sandbox's").toBe(2);
-  });
-
+describe("apply in a sandbox", () => {
   it("without a terminal nobody is asked and nothing is applied", async () => {
     const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.yaml"), "project: acme\nservices:\n  vps: {plan_id: 31, currency: USD}\n");

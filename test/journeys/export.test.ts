@@ -1,5 +1,5 @@
 /** From YAML to the real Terraform by `hostform export`: the same account, the same state, nothing to do. */
-import { cp, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { idempotencyKey } from "../../src/core/lifecycle/creating.ts";
@@ -162,16 +162,5 @@ describeWith(TERRAFORM)("export to Terraform", { timeout: 90_000 }, () => {
     expect(project.changesSent()).toEqual([]);
     await project.expectNoChanges();
     await hostform(project, "plan", "--detailed-exitcode");
-  });
-
-  it.each(["agency", "two-accounts"])("says in Terraform all that the example %s says", async (name) => {
-    const project = await startProject({});
-    await cp(path.resolve(import.meta.dirname, "../../examples", name), project.dir, { recursive: true });
-    await hostform(project, "apply", "--auto-approve");
-    await hostform(project, "export", "--out", ".");
-    await project.init();
-    await project.well("fmt", "-check", "-diff", "-no-color");
-    expect(await project.validate()).toEqual([]);
-    await project.expectNoChanges();
   });
 });

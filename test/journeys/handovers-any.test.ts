@@ -5,10 +5,10 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
-import fc from "../support/fc.ts";
+import fc, { runs } from "../support/fc.ts";
 import { type Project, startProject } from "../support/project.ts";
 
-const STEPS = 12;
+const STEPS = runs(20);
 
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "forget" };
 const STACK = ["--stack", "."] as const;

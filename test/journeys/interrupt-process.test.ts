@@ -78,26 +78,6 @@ function started(dir: string, { url, tokens }: { url: string; tokens: { agency: 
 }
 
 describe("a process that is interrupted", () => {
-  it("once: ends with what was in flight, not with what waits for a minute", { timeout: 60_000 }, async () => {
-    const { run, orders, arrived, answer } = await begin(5);
-    const apply = run("apply", "--auto-approve");
-    await arrived;
-    apply.child.kill("SIGINT");
-    await apply.says("sends no more requests");
-    const inFlight = orders().length;
-    answer();
-    const { code, out } = await apply.ended;
-    expect(code).toBe(1);
-    expect(orders().length).toBeLessThanOrEqual(inFlight + 8);
-    expect(orders().length).toBeLessThan(PER_MINUTE);
-    const done = orders().length;
-    expect(out).toContain(`Apply interrupted: ${done} of ${ORDERS} changes completed, ${ORDERS - done} not started.`);
-    expect(out.match(/^ {2}hosting_service\.site\d+$/gm)).toHaveLength(ORDERS);
-
-    const resolved = await run("resolve").ended;
-    expect(resolved.out).not.toContain("hosting_service");
-  });
-
   it("twice: ends at once, with the summary; only what was in flight has no known outcome", {
     timeout: 60_000,
   }, async () => {

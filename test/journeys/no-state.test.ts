@@ -36,14 +36,14 @@ async function cloned(declare: object, more: Partial<Parameters<typeof startProj
 const codes = async (project: Project) => (await project.plan()).diagnostics.map(({ code }) => code);
 const orders = ({ control }: Project) => control.list("services").length;
 
-describe("50 sites with grants and webhooks, without their state", () => {
+describe("15 sites with grants and webhooks, without their state", () => {
   it("are one error in text, comment and page; JSON keeps all; an adoption recovers them", async () => {
-    const project = await cloned(agency(50));
+    const project = await cloned(agency(15));
     const files = ["--report", "plan.md", "--report", "plan.html"];
     const ran = await project.run("plan", ...files);
     expect(ran.code).toBe(1);
     expect(ran.text.match(/^Error: .*/gm)).toEqual([
-      "Error: This project has no state here (hosting.tfstate), but the account has 53 of its objects [state.missing]",
+      "Error: This project has no state here (hosting.tfstate), but the account has 18 of its objects [state.missing]",
     ]);
     expect(ran.text).not.toContain("Warning:");
     expect(ran.text.split("\n").length).toBeLessThan(20);
@@ -53,8 +53,8 @@ describe("50 sites with grants and webhooks, without their state", () => {
     for (const text of [ran.text, comment, page]) {
       const words = text?.replaceAll("&quot;", '"').replace(/\s+/g, " ");
       expect(words).toContain("This project has no state here (hosting.tfstate)");
-      expect(words).toMatch(/This causes 53 errors \[plan\.exists\]: (?:hosting_[\w.-]+,? ){3}and 50 more\./);
-      expect(words).toMatch(/This causes 100 skipped changes \[apply\.skipped\]: (?:[^ ]+ ){3}and 97 more\./);
+      expect(words).toMatch(/This causes 18 errors \[plan\.exists\]: (?:hosting_[\w.-]+,? ){3}and 15 more\./);
+      expect(words).toMatch(/This causes 30 skipped changes \[apply\.skipped\]: (?:[^ ]+ ){3}and 27 more\./);
       expect(words).toContain("hostform adopt --declared");
       expect(words).toContain("The plan has 1 error and cannot be applied.");
     }
@@ -63,14 +63,14 @@ describe("50 sites with grants and webhooks, without their state", () => {
     };
     const { diagnostics } = hostform;
     const symptoms = diagnostics.filter(({ code }) => code === "plan.exists");
-    expect(symptoms).toHaveLength(53);
+    expect(symptoms).toHaveLength(18);
     expect(symptoms.every(({ because }) => because === "state.missing")).toBe(true);
-    expect(diagnostics.filter(({ code }) => code === "apply.skipped")).toHaveLength(100);
+    expect(diagnostics.filter(({ code }) => code === "apply.skipped")).toHaveLength(30);
 
     const applied = await project.run("apply", "--auto-approve", "--partial");
     expect(applied.code).toBe(1);
     const adopted = await project.run("adopt", "--declared", "--auto-approve");
-    expect(adopted.text).toContain("Adopted 50 services, 100 grants, 2 webhooks, 1 client account.");
+    expect(adopted.text).toContain("Adopted 15 services, 30 grants, 2 webhooks, 1 client account.");
     await project.expectNoChanges();
     expect(project.changesSent()).toEqual([]);
   }, 60_000);
@@ -185,13 +185,13 @@ describe("the missing state", () => {
 
 describe("an apply in which many changes are skipped", () => {
   it("names them once, under the failure that caused it", async () => {
-    const grants = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`p${at}@x.example`, "view"]));
+    const grants = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`p${at}@x.example`, "view"]));
     const project = await startProject({ declare: { project: "one", services: { www: site("w.example", grants) } } });
     project.control.addFault({ method: "POST", path: "/services", phase: "before", status: 422, times: 1 });
     const ran = await project.run("apply", "--auto-approve");
     expect(ran.code).toBe(1);
     const words = ran.text.replace(/\s+/g, " ");
-    expect(words).toMatch(/This causes 100 skipped changes \[apply\.skipped\]: (?:\S+ ){3}and 97 more\./);
+    expect(words).toMatch(/This causes 20 skipped changes \[apply\.skipped\]: (?:\S+ ){3}and 17 more\./);
     expect(words).not.toContain("Skipped:");
     expect(words).not.toContain("Skipped hosting_grant");
   });

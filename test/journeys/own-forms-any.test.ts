@@ -4,7 +4,7 @@ import { fc } from "../support/fc.ts";
 import { type Project, startProject } from "../support/project.ts";
 import { rewritingHost } from "../support/rewriting-host.ts";
 
-const RUNS = process.env.HOSTFORM_LONG === "1" ? 100 : 8;
+const RUNS = process.env.HOSTFORM_LONG === "1" ? 100 : 4;
 
 interface Form {
   readonly what: string;

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { PROFILE_SWITCHES, type Profile } from "../../src/sandbox/index.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { startProject } from "../support/project.ts";
 
 const emails = Array.from({ length: 6 }, (_, at) => `dev${at}@acme.example`);
@@ -34,8 +35,11 @@ function pageZeros(project: Awaited<ReturnType<typeof startProject>>): number {
   return asked;
 }
 
-const counted = PROFILE_SWITCHES.envelope.flatMap((envelope) =>
-  PROFILE_SWITCHES.past_end.map((past_end): Partial<Profile> => ({ envelope, past_end, pages: "from_zero" })),
+/** Each envelope with another end of the list. */
+const counted = PROFILE_SWITCHES.envelope.flatMap((envelope, nth) =>
+  sampled(PROFILE_SWITCHES.past_end, PROFILE_SWITCHES.past_end.length, nth).map(
+    (past_end): Partial<Profile> => ({ envelope, past_end, pages: "from_zero" }),
+  ),
 );
 
 describe("pages counted from 0", () => {

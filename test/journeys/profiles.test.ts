@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { PROFILE_SETS, PROFILE_SWITCHES } from "../../src/sandbox/index.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { pairwise } from "../support/pairwise.ts";
 import { ask, begin, order } from "../support/profile-life.ts";
 
@@ -21,7 +22,7 @@ describe("the first apply, and data sources", { timeout: 60_000 }, () => {
 });
 
 describe("a service that is gone, with its grants", () => {
-  it.each(PROFILE_SWITCHES.error_bodies)(
+  it.each(sampled(PROFILE_SWITCHES.error_bodies, 2))(
     "is reported, and nothing is ordered, with 404s that are %s",
     async (error_bodies) => {
       const project = await begin({ error_bodies });
@@ -51,7 +52,7 @@ describe("a service that is gone, with its grants", () => {
 
 describe("a minute that somebody else used up", () => {
   const { retry_after, rate_headers, too_many, rate } = PROFILE_SWITCHES;
-  it.each(pairwise({ retry_after, rate_headers, too_many, rate }))(
+  it.each(sampled(pairwise({ retry_after, rate_headers, too_many, rate }), 2))(
     "is waited for, and nothing is lost ($retry_after, $rate_headers, $too_many, $rate)",
     async (profile) => {
       const project = await begin(profile, { rateLimit: 8 });

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type Project, type Ran, startProject } from "../support/project.ts";
 
 const ONE = { project: "one", services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example" } } };
@@ -26,29 +26,40 @@ async function expectRefused(project: Project, state: string | undefined, run: R
   expect(await project.stateText()).toBe(state);
 }
 
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
-
-/** A server that answers everything with the same page. */
-async function page(status: number, body: string, type = "text/html"): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(status, { "content-type": type }).end(body));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closing.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+/** Puts a server in place of the host that answers everything with the same page. @param status 0: it is closed by then. */
+const answeredBy =
+  (status: number, body = "") =>
+  async (env: Project["env"]): Promise<void> => {
+    const server = createServer((_, response) => response.writeHead(status, { "content-type": "text/html" }).end(body));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    env.HOSTING_BASE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const close = () => {
+      server.closeAllConnections();
+      server.close();
+    };
+    if (status === 0) close();
+    else onTestFinished(close);
+  };
 
 describe("hostform apply", () => {
   const run = (project: Project) => project.run("apply", "--auto-approve");
 
-  it("explains a wrong token", async () => {
+  it.each<[what: string, happen: (env: Project["env"]) => unknown, words: readonly RegExp[]]>([
+    [
+      "a wrong token",
+      (env) => Object.assign(env, { HOSTING_TOKEN: "sandbox-nobody-token-0123456789" }),
+      [/401/, /token/i],
+    ],
+    ["a base URL that is not there", (env) => delete env.HOSTING_BASE_URL, [/No base URL/, /HOSTING_BASE_URL/]],
+    ["a base URL without TLS", (env) => Object.assign(env, { HOSTING_BASE_URL: "http://api.acme.example" }), [/https/]],
+    ["a server that cannot be reached", answeredBy(0), [/could not be reached/, /http:\/\/127\.0\.0\.1:\d+/]],
+    ["a server that answers HTML", answeredBy(200, "<!doctype html><title>Welcome</title>"), [/HTML/, /base URL/i]],
+    ["a server that redirects", answeredBy(302), [/redirect/]],
+    ["a server that fails", answeredBy(503, "<html>maintenance</html>"), [/503/]],
+  ])("explains %s", async (_, happen, words) => {
     const { project, state } = await applied();
-    project.env.HOSTING_TOKEN = "sandbox-nobody-token-0123456789";
-    await expectRefused(project, state, await run(project), [/401/, /token/i]);
+    await happen(project.env);
+    await expectRefused(project, state, await run(project), words);
   });
 
   it("explains a token that is not there", async () => {
@@ -58,48 +69,10 @@ describe("hostform apply", () => {
     expect(project.sent()).toEqual([]);
   });
 
-  it("explains a base URL that is not there", async () => {
-    const { project, state } = await applied();
-    project.env.HOSTING_BASE_URL = undefined;
-    await expectRefused(project, state, await run(project), [/No base URL/, /HOSTING_BASE_URL/]);
-  });
-
-  it("refuses to send a token over plain http", async () => {
-    const { project, state } = await applied();
-    project.env.HOSTING_BASE_URL = "http://api.acme.example";
-    await expectRefused(project, state, await run(project), [/https/]);
-  });
-
   it("explains a token that may only look, naming the ability", async () => {
     const { project, state } = await applied();
     project.env.HOSTING_TOKEN = project.sandbox.tokens.viewer;
     await expectRefused(project, state, await run(project), [/403/, /technical/]);
-  });
-
-  it("explains a server that cannot be reached", async () => {
-    const { project, state } = await applied();
-    const address = await page(200, "");
-    closing.splice(0).forEach((close) => void close());
-    project.env.HOSTING_BASE_URL = address;
-    await expectRefused(project, state, await run(project), [/could not be reached/, new RegExp(address)]);
-  });
-
-  it("explains a server that answers HTML", async () => {
-    const { project, state } = await applied();
-    project.env.HOSTING_BASE_URL = await page(200, "<!doctype html><title>Welcome</title>");
-    await expectRefused(project, state, await run(project), [/HTML/, /base URL/i]);
-  });
-
-  it("explains a server that redirects", async () => {
-    const { project, state } = await applied();
-    project.env.HOSTING_BASE_URL = await page(302, "");
-    await expectRefused(project, state, await run(project), [/redirect/]);
-  });
-
-  it("explains a server that fails", async () => {
-    const { project, state } = await applied();
-    project.env.HOSTING_BASE_URL = await page(503, "<html>maintenance</html>");
-    await expectRefused(project, state, await run(project), [/503/]);
   });
 
   it("explains a damaged state and leaves it as it is", async () => {
@@ -145,12 +118,6 @@ migration_requests:
 const MISTAKEN_LINES = [4, 5, 6, 7, 9, 10, 12, 16, 17, 21];
 
 describe("a view-only token", () => {
-  it("plans what it may see", async () => {
-    const project = await startProject({ declare: ONE, token: "viewer" });
-    const plan = await project.plan();
-    expect(plan.changes.map(({ actions }) => actions[0])).toEqual(["create"]);
-  });
-
   it("orders nothing, and the failure of the order says what it lacks", async () => {
     const project = await startProject({ declare: ONE, token: "viewer" });
     const ran = await project.run("apply", "--auto-approve");

@@ -3,7 +3,7 @@
  * that nothing of ours decides what counts.
  */
 import { describe, expect, it } from "vitest";
-import { fc } from "../support/fc.ts";
+import { fc, runs } from "../support/fc.ts";
 import { type Project, startProject } from "../support/project.ts";
 import { anotherStop, type Moment, momentWithin, stopAt } from "../support/stopping.ts";
 
@@ -204,6 +204,6 @@ function same(text: string, body: object): boolean {
 
 describe("Ctrl-C at any request of any plan, once or twice", () => {
   it("sends nothing that was not on a socket; the next run creates nothing twice and asks about nothing that was not sent", async () => {
-    await fc.assert(fc.asyncProperty(cases, check), { numRuns: Number(process.env.HOSTFORM_RUNS ?? 25) });
+    await fc.assert(fc.asyncProperty(cases, check), { numRuns: Number(process.env.HOSTFORM_RUNS ?? runs(25)) });
   }, 600_000);
 });

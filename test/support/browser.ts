@@ -1,5 +1,5 @@
 /** A headless Chromium for tests of pages, with its errors and warnings. */
-import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import puppeteer, { type Browser, type CDPSession, type Page } from "puppeteer-core";
 import { onTestFinished } from "vitest";
 import { CHROMIUM } from "./programs.ts";
 
@@ -66,4 +66,17 @@ export async function openPage(
     if (why !== "net::ERR_ABORTED") complaints.push(`${request.url()}: ${why}`);
   });
   return { page, complaints };
+}
+
+const sessions = new WeakMap<Page, CDPSession>();
+
+/** Shows a page on a screen or on paper, in light or dark, without motion. Puppeteer's two calls each take back the other one. */
+export async function show(page: Page, media: "screen" | "print", scheme: "light" | "dark"): Promise<void> {
+  const session = sessions.get(page) ?? (await page.createCDPSession());
+  sessions.set(page, session);
+  const features = [
+    { name: "prefers-color-scheme", value: scheme },
+    { name: "prefers-reduced-motion", value: "reduce" },
+  ];
+  await session.send("Emulation.setEmulatedMedia", { media, features });
 }

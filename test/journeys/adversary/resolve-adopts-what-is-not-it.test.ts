@@ -2,7 +2,6 @@
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
-const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid" as const] };
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 
 it("resolve with a resource name and two pending instances does not settle an arbitrary one", async () => {
@@ -18,16 +17,4 @@ it("resolve with a resource name and two pending instances does not settle an ar
   await project.run("apply", "--auto-approve");
   expect(ran.code, ran.text).toBe(1);
   expect(of("b@acme.example")).toBe(b); // not revoked
-});
-
-it("resolve --adopt of a webhook that was there before the request, with another URL, is refused: the next apply would delete it", async () => {
-  const project = await startProject({ declare: { project: "x", webhooks: { a: HOOK } } });
-  const other = project.control.create("webhooks", { url: "https://other.example", events: ["service.expiring"] });
-  project.control.addFault({ method: "POST", path: "/webhooks", phase: "before", drop: true, times: 9 });
-  await project.run("apply", "--auto-approve");
-  project.control.clearFaults();
-  const ran = await project.run("resolve", "hosting_webhook.a", "--adopt", String(other.id));
-  await project.run("apply", "--auto-approve");
-  expect(ran.code, ran.text).toBe(1);
-  expect(project.control.list("webhooks").map(({ id }) => id)).toContain(other.id);
 });
