@@ -55,7 +55,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   handovers: {
     what: "objects that addresses of the provider pass on, killed before each effect",
-    tests: "test/conformance/terraform-handover.test.ts",
+    tests: "test/conformance/terraform-handover",
   },
   forms: { what: "random forms of every value", tests: "test/journeys/own-forms-any.test.ts" },
   openapi: { what: "the limit of every endpoint at every server", tests: "test/openapi/matrix.test.ts" },
