@@ -23,14 +23,14 @@ const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: nu
 ];
 
 /**
- * What `npm test` takes of the effects: right after the kill every second one of a create, and of other commands every twelfth one
+ * What `npm test` takes of the effects: right after the kill every fourth one of a create, and of other commands every twelfth one
  * and the last; of one of the aftermaths one.
  */
 const killsOf = (effects: readonly string[], aftermath: number, creates: boolean, turn: number) => {
   const last = effects.length - 1;
   const isTaken = (at: number) => {
     if (aftermath > 0) return at === (aftermath + turn) % effects.length;
-    return at === last || at % (creates ? 2 : 12) === turn % (creates ? 2 : 12);
+    return at === last || at % (creates ? 4 : 12) === turn % (creates ? 4 : 12);
   };
   return [...effects.entries()].filter(([at]) => LONG || isTaken(at));
 };

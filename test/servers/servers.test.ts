@@ -1,9 +1,9 @@
-/** Five lives with servers by chance, the same ones each time. `npm run test:long servers` plays a thousand others. */
+/** Lives with servers by chance, the same ones each time. `npm run test:long servers` plays a thousand others. */
 import { describe, expect, it } from "vitest";
 import { drawServer } from "./drawn.ts";
 import { live, verdictText } from "./life.ts";
 
-const SEEDS = Array.from({ length: 3 }, (_, at) => String(at + 1));
+const SEEDS = Array.from({ length: 1 }, (_, at) => String(at + 1));
 
 describe("a life with a random server", () => {
   it.each(SEEDS)("is fine (seed %s)", { timeout: 60_000 }, async (seed) => {
