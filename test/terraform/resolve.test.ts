@@ -197,39 +197,34 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     },
   );
 
-  it.each(["environment", "provider block"])("shows money and waits as the %s says", async (from) => {
+  it("shows money and waits as the provider block says", async () => {
     const [, subject] = SUBJECTS as [Subject, Subject];
-    const isDeclared = from === "provider block";
     const settings = 'provider "hosting" {\n  list_lag = "5m"\n  money_scale = 2\n}\n';
-    const env = isDeclared ? {} : { HOSTING_MONEY_SCALE: "2" };
-    const { terraform, lost } = await twoPending(subject, { env }, (one) =>
-      isDeclared ? one.write(settings, "provider.tf") : Promise.resolve(),
-    );
+    const { terraform, lost } = await twoPending(subject, {}, (one) => one.write(settings, "provider.tf"));
     const { out, text } = await terraform.hostform("resolve", "--json");
     const evidence = JSON.parse(out) as { address: string; verdict: string; invoices: { money_scale: unknown }[] }[];
     const scales = evidence.flatMap(({ invoices }) => invoices.map(({ money_scale }) => money_scale));
     expect(new Set(scales), text).toEqual(new Set([2]));
     // The request is two minutes old.
-    expect(evidence.find(({ address }) => address === lost)?.verdict).toBe(isDeclared ? "waiting" : "sent-again");
+    expect(evidence.find(({ address }) => address === lost)?.verdict).toBe("waiting");
   });
 
-  it("settles with the state alone, on a machine that has not seen the create", async () => {
+  it("settles with the state of a workspace alone, on a machine that has not seen the create, and not where a declaration is", async () => {
     const [subject] = SUBJECTS as [Subject];
-    const { terraform, made, lost, id } = await twoPending(subject, {});
-    rmSync(terraform.stateHome, { recursive: true });
-    expect((await terraform.hostform("resolve", made, "--adopt", id)).code).toBe(0);
-    expect((await terraform.hostform("resolve", lost, "--absent")).code).toBe(0);
-    await expectEnd(terraform, subject, 1);
-  });
-
-  it("finds the state of a workspace", async () => {
-    const [subject] = SUBJECTS as [Subject];
-    const { terraform, made, id } = await twoPending(subject, {}, async (one) => {
+    const { terraform, made, lost, id } = await twoPending(subject, {}, async (one) => {
       await one.well("workspace", "new", "eu");
     });
+    rmSync(terraform.stateHome, { recursive: true });
+    await terraform.write("project: acme\n", "hosting.yaml");
+    const declared = await terraform.hostform("resolve");
+    expect(declared.code, declared.text).toBe(0);
+    expect(declared.text).toContain("Nothing is pending.");
+    await terraform.remove("hosting.yaml");
     expect((await terraform.hostform("resolve", made, "--adopt", id)).code).toBe(0);
+    expect((await terraform.hostform("resolve", lost, "--absent")).code).toBe(0);
     const text = readFileSync(path.join(terraform.dir, "terraform.tfstate.d/eu/terraform.tfstate"), "utf8");
     expect(text).toContain(`"id": "${id}"`);
+    await expectEnd(terraform, subject, 1);
   });
 
   it("settles a create of a state at a backend", async () => {
@@ -311,14 +306,5 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     expect(terraform.changesSent()).toEqual(["POST /services"]);
     terraform.believeLists();
     await terraform.expectNoChanges();
-  });
-
-  it("is for the declaration where a folder has one", async () => {
-    const [subject] = SUBJECTS as [Subject];
-    const { terraform } = await twoPending(subject);
-    await terraform.write("project: acme\n", "hosting.yaml");
-    const { code, text } = await terraform.hostform("resolve");
-    expect(code, text).toBe(0);
-    expect(text).toContain("Nothing is pending.");
   });
 });
