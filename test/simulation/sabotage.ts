@@ -180,11 +180,11 @@ export const NOTICED_AT: Readonly<Record<string, number>> = {
   "a request leaves at any time after its record": 152,
   "the monotonic clock is ignored": 5651,
   "nothing is recorded before the end": 5,
-  "the list is not looked at": 5,
+  "the list is not looked at": 9,
   "an answer that is no list is taken for an empty one": 26,
   "a registration is sent again": 11,
   "a grant is sent again": 17,
   "an account is sent again": 18,
   "a service is suspended in place of unsuspended": 152,
-  "another webhook is deleted": 92,
+  "another webhook is deleted": 27,
 };

@@ -46,10 +46,6 @@ const STATES: [
   () => Promise<{ readonly backend?: object | undefined; readonly env: BackendUnderTest["env"] }>,
 ][] = [
   ["without a backend", () => local()],
-  [
-    "in a file of Terraform's name that the backend names",
-    () => local({ local: { path: "states/terraform.tfstate" } }),
-  ],
   ["at a server", () => at(() => httpBackend("plain"))],
 ];
 
