@@ -4,7 +4,7 @@
  * handler runs, nothing is flushed.
  *
  * HOSTFORM_DOOM `FOLDER`: where processes are distinguished, and report what they reach.
- * HOSTFORM_DOOM_AT `PROCESS NTH WHOM`: the PROCESS of the command (from 1), its NTH operation, `terraform`, `provider` or `both`.
+ * HOSTFORM_DOOM_AT `PROCESS NTH WHOM`: the PROCESS of the command (from 1), its NTH operation, `terraform` or `both`.
  */
 import { appendFileSync, mkdirSync } from "node:fs";
 import http2 from "node:http2";
@@ -39,7 +39,7 @@ function pass(label: string): void {
   count += 1;
   appendFileSync(path.join(folder, "operations"), `${own} ${count} ${label.replaceAll(/\s+/g, " ")}\n`);
   if (String(own) !== wantedProcess || String(count) !== wantedNth) return;
-  if (whom !== "provider") process.kill(terraform, "SIGKILL");
+  process.kill(terraform, "SIGKILL");
   if (whom !== "terraform") process.kill(process.pid, "SIGKILL");
 }
 
