@@ -44,6 +44,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "hostile declarations, and every hostile answer to every command",
     tests: "test/hostile",
   },
+  kinds: {
+    what: "every way to lose the answer to each create of hostform",
+    tests: "test/conformance/conformance.test.ts",
+  },
   agency: {
     what: "random courses of edits, applies, kills, faults and drift behind it; HOSTFORM_COURSES says how many",
     tests: "test/conformance/terraform-any-course.test.ts",
@@ -55,7 +59,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   },
   handovers: {
     what: "objects that addresses of the provider pass on, killed before each effect",
-    tests: "test/conformance/terraform-handover.test.ts",
+    tests: "test/conformance/terraform-handover",
   },
   journeys: {
     what: "the journeys, with random courses and forms, every shape of the lists, and all old files",
@@ -70,6 +74,15 @@ const PARTS: Readonly<Record<string, Part>> = {
   pending: {
     what: "creates without a known outcome in the real Terraform, each course with each kind",
     tests: "test/terraform/pending",
+  },
+  resolve: {
+    what: "`hostform resolve` in a folder of the real Terraform, for each kind",
+    tests: "test/terraform/resolve.test.ts",
+  },
+  stops: {
+    what: "Ctrl-C at any request of the provider; HOSTFORM_RUNS says how many",
+    tests: "test/conformance/terraform-stop.test.ts",
+    env: { HOSTFORM_RUNS: "300" },
   },
   lists: { what: "every answer that is no list, to every command and kind", tests: "no-list" },
   pages: { what: "axe on every page at every width, light, dark and printed", tests: "test/dashboard" },
@@ -90,8 +103,8 @@ const PARTS: Readonly<Record<string, Part>> = {
     tests: "test/unit/scripts/bindings.test.ts",
   },
   expressions: {
-    what: "random expressions, held against the real Terraform; HOSTFORM_EXPRESSIONS says how many",
-    tests: "test/terraform/expressions-fuzz.test.ts",
+    what: "recorded and random expressions, held against the real Terraform; HOSTFORM_EXPRESSIONS says how many",
+    tests: "test/terraform/expressions",
     env: { HOSTFORM_EXPRESSIONS: "2000" },
   },
   profiles: {

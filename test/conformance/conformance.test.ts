@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { type Kind, kinds, namedBy } from "../../src/core/kinds/index.ts";
 import { attributesOf, sameValue } from "../../src/core/lifecycle/index.ts";
 import { isError, type JsonObject, shellWord } from "../../src/core/model/index.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { type Project, startProject } from "../support/project.ts";
 import { fixOf } from "../support/remedies.ts";
 import { losses } from "./losses.ts";
@@ -62,7 +63,7 @@ const wireId = ({ control }: Project, id: number): RegExp =>
 
 const posts = (sent: readonly string[]) => sent.filter((line) => line.startsWith("POST"));
 
-describe.each([...kinds.values()])("$type", (kind) => {
+describe.each([...kinds.values()].map((kind, at) => [kind.type, kind, at] as const))("%s", (_, kind, at) => {
   it("has a sample that changes every attribute which can be declared", async () => {
     const { others, attributes, together } = await sampleOf(kind);
     const all = [...changeable(kind, "in-place"), ...changeable(kind, "replace"), ...changeable(kind, "immutable")];
@@ -307,7 +308,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     expect(fixOf(refusal)).toContain(`hostform import '${sample.address}' ${shellWord(importId)}`);
   });
 
-  for (const { loss, fault, done, says } of losses) {
+  for (const { loss, fault, done, says } of sampled(losses, 4, at)) {
     it(`ends as one object when ${loss}`, async () => {
       const { project, sample } = await withDependencies(kind);
       const before = idsOf(project, sample).length;

@@ -162,7 +162,7 @@ class Agency {
 
 describe("any course of events behind Terraform", () => {
   it("creates nothing twice, and converges to the declaration", { timeout: 3_600_000 }, async () => {
-    const numRuns = Number(process.env.HOSTFORM_COURSES ?? 25);
+    const numRuns = Number(process.env.HOSTFORM_COURSES ?? 10);
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24 }), fc.boolean(), async (steps, autoPay) => {
         const machine = await startMachine({ jobSeconds: 0, autoPay });

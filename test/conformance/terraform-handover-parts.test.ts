@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/core/model/index.ts";
+import { LONG } from "../reliability/support/long.ts";
 import { type Declarations, type Plan, TerraformCore } from "../support/terraform-core.ts";
 import { Life, type Machine } from "../support/terraform-core-process.ts";
 import { isRefusal } from "../support/terraform-core-wire.ts";
@@ -190,16 +191,9 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     expect(begun.core.attributes(`${type}.new`)).toMatchObject({ id, ...(secret != null && { secret }) });
   });
 
-  const crowds = [
-    [40, 10],
-    [12, 1],
-    ...(type === "hosting_webhook"
-      ? [
-          [100, 10],
-          [40, 4],
-        ]
-      : []),
-  ] as [number, number][];
+  const crowds: [number, number][] = type === "hosting_webhook" || LONG ? [[40, 10]] : [];
+  if (type === "hosting_grant" || LONG) crowds.push([12, 1]);
+  if (LONG) crowds.push([100, 10], [40, 4]);
   it.each(crowds)(
     "%i renames send nothing, in whatever order Terraform works (-parallelism=%i)",
     async (count, parallelism) => {

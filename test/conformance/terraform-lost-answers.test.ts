@@ -3,24 +3,27 @@
  * every kind. The command ends; then it is run again, on the same machine or on another one that has the state alone.
  * Nothing is made twice, no object is tainted, no secret is lost.
  *
- * Of the losses of a request `npm test` takes every sixth one on each machine, of the next request others;
- * `npm run test:long losses` takes all on both.
+ * Of the losses of a request `npm test` takes one, on one machine, of the next request another; `npm run test:long losses`
+ * takes all on both.
  */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
-import { LONG } from "../reliability/support/long.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { taintedObjects } from "../support/terraform-core.ts";
 import { losses } from "./losses.ts";
 import { begin, type Course, coursesOf, expectSettled } from "./terraform-courses.ts";
 import type { Subject } from "./terraform-life.ts";
 import { untilSettled } from "./terraform-recovery.ts";
 
-/** What `npm test` takes of the losses of a request: a sixth of them, of the next request the next sixth. */
+/** The losses that `npm test` takes of a request: one, of the next request the next one. */
 let turn = 0;
-function sampled(): typeof losses {
-  turn += 1;
-  return LONG ? losses : losses.filter((_, at) => (at + turn) % 6 === 0);
-}
+const ofRequest = () => sampled(losses, losses.length, turn++);
+
+const MACHINES = [
+  { where: "on the same machine", store: true },
+  { where: "on another machine", store: false },
+];
+let courses = 0;
 
 const run = (subject: Subject, course: Course) => subject.core.run(course.declared(subject), course.options);
 
@@ -38,13 +41,10 @@ async function requestsOf(subject: Subject, course: Course): Promise<{ line: str
 
 describe.each([...kinds.values()])("$type", (kind) => {
   describe.each(coursesOf(kind))("$name", (course) => {
-    it.each([
-      { where: "on the same machine", store: true },
-      { where: "on another machine", store: false },
-    ])("ends well $where although an answer was lost", async ({ store }) => {
+    it.each(sampled(MACHINES, 2, courses++))("ends well $where although an answer was lost", async ({ store }) => {
       const failures: string[] = [];
       for (const { line, method, nth } of await requestsOf(await begin(kind, course), course)) {
-        for (const { loss, fault } of sampled()) {
+        for (const { loss, fault } of ofRequest()) {
           const subject = await begin(kind, course);
           const { control } = subject.machine.sandbox;
           control.addFault({ method, path: "/*", nth, ...fault });

@@ -32,7 +32,7 @@ it("every kind with a list has its path here", () => {
 describe.each(listed)("$type", (kind) => {
   const path = LISTS[kind.type] ?? "";
 
-  it.each(sampled(NO_LISTS, 2, 1))(
+  it.each(sampled(NO_LISTS, 4, 1))(
     "is not created a second time after the state was lost, with status %i and %j",
     async (status, body, headers) => {
       const subject = await subjectOf(kind, await startMachine(profileOfRun(HOST)));
@@ -50,7 +50,7 @@ describe.each(listed)("$type", (kind) => {
     },
   );
 
-  it.each(sampled(NO_LISTS, 2, 2))(
+  it.each(sampled(NO_LISTS, 4, 2))(
     "stays in the state, and is not created again, with status %i and %j",
     async (status, body, headers) => {
       const subject = await subjectOf(kind, await startMachine(profileOfRun(HOST)));
@@ -82,7 +82,7 @@ const SOURCES: readonly [name: string, path: string][] = [
 ];
 
 describe.each(SOURCES)("the data source %s", (name, path) => {
-  it.each(sampled(NO_LISTS, 2, 3))(
+  it.each(sampled(NO_LISTS, 4, 3))(
     "with status %i and %j is empty with a warning, or an error",
     async (status, body, headers) => {
       const account = await openAccount();

@@ -9,6 +9,6 @@ import { cellsOf, expectAllSound } from "./suite.ts";
 
 describeWith(TERRAFORM)("a change of several objects by hostform", { timeout: 3_600_000 }, () => {
   it("ends with the declared account and state after each fault", async () => {
-    await expectAllSound("YAML and stacks", cellsOf({ fronts: ["yaml", "stack"], crashes: false }, 20));
+    await expectAllSound("YAML and stacks", cellsOf({ fronts: ["yaml", "stack"], crashes: false }, 8));
   });
 });

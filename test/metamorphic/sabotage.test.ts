@@ -27,21 +27,11 @@ const again = (place: Place, key: string) =>
   void place.control.create("webhooks", { url: `https://${key}.hooks.example/`, events: ["invoice.paid"] });
 
 /** Objection of a property, name of the cell, and the sabotage. */
-const SABOTAGES: readonly (readonly [says: RegExp, cell: string, sabotage: Sabotage])[] = [
+const SABOTAGES: readonly (readonly [says: RegExp | readonly RegExp[], cell: string, sabotage: Sabotage])[] = [
   [
-    /^two was made 2 times/,
-    "webhook / add / blocks / none@POST1 / yaml>yaml>yaml / same",
-    { begun: (place) => withCreate(place, () => again(place, "two")) },
-  ],
-  [
-    /the account has two twice/,
+    [/^two was made 2 times/, /the account has two twice/],
     "webhook / add / blocks / none@POST1 / stack>stack>stack / same",
     { begun: (place) => withCreate(place, () => again(place, "two")) },
-  ],
-  [
-    /^the account has no one/,
-    "webhook / add / blocks / none@POST1 / yaml>yaml>yaml / same",
-    { settled: (place) => place.control.remove("webhooks", webhook(place, "one")?.id ?? 0) },
   ],
   [
     /^the account still has two/,
@@ -92,7 +82,7 @@ const SABOTAGES: readonly (readonly [says: RegExp, cell: string, sabotage: Sabot
     { opened: (place) => forge(place, { code: 0 }) },
   ],
   [
-    /^the last plan of stack ends with 2/,
+    [/^the account has no one/, /^the last plan of stack ends with 2/],
     "webhook / add / blocks / none@POST1 / stack>stack>stack / same",
     { settled: (place) => place.control.remove("webhooks", webhook(place, "one")?.id ?? 0) },
   ],
@@ -102,14 +92,9 @@ const SABOTAGES: readonly (readonly [says: RegExp, cell: string, sabotage: Sabot
     { opened: (place) => forge(place, { code: 1 }, 1) },
   ],
   [
-    /says "not in the state"/,
+    [/says "not in the state"/, /written differently/],
     "webhook / add / blocks / none@POST1 / terraform>terraform>terraform / same",
-    { opened: (place) => forge(place, { text: "It is not in the state." }) },
-  ],
-  [
-    /written differently/,
-    "webhook / add / blocks / none@POST1 / terraform>terraform>terraform / same",
-    { opened: (place) => forge(place, { text: "A host may write it differently." }) },
+    { opened: (place) => forge(place, { text: "It is not in the state. A host may write it differently." }) },
   ],
   [
     /^one was \d+ and is \d+, though nothing of it changed/,
@@ -139,10 +124,11 @@ function forge(place: Place, parts: object, from = 1): void {
 describeWith(TERRAFORM)("the metamorphic suite", { timeout: 60_000 }, () => {
   it.each(SABOTAGES)("reports an objection that matches %s", async (says, name, sabotage) => {
     const { objections, log } = await play(cellOf(name), sabotage);
-    expect(
-      objections.some((text) => says.test(text)),
-      `${objections.join("\n")}\n${log}`,
-    ).toBe(true);
+    for (const one of [says].flat())
+      expect(
+        objections.some((text) => one.test(text)),
+        `${one}: ${objections.join("\n")}\n${log}`,
+      ).toBe(true);
   });
 });
 

@@ -183,11 +183,11 @@ export const NOTICED_AT: Readonly<Record<string, number>> = {
   "a request is sent at any time after its record": 152,
   "the monotonic clock is ignored": 5651,
   "the state is recorded only at the end": 5,
-  "the list is not read": 5,
+  "the list is not read": 9,
   "a response without a list is treated as an empty list": 26,
   "a registration with an unknown outcome is repeated": 11,
   "a grant with an unknown outcome is repeated": 17,
   "a client account with an unknown outcome is repeated": 18,
   "a service is suspended instead of unsuspended": 152,
-  "another webhook is deleted": 92,
+  "another webhook is deleted": 27,
 };

@@ -21,7 +21,7 @@ export interface DoomPoint {
   readonly label: string;
 }
 
-export type Whom = "terraform" | "provider" | "both";
+export type Whom = "terraform" | "both";
 
 /** Changes one resource after the other, so that each run is the same. */
 const APPLY = ["apply", "-auto-approve", "-input=false", "-no-color", "-parallelism=1"];
@@ -35,9 +35,9 @@ export function startOver(terraform: Terraform): void {
 }
 
 /** Returns the operations of an apply without faults. */
-export async function operationsOf(terraform: Terraform, args: readonly string[] = APPLY): Promise<DoomPoint[]> {
+export async function operationsOf(terraform: Terraform): Promise<DoomPoint[]> {
   startOver(terraform);
-  const ended = await doomed(terraform, undefined, args);
+  const ended = await doomed(terraform, undefined);
   expect(ended.code, ended.text).toBe(0);
   const lines = readFileSync(path.join(terraform.dir, "doom", "operations"), "utf8")
     .trim()
@@ -49,19 +49,14 @@ export async function operationsOf(terraform: Terraform, args: readonly string[]
 }
 
 /** Kills an apply before the operation. Waits until all its processes have ended. */
-export async function killedApply(
-  terraform: Terraform,
-  point: DoomPoint,
-  whom: Whom,
-  args: readonly string[] = APPLY,
-): Promise<Ended> {
+export async function killedApply(terraform: Terraform, point: DoomPoint, whom: Whom): Promise<Ended> {
   startOver(terraform);
-  const ended = await doomed(terraform, `${point.process} ${point.nth} ${whom}`, args);
+  const ended = await doomed(terraform, `${point.process} ${point.nth} ${whom}`);
   await expectNobodyLeft(terraform);
   return ended;
 }
 
-async function doomed(terraform: Terraform, at: string | undefined, args: readonly string[] = APPLY): Promise<Ended> {
+async function doomed(terraform: Terraform, at: string | undefined): Promise<Ended> {
   const folder = path.join(terraform.dir, "doom");
   mkdirSync(folder);
   const { env } = terraform;
@@ -72,7 +67,7 @@ async function doomed(terraform: Terraform, at: string | undefined, args: readon
     HOSTFORM_DOOM_AT: at,
   });
   try {
-    return await terraform.start("terraform", args).ended;
+    return await terraform.start("terraform", APPLY).ended;
   } finally {
     Object.assign(env, { NODE_OPTIONS, HOSTFORM_DOOM: undefined, HOSTFORM_DOOM_AT: undefined });
   }

@@ -1,10 +1,10 @@
 /**
  * A preload (`node --import`) for the provider's processes. It counts the operations with effects outside of the
- * process. Before one of them, it kills Terraform, its own process, or both with SIGKILL. No handler runs, and no
+ * process. Before one of them, it kills Terraform, or Terraform and its own process, with SIGKILL. No handler runs, and no
  * buffer is flushed.
  * HOSTFORM_DOOM `FOLDER`: folder in which each process has its number and logs its operations.
  * HOSTFORM_DOOM_AT `PROCESS NTH WHOM`: number of the process in the command (from 1), number of its operation, and
- * `terraform`, `provider` or `both`.
+ * `terraform` or `both`.
  */
 import { appendFileSync, mkdirSync } from "node:fs";
 import http2 from "node:http2";
@@ -39,7 +39,7 @@ function pass(label: string): void {
   count += 1;
   appendFileSync(path.join(folder, "operations"), `${own} ${count} ${label.replaceAll(/\s+/g, " ")}\n`);
   if (String(own) !== wantedProcess || String(count) !== wantedNth) return;
-  if (whom !== "provider") process.kill(terraform, "SIGKILL");
+  process.kill(terraform, "SIGKILL");
   if (whom !== "terraform") process.kill(process.pid, "SIGKILL");
 }
 

@@ -92,19 +92,6 @@ resource "hosting_webhook" "late" {
     await terraform.expectNoChanges();
   });
 
-  it("two of the same thing in one configuration are refused, not ordered twice", async () => {
-    const terraform = await startTerraform({ install: "running" });
-    const twice = ["a", "b"].map(
-      (name) =>
-        `resource "hosting_service" "${name}" {\n  plan_id = 11\n  currency = "USD"\n  domain = "same.example"\n}\n`,
-    );
-    await terraform.write(twice.join(""));
-    const applied = await terraform.apply();
-    expect(applied.code, applied.text).toBe(1);
-    expect(applied.errors[0]?.summary, applied.text).toMatch(/same\.example|twice|already/);
-    expect(terraform.control.list("services").filter(({ domain }) => domain === "same.example").length).toBeLessThan(2);
-  });
-
   it("the settings of a provider: a token from a file, words for statuses, its own name", async () => {
     const terraform = await startTerraform({
       install: "running",

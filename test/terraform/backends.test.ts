@@ -43,12 +43,28 @@ const backends: [string, () => Promise<BackendUnderTest>, ...programs: Program[]
 
 for (const [name, make, ...programs] of backends) {
   describeWith(TERRAFORM, ...programs)(`the backend ${name}, shared with Terraform`, { timeout: 60_000 }, () => {
-    it("is one state: each sees and keeps what the other wrote", async () => {
-      const project = await start(await make());
-      const first = await project.terraform("apply", "-auto-approve");
-      expect(first.code, first.text).toBe(0);
+    it("is one state and one lock: each sees and keeps what the other wrote, and is refused while the other works", async () => {
+      const { arrived, open, sleep } = gate();
+      const project = await start(await make(), sleep);
+      const asking = project.start("terraform", "apply", "-no-color");
+      await asking.shows("Enter a value:");
+      const refused = await project.hostform("apply", "--auto-approve");
+      expect(refused.code, refused.text).toBe(1);
+      expect(refused.err).toContain("[state.locked]");
+      expect(refused.err).toMatch(/^Held by .*since/m);
+      expect(project.services).toEqual([]);
 
-      const applied = await project.hostform("apply", "--auto-approve");
+      project.sandbox.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 1 });
+      const waiting = project.start("hostform", "apply", "--auto-approve", "--lock-timeout", "50s");
+      asking.child.stdin?.end("yes\n");
+      const first = await asking.ended;
+      expect(first.code, first.text).toBe(0);
+      await arrived;
+      const busy = await project.terraform("state", "rm", OWN);
+      expect(busy.code, busy.text).toBe(1);
+      expect(busy.text).toContain("Error acquiring the state lock");
+      open();
+      const applied = await waiting.ended;
       expect(applied.code, applied.text).toBe(0);
       expect(applied.text).toContain("1 object that hostform does not manage");
       expect(project.services).toHaveLength(1);
@@ -65,43 +81,6 @@ for (const [name, make, ...programs] of backends) {
       expect(again.text).not.toContain("does not manage");
       const secrets = [CREDENTIALS.password, postgres?.password ?? CREDENTIALS.password];
       for (const { text } of [applied, again]) for (const secret of secrets) expect(text).not.toContain(secret);
-    });
-
-    it("is one lock: Terraform is refused while hostform works", async () => {
-      const { arrived, open, sleep } = gate();
-      const project = await start(await make(), sleep);
-      await project.terraform("apply", "-auto-approve");
-      project.sandbox.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 1 });
-      const apply = project.start("hostform", "apply", "--auto-approve");
-      await arrived;
-      const refused = await project.terraform("state", "rm", OWN);
-      expect(refused.code, refused.text).toBe(1);
-      expect(refused.text).toContain("Error acquiring the state lock");
-      open();
-      const ended = await apply.ended;
-      expect(ended.code, ended.text).toBe(0);
-      const removed = await project.terraform("state", "rm", OWN);
-      expect(removed.code, removed.text).toBe(0);
-    });
-
-    it("is one lock: hostform is refused while Terraform works, and waits when asked to", async () => {
-      const project = await start(await make());
-      const apply = project.start("terraform", "apply", "-no-color");
-      await apply.shows("Enter a value:");
-      const refused = await project.hostform("apply", "--auto-approve");
-      expect(refused.code, refused.text).toBe(1);
-      expect(refused.err).toContain("[state.locked]");
-      expect(refused.err).toMatch(/^Held by .*since/m);
-      expect(project.services).toEqual([]);
-
-      const waiting = project.start("hostform", "apply", "--auto-approve", "--lock-timeout", "50s");
-      apply.child.stdin?.end("yes\n");
-      const theirs = await apply.ended;
-      expect(theirs.code, theirs.text).toBe(0);
-      const ours = await waiting.ended;
-      expect(ours.code, ours.text).toBe(0);
-      const listed = await project.terraform("state", "list");
-      expect(listed.out.trim().split("\n").sort()).toEqual(["hosting_service.site", OWN]);
     });
   });
 }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { LONG } from "../reliability/support/long.ts";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform } from "../support/terraform.ts";
@@ -85,7 +86,7 @@ describeHere("an apply that is interrupted", { timeout: 60_000 }, () => {
     await terraform.served(() => expectThreeInTheEnd(terraform));
   });
 
-  it("twice: Terraform leaves at once, and the next apply knows of the order", async () => {
+  it.runIf(LONG)("twice: Terraform leaves at once, and the next apply knows of the order", async () => {
     const { terraform, held, release } = await holding();
     const { ended, output } = start(terraform);
     await held;

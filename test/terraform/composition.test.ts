@@ -155,23 +155,4 @@ resource "hosting_webhook" "late" {
     ]);
     expect(terraform.changesSent()).toEqual([]);
   });
-
-  it("count that grows and shrinks touches only its end", async () => {
-    const terraform = await startTerraform({ install: "running" });
-    const hooks = (count: number) => `
-resource "hosting_webhook" "each" {
-  count  = ${count}
-  url    = "https://hooks.acme.example/\${count.index}"
-  events = ["invoice.paid"]
-}
-`;
-    await terraform.write(hooks(3));
-    await terraform.applied();
-    await terraform.write(hooks(2));
-    expect((await terraform.planned()).changes).toEqual({ "hosting_webhook.each[2]": "delete" });
-    terraform.sent();
-    await terraform.applied("tfplan");
-    expect(terraform.changesSent()).toHaveLength(1);
-    await terraform.expectNoChanges();
-  });
 });

@@ -8,6 +8,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { FUNCTION_NAMES, KNOWN_ELSEWHERE } from "../../src/core/expression/functions/index.ts";
 import type { Json } from "../../src/core/model/index.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { describeWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
 import { EXPRESSIONS, TEMPLATES, UNSUPPORTED, WRONG } from "./expressions/corpus.ts";
@@ -27,8 +28,8 @@ async function readRecorded(): Promise<ReadonlyMap<string, Answer>> {
   return new Map(lines.map(([text, planned, secret, value, type]) => [text, { planned, secret, value, type }]));
 }
 
-function linesOf(answers: readonly (Answer | { readonly error: string })[]): readonly Line[] {
-  return ALL.map((text, i) => {
+function linesOf(texts: readonly string[], answers: readonly (Answer | { readonly error: string })[]): readonly Line[] {
+  return texts.map((text, i) => {
     const answer = answers[i];
     if (answer === undefined || "error" in answer) throw new Error(`Terraform refuses ${text}: ${answer?.error}`);
     return [text, answer.planned, answer.secret, answer.value, answer.type];
@@ -62,10 +63,13 @@ describe("expressions", () => {
 
 describeWith(TERRAFORM)("the real Terraform", { timeout: 60_000 }, () => {
   it("gives the values that are recorded", async () => {
-    const lines = linesOf(await askTerraform(ALL));
-    if (process.env.UPDATE_GOLDEN === "1")
-      await writeFile(recorded, `[\n${lines.map((line) => JSON.stringify(line)).join(",\n")}\n]\n`);
-    expect(await readRecorded()).toEqual(
+    const isUpdate = process.env.UPDATE_GOLDEN === "1";
+    const asked = isUpdate ? ALL : sampled(ALL, 6);
+    const lines = linesOf(asked, await askTerraform(asked));
+    if (isUpdate) await writeFile(recorded, `[\n${lines.map((line) => JSON.stringify(line)).join(",\n")}\n]\n`);
+    const answers = await readRecorded();
+    expect([...answers.keys()]).toEqual(ALL);
+    expect(new Map(asked.map((text) => [text, answers.get(text)]))).toEqual(
       new Map(lines.map(([text, planned, secret, value, type]) => [text, { planned, secret, value, type }])),
     );
   });

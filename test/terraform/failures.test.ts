@@ -94,19 +94,6 @@ describeWith(TERRAFORM)("failures in Terraform", { timeout: 60_000 }, () => {
     await terraform.expectNoChanges();
   });
 
-  it("an order whose answer is lost is the same order again", async () => {
-    const terraform = await startTerraform({ install: "running" });
-    await terraform.write(site());
-    terraform.control.addFault({ method: "POST", path: "/services", phase: "after", drop: true });
-    await terraform.applied();
-    const orders = terraform.control
-      .requests()
-      .filter(({ method, path }) => method === "POST" && path.endsWith("/services"));
-    expect(new Set(orders.map(({ idempotency_key: key }) => key)).size).toBe(1);
-    expect(terraform.control.list("services").filter(({ domain }) => domain === "site.example")).toHaveLength(1);
-    await terraform.expectNoChanges();
-  });
-
   it("what fails after an order is a warning, and is done by the next apply", async () => {
     const terraform = await startTerraform({ install: "running" });
     await terraform.write(site('password         = "correct horse"\npassword_version = 1'));

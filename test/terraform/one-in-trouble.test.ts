@@ -55,17 +55,6 @@ describeWith(TERRAFORM)("one object in trouble in Terraform", { timeout: 60_000 
     await terraform.expectNoChanges();
   });
 
-  it("is forgotten by a removed block", async () => {
-    const { terraform } = await handedOver();
-    const removed = ["hosting_service", "hosting_grant"]
-      .map((type) => `removed {\n  from = ${type}.a\n  lifecycle {\n    destroy = false\n  }\n}\n`)
-      .join("");
-    await terraform.write(`${site("b")}${removed}`);
-    await terraform.applied();
-    expect([...terraform.state().keys()].sort()).toEqual(ADDRESSES);
-    expect(terraform.changesSent()).toEqual([]);
-  });
-
   it.each([
     ["the grants of one site", (id: number) => `/services/${id}/grants`],
     ["one service", (id: number) => `/services/${id}`],

@@ -1,13 +1,12 @@
 /** A state that hostform and the real Terraform use in turn is one place, and a state that moved to Terraform is no second one. */
 import { copyFile } from "node:fs/promises";
 import path from "node:path";
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { openStore } from "../../src/core/api/open-store.ts";
 import { systemClock } from "../../src/core/model/index.ts";
-import { type BackendUnderTest, httpBackend, pgBackend } from "../support/backends.ts";
+import { type BackendUnderTest, httpBackend } from "../support/backends.ts";
 import { describeWith } from "../support/needing.ts";
-import { type Postgres, startPostgres } from "../support/postgres.ts";
-import { POSTGRES, TERRAFORM } from "../support/programs.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform } from "../support/terraform.ts";
 import { HEAD, resources, type StackDocument, startBoth } from "../support/terraform-stack.ts";
 
@@ -35,12 +34,6 @@ async function places({ env }: Terraform): Promise<number[]> {
   return [...Map.groupBy(held, ({ place }) => place.mark).values()].map((all) => all.length);
 }
 
-let postgres: Postgres | undefined;
-beforeAll(async () => {
-  if (TERRAFORM.path !== undefined && POSTGRES.path !== undefined) postgres = await startPostgres();
-}, 60_000);
-afterAll(() => postgres?.stop());
-
 const at = async (make: () => Promise<BackendUnderTest>) => {
   const { type, settings, env, close } = await make();
   onTestFinished(close);
@@ -53,15 +46,7 @@ const STATES: [
   () => Promise<{ readonly backend?: object | undefined; readonly env: BackendUnderTest["env"] }>,
 ][] = [
   ["without a backend", () => local()],
-  ["in a file that the backend names", () => local({ local: { path: "states/terraform.acme.tfstate" } })],
-  [
-    "in a file of Terraform's name that the backend names",
-    () => local({ local: { path: "states/terraform.tfstate" } }),
-  ],
   ["at a server", () => at(() => httpBackend("plain"))],
-  ...(POSTGRES.path === undefined
-    ? []
-    : ([["in a database", () => at(() => pgBackend(postgres as Postgres))]] as typeof STATES)),
 ];
 
 describeWith(TERRAFORM)("the state of a stack that hostform and Terraform use in turn", { timeout: 60_000 }, () => {

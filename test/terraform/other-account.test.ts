@@ -93,10 +93,8 @@ describeWith(TERRAFORM)("another account in Terraform", { timeout: 120_000 }, ()
     expect(moved.code, moved.text).toBe(0);
   });
 
-  it.each([
-    ["services and webhooks", CONFIG],
-    ["one service", `${CONFIG.split('resource "hosting_service" "shop"')[0]}`],
-  ])("is refused with another token right after the first apply of %s", async (_, config) => {
+  it("is refused with another token right after the first apply of one service", async () => {
+    const [config = ""] = CONFIG.split('resource "hosting_service" "shop"');
     const terraform = await startTerraform({ install: "running" });
     await terraform.write(config);
     await terraform.applied();

@@ -71,20 +71,6 @@ ${more}
     expect(terraform.control.list("accounts")).toHaveLength(1);
   });
 
-  it("is replaced only when that is declared", async () => {
-    const terraform = await start(account('deletion_policy = "forget"'));
-    await terraform.applied();
-    await terraform.write(
-      account('deletion_policy = "forget"\nreplace_on_change = true').replace('"Acme"', '"Acme Two"'),
-    );
-    expect((await terraform.planned()).changes).toEqual({ [ACME]: "replace" });
-    terraform.sent();
-    await terraform.applied("tfplan");
-    expect(terraform.changesSent()).toEqual(["POST /accounts"]);
-    expect(terraform.control.list("accounts").map(({ name }) => name)).toEqual(["Acme", "Acme Two"]);
-    await terraform.expectNoChanges();
-  });
-
   it("that changed or vanished elsewhere is shown, offered for import when it is there already", async () => {
     const terraform = await start(account());
     const { id } = terraform.control.create("accounts", { name: "Acme", company_name: "Acme LLC", currency: "GEL" });
@@ -209,16 +195,6 @@ ${more}
     await terraform.write(domain());
     await expectLettingGo(terraform, ACME, domain);
     expect(terraform.control.list("domains")).toHaveLength(1);
-  });
-
-  it("is replaced by another when that is said", async () => {
-    const terraform = await start(domain('deletion_policy = "forget"'));
-    await terraform.applied();
-    await terraform.write(domain('deletion_policy = "forget"\nreplace_on_change = true', "Tbilisi", "acme.test"));
-    expect((await terraform.planned()).changes).toEqual({ [ACME]: "replace" });
-    await terraform.applied("tfplan");
-    expect(terraform.control.list("domains").map(({ domain: name }) => name)).toEqual(["acme.example", "acme.test"]);
-    await terraform.expectNoChanges();
   });
 
   it("is imported at its word", async () => {

@@ -1,11 +1,11 @@
 /** `hostform resolve` in a folder in which the real Terraform runs: the state has what the user decides, and the next apply obeys. */
 import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BackendUnderTest, CREDENTIALS, httpBackend, pgBackend } from "../support/backends.ts";
+import { expect, it } from "vitest";
+import { sampled } from "../reliability/support/long.ts";
+import { type BackendUnderTest, CREDENTIALS, httpBackend } from "../support/backends.ts";
 import { describeWith } from "../support/needing.ts";
-import { type Postgres, startPostgres } from "../support/postgres.ts";
-import { POSTGRES, TERRAFORM } from "../support/programs.ts";
+import { TERRAFORM } from "../support/programs.ts";
 import { startTerraform, type Terraform, type TerraformOptions } from "../support/terraform.ts";
 
 interface Subject {
@@ -104,6 +104,16 @@ async function twoPending(
   return { terraform, made: `${subject.type}.${made}`, lost: `${subject.type}.${lost}`, id, held };
 }
 
+/** A folder whose state is at a backend. */
+const at =
+  ({ type, settings }: BackendUnderTest, more = "") =>
+  async (terraform: Terraform): Promise<void> => {
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
+    await terraform.write(`terraform {\n  backend "${type}" {\n${[...lines, more].join("\n")}\n  }\n}\n`, "backend.tf");
+    await terraform.write("");
+    await terraform.init();
+  };
+
 /** One object for each declared name, and one request for each create that the user called absent. */
 async function expectEnd(terraform: Terraform, subject: Subject, posts: number): Promise<void> {
   await terraform.applied();
@@ -117,8 +127,9 @@ async function expectEnd(terraform: Terraform, subject: Subject, posts: number):
 }
 
 describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 120_000 }, () => {
-  describe.each(SUBJECTS)("$type", (subject) => {
-    it("lists the pending creates, refuses wrong ids, and settles each as the user says", async () => {
+  it.each(sampled(SUBJECTS, 2, 1))(
+    "lists the pending creates, refuses wrong ids, and settles each as the user says ($type)",
+    async (subject) => {
       const { terraform, made, lost, id, held } = await twoPending(subject, {}, async (one) => {
         one.control.seedServices({ count: 1 });
       });
@@ -160,9 +171,12 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
       const plan = await terraform.planned();
       expect(plan.changes).toEqual({ [lost]: "create" });
       await expectEnd(terraform, subject, 1);
-    });
+    },
+  );
 
-    it("settles creates that only the store of the machine has", async () => {
+  it.each(sampled(SUBJECTS, 3, 1))(
+    "settles creates that only the store of the machine has ($type)",
+    async (subject) => {
       const { terraform, made, lost, id } = await twoPending(subject);
       await terraform.well("state", "rm", made, lost);
       const listed = await terraform.hostform("resolve", "--json");
@@ -180,59 +194,43 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
       const absent = await terraform.hostform("resolve", second, "--absent");
       expect(absent.code, absent.text).toBe(0);
       await expectEnd(terraform, subject, 1);
-    });
-  });
+    },
+  );
 
-  it.each(["environment", "provider block"])("shows money and waits as the %s says", async (from) => {
+  it("shows money and waits as the provider block says", async () => {
     const [, subject] = SUBJECTS as [Subject, Subject];
-    const isDeclared = from === "provider block";
     const settings = 'provider "hosting" {\n  list_lag = "5m"\n  money_scale = 2\n}\n';
-    const env = isDeclared ? {} : { HOSTING_MONEY_SCALE: "2" };
-    const { terraform, lost } = await twoPending(subject, { env }, (one) =>
-      isDeclared ? one.write(settings, "provider.tf") : Promise.resolve(),
-    );
+    const { terraform, lost } = await twoPending(subject, {}, (one) => one.write(settings, "provider.tf"));
     const { out, text } = await terraform.hostform("resolve", "--json");
     const evidence = JSON.parse(out) as { address: string; verdict: string; invoices: { money_scale: unknown }[] }[];
     const scales = evidence.flatMap(({ invoices }) => invoices.map(({ money_scale }) => money_scale));
     expect(new Set(scales), text).toEqual(new Set([2]));
     // The request is two minutes old.
-    expect(evidence.find(({ address }) => address === lost)?.verdict).toBe(isDeclared ? "waiting" : "sent-again");
+    expect(evidence.find(({ address }) => address === lost)?.verdict).toBe("waiting");
   });
 
-  it("settles with the state alone, on a machine that has not seen the create", async () => {
+  it("settles with the state of a workspace alone, on a machine that has not seen the create, and not where a declaration is", async () => {
     const [subject] = SUBJECTS as [Subject];
-    const { terraform, made, lost, id } = await twoPending(subject, {});
+    const { terraform, made, lost, id } = await twoPending(subject, {}, async (one) => {
+      await one.well("workspace", "new", "eu");
+    });
     rmSync(terraform.stateHome, { recursive: true });
+    await terraform.write("project: acme\n", "hosting.yaml");
+    const declared = await terraform.hostform("resolve");
+    expect(declared.code, declared.text).toBe(0);
+    expect(declared.text).toContain("Nothing is pending.");
+    await terraform.remove("hosting.yaml");
     expect((await terraform.hostform("resolve", made, "--adopt", id)).code).toBe(0);
     expect((await terraform.hostform("resolve", lost, "--absent")).code).toBe(0);
+    const text = readFileSync(path.join(terraform.dir, "terraform.tfstate.d/eu/terraform.tfstate"), "utf8");
+    expect(text).toContain(`"id": "${id}"`);
     await expectEnd(terraform, subject, 1);
   });
 
-  it("finds the state of a workspace", async () => {
-    const [subject] = SUBJECTS as [Subject];
-    const { terraform, made, id } = await twoPending(subject, {}, async (one) => {
-      await one.well("workspace", "new", "eu");
-    });
-    expect((await terraform.hostform("resolve", made, "--adopt", id)).code).toBe(0);
-    const text = readFileSync(path.join(terraform.dir, "terraform.tfstate.d/eu/terraform.tfstate"), "utf8");
-    expect(text).toContain(`"id": "${id}"`);
-  });
-
-  const backends: [string, () => Promise<BackendUnderTest>][] = [
-    ["http", () => httpBackend("plain")],
-    ...(POSTGRES.path === undefined
-      ? []
-      : [["pg", () => pgBackend(postgres as Postgres)] as [string, () => Promise<BackendUnderTest>]]),
-  ];
-  it.each(backends)("settles a create of a state at the backend %s", async (_, make) => {
+  it("settles a create of a state at a backend", async () => {
     const [, subject] = SUBJECTS as unknown as [Subject, Subject];
-    const backend = await make();
-    const { terraform, made, lost, id } = await twoPending(subject, { env: backend.env }, async (one) => {
-      const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
-      await one.write(`terraform {\n  backend "${backend.type}" {\n${settings.join("\n")}\n  }\n}\n`, "backend.tf");
-      await one.write("");
-      await one.init();
-    });
+    const backend = await httpBackend("plain");
+    const { terraform, made, lost, id } = await twoPending(subject, { env: backend.env }, at(backend));
     const adopted = await terraform.hostform("resolve", made, "--adopt", id);
     expect(adopted.code, adopted.text).toBe(0);
     expect(adopted.text).not.toContain(CREDENTIALS.password);
@@ -244,13 +242,8 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
   it("leaves the verdict to the next apply where hostform cannot write the state", async () => {
     const [, subject] = SUBJECTS as unknown as [Subject, Subject];
     const backend = await httpBackend("plain");
-    const { terraform, made, lost, id } = await twoPending(subject, { env: backend.env }, async (one) => {
-      const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
-      const lines = [...settings, "skip_cert_verification = true"].join("\n");
-      await one.write(`terraform {\n  backend "http" {\n${lines}\n  }\n}\n`, "backend.tf");
-      await one.write("");
-      await one.init();
-    });
+    const unwritable = at(backend, "skip_cert_verification = true");
+    const { terraform, made, lost, id } = await twoPending(subject, { env: backend.env }, unwritable);
     const listed = JSON.parse((await terraform.hostform("resolve", "--json")).out) as { address: string }[];
     const [first, second] = [made, lost].map((name) => `hosting_service._["${name.slice(-1)}.example"]`);
     expect(listed.map(({ address }) => address).toSorted()).toEqual([first, second].toSorted());
@@ -272,12 +265,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     const { terraform, made, lost, id } = await twoPending(
       subject,
       { env: { ...backend.env, HOSTFORM_STATE_TIMEOUT: "1s" } },
-      async (one) => {
-        const settings = Object.entries(backend.settings).map(([name, value]) => `${name} = ${JSON.stringify(value)}`);
-        await one.write(`terraform {\n  backend "http" {\n${settings.join("\n")}\n  }\n}\n`, "backend.tf");
-        await one.write("");
-        await one.init();
-      },
+      at(backend),
     );
     // The store has the verdict, and the state does not get it.
     for (const verdict of [
@@ -319,19 +307,4 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     terraform.believeLists();
     await terraform.expectNoChanges();
   });
-
-  it("is for the declaration where a folder has one", async () => {
-    const [subject] = SUBJECTS as [Subject];
-    const { terraform } = await twoPending(subject);
-    await terraform.write("project: acme\n", "hosting.yaml");
-    const { code, text } = await terraform.hostform("resolve");
-    expect(code, text).toBe(0);
-    expect(text).toContain("Nothing is pending.");
-  });
 });
-
-let postgres: Postgres | undefined;
-beforeAll(async () => {
-  if (TERRAFORM.path !== undefined && POSTGRES.path !== undefined) postgres = await startPostgres();
-}, 60_000);
-afterAll(() => postgres?.stop());

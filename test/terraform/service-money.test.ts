@@ -132,6 +132,7 @@ output "passwords" {
     expect(terraform.state().get(SITE)?.status).toBe("tainted");
     const refused = await terraform.refused();
     expect(refused.errors[0]?.detail, refused.text).toContain("untaint");
+    expect(refused.text).not.toContain("terraform import");
     await terraform.well("untaint", SITE);
     await terraform.expectNoChanges();
     expect(orders(terraform)).toHaveLength(1);

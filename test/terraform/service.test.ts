@@ -120,6 +120,7 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     const destroyed = await terraform.destroy();
     expect(destroyed.code, destroyed.text).toBe(1);
     expect(destroyed.errors, destroyed.text).toMatchObject(named);
+    expect(terraform.attributes(SITE).id).toBe("1003");
     expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
     await terraform.write(
       `provider "hosting" {\n  status_words = { PARKED_BY_OWNER = "suspended" }\n}\n`,
@@ -128,23 +129,9 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     await terraform.applied();
     expect(terraform.changesSent()).toEqual(["POST /services/1003/unsuspend"]);
     await terraform.expectNoChanges();
-  });
-
-  it("is suspended on destroy with an unknown status word: it stays in the state until the word is mapped", async () => {
-    const terraform = await startSite('deletion_policy = "suspend"', inWords({ active: "ACTIVE", suspended: 7 }));
-    await terraform.applied();
-    terraform.sent();
-    for (const _ of [1, 2]) {
-      const { code, errors, text } = await terraform.destroy();
-      const detail = expect.stringContaining('status_words = { "7" = "suspended" }');
-      expect({ code, errors }, text).toMatchObject({ code: 1, errors: [{ detail }] });
-      expect(terraform.attributes(SITE).id).toBe("1003");
-    }
-    await terraform.write(`provider "hosting" {\n  status_words = { "7" = "suspended" }\n}\n`, "provider.tf");
-    const { code, text } = await terraform.destroy();
-    expect(code, text).toBe(0);
+    const ended = await terraform.destroy();
+    expect(ended.code, ended.text).toBe(0);
     expect(terraform.state().size).toBe(0);
-    expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
   });
 
   it("that is gone is not ordered again automatically", async () => {

@@ -101,7 +101,6 @@ const MISTAKES: Readonly<Record<string, readonly [text: string, at: string, says
   ],
 };
 
-const GRANT = 'service_id = "1"\n  email      = "a@a.example"\n  permission = "view"';
 const HOOK = 'url    = "https://a.example"\n  events = ["invoice.paid"]';
 const SITE = 'plan_id  = 11\n  currency = "USD"\n  domain   = "a.example"';
 
@@ -112,38 +111,11 @@ const FRAMEWORK: typeof MISTAKES = {
     'secret = "mysecret"',
     /`secret` is set by the API.*Remove it/s,
   ],
-  "an id of one's own": [`resource "hosting_service" "a" {\n  ${SITE}\n  id = "7"\n}`, 'id = "7"', /set by the API/],
-  "a read-only attribute that is known only later": [
-    `resource "hosting_grant" "a" {\n  ${GRANT}\n  created_at = terraform_data.later.output\n}`,
-    "created_at = terraform_data.later.output",
-    /set by the API/,
-  ],
-  "a read-only attribute of a data source": [
-    'data "hosting_service" "a" {\n  id    = "1"\n  price = 4\n}',
-    "price = 4",
-    /data\.hosting_service\.NAME\.price/,
-  ],
-  "a list that a data source reads": [
-    'data "hosting_services" "a" {\n  services = []\n}',
-    "services = []",
-    /set by the API/,
-  ],
   "a read-only attribute of an ephemeral resource": [
     'ephemeral "hosting_panel_sso" "a" {\n  service_id = "1"\n  url        = "https://a.example"\n}',
     'url        = "https://a.example"',
     /ephemeral\.hosting_panel_sso\.NAME\.url/,
   ],
-  "null for what a resource requires": [
-    `resource "hosting_webhook" "a" {\n  url    = null\n  events = ["invoice.paid"]\n}`,
-    "url    = null",
-    /requires "url"/,
-  ],
-  "null for what a data source requires": [
-    'data "hosting_grants" "a" {\n  service_id = null\n}',
-    "service_id = null",
-    /found null/,
-  ],
-  "an empty id": ['data "hosting_service" "a" {\n  id = ""\n}', 'id = ""', /expected a value/],
   "null in a set": [
     'resource "hosting_webhook" "a" {\n  url    = "https://a.example"\n  events = ["invoice.paid", null]\n}',
     'events = ["invoice.paid", null]',

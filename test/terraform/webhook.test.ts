@@ -82,10 +82,8 @@ output "secret" {
     await terraform.expectNoChanges();
   });
 
-  it.each([
-    ["deleted first", ""],
-    ["created first", "lifecycle {\n  create_before_destroy = true\n}"],
-  ])("whose secret did not come fails and is tainted; the next apply replaces it (%s)", async (_, lifecycle) => {
+  it("whose secret did not come fails and is tainted; the next apply replaces it", async () => {
+    const lifecycle = "lifecycle {\n  create_before_destroy = true\n}";
     const terraform = await start(hook(TWO, lifecycle));
     terraform.control.addFault({ method: "POST", path: "/webhooks", phase: "after", status: 201, body: "", times: 2 });
     const failed = await terraform.apply();
