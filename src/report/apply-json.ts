@@ -56,7 +56,10 @@ export function versionMessage(version: string, now: number): UiMessage {
   return message(now, "info", `hostform ${version}`, "version", { hostform: version, ui: UI_VERSION });
 }
 
-/** Returns the messages of a plan before its apply: drift, one `planned_change` for each change, diagnostics and conditions, the summary, outputs. */
+/**
+ * Returns the messages of a plan before its apply: drift, one `planned_change` for each change, diagnostics and conditions, the
+ * summary, outputs.
+ */
 export function planMessages(plan: Plan, now: number, remedies: RemedyText): UiMessage[] {
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const counts = countChanges(changes);

@@ -54,7 +54,10 @@ export interface FoldedDiagnostics {
   readonly caused: readonly Diagnostic[];
 }
 
-/** Groups equal diagnostics, alike diagnostics of many resources, and diagnostics with one cause. Errors come first. Up to 3 alike diagnostics stay separate, each with its fix. */
+/**
+ * Groups equal diagnostics, alike diagnostics of many resources, and diagnostics with one cause. Errors come first. Up to 3 alike
+ * diagnostics stay separate, each with its fix.
+ */
 export function foldedDiagnostics(diagnostics: readonly Diagnostic[]): FoldedDiagnostics[] {
   const cause = causesIn(diagnostics);
   const byCause = Map.groupBy(diagnostics, cause);
@@ -92,7 +95,10 @@ export function causedTexts(caused: readonly Diagnostic[]): string[] {
   });
 }
 
-/** Returns the key of diagnostics that differ only in their place. The key of a state failure has no detail: each later resource fails with another detail. */
+/**
+ * Returns the key of diagnostics that differ only in their place. The key of a state failure has no detail: each later resource
+ * fails with another detail.
+ */
 function equal({ severity, code, summary, detail, remedies }: Diagnostic): string {
   return JSON.stringify(isOfState(code) ? [code, summary] : [severity, code, summary, detail, remedies]);
 }
@@ -146,7 +152,10 @@ function fixLines(fix: string, width: number | undefined, paint: Paint): string[
   return [`${paint.fix("Fix:")}${first.slice("Fix:".length)}`, ...rest];
 }
 
-/** Returns the place of a diagnostic: `on hosting.yaml:12:5 (hosting_service.acme)`, with the construct for a stack; without a file, `in hosting_service.acme, attribute plan_id`. */
+/**
+ * Returns the place of a diagnostic: `on hosting.yaml:12:5 (hosting_service.acme)`, with the construct for a stack; without a file,
+ * `in hosting_service.acme, attribute plan_id`.
+ */
 function placeText({ range, address, attribute }: Diagnostic): string | undefined {
   if (range !== undefined) {
     const where = `on ${escapeLine(range.file)}:${range.line}:${range.column}`;

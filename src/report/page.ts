@@ -76,7 +76,11 @@ export const list = (lines: readonly string[]) => html`<ul>
 ${joined(lines.map((line) => html`<li>${line.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}</li>`))}
 </ul>`;
 
-/** Returns a table that scrolls within its section, also by keyboard. A narrow screen stacks its rows. Above {@link MOST_ROWS} rows, returns a list of lines. @param from index of the first column with amounts. */
+/**
+ * Returns a table that scrolls within its section, also by keyboard. A narrow screen stacks its rows. Above {@link MOST_ROWS} rows,
+ * returns a list of lines.
+ * @param from index of the first column with amounts.
+ */
 export function table(
   head: readonly string[],
   rows: readonly string[][],

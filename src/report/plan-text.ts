@@ -279,7 +279,10 @@ function namedLines(changes: readonly Change[], effect: ChangeEffect, one: strin
   return [`${what}:`, ...firstOf(listed, MAX_NAMED)];
 }
 
-/** Returns the request line: `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) Empty for a plan with only errors. */
+/**
+ * Returns the request line: `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) Empty
+ * for a plan with only errors.
+ */
 export function requestLine(plan: Plan): string {
   if (isUnplanned(plan)) return "";
   const { read, apply, seconds } = plan.requests;

@@ -205,7 +205,10 @@ interface Part {
   readonly lines: readonly string[];
 }
 
-/** Prints changed parts with their neighbours and counts the rest. Prints a single unchanged part, because its count would need as much room. */
+/**
+ * Prints changed parts with their neighbours and counts the rest. Prints a single unchanged part, because its count would need as
+ * much room.
+ */
 function folded(parts: readonly Part[], context: number, noun: string, indent: number, paint: Paint): string[] {
   const near = (index: number) =>
     parts.slice(Math.max(0, index - context), index + context + 1).some((part) => !part.same);

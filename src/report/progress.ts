@@ -190,7 +190,10 @@ export function renderStatus(status: Status, now: number, options: TextStyle, bu
   return [...shown.map((line) => paint.dim(fit(line))), paint.bold(fit(total))].join("\n");
 }
 
-/** Returns the total: `3 of 12 done, 1 failed, 14s elapsed, about 30 seconds left`. While requests wait, adds `budget 0 of 60, next in 38 s`. */
+/**
+ * Returns the total: `3 of 12 done, 1 failed, 14s elapsed, about 30 seconds left`. While requests wait, adds `budget 0 of 60, next
+ * in 38 s`.
+ */
 function totalText(status: Status, now: number, width: number, budget: Budget | undefined): string {
   const left = remainingSeconds(status, now);
   const failed = status.failed > 0 ? `, ${status.failed} failed` : "";
