@@ -287,8 +287,8 @@ export class RollingWindow {
   }
 
   /**
-   * Returns the limit in requests a minute. Without a refusal for 5 minutes, the learned limit grows by 10 %, then by a further 20
-   * %, 40 % … each minute.
+   * Returns the limit in requests a minute. Without a refusal for 5 minutes, the learned limit grows by 10 %, then by a
+   * further 20 %, 40 % … each minute.
    */
   #allowed(now: number, limit: number): number {
     if (this.#facts.learned === 0) return limit;
