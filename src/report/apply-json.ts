@@ -1,4 +1,4 @@
-// An apply as Terraform's machine-readable messages, one a line.
+// Messages of an apply in the format of Terraform's machine-readable UI, one on each line.
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -23,40 +23,43 @@ import { actionReason } from "./plan-json.ts";
 import { type Counts, countChanges, leftOutTexts, plannedEffects } from "./plan-text.ts";
 import { progressLine } from "./progress.ts";
 
-/** The version of Terraform's machine-readable UI that the messages follow. */
+/** Version of Terraform's machine-readable UI. */
 const UI_VERSION = "1.2";
 
 /**
- * One message of Terraform's machine-readable UI, a line of `apply --json`. Readers of Terraform's messages go by
- * `type` and pass over fields they do not know; ours stand under `hostform`.
+ * One message of Terraform's machine-readable UI: a line of `apply --json`. Readers of Terraform's messages use `type` and ignore
+ * unknown fields. hostform's own fields are under `hostform`.
  */
 export interface UiMessage {
   readonly "@level": "info" | "warn" | "error";
   readonly "@message": string;
   readonly "@module": "hostform.ui";
-  /** RFC 3339 with six digits of a second, as Terraform's logger writes it. */
+  /** RFC 3339 with microseconds, as in Terraform's logger. */
   readonly "@timestamp": string;
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** Terraform's words in messages: they differ from those of the plan representation ("noop", "remove" for forget). */
+/** Terraform's actions in messages. The plan representation has other words: "no-op", "forget". */
 type UiAction = "noop" | "create" | "update" | "replace" | "delete" | "remove" | "import";
 
 type Level = UiMessage["@level"];
 
-/** @param now milliseconds since the epoch; of this and all other messages. */
+/** Creates a message. @param now time in milliseconds since the epoch, as in all functions below. */
 export function message(now: number, level: Level, text: string, type: string, fields: object): UiMessage {
   const timestamp = new Date(now).toISOString().replace("Z", "000Z");
   return { "@level": level, "@message": text, "@module": "hostform.ui", "@timestamp": timestamp, type, ...fields };
 }
 
-/** The first message of a stream. @param version hostform's own. */
+/** Returns the first message of a stream. @param version version of hostform. */
 export function versionMessage(version: string, now: number): UiMessage {
   return message(now, "info", `hostform ${version}`, "version", { hostform: version, ui: UI_VERSION });
 }
 
-/** Messages of a plan before it is applied: drift, one `planned_change` for each change, diagnostics and conditions, the summary. */
+/**
+ * Returns the messages of a plan before its apply: drift, one `planned_change` for each change, diagnostics and conditions, the
+ * summary, outputs.
+ */
 export function planMessages(plan: Plan, now: number, remedies: RemedyText): UiMessage[] {
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const counts = countChanges(changes);
@@ -115,7 +118,7 @@ const EVENT_ACTIONS: Readonly<Record<ProgressVerb, UiAction>> = {
   "suspend-and-forget": "remove",
 };
 
-/** The message of an event of an apply. Waiting for queued jobs, which Terraform does not know, is a `log` message. */
+/** Returns the message of an apply event. Terraform has no message about queued jobs, so their event is a `log` message. */
 export function eventMessage(event: ApplyEvent, now: number): UiMessage {
   const text = progressLine(event, { color: false });
   if (event.type === "waiting" || (event.type === "complete" && event.outcome.result === "waiting")) {
@@ -134,7 +137,7 @@ export function eventMessage(event: ApplyEvent, now: number): UiMessage {
     ...("seconds" in event && { elapsed_seconds: event.seconds }),
   };
   const isTerraforms = EVENT_ACTIONS[event.action] === event.action || event.action === "forget";
-  // The invoice that an order raised, and what the resource waits for (§3).
+  // Invoice of the order, and the reason for the resource's wait (§3).
   const { invoice, awaiting } = event.type === "complete" ? event.outcome : {};
   const own = {
     ...(!isTerraforms && { effect: event.action }),
@@ -152,7 +155,7 @@ export function diagnosticMessage(diagnostic: Diagnostic, now: number, remedies:
   return message(now, error ? "error" : "warn", text, "diagnostic", fields);
 }
 
-/** The end of an apply: all diagnostics, then the summary of what was done. */
+/** Returns the messages at the end of an apply: all diagnostics, then the summary. */
 export function resultMessages(plan: Plan, result: ApplyResult, now: number, remedies: RemedyText): UiMessage[] {
   const by = (kind: ChangeOutcome["result"]) =>
     result.outcomes.flatMap(({ address, result: was }) => (was === kind ? [address] : []));
@@ -178,7 +181,7 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number, rem
   ];
 }
 
-/** The recorded outputs, at the end of an apply that has any; sensitive ones without their value. */
+/** Returns the message of the outputs in the state, at the end of an apply. Sensitive outputs have no value. */
 export function outputsMessage(outputs: ReadonlyMap<string, OutputState>, now: number): UiMessage {
   const shown = [...outputs].map(([name, { sensitive, type, value }]): [string, object] => [
     name,
@@ -187,7 +190,7 @@ export function outputsMessage(outputs: ReadonlyMap<string, OutputState>, now: n
   return outputsWith(shown, now);
 }
 
-/** The change of each output. Empty without outputs. */
+/** Returns the message of the output changes, or none without outputs. */
 function plannedOutputs({ outputs = [] }: Plan, now: number): UiMessage[] {
   if (outputs.length === 0) return [];
   const shown = outputs.map(({ name, sensitive, action }): [string, object] => [
@@ -204,8 +207,8 @@ function outputsWith(shown: readonly [name: string, output: object][], now: numb
 const ownFields = ({ forget, suspend, unsuspend }: Counts) => ({ forget, suspend, unsuspend });
 
 /**
- * The sentence and the counts are Terraform's to the letter: tools read them, and count a suspension as a change. What
- * Terraform has no count for follows in a sentence of its own, and under `hostform`.
+ * Returns the summary with Terraform's exact sentence and counts, because tools read them. In these counts, a suspension is a change.
+ * Counts without a Terraform equivalent follow in a separate sentence and under `hostform`.
  */
 function summary(
   operation: "plan" | "apply" | "destroy",
@@ -227,7 +230,7 @@ function summary(
   return message(now, "info", text, "change_summary", { changes, hostform: { ...ownFields(counts), ...extras } });
 }
 
-/** A resource as Terraform's messages name it. */
+/** Describes a resource in the format of Terraform's messages. */
 function resourceJson(address: string) {
   const parsed = parseAddress(address);
   return {

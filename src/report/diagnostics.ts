@@ -1,4 +1,4 @@
-// Diagnostics: as text, with the source line they are about, and as Terraform's JSON.
+// Diagnostics as text with their source line, and as JSON in Terraform's format.
 import {
   causesIn,
   type Diagnostic,
@@ -22,17 +22,17 @@ import {
   wrap,
 } from "./text-style.ts";
 
-/** Prose is not wrapped wider than this, even on wider terminals. */
+/** Maximum width of prose, even on wider terminals. */
 const MAX_PROSE = 120;
-/** From this many diagnostics on, a last line counts them. Caused diagnostics do not count. */
+/** Minimum number of diagnostics for a last line with their count. Caused diagnostics do not count. */
 const COUNT_FROM = 3;
-/** Most places of one diagnostic that is about several resources. */
+/** Maximum number of listed places for one diagnostic about several resources. */
 const MAX_PLACES = 3;
 
 /**
- * Diagnostics for people: summary, place, the source line with a caret, detail, fix. Warnings come first, so that the
- * errors stand where the eye is. Those that are equal or alike, and failures of the state, are shown once, with their number
- * and the first places; what another one caused is counted there. Ends with a newline, or is empty.
+ * Prints diagnostics: summary, place, the source line with a caret, detail, fix. Warnings come first, so that errors are at the end of
+ * the output, next to the prompt. Equal or alike diagnostics, and failures of the state, are printed once, with their number and the
+ * first places. Their block also counts the diagnostics caused by them. Ends with a newline, or is empty.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: MessageStyle): string {
   const folded = foldedDiagnostics(diagnostics);
@@ -48,13 +48,16 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], style: Mes
   return blocks.join("\n");
 }
 
-/** Diagnostics that are shown as one, and those that they caused. */
+/** Diagnostics printed as one block, and the diagnostics caused by them. */
 export interface FoldedDiagnostics {
   readonly same: readonly Diagnostic[];
   readonly caused: readonly Diagnostic[];
 }
 
-/** Groups equal diagnostics, alike diagnostics of many resources, and diagnostics with one cause; errors first. Up to three alike diagnostics stay separate, each with its fix. */
+/**
+ * Groups equal diagnostics, alike diagnostics of many resources, and diagnostics with one cause. Errors come first. Up to 3 alike
+ * diagnostics stay separate, each with its fix.
+ */
 export function foldedDiagnostics(diagnostics: readonly Diagnostic[]): FoldedDiagnostics[] {
   const cause = causesIn(diagnostics);
   const byCause = Map.groupBy(diagnostics, cause);
@@ -68,7 +71,7 @@ export function foldedDiagnostics(diagnostics: readonly Diagnostic[]): FoldedDia
   return folded.toSorted((a, b) => Number(isOfErrors(b)) - Number(isOfErrors(a)));
 }
 
-/** Returns true if all are equal, or no two are about one resource. */
+/** Returns true if all diagnostics are equal, or if each has another address. */
 function isOfMany(group: readonly Diagnostic[]): boolean {
   const addresses = new Set(group.map(({ address }) => address));
   return addresses.size === group.length || new Set(group.map(equal)).size === 1;
@@ -76,7 +79,7 @@ function isOfMany(group: readonly Diagnostic[]): boolean {
 
 const isOfErrors = ({ same }: FoldedDiagnostics) => same.some(isError);
 
-/** The text of one block. Ends with a newline. */
+/** Prints one block. Ends with a newline. */
 export const diagnosticBlock = (folded: FoldedDiagnostics, style: MessageStyle): string =>
   `${diagnosticLines(folded, style, painter(style.color)).join("\n")}\n`;
 
@@ -92,15 +95,18 @@ export function causedTexts(caused: readonly Diagnostic[]): string[] {
   });
 }
 
-/** Key of diagnostics that differ only in their place. A failed state fails each later resource, with another detail: its key has no detail. */
+/**
+ * Returns the key of diagnostics that differ only in their place. The key of a state failure has no detail: each later resource
+ * fails with another detail.
+ */
 function equal({ severity, code, summary, detail, remedies }: Diagnostic): string {
   return JSON.stringify(isOfState(code) ? [code, summary] : [severity, code, summary, detail, remedies]);
 }
 
-/** A domain or an e-mail address within a text. */
+/** Domain or e-mail address in a text. */
 const NAME = /(?<![\p{L}\p{N}_.@+-])[\p{L}\p{N}+-]+(?:[.@][\p{L}\p{N}-]+)+(?![\p{L}\p{N}_])/gu;
 
-/** Key of diagnostics that differ only in their resource: its address, domain and id, and the ids in the path of the request. */
+/** Returns the key of diagnostics that differ only in their resource: its address, domain and id, and the ids in the request's path. */
 function alike(diagnostic: Diagnostic): string {
   const { address, object, attribute = [] } = diagnostic;
   const names = [address, object].flatMap((name) => (name ? [JSON.stringify(name).slice(1, -1)] : []));
@@ -110,17 +116,17 @@ function alike(diagnostic: Diagnostic): string {
 
 const isOfState = (code: string) => code.startsWith("state.");
 
-/** Lines of one group: the place of the first diagnostic in full, the detail of the last. */
+/** Returns the lines of one group, with the full place of its first diagnostic. A state failure has the detail of the last diagnostic. */
 function diagnosticLines({ same, caused }: FoldedDiagnostics, style: MessageStyle, paint: Paint): string[] {
   const [diagnostic] = same;
   if (diagnostic === undefined) return [];
   const { severity, code, summary, range } = diagnostic;
   const isEqual = same.every((other) => equal(other) === equal(diagnostic));
-  // The fix of several resources names none of them.
+  // The fix for several resources contains no address.
   const { address: _, ...several } = diagnostic;
   const first = style.remedies(same.length > 1 && isEqual ? several : diagnostic);
   const fix = first === undefined || isEqual ? first : `${first} Likewise for the others.`;
-  // The last diagnostic of the state holds the newest detail.
+  // The last state failure has the newest detail.
   const detail = (isOfState(code) ? same.at(-1) : diagnostic)?.detail;
   const label = severity === "error" ? paint.error("Error:") : paint.warning("Warning:");
   const place = placeText(diagnostic);
@@ -148,7 +154,10 @@ function fixLines(fix: string, width: number | undefined, paint: Paint): string[
   return [`${paint.fix("Fix:")}${first.slice("Fix:".length)}`, ...rest];
 }
 
-/** `on hosting.yaml:12:5 (hosting_service.acme)`, of a stack with the construct as well, or `in hosting_service.acme.plan_id` where no file is known. */
+/**
+ * Returns the place of a diagnostic: `on hosting.yaml:12:5 (hosting_service.acme)`, with the construct for a stack; without a file,
+ * `in hosting_service.acme, attribute plan_id`.
+ */
 function placeText({ range, address, attribute }: Diagnostic): string | undefined {
   if (range !== undefined) {
     const where = `on ${escapeLine(range.file)}:${range.line}:${range.column}`;
@@ -163,23 +172,23 @@ function placeText({ range, address, attribute }: Diagnostic): string | undefine
   return escapeLine(path === undefined ? `in ${address}` : `in ${address}, attribute ${path}`);
 }
 
-/** The path of a construct as its author knows it: `Default` is what a construct calls the one thing in it, and the CDKs leave it out too. */
+/** Returns the path of a construct without `Default`, the id of an only child. The CDKs also omit `Default`. */
 function constructName(path: string): string {
   return path.replace(/(?<=.)(?:\/Default)+$/, "");
 }
 
 const TAB_STOP = 4;
-/** Columns of a source line shown when no terminal sets a limit: enough for people, short of a minified file. */
+/** Maximum width of a source line without a terminal. Cuts the lines of minified files. */
 const MAX_SOURCE = 160;
 const MIN_SOURCE = 20;
-/** Most columns of an underline. */
+/** Maximum width of an underline. */
 const MAX_UNDERLINE = 60;
-/** UTF-16 units read on each side of the mark: a minified file is one line of many megabytes. */
+/** Maximum number of UTF-16 units read on each side of the mark. The only line of a minified file may have many megabytes. */
 const NEAR = 20_000;
 
 /**
- * The first line of a range with its number and an underline; nothing when the text of the line is not known.
- * Tabs are expanded, wide characters measured, and a long line is cut so that the underlined part is in view.
+ * Prints the first line of a range with its number and an underline, or nothing if the line's text is unknown. Expands tabs, measures
+ * wide characters, and cuts a long line around the underlined part.
  */
 export function snippetLines(range: SourceRange, style: TextStyle, paint: Paint): string[] {
   if (range.text === undefined) return [];
@@ -196,7 +205,7 @@ export function snippetLines(range: SourceRange, style: TextStyle, paint: Paint)
 
 type Parts = ReturnType<typeof partsOf>;
 
-/** The line in three parts, safe to print; columns count UTF-16 units from 1, as the YAML parser counts. */
+/** Splits the line into three escaped parts. Columns count UTF-16 units from 1, as in the YAML parser. */
 function partsOf(range: SourceRange, text: string) {
   const [start, end] = markedIn(range, text);
   const before = printable(text.slice(Math.max(0, start - NEAR), start), 0);
@@ -205,7 +214,7 @@ function partsOf(range: SourceRange, text: string) {
   return { before, marked, after: printable(text.slice(end, end + NEAR), widthOf(before + marked)) };
 }
 
-/** The marked part of a range's first line, in UTF-16 units from 0, the end exclusive. */
+/** Returns the marked part of a range's first line, in UTF-16 units from 0. The end is exclusive. */
 function markedIn({ line, column, endLine, endColumn }: SourceRange, text: string): [start: number, end: number] {
   const start = Math.min(text.length, Math.max(0, column - 1));
   return [start, endLine > line ? text.length : Math.min(text.length, Math.max(start, endColumn - 1))];
@@ -220,13 +229,13 @@ function printable(text: string, from: number): string {
   return shown;
 }
 
-/** Cuts a line to `room` columns around the marked part; `…` stands where something was cut. */
+/** Cuts a line to `room` columns around the marked part. `…` replaces each cut part. */
 function windowed(parts: Parts, room: number): Parts {
   const { before, after } = parts;
   if (widthOf(before + parts.marked + after) <= room) return parts;
   const marked = takeStart(parts.marked, Math.min(MAX_UNDERLINE, room - 2));
   const rest = room - widthOf(marked);
-  // The text before the mark explains more: it gets two thirds, and the room that the other side does not use.
+  // The text before the mark explains more, so it gets two thirds of the room, and the unused room of the other side.
   const right = Math.min(widthOf(after), Math.max(Math.floor(rest / 3), rest - widthOf(before)));
   const left = rest - right;
   return {
@@ -237,9 +246,8 @@ function windowed(parts: Parts, room: number): Parts {
 }
 
 /**
- * A diagnostic as JSON. `severity`, `summary`, `detail`, `address`, `range` and `snippet` are those of Terraform's
- * machine-readable output; `code`, `fix`, `attribute` and `construct` are ours. Positions have no byte offset: hostform knows lines
- * and columns only.
+ * Diagnostic in JSON. `severity`, `summary`, `detail`, `address`, `range` and `snippet` are fields of Terraform's machine-readable
+ * output. All other fields are hostform's own. Positions have only lines and columns, no byte offset.
  */
 export interface DiagnosticJson {
   readonly severity: "error" | "warning";
@@ -251,11 +259,11 @@ export interface DiagnosticJson {
   /** `registrant_contact.email`, `events[0]` */
   readonly attribute?: string;
   readonly range?: ReturnType<typeof rangeJson>;
-  /** The path of the construct that stands there, in a synthesized stack. */
+  /** Path of the construct at this place, in a synthesized stack. */
   readonly construct?: string;
-  /** Its cause: the address of a resource in trouble, or the code of another diagnostic. */
+  /** Cause: the address of a failed resource, or the code of another diagnostic. */
   readonly because?: string;
-  /** The places that use the template or the value, nearest first. */
+  /** Places of use of the template or the value, nearest first. */
   readonly used_at?: readonly {
     readonly filename: string;
     readonly start: { readonly line: number; readonly column: number };
@@ -263,7 +271,7 @@ export interface DiagnosticJson {
   readonly snippet?: ReturnType<typeof snippetJson>;
 }
 
-/** Describes a diagnostic; fields without a value are absent, except `detail`, which Terraform always has. */
+/** Describes a diagnostic in JSON. Fields without a value are absent, except `detail`: Terraform requires it. */
 export function diagnosticJson(diagnostic: Diagnostic, remedies: RemedyText): DiagnosticJson {
   const { severity, code, summary, detail, address, attribute, range, because } = diagnostic;
   const fix = remedies(diagnostic);
@@ -299,7 +307,7 @@ function snippetJson(range: SourceRange, text: string) {
     context: null,
     code: text,
     start_line: range.line,
-    /** Offsets into `code`, the end exclusive. */
+    /** Offsets in `code`. The end is exclusive. */
     highlight_start_offset: start,
     highlight_end_offset: end,
     values: [] as const,

@@ -8,8 +8,8 @@ const UNSAFE_OR_COLOUR =
   /\u001b\[[\d;]*m|(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /**
- * The last look at a text on its way to a stream: whatever was forgotten above is shown here. Newlines, tabs and the
- * colours of `text-style.ts` stay; a text that went through the functions above is not changed.
+ * Escapes a text directly before its output to a stream, as a second safeguard. Newlines, tabs and the colours of `paint.ts` stay. An
+ * already escaped text stays unchanged.
  */
 export function escapeOutput(text: string): string {
   return text.replace(UNSAFE_OR_COLOUR, (found) =>
@@ -17,29 +17,28 @@ export function escapeOutput(text: string): string {
   );
 }
 
-/** A sequence that is not one of our colours, with its beginning made visible: what follows is then only text. */
+/** Escapes the beginning of an unknown sequence, so that its rest is plain text. */
 const shown = (sequence: string) => `${visible(sequence)}${sequence.slice(1)}`;
 
 /**
- * Text within a line of Markdown, as a code span: the one form in which neither mark-up, HTML, links and images nor the
- * references of code hosts (`@name`, `#1`, `!1`) mean anything. A backslash before them would not do: hosts look for
- * references in the text that comes out.
+ * Returns text as a code span for a line of Markdown. Only in a code span are mark-up, HTML, links, images and the references of code
+ * hosts (`@name`, `#1`, `!1`) plain text. A backslash is not enough, because hosts search the rendered text for references.
  */
 export function escapeMarkdown(text: string): string {
   const line = escapeLine(text);
   if (line === "") return "` `";
   const ticks = "`".repeat(longestRun(line) + 1);
-  // One space on both sides is taken off again; without it a tick at an end would belong to the fence.
+  // Markdown removes one space on both sides. Without the spaces, a backtick at an end would belong to the fence.
   const room = /^[` ]|[` ]$/.test(line) ? " " : "";
   return `${ticks}${room}${line}${room}${ticks}`;
 }
 
-/** A word or a number that no code host makes a link, a reference or mark-up of. Digits and letters a to f alone may be a commit. */
+/** Words and numbers without a meaning as link, reference or mark-up at any code host. Excludes hexadecimal words: they may be commits. */
 const PLAIN =
   /^(?!.*\b[\da-f]{7,40}\b)["'(]*(?:\p{L}+(?:['’-]\p{L}+)*|[+−-]?\d[\d.,]*%?|\d{4}-\d\d-\d\d|[·/−–-])[)"'.,;:?]*$/iu;
 /**
- * A sentence within a line of Markdown: own words as they are; names, addresses and what stands in backticks or in quotes as
- * code spans ({@link escapeMarkdown}), with a space between two. It may hold words of others: only plain words and numbers stay outside of code.
+ * Returns a sentence for a line of Markdown. Only plain words and numbers stay outside code spans, because the sentence may contain
+ * foreign text. Names, addresses, and parts in backticks or quotes become code spans ({@link escapeMarkdown}), with a space between two.
  */
 export function sentenceMarkdown(text: string): string {
   const word = (one: string): string => {
@@ -60,14 +59,14 @@ export function sentenceMarkdown(text: string): string {
 }
 
 /**
- * A document in Markdown that no agent of a CI acts on when a job prints it: a comment is made in one job and shown in
- * another. The backslash that breaks a command hides no secret from those who look for it later.
+ * Breaks the commands of CI agents in a Markdown document with a backslash. One job creates a comment, and another job may print it. A
+ * search for a secret still finds the secret.
  */
 export function breakMarkdown(text: string): string {
   return breakCommands(text, (character) => `\\${character}`);
 }
 
-/** Text of several lines as a fenced block of Markdown, which nothing in it can close. Ends with a newline. */
+/** Returns a text as a fenced block of Markdown. No line of the text can close the block. Ends with a newline. */
 export function fenceMarkdown(text: string, language: "diff" | "text"): string {
   const body = escapeText(text);
   const fence = "`".repeat(Math.max(3, longestRun(body) + 1));

@@ -31,13 +31,13 @@ export interface Listings {
 
 export type Listing = keyof Listings;
 
-/** The note of a row that is not live: `ended: was deleted on 2026-11-20`, `disabled: is_active is false`. */
+/** Note of an entry that is not live: `ended: was deleted on 2026-11-20`, `disabled: is_active is false`. */
 export interface Noted {
   readonly life?: string;
 }
 
 type Scale = (currency: string) => number | undefined;
-/** A column: its header, its field or its text, and how it is laid out. */
+/** Column: header, field or function of the cell, and layout. */
 type FieldColumn<Row> = readonly [
   header: string,
   cell: (keyof Row & string) | ((row: Row) => Cell),
@@ -47,7 +47,7 @@ type Columns = { readonly [L in Listing]: (scale: Scale) => readonly FieldColumn
 
 const WHOLE = { whole: true } as const;
 const SPARE = { spare: true } as const;
-/** Amounts are aligned right and never broken. */
+/** Layout of amounts: right-aligned, on one line. */
 const AMOUNT = { align: "right", whole: true } as const;
 
 const shown = (name: string | null) => (name === null ? null : shownName(name));
@@ -136,7 +136,7 @@ const EMPTY: Readonly<Record<Listing, string>> = {
   state: "The state holds no resources.",
 };
 
-/** A listing as a table for people, or the sentence for an empty one. Ends with a newline. */
+/** Prints a listing as a table, or the sentence for an empty listing. Ends with a newline. */
 export function renderListing<L extends Listing>(
   listing: L,
   rows: readonly (Listings[L] & Noted)[],
@@ -154,7 +154,7 @@ export function renderListing<L extends Listing>(
   return renderTable(rows, columns, { ...options, empty: EMPTY[listing] });
 }
 
-/** The header of a column of amounts names their unit where the cells cannot be read as amounts of their currency. */
+/** Returns the header of a column of amounts. Without a scale, the header names the API's unit. */
 const amounts = (header: string, scale: Scale) => (scale("") === undefined ? `${header} (API)` : header);
 
 function money(amount: number | null, currency: string | null, scale: Scale): string | null {
@@ -164,7 +164,7 @@ function money(amount: number | null, currency: string | null, scale: Scale): st
   return currency === null ? String(amount) : `${amount} ${currency}`;
 }
 
-/** The specification shows no price on a plan (§2 Gaps); servers give one, or one for each currency, or none. */
+/** Returns the price of a plan. The specification defines no price (§2 Gaps): servers return one, one for each currency, or none. */
 function planPrice(plan: Listings["plans"], scale: Scale): string | null {
   if (plan.price !== null) return money(plan.price, plan.currency, scale);
   const prices = Object.entries(plan.prices).map(([currency, price]) => money(price, currency, scale));
@@ -177,26 +177,26 @@ export type Cell = string | number | boolean | null | undefined;
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => Cell;
-  /** Default: right when all cells of the column are numbers. */
+  /** Default: right if all cells of the column are numbers. */
   readonly align?: "left" | "right";
-  /** Stays on one line, spaces or not (ids, which are copied; amounts). */
+  /** True keeps the cell on one line despite spaces, for ids and amounts. */
   readonly whole?: boolean;
-  /** Dropped on a narrow terminal, the last spare column first. */
+  /** True drops the column on a narrow terminal. The last spare column is dropped first. */
   readonly spare?: boolean;
 }
 
-/** `empty`: the sentence for no rows. */
+/** `empty`: sentence for a table without rows. */
 type TableOptions = TextStyle & { readonly empty: string };
 
 /** Columns between two columns. */
 const GAP = 2;
 /**
- * No column is narrower than its longest word, nor than this. A cell that is longer yet (a domain, an address) is not cut, since
- * it is copied: the rest of its row stands below it.
+ * Upper bound of a column's minimum width; below it, the longest word is the minimum. A longer cell (a domain, an address) is never cut,
+ * because users copy it. The rest of its row then moves below the cell.
  */
 const MIN_WIDTH = 16;
 
-/** One record in full: a line for each field. */
+/** Prints all fields of one record, one on each line. */
 export function renderFields(record: object, options: TextStyle): string {
   const columns: readonly Column<[string, unknown]>[] = [
     { header: "FIELD", cell: ([name]) => name },
@@ -211,8 +211,8 @@ function fieldCell(value: unknown): string | null {
 }
 
 /**
- * Rows as aligned columns under a header. On a terminal (width given) the widest columns break at words until a row fits,
- * and spare ones are left out where that is not enough; nothing is cut. Ends with a newline.
+ * Prints rows as aligned columns under a header. On a terminal (`width` given), the widest columns break at words until a row fits. If
+ * that is not enough, spare columns are dropped. No cell is cut. Ends with a newline.
  */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], options: TableOptions): string {
   const lines = rows.length === 0 ? [escapeLine(options.empty)] : tableLines(rows, columns, options);
@@ -247,7 +247,7 @@ function isNumeric(cells: readonly (readonly Cell[])[], column: number): boolean
   return present.length > 0 && present.every((cell) => typeof cell === "number");
 }
 
-/** Takes columns off the widest column, one by one, until the row fits or no word would be left whole. */
+/** Narrows the widest column step by step until the row fits or all columns have their minimum width. */
 function fitted<Row>(
   texts: readonly (readonly string[])[],
   columns: readonly Column<Row>[],
@@ -278,11 +278,11 @@ function widthOfRow(widths: readonly number[]): number {
 interface Place {
   readonly offset: number;
   readonly width: number;
-  /** On a line of its own below the columns before it. */
+  /** True places the column on a separate line below the previous columns. */
   readonly isBelow: boolean;
 }
 
-/** Offsets of the columns. A column that does not fit beside the others moves below them. */
+/** Returns the places of the columns. A column without room beside the others moves below them. */
 function placesOf(widths: readonly number[], most: number | undefined): Place[] {
   let end = 0;
   return widths.map((width) => {
@@ -293,7 +293,7 @@ function placesOf(widths: readonly number[], most: number | undefined): Place[] 
   });
 }
 
-/** One row: cells beside each other, and below what is longer than its column. @param cells each in lines. */
+/** Prints one row: cells side by side, or below a cell longer than its column. @param cells lines of each cell. */
 function rowLines(
   cells: readonly (readonly string[])[],
   places: readonly Place[],
@@ -305,7 +305,7 @@ function rowLines(
   for (const [i, texts] of cells.entries()) {
     const { offset, width, isBelow } = places[i] ?? { offset: 0, width: 0, isBelow: false };
     const long = Math.max(...texts.map(widthOf));
-    // A long cell begins further left if it then fits on the line.
+    // A long cell moves left if it then fits on the line.
     const start = most === undefined || long <= width ? offset : Math.min(offset, Math.max(GAP, most - long));
     if (isBelow || start < offset) from = lines.length;
     for (const [down, text] of texts.entries())

@@ -52,7 +52,7 @@ export function orderSentence(money: OrderMoney, provider: string, moneyScale: M
   return what === "" ? text : `${what}: ${text}`;
 }
 
-/** The scale that all providers with orders in a currency share. */
+/** Returns the common scale of all providers with orders in a currency. */
 export function scaleOf(
   changes: readonly Change[],
   currency: string,
@@ -62,7 +62,7 @@ export function scaleOf(
   return sharedScale(moneyScale, currency, aliases);
 }
 
-/** Counts effects in the noun that all their changes share, or in the general one. */
+/** Counts effects with the common noun of their changes, or with the general noun. */
 export function counted(
   changes: readonly Change[],
   effects: readonly Pick<Effect, "address">[],
@@ -72,14 +72,14 @@ export function counted(
   return plural(effects.length, noun, many);
 }
 
-/** The words of all changes that have an effect; undefined if they are of several kinds. */
+/** Returns the words of the effects' changes, or undefined for several kinds. */
 export function sharedWords(changes: readonly Change[], effects: readonly Pick<Effect, "address">[]) {
   const addresses = new Set(effects.map(({ address }) => address));
   const types = new Map(changes.flatMap(({ address, type, words }) => (addresses.has(address) ? [[type, words]] : [])));
   return types.size === 1 ? [...types.values()][0] : undefined;
 }
 
-/** Costs of a plan's orders: lines for each currency, or `Orders: none.` */
+/** Returns the costs of a plan's orders: lines for each currency, or `Orders: none.` */
 export function moneyLines({ changes }: Pick<Plan, "changes">, scale?: MoneyScale): string[] {
   const orders = effectsOf({ changes }).filter(({ money }) => money !== undefined);
   if (orders.length === 0) return ["Orders: none."];
@@ -90,7 +90,7 @@ export function moneyLines({ changes }: Pick<Plan, "changes">, scale?: MoneyScal
   return totals.some(isUnscaled) ? [...marked, UNSCALED] : marked;
 }
 
-/** Lines of one currency: exact amounts, upper bounds, and unknown prices. */
+/** Returns the lines of one currency: exact amounts, upper bounds, and unknown prices. */
 function currencyLines(
   changes: readonly Change[],
   all: readonly Effect[],

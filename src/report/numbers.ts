@@ -1,18 +1,18 @@
 // Counts, durations and money in words.
 import { formatNumber } from "../core/model/index.ts";
 
-/** `1 service`, `2 services`, `1,000 services`. @param many the plural, when it is not the singular with an s. */
+/** Counts a noun: `1 service`, `2 services`, `1,000 services`. @param many plural. Default: singular with an s. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
 
-/** The first items; how many more there are stands in a last line, `and 3 more`. */
+/** Returns the first items. A last line counts the others: `and 3 more`. */
 export function firstOf(items: readonly string[], most: number, indent = "  "): string[] {
   const more = items.length - most;
   return more > 0 ? [...items.slice(0, most), `${indent}and ${more} more`] : [...items];
 }
 
-/** Seconds as people read them: `under 1 s`, `45 s`, `1 min 5 s`, `2 h 3 min`. */
+/** Formats seconds for people: `under 1 s`, `45 s`, `1 min 5 s`, `2 h 3 min`. */
 export function formatDuration(seconds: number): string {
   if (seconds > 0 && seconds < 1) return "under 1 s";
   const whole = Math.max(0, Math.round(seconds));
@@ -23,7 +23,7 @@ export function formatDuration(seconds: number): string {
   return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
 }
 
-/** Seconds as Terraform writes them in progress lines: `0s`, `1m5s`, `1h0m10s`. */
+/** Formats seconds as in Terraform's progress lines: `0s`, `1m5s`, `1h0m10s`. */
 export function formatElapsed(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const hours = Math.floor(whole / 3600);
@@ -32,7 +32,7 @@ export function formatElapsed(seconds: number): string {
   return minutes > 0 ? `${minutes}m${whole % 60}s` : `${whole}s`;
 }
 
-/** An estimate in words that promise no more than an estimate can: `under 10 seconds`, `about 30 seconds`, `about 2 minutes`. */
+/** Formats an estimate in rounded words: `under 10 seconds`, `about 30 seconds`, `about 2 minutes`. */
 export function formatEstimate(seconds: number): string {
   if (seconds < 10) return "under 10 seconds";
   if (seconds < 50) return `about ${Math.ceil(seconds / 10) * 10} seconds`;
@@ -43,16 +43,16 @@ export function formatEstimate(seconds: number): string {
 }
 
 /**
- * Digits after the decimal point of amounts in a currency, as far as the user has stated them for the provider; the
- * specification leaves the scale of money amounts open (§2 Gaps), so without a statement amounts stay as they came.
+ * Returns the number of decimal digits in a currency's amounts, from the provider's `money_scale`. The specification does not define the
+ * scale of amounts (§2 Gaps). Without `money_scale`, amounts stay in the API's unit.
  */
 export type MoneyScale = (currency: string, provider: string) => number | undefined;
 
-/** The note under amounts without a scale. */
+/** Note under amounts without a scale. */
 export const UNSCALED =
   "Amounts are in the unit of the API, which may be cents. To show them in the currency, set `money_scale` in the settings of the provider.";
 
-/** The scale that all the given providers share for a currency; undefined when they differ or none states one. */
+/** Returns the common scale of the given providers for a currency, or undefined if the scales differ or are missing. */
 export function sharedScale(
   scale: MoneyScale | undefined,
   currency: string,

@@ -1,4 +1,4 @@
-// Outputs as `terraform output` and `terraform plan` print them.
+// Outputs in the formats of `terraform output` and `terraform plan`.
 import {
   equal,
   hiddenText,
@@ -13,21 +13,21 @@ import { escapeLine, quote } from "./escape.ts";
 import { type Row, rowLines } from "./plan-value.ts";
 import type { Paint } from "./text-style.ts";
 
-/** The words that Terraform has for a null of each type of one value. */
+/** Terraform's text of a null value, by primitive type. */
 const NULLS: Readonly<Record<string, string>> = {
   string: "tostring(null)",
   number: "tonumber(null)",
   bool: "tobool(null)",
 };
 
-/** Outputs as `terraform output` prints them, `name = value` by name; a sensitive one without its value. Empty for none. */
+/** Prints outputs like `terraform output`: lines `name = value`, sorted by name. Hides sensitive values. Empty without outputs. */
 export function renderOutputs(outputs: ReadonlyMap<string, OutputState>): string {
   return outputTexts(outputs)
     .map(([name, text]) => `${escapeLine(name)} = ${text}\n`)
     .join("");
 }
 
-/** Each output by name, with its value as Terraform prints it. */
+/** Returns names and values in Terraform's format, sorted by name. */
 export function outputTexts(outputs: ReadonlyMap<string, OutputState>): [name: string, value: string][] {
   // CDKTF adds outputs for other stacks. Only `--json` prints them.
   const declared = [...outputs].filter(([name]) => !name.startsWith("cross-stack-output-"));
@@ -37,8 +37,8 @@ export function outputTexts(outputs: ReadonlyMap<string, OutputState>): [name: s
 }
 
 /**
- * One value as Terraform prints it, without a final line break.
- * @param type Terraform's form of it (`["set", "string"]`): a set, a list and a tuple hold the same and look different.
+ * Prints one value in Terraform's format, without a final newline.
+ * @param type Terraform's JSON type (`["set", "string"]`). Equal values of a set, a list and a tuple print differently.
  */
 export function renderOutputValue(value: Json, type: Json, indent = 0): string {
   const [form, of] = Array.isArray(type) ? (type as readonly Json[]) : [type, null];
@@ -79,7 +79,7 @@ function enclosed(open: string, lines: readonly string[], close: string, indent:
   return `${open}\n${inner}${" ".repeat(indent)}${close}`;
 }
 
-/** A text of several lines, between words that do not stand in it. */
+/** Prints a text of several lines as a heredoc. No line of the text equals its delimiter. */
 function heredoc(text: string, indent: number): string {
   const lines = text.split("\n").map(escapeLine);
   let word = "EOT";
@@ -88,7 +88,7 @@ function heredoc(text: string, indent: number): string {
   return `${indent > 0 ? "<<-" : "<<"}${word}\n${lines.map((line) => `${margin}${line}\n`).join("")}${margin}${word}`;
 }
 
-/** The section "Changes to Outputs:" of a plan, as Terraform has it; empty when none changes. */
+/** Returns Terraform's section "Changes to Outputs:" of a plan. Empty without changed outputs. */
 export function outputLines({ outputs = [] }: Plan, paint: Paint): string[] {
   const changed = outputs.filter(({ action }) => action !== "no-op");
   if (changed.length === 0) return [];
@@ -101,7 +101,7 @@ function rowOf({ name, action, before, after, after_unknown: unknown, sensitive,
       action === "update" && unknown === false && equal(before, after) ? { note: "only the type changes" } : {};
     return { label: name, before, after: join(after, unknown), keep: true, ...note };
   }
-  // Two words in place of the values, which may be the same: then it is the mark that changes.
+  // Two different strings replace the values, so that the row has the mark of a change even if both values print the same.
   const sides = { before: action === "create" ? null : "before", after: action === "delete" ? null : "after" };
   return { label: name, ...sides, instead: hiddenText(origin) };
 }

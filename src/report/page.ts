@@ -1,4 +1,4 @@
-// The frame of every page: its style, its policy, sections, lists and tables.
+// Frame of HTML pages: style, policy, sections, lists and tables.
 import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
 import { escapeText } from "./escape.ts";
@@ -36,10 +36,10 @@ tr{border-bottom:1px solid var(--line);padding:.6rem 0}tr:last-child{border:0}td
 .scroll,pre{overflow:visible}pre{white-space:pre-wrap}pre,td{overflow-wrap:anywhere}td,td:first-child{min-width:0}details::details-content{content-visibility:visible;block-size:auto}}
 `;
 
-/** Only this style, by its hash: no script, no request to anywhere, no form. */
+/** Content security policy: only this style by its hash; no script, no request, no form. */
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'`;
 
-/** A whole page without any script, that loads nothing. */
+/** Returns a whole page without scripts and without requests. */
 export function pageHtml(heading: string, body: readonly Html[]): string {
   const page = html`<!doctype html>
 <html lang="en">
@@ -61,7 +61,7 @@ ${joined(body)}
   return escapeText(String(page));
 }
 
-/** The parts with a text between them, as a value for `html`. */
+/** Joins parts with a separator, as a value for `html`. */
 export const joined = (parts: readonly (Html | string)[], by = "\n") =>
   parts.flatMap((part, at) => (at === 0 ? [part] : [by, part]));
 
@@ -71,12 +71,16 @@ export const section = (title: string, body: Html, name = "") =>
 ${body}
 </section>`;
 
-/** Sentences, in which backticks mark code. */
+/** Returns a list of sentences. Backticks mark code. */
 export const list = (lines: readonly string[]) => html`<ul>
 ${joined(lines.map((line) => html`<li>${line.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}</li>`))}
 </ul>`;
 
-/** A table that scrolls within its section, also by keyboard; on a narrow screen its rows are stacked; of very many rows a list of lines. @param from the first column of amounts. */
+/**
+ * Returns a table that scrolls within its section, also by keyboard. A narrow screen stacks its rows. Above {@link MOST_ROWS} rows,
+ * returns a list of lines.
+ * @param from index of the first column with amounts.
+ */
 export function table(
   head: readonly string[],
   rows: readonly string[][],

@@ -26,7 +26,7 @@ import { firstOf, type MoneyScale, plural } from "./numbers.ts";
 import { type Row, rowLines } from "./plan-value.ts";
 import type { Paint } from "./text-style.ts";
 
-/** More reasons than this are counted, not listed. */
+/** Maximum number of listed reasons. Further reasons are counted. */
 const MAX_REASONS = 6;
 
 const WHY: Readonly<Record<ReasonKind, string>> = {
@@ -40,7 +40,7 @@ const WHY: Readonly<Record<ReasonKind, string>> = {
   gone: "no longer exists",
 };
 
-/** One change as Terraform lays it out: comment lines with address and reasons, then the block of attributes. */
+/** Returns the lines of one change in Terraform's layout: comment lines with address and reasons, then the block of attributes. */
 export function changeLines(change: Change, paint: Paint, moneyScale?: MoneyScale): string[] {
   return [
     `  ${paint.bold(`# ${escapeLine(change.address)}`)} ${title(change, paint)}`,
@@ -49,7 +49,7 @@ export function changeLines(change: Change, paint: Paint, moneyScale?: MoneyScal
   ];
 }
 
-/** A block `~ resource "hosting_service" "acme" { … }`. @param symbol three columns wide, coloured. */
+/** Returns a block `~ resource "hosting_service" "acme" { … }`. @param symbol coloured sign, three columns wide. */
 function resourceBlock(address: string, symbol: string, rows: readonly Row[], paint: Paint): string[] {
   const { type, name } = parseAddress(address) ?? { type: "resource", name: address };
   const head = `${symbol} resource ${quote(type)} ${quote(name)} {`;
@@ -88,7 +88,7 @@ export function title(change: Change, paint: Paint): string {
 
 const IMPORTED = "will be imported; nothing changes in the account";
 
-/** The subject of an outage. A server has no domain. */
+/** Returns the subject of an outage: "its site", or "it" for a server without a domain. */
 const whatGoes = ({ before, words }: Change) => (typeof before?.[words.site ?? ""] === "string" ? "its site" : "it");
 
 function remarks(change: Change, moneyScale: MoneyScale | undefined): string[] {
@@ -109,20 +109,20 @@ function remarks(change: Change, moneyScale: MoneyScale | undefined): string[] {
   return lines;
 }
 
-/** `declared: term is 12, was 1`; the attribute is named when the sentence does not name it. */
+/** Returns the text of a reason: `declared: term is 12, was 1`. Adds the attribute if the sentence does not contain it. */
 export function reasonText({ why, attribute, text }: ChangeReason): string {
   const label = WHY[why];
   const named = attribute === undefined || text.includes(attribute) ? text : `${attribute}: ${text}`;
   return text.toLowerCase().includes(label) || text.includes(" declares ") ? named : `${label}: ${named}`;
 }
 
-/** `suspended waits until the service is live`. */
+/** Returns the text about deferred attributes: `suspended waits until the service is live`. */
 export function deferredText(change: Change): string {
   const names = change.deferred.join(", ");
   return `${names} ${change.deferred.length === 1 ? "waits" : "wait"} until the ${change.words.noun} is live`;
 }
 
-/** The sign before `resource`, three columns wide. */
+/** Returns the sign before `resource`, three columns wide. */
 export function symbolOf(change: Change, paint: Paint): string {
   const [first, second] = change.actions;
   if (second !== undefined) {
@@ -152,7 +152,7 @@ const LEGEND: readonly (readonly [matches: (change: Change) => boolean, text: st
   [(change) => effectOf(change) === "forget", "forget: remove from the state, change nothing in the account"],
 ];
 
-/** Explains the signs that occur. */
+/** Explains the signs in the plan. */
 export function legendLines(changes: readonly Change[], paint: Paint): string[] {
   return LEGEND.flatMap(([matches, text]) => {
     const example = changes.find(matches);
@@ -162,8 +162,8 @@ export function legendLines(changes: readonly Change[], paint: Paint): string[] 
 }
 
 /**
- * The attributes of a change, sorted into rows; what the account keeps (forget) shows only what identifies it, and what is
- * created what was declared.
+ * Returns the attributes of a change as rows. A forgotten object has only its identifying attributes, a created object only its declared
+ * attributes.
  */
 function rowsOf(change: Change): Row[] {
   const { before, after } = change;
@@ -187,13 +187,13 @@ function rowsOf(change: Change): Row[] {
     };
     if (!change.sensitive.includes(label)) return row;
     if (!sentOnly.includes(label)) return { ...row, instead: shownText(change.origins?.[label]) };
-    // Its value is in neither side: two different words make it a row that changes.
+    // Neither side contains the value. Two different strings give the row the mark of a change.
     const sides = { before: before === null ? null : "as it was", after: "as declared" };
     return { ...row, ...sides, instead: "(write-only attribute)" };
   });
 }
 
-/** Declared secrets that are sent and never stored (§4 password): neither side of the change holds them. */
+/** Returns the declared secrets that are sent but never stored (§4 password). Neither side of the change contains them. */
 function writeOnly({ sensitive, actions, reasons, config, before, after, after_unknown: mask }: Change): string[] {
   const isUnknown = (name: string) =>
     isObject(mask) ? Object.hasOwn(mask, name) && mask[name] !== false : mask === true;
@@ -207,8 +207,8 @@ function writeOnly({ sensitive, actions, reasons, config, before, after, after_u
 type Sorted = ReturnType<typeof sort>;
 
 /**
- * The note about objects that changed outside of hostform: those that are gone, and attributes that are declared or
- * that led to a change. The rest is one line, because a note that always appears is never read.
+ * Returns the note about changes outside of hostform: missing objects, and attributes that are declared or caused a change. One line
+ * summarizes all other drift, because people ignore a note that always appears.
  */
 export function driftLines(plan: Plan, paint: Paint): string[] {
   const changes = new Map(plan.changes.map((change) => [change.address, change]));
@@ -228,13 +228,13 @@ export function driftLines(plan: Plan, paint: Paint): string[] {
   return folded === undefined ? lines : [...lines, paint.dim(folded), ""];
 }
 
-/** A drift split into what the declaration cares about and what merely moved on (a due date, a status). */
+/** Splits a drift into attributes that matter for the declaration and computed ones (a due date, a status). */
 function sort(drift: Drift, change: Change | undefined) {
   const matters = mattersIn(drift, change);
   return { drift, change, matters, computed: movedIn(drift).filter((name) => !matters.includes(name)) };
 }
 
-/** The attributes whose values differ, of those that are declared or that led to a change. A value that is as declared by now is neither. */
+/** Returns the changed attributes that differ from the declaration or caused a change. */
 export function mattersIn(drift: Drift, change: Change | undefined): string[] {
   const isCause = (name: string) => change?.reasons.some(({ attribute }) => attribute === name) === true;
   const differs = (name: string) => {
@@ -248,7 +248,7 @@ export function movedIn({ before, after }: Drift): string[] {
   return Object.keys({ ...before, ...after }).filter((name) => !equal(before[name] ?? null, after?.[name] ?? null));
 }
 
-/** The attributes whose values are not shown. Without the change it is not known which are secret: then it is all of them. */
+/** Returns the attributes with hidden values. Without the change, the secret attributes are unknown, so all attributes are hidden. */
 export const hiddenIn = ({ before, after }: Drift, change: Change | undefined): readonly string[] =>
   change?.sensitive ?? Object.keys({ ...before, ...after });
 
@@ -267,7 +267,7 @@ function driftBlock({ drift, change, matters }: Sorted, paint: Paint): string[] 
   return [`  ${paint.bold(`# ${escapeLine(address)}`)} ${what}`, ...resourceBlock(address, `  ${symbol}`, rows, paint)];
 }
 
-/** `(Refreshed without effect on this plan: next_due_date, status of 37 resources)` */
+/** Returns the summary of other drift: `(Refreshed, without effect on this plan: next_due_date, status of 37 resources)`. */
 function foldedLine(sorted: readonly Sorted[]): string | undefined {
   const moved = sorted.filter(({ drift, computed }) => drift.after !== null && computed.length > 0);
   const [only] = moved;
@@ -279,10 +279,10 @@ function foldedLine(sorted: readonly Sorted[]): string | undefined {
   return `(Refreshed, without effect on this plan: ${escapeLine(listed)} of ${escapeLine(where)})`;
 }
 
-/** More moves than this are counted, not listed. */
+/** Maximum number of listed moves. Further moves are counted. */
 const MOST = 50;
 
-/** New addresses in the state (`moved`, or an added or removed `count`). */
+/** Returns the new addresses in the state (`moved`, or an added or removed `count`). */
 export function moveLines(plan: Plan, paint: Paint): string[] {
   const moved = plan.changes.filter(({ previousAddress }) => previousAddress !== undefined);
   if (moved.length === 0) return [];

@@ -1,4 +1,4 @@
-// The configuration of a plan in Terraform's representation: expressions, variables, checks.
+// Configuration of a plan in Terraform's representation: expressions, variables, checks.
 import {
   type Change,
   isObject,
@@ -10,16 +10,16 @@ import {
   type VariableValue,
 } from "../core/model/index.ts";
 
-/** An expression as Terraform writes one in JSON syntax: the text with its templates, and the names in it. Empty: not shown. */
+/** An expression in Terraform's JSON syntax: the text with its templates, and the names in it. Empty: hidden or unknown. */
 interface ExpressionJson {
   readonly constant_value?: Json;
   readonly references?: readonly string[];
 }
 
-/** The key of a provider in the configuration. */
+/** Returns the key of a provider in the configuration. */
 const providerKey = (alias: string) => (alias === "default" ? "hosting" : `hosting.${alias}`);
 
-/** `configuration` of a plan. Values of sensitive attributes are left out. */
+/** Returns the `configuration` of a plan, without values of sensitive attributes. */
 export function configurationJson(
   { changes, outputs = [], variables = [] }: Pick<Plan, "changes" | "outputs" | "variables">,
   providerName: string,
@@ -49,7 +49,7 @@ export function configurationJson(
   };
 }
 
-/** One block, with all of its instances. */
+/** Returns one block with all instances. */
 function blockJson(address: string, all: readonly Change[]) {
   const [first] = all;
   const { type = "", name = "" } = parseAddress(address) ?? {};
@@ -79,10 +79,10 @@ function expressionOf(attribute: string, all: readonly Change[]): ExpressionJson
 }
 
 const TEMPLATE = /(?<!\$)\$\{((?:[^{}"]|"(?:[^"\\]|\\.)*"|\{[^{}]*\})*)\}/g;
-/** Texts in an expression hold no names, but those in brackets are keys. */
+/** Names in an expression. Matches and skips quoted text, except keys in brackets. */
 const NAMES = /(?<!\[)"(?:[^"\\]|\\.)*"|\b[a-z_]\w*(?:\.[\w-]+|\[(?:\d+|"(?:[^"\\]|\\.)*")\])+/gi;
 
-/** The names in a value, each resource beside the attribute that is used of it, as Terraform lists them. */
+/** Returns the names in a value as Terraform lists them: each used attribute, then its resource. */
 function referencesIn(value: Json): string[] {
   if (Array.isArray(value)) return value.flatMap(referencesIn);
   if (isObject(value)) return Object.values(value).flatMap((item) => referencesIn(item as Json));
@@ -97,11 +97,11 @@ function withResource(name: string): string[] {
   return [...new Set([name, ...(key === "" ? [] : [resource + key]), ...(resource === "" ? [] : [resource])])];
 }
 
-/** `variables`: a sensitive one is null. */
+/** Returns `variables`. Sensitive values are null. */
 export const variablesJson = (variables: readonly VariableValue[]) =>
   Object.fromEntries(variables.map(({ name, value }) => [name, { value }]));
 
-/** `checks`: conditions of variables. No plan is made unless all are met. */
+/** Returns `checks`: the conditions of variables. All pass, because otherwise no plan exists. */
 export const checksJson = (variables: readonly VariableValue[]) =>
   variables
     .filter(({ isChecked }) => isChecked)

@@ -12,21 +12,21 @@ import { hasFigures, NEW_NAMES, requestLine, summaryAlone, unlistedLines, waitin
 import { type Paint, paint as painter } from "./text-style.ts";
 
 interface PlanMarkdownOptions extends PlanReportOptions {
-  /** Bytes of UTF-8 that the whole may take. Default: {@link COMMENT_BYTES}. */
+  /** Maximum size of the document in bytes of UTF-8. Default: {@link COMMENT_BYTES}. */
   readonly limit?: number;
 }
 
-/** A comment on GitHub holds 65,536 characters; the rest is for what a job adds. */
+/** Default limit in bytes. A GitHub comment has at most 65,536 characters; the rest is for additions of a job. */
 export const COMMENT_BYTES = 64_000;
 
-/** Diagnostics may take this part of the room before changes are left out for them. */
+/** Maximum share of the room for diagnostics. */
 const DIAGNOSTICS_SHARE = 0.5;
 
 /**
- * A plan as a comment for a pull request: one sentence, outages and orders as tables, the other sections of the page, errors
- * and warnings, and the text of the plan as a diff, folded away. When it is too long, the diff is cut between changes, then
- * messages, then the other sections; outages and orders stay, as names alone if there is no room for tables. Begins with
- * a comment that is the same for each plan of the project, so that a job can find the comment it wrote before.
+ * Prints a plan as a comment for a pull request: one sentence, outages and orders as tables, the other sections of the page, errors and
+ * warnings, and the plan's text as a folded diff. A too long comment first loses the other sections, then changes of the diff, then
+ * messages. Outages and orders stay, as names only if the tables have no room. The first line is an HTML comment, equal for each plan of
+ * the project, so that a job can find its earlier comment.
  */
 export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): string {
   const limit = options.limit ?? COMMENT_BYTES;
@@ -41,7 +41,7 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): st
   let messages = fitting(diagnostics, limit * DIAGNOSTICS_SHARE);
   let shown = blocks.length;
   let text = assemble(plan, parts, sections, messages, shown);
-  // A fence grows with what it holds, so the room for blocks is not known before.
+  // A fence grows with its content, so the room for blocks is unknown before assembly.
   while (bytesOf(text) > limit && shown + messages > 0) {
     const excess = bytesOf(text) - limit;
     const fewer = fitting(blocks, blocks.slice(0, shown).reduce((sum, block) => sum + bytesOf(block), 0) - excess);
@@ -52,11 +52,11 @@ export function renderPlanMarkdown(plan: Plan, options: PlanMarkdownOptions): st
   return text;
 }
 
-/** The first line, by which a job finds the comment that it wrote before. */
+/** Returns the first line of the comment. A job uses this line to find its earlier comment. */
 export const markerOf = (project: string, what = "plan") =>
   `<!-- hostform ${what}: ${encodeURIComponent(project.toWellFormed())} -->`;
 
-/** @param sections finished Markdown: what goes offline, what is ordered, and the rest as far as there is room. */
+/** Assembles the document. @param sections finished Markdown: outages, orders, and other sections within the room. */
 function assemble(
   plan: Plan,
   { headline, verdict, figures, facts, diagnostics, blocks, changes }: ReturnType<typeof planDocument>,
@@ -68,7 +68,7 @@ function assemble(
   const title = titleOf(plan);
   const heading = changes === 0 ? "Details" : `The plan: ${plural(changes, "change")}`;
   const lines = [
-    // Without the name of the project (a plan that could not be made) it would be another one's.
+    // A failed plan has no project name. Its marker would match the comment of another project.
     ...(plan.project === "" ? [] : [markerOf(plan.project)]),
     title === "" ? "### hostform plan\n" : `### hostform plan: ${sentence(title)}\n`,
     `**${sentence(headline)}**\n`,
@@ -88,7 +88,7 @@ function assemble(
   return breakMarkdown(lines.join("\n"));
 }
 
-/** Hosts and domains that are new to the project: all of them, before anything else takes room. */
+/** Returns the hosts and domains that are new to the project. They get room before all other sections. */
 function newNameSection({ newNames }: PlanReport, room: number): string[] {
   if (newNames.length === 0) return [];
   const lines = newNames.map(
@@ -100,7 +100,7 @@ function newNameSection({ newNames }: PlanReport, room: number): string[] {
   return bytesOf(section.join("\n")) < room ? section : named(NEW_NAMES, rows, room);
 }
 
-/** Outages and orders: as tables; as names alone when these are too long; as many names as there is room for in the worst case. */
+/** Returns outages and orders as tables. If the tables are too long, returns only names, up to the room. */
 function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, room: number): string[] {
   const outages = offline.map((one) => [...[siteText(one), one.address].map(code), one.what, brief(one.why), one.undo]);
   const rows = orders.map((one) => {
@@ -129,16 +129,16 @@ function lastingSections({ offline, orders, totals, moneyNote }: PlanReport, roo
   return [...down, ...named("Orders", orders, left), ...(orders.length > 0 ? [...bill, "", ...note] : [])];
 }
 
-/** An amount: own words if the currency is a known one. */
+/** Returns an amount as plain text if its currency is known, otherwise as code. */
 const amount = (text: string) => (OWN_AMOUNT.test(text) ? text : code(text));
 const OWN_AMOUNT = new RegExp(
   `^(?:unknown|(?:at most )?-?[\\d.,]+)? ?(?:(?:${CURRENCIES.join("|")})|\\((?:${CURRENCIES.join("|")})(?:, API's unit)?\\))?$`,
 );
 
-/** Bytes of the title of a list of names and of its sentence for cut names. */
+/** Size of a name list's title and of its sentence about cut names, in bytes. */
 const NAMES_OVERHEAD = 160;
 
-/** Names alone, and how many there is no room for. */
+/** Returns a list of names, and the number of names without room. */
 function named(
   title: string,
   rows: readonly { readonly site: string; readonly address: string }[],
@@ -152,14 +152,14 @@ function named(
   return [`#### ${title}: ${formatNumber(rows.length)}\n`, `${first}\n`, ...more(rows.length - shown, "name")];
 }
 
-/** The other sections of the page, a few lines of each, and what a person has to look at beside the errors and warnings. */
+/** Returns the other sections of the page, up to 20 lines each, and the points that need attention, without errors and warnings. */
 function otherSections({ attention, others }: PlanReport): string[] {
   const points = attention
-    .filter(({ from }) => from === "account") // Errors and warnings have a block of their own.
+    .filter(({ from }) => from === "account") // Errors and warnings have a separate block.
     .map(({ title, where, text, fix }) => {
       const at = where.length > 0 ? ` (${some(where)})` : "";
       const facts = [`${title}${at}.`, ...(text === undefined ? [] : [text])].map((one) => shorten(one, LONGEST_FACT));
-      // The advice is never cut.
+      // The fix is never cut.
       return [[...facts, ...(fix === undefined ? [] : [fix])].map(sentence).join(" ")];
     });
   return [
@@ -177,40 +177,40 @@ function otherSections({ attention, others }: PlanReport): string[] {
 
 const MOST_BULLETS = 20;
 
-/** @param texts the parts of each line, as finished Markdown. */
+/** Returns a bulleted list. @param texts parts of each line, as finished Markdown. */
 function bullets(title: string, texts: readonly (readonly string[])[]): string[] {
   if (texts.length === 0) return [];
   const lines = texts.slice(0, MOST_BULLETS).map((parts) => `- ${parts.join("")}`);
   return [`#### ${title}\n`, ...lines, "", ...more(texts.length - lines.length, "line")];
 }
 
-/** Cells are finished Markdown. */
+/** Returns a table with a title. Cells are finished Markdown. */
 export function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   if (rows.length === 0) return [];
   return [`#### ${title}\n`, tableRow(head), tableRow(head.map(() => "---")), ...rows.map(tableRow), ""];
 }
 
-/** A bar ends a cell, also within a code span. */
+/** Returns a row of a table. Escapes bars, because a bar ends a cell even inside a code span. */
 export const tableRow = (cells: readonly string[]) =>
   `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 
-/** A text of others; commands in it are broken here, so that what is counted is what is written. */
+/** Returns foreign text as code. Breaks commands before sizes are counted, so that the counted size is the final size. */
 export const code = (text: string) => breakMarkdown(escapeMarkdown(text));
 
-/** Own words with names in them, as {@link sentenceMarkdown}. */
+/** Returns a sentence of hostform with names in it, as {@link sentenceMarkdown}. */
 export const sentence = (text: string) => breakMarkdown(sentenceMarkdown(text));
 
-/** A sentence that is cut where it is too long. */
+/** Returns a sentence, cut to {@link LONGEST_FACT} characters. */
 const brief = (text: string) => sentence(shorten(text, LONGEST_FACT));
 
-/** The sentence for what was cut; nothing where nothing was. */
+/** Returns the sentence about cut parts, or nothing without cut parts. */
 export function more(count: number, noun: string, of = ""): string[] {
   if (count <= 0) return [];
   const what = `${plural(count, `more ${noun}`)}${of && ` ${of}`}`;
   return [`… and ${what}, for which there is no room here.\n`];
 }
 
-/** In a diff the sign stands first, and what changes has an exclamation mark. */
+/** Converts lines to a diff: the sign is the first character, and `!` marks a changed line. */
 const diffOf = (block: string): string =>
   block
     .split("\n")
@@ -232,10 +232,10 @@ export function fitting(parts: readonly string[], bytes: number): number {
 
 export const bytesOf = (text: string) => Buffer.byteLength(text, "utf8");
 
-/** A fact is one line; a host's word that is longer than a line is not a fact. */
+/** Maximum length of a fact, in characters. A longer text of the host is cut. */
 const LONGEST_FACT = 300;
 
-/** The parts of a plan in the words of `renderPlan`: plain text that is safe to print and still to be escaped for Markdown. */
+/** Returns the parts of a plan in the words of `renderPlan`: plain text, escaped for a terminal but not yet for Markdown. */
 function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, report: PlanReport) {
   const look = { color: false, remedies };
   const { changes } = report;
@@ -245,7 +245,7 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, r
     outputLines(plan, signs),
     waitingLines(plan, signs),
     unlistedLines(plan),
-    // Last, because it may be long, and what does not fit is cut at the end.
+    // Last, because drift may be long and the end is cut first.
     driftLines(plan, signs),
   ];
   const facts = [changes.length > 0 ? summaryAlone(plan) : "", requestLine(plan)].filter((line) => line !== "");
@@ -260,16 +260,16 @@ function planDocument(plan: Plan, { moneyScale, remedies }: PlanReportOptions, r
   };
 }
 
-/** Stands before a sign. No text of a plan can hold it: control characters are escaped. */
+/** Marker before a sign. No text of a plan contains this character, because control characters are escaped. */
 const MARK = "\0";
 const SIGN = /-\/\+|\+\/-|[-+~!]/;
 const blank = (sign: string) => " ".repeat(sign.length);
 const marked = (text: string) => (SIGN.exec(text)?.[0] === text ? MARK + text : text);
 
-/** Marks the signs of a plan's lines for {@link signOf}: a line of a text may begin like one. */
+/** Marks the signs of a plan's lines for {@link signOf}, because a line of text may begin with the same character. */
 export const signs: Paint = { ...painter(false), added: marked, removed: marked, changed: marked };
 
-/** The sign of a line that {@link signs} painted, and the line without marks. */
+/** Returns the sign of a line painted by {@link signs}, and the line without markers. */
 export function signOf(line: string) {
   const text = line.replaceAll(MARK, "");
   if (!line.trimStart().startsWith(MARK)) return { sign: undefined, text };

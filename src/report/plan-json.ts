@@ -1,4 +1,4 @@
-// A plan as JSON: Terraform's representation, and what it has no place for under `hostform`.
+// A plan as JSON: Terraform's representation, with hostform's own fields under `hostform`.
 import {
   type Change,
   type ChangeActions,
@@ -39,22 +39,22 @@ import type { MessageStyle } from "./paint.ts";
 import { hiddenIn } from "./plan-changes.ts";
 import { checksJson, configurationJson, variablesJson } from "./plan-configuration.ts";
 
-/** The address under which the Terraform provider of hostform is known. */
+/** Registry address of hostform's Terraform provider. */
 const PROVIDER_NAME = "registry.terraform.io/hostform/hosting";
 
-/** The version of Terraform whose representation this is. Readers accept old versions. */
+/** Terraform version of the representation. Readers accept old versions. */
 const TERRAFORM_VERSION = "1.5.0";
 
-/** Terraform's plan representation, as far as hostform has something to say, and our own additions under `hostform`. */
+/** The supported part of Terraform's plan representation, with hostform's own fields under `hostform`. */
 export interface PlanJson {
   readonly format_version: "1.2";
   readonly terraform_version: string;
-  /** By name; a sensitive one is null. */
+  /** Variables by name. Sensitive values are null. */
   readonly variables?: ReturnType<typeof variablesJson>;
   readonly planned_values: ValuesJson;
   readonly resource_drift?: readonly ResourceChangeJson[];
   readonly resource_changes: readonly ResourceChangeJson[];
-  /** By name; absent where no outputs are. */
+  /** Output changes by name. Absent without outputs. */
   readonly output_changes?: ReturnType<typeof outputChangesJson>;
   readonly prior_state: {
     readonly format_version: "1.0";
@@ -64,11 +64,11 @@ export interface PlanJson {
   readonly configuration: ReturnType<typeof configurationJson>;
   /** Conditions of variables. */
   readonly checks?: ReturnType<typeof checksJson>;
-  /** RFC 3339, when the plan was made. */
+  /** Time of the plan, RFC 3339. */
   readonly timestamp: string;
-  /** True if an apply has something to do and is allowed. */
+  /** True if the plan has changes and an apply is allowed. */
   readonly applyable: boolean;
-  /** False while a declared change has to wait, or a declared object is gone or offline. */
+  /** False while a declared change waits, or a declared object is missing or offline. */
   readonly complete: boolean;
   readonly errored: boolean;
   readonly hostform: PlanExtrasJson;
@@ -83,10 +83,10 @@ type ResourceChangeJson = ReturnType<typeof identity> & {
 };
 
 /**
- * The plan as a document for machines (`plan --json`).
+ * Returns the plan for machines (`plan --json`).
  *
- * Sensitive values never appear: they are null on both sides and marked in `before_sensitive` and `after_sensitive`.
- * Terraform prints them there, and leaves it to the reader to hide them; a plan is an artifact of CI jobs, so we do not.
+ * Sensitive values are null on both sides, and marked in `before_sensitive` and `after_sensitive`. Terraform prints the values and
+ * expects readers to hide them. hostform prints none, because a plan is an artifact of CI jobs.
  */
 export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies">): PlanJson {
   const values = (side: "before" | "after") =>
@@ -127,7 +127,7 @@ export function planJson(plan: Plan, { remedies }: Pick<MessageStyle, "remedies"
   };
 }
 
-/** The state as `terraform show -json` prints it. `hidden` attributes are null, as in a plan. */
+/** Returns the state in the format of `terraform show -json`. `hidden` attributes are null, as in a plan. */
 export function stateJson(
   resources: readonly ResourceState[],
   outputs: ReadonlyMap<string, OutputState>,
@@ -149,7 +149,7 @@ function valuesJson(resources: readonly ResourceJson[], outputs: Readonly<Record
   };
 }
 
-/** First fields of every record of a resource. */
+/** Returns the first fields of each entry about a resource. */
 function identity(address: string, type: string) {
   const parsed = parseAddress(address);
   return {
@@ -196,7 +196,7 @@ function resourceChangeJson(change: Change, declared: ReadonlySet<string>): Reso
   };
 }
 
-/** Both sides of a change: without what is unknown, as Terraform leaves it out, and where they are secret. */
+/** Returns both sides of a change. Unknown values are absent, as in Terraform, and sensitive values are null and marked. */
 function changeJson(
   { before, after }: Pick<Drift, "before" | "after"> | Change,
   actions: ChangeActions,
@@ -207,14 +207,14 @@ function changeJson(
     actions,
     before: visibleValues(before, false, sensitive),
     after: visibleValues(after, unknown, sensitive),
-    // Terraform writes an empty object where nothing of an object is unknown.
+    // Terraform writes an empty object if no part of an object is unknown.
     after_unknown: after !== null && (unknown === false ? {} : (unknown as MaskJson)),
     before_sensitive: maskOf(before, sensitive),
     after_sensitive: maskOf(after, sensitive),
   };
 }
 
-/** The reason that Terraform would give for a replacement or a removal. @param declared resources that have a block. */
+/** Returns Terraform's reason for a replacement or a removal. @param declared resources with a block. */
 export function actionReason(change: Change, declared: ReadonlySet<string> = new Set()) {
   if (change.reasons.some(({ why }) => why === "replace")) return "replace_by_request";
   if (isReplacement(change)) return "replace_because_cannot_update";
@@ -233,7 +233,7 @@ function driftJson(drift: Drift, change: Change | undefined): ResourceChangeJson
   };
 }
 
-/** `output_changes` by name: every output that is declared or recorded. */
+/** Returns `output_changes` by name: each output in the declaration or in the state. */
 function outputChangesJson({ outputs = [] }: Plan) {
   return byName(outputs, ({ action, before, after, after_unknown: unknown, sensitive }) => ({
     actions: [action] as const,
@@ -245,10 +245,10 @@ function outputChangesJson({ outputs = [] }: Plan) {
   }));
 }
 
-/** An output among the values of the plan representation: without value where it is unknown, null where it is sensitive. */
+/** An output value in the plan representation. An unknown value is absent, a sensitive value is null. */
 type OutputValueJson = Pick<OutputState, "sensitive"> & Partial<Pick<OutputState, "type" | "value">>;
 
-/** The outputs of `planned_values` (`after`) and of `prior_state` (`before`). */
+/** Returns the outputs of `planned_values` (`after`) or of `prior_state` (`before`). */
 function outputValuesJson({ outputs = [] }: Plan, side: "before" | "after") {
   const there = outputs.filter(({ action }) => action !== (side === "before" ? "create" : "delete"));
   return byName(there, ({ before, after, after_unknown: unknown, sensitive, type }): OutputValueJson => {
@@ -266,37 +266,37 @@ type OwnFields = "project" | "mode" | "lineage" | "serial" | "cost" | "requests"
 
 /** Fields without a place in Terraform's representation. The exit code is 1 while `pending` has an address. */
 interface PlanExtrasJson extends Pick<Plan, OwnFields> {
-  /** The accounts that it is for. */
+  /** Accounts of the plan. */
   readonly places: readonly Place[];
-  /** Changes that an apply leaves out, each with the resource in trouble. */
+  /** Changes that an apply skips, each with the failed resource. */
   readonly held_back?: readonly HeldBack[];
-  /** Hosts and domains that the plan lets in for the first time, as A-labels. */
+  /** Hosts and domains new to the project, as A-labels. */
   readonly new_names?: NonNullable<Plan["newNames"]>;
-  /** The policy of the run: its files, and its verdicts. */
+  /** Policy of the run: files and verdicts. */
   readonly policy?: { readonly files: readonly string[]; readonly verdicts: readonly Omit<PolicyVerdict, "range">[] };
-  /** Effects for people: one or more for each change, outages first. */
+  /** Effects in words: one or more for each change, outages first. */
   readonly effects: readonly Omit<Effect, "parts">[];
   /** Amounts billed now and per month, by currency. */
   readonly totals: readonly MoneyTotal[];
-  /** The figures of the page and of the text. */
+  /** Figures of the page and of the text. */
   readonly figures: Figures;
-  /** Unread objects, planned as recorded. */
+  /** Unread objects, planned from the state. */
   readonly not_read?: readonly NotRead[];
-  /** Conditions. `schemas/conditions.schema.json` describes it. */
+  /** Conditions, as in `schemas/conditions.schema.json`. */
   readonly conditions: readonly ConditionJson[];
   readonly diagnostics: readonly DiagnosticJson[];
-  /** By address; resources about which there is nothing to say are left out. */
+  /** Further fields of resources by address. */
   readonly resources: Readonly<Record<string, ResourceExtrasJson>>;
 }
 
-/** A condition by its name, such as `own_form`, with its texts. */
+/** A condition with its name, such as `own_form`, and its texts. */
 export interface ConditionJson extends Omit<Condition, "detail" | "remedies"> {
   readonly detail: string;
-  /** The remedy. */
+  /** Text of the remedy. */
   readonly fix?: string;
 }
 
-/** A condition for machines, with its fix in the words of the front. */
+/** Describes a condition in JSON, with the front's text of its fix. */
 export function conditionJson({ remedies, detail = "", ...condition }: Condition, render: RemedyText): ConditionJson {
   const fix = render({ address: condition.address, ...(remedies && { remedies }) });
   return { ...condition, detail, ...(fix !== undefined && { fix }) };
@@ -308,9 +308,9 @@ interface ResourceExtrasJson
     Partial<Pick<Change, "reasons" | "deferred">> {
   /** Effect on the account. Terraform's actions do not show a suspension. */
   readonly effect?: ChangeEffect;
-  /** The object hides this resource until it is live, such as `service 1001`. */
+  /** Object that hides this resource until the object is live, such as `service 1001`. */
   readonly waits_for?: string;
-  /** Path of the secret's file, links followed: relative inside the project, absolute outside. */
+  /** Path of the secret's file after links: relative inside the project, absolute outside. */
   readonly secret_to?: string;
   /** Texts in place of sensitive values, by attribute: `(sensitive: env.HOOK_TOKEN)`. */
   readonly hidden?: Readonly<Record<string, string>>;
@@ -370,7 +370,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
 type MaskJson = boolean | readonly MaskJson[] | MaskedObject;
 type MaskedObject = { readonly [key: string]: MaskJson };
 
-/** The attributes that may be shown: sensitive ones null, unknown ones left out. */
+/** Returns the visible attributes: sensitive ones are null, unknown ones are absent. */
 function visibleValues(values: JsonObject | null, unknown: Mask, sensitive: readonly string[]): JsonObject | null {
   if (values === null || unknown === true) return values === null ? null : {};
   const hidden = Object.fromEntries(
@@ -379,13 +379,13 @@ function visibleValues(values: JsonObject | null, unknown: Mask, sensitive: read
   return withoutUnknown(hidden, unknown) as JsonObject;
 }
 
-/** Sensitive attributes of one side. */
+/** Marks the sensitive attributes of one side. */
 function maskOf(values: JsonObject | null, sensitive: readonly string[]): MaskedObject | false {
   if (values === null) return false;
   return Object.fromEntries(sensitive.filter((name) => Object.hasOwn(values, name)).map((name) => [name, true]));
 }
 
-/** Leaves out unknown attributes and map elements; in a list they stay as null, so that the others keep their index. */
+/** Removes unknown attributes and map elements. Unknown list elements become null, so that the others keep their index. */
 export function withoutUnknown(value: Json, unknown: Mask | undefined): Json {
   if (unknown === undefined || typeof unknown === "boolean") return value;
   if (Array.isArray(value) && Array.isArray(unknown)) {

@@ -1,4 +1,4 @@
-// A plan as one page for a browser: what it costs, what goes offline and what is to be done, before the details.
+// A plan as one HTML page: costs, outages and points that need attention come before the details.
 import { html } from "hono/html";
 import { clientOf, effectOf, formatNumber, type Plan, some } from "../core/model/index.ts";
 import { outputLines } from "./outputs.ts";
@@ -9,7 +9,7 @@ import { signOf, signs } from "./plan-document.ts";
 import { type PlanReport, type PlanReportOptions, planReport, planText, siteText } from "./plan-report.ts";
 import { isUnplanned, NEW_NAMES, offlineFirst, requestLine, summaryAlone } from "./plan-text.ts";
 
-/** One page without any script, that loads nothing. Every text is escaped. */
+/** Prints a plan as one page without scripts and without requests. Escapes every text. */
 export function renderPlanHtml(plan: Plan, options: PlanReportOptions): string {
   const report = planReport(plan, options);
   return pageHtml(["hostform plan", titleOf(plan)].filter((part) => part !== "").join(": "), [
@@ -39,7 +39,7 @@ function sectionsOf({ newNames, offline, orders, totals, moneyNote, attention, o
   if (orders.length > 0) {
     const rows = orders.map((one) => {
       const { price, discount, now, monthly } = one;
-      // A number and its unit are not parted.
+      // A no-break space keeps number and unit together.
       const cycle = one.cycle.replace(" ", "\u00a0");
       return [siteText(one), planText(one), cycle, price, discount, now, monthly];
     });
@@ -60,10 +60,10 @@ function sectionsOf({ newNames, offline, orders, totals, moneyNote, attention, o
   return sections;
 }
 
-/** Above this many effects of one kind, the line unfolds. */
+/** Maximum number of visible effects of one kind. Further effects are folded. */
 const MOST_IN_LINE = 3;
 
-/** All of one kind in one line: who gets in, what comes back, what receives events. */
+/** Returns one list item for all effects of one kind. */
 function lineHtml({ title: kind, lines }: PlanReport["others"][number]): Html {
   const head = html`<strong>${kind} (${formatNumber(lines.length)}):</strong>`;
   const sentences = lines.map((parts) => parts.join(""));
@@ -74,7 +74,7 @@ function lineHtml({ title: kind, lines }: PlanReport["others"][number]): Html {
   return html`<li><details><summary>${head} ${first} ${more}</summary>\n${list(rest)}</details></li>`;
 }
 
-/** Today's diff, folded by client or kind. */
+/** Returns the diff, folded by client or kind. */
 function engineersHtml(plan: Plan, { changes }: PlanReport, { moneyScale }: PlanReportOptions): Html {
   const clients = new Set(changes.map(clientOf));
   const groups = Map.groupBy(offlineFirst(changes), (change) =>
@@ -103,7 +103,7 @@ function engineersHtml(plan: Plan, { changes }: PlanReport, { moneyScale }: Plan
 
 const CLASSES = { "+": "added", "-": "removed", "~": "changed", "!": "removed" } as const;
 
-/** Lines of a diff, those with the same sign in one element. */
+/** Returns the lines of a diff. Consecutive lines with the same sign share one element. */
 function diffHtml(lines: readonly string[]): Html {
   const parts: { sign: keyof typeof CLASSES | undefined; lines: string[] }[] = [];
   for (const line of lines.flatMap((one) => one.split("\n"))) {

@@ -1,4 +1,4 @@
-// Model of a plan for people: one sentence, figures, sections. Markdown and HTML print it.
+// Model of a plan report: one sentence, figures, sections. Markdown and HTML print this model.
 import {
   type Change,
   capitalized,
@@ -31,14 +31,14 @@ import { isUnplanned, refusalOf, summaryAlone, summaryLine } from "./plan-text.t
 
 export type PlanReportOptions = Pick<ReportStyle, "remedies" | "moneyScale">;
 
-/** A plan in a reader's words. Each format escapes the texts, which hold words of the API and of the declaration. */
+/** Report of a plan. Each format escapes the texts, because they contain text from the API and the declaration. */
 export interface PlanReport {
-  /** `Orders 3 services for 54.00 USD, takes 1 site offline, gives 2 people access.` */
+  /** One sentence: `Takes 1 site offline, orders 3 services for 54.00 USD and gives 2 people access.` */
   readonly headline: string;
   readonly verdict: "ready" | "attention" | "refused" | "nothing";
   readonly verdictText: string;
   readonly tiles: ReturnType<typeof tilesOf>;
-  /** Hosts and domains that are new to the project, as people read them. */
+  /** Hosts and domains new to the project, in readable form. */
   readonly newNames: NonNullable<Plan["newNames"]>;
   readonly offline: readonly ReturnType<typeof outageRow>[];
   readonly orders: ReturnType<typeof orderRow>;
@@ -46,9 +46,9 @@ export interface PlanReport {
   /** Note on the unit of the amounts. */
   readonly moneyNote?: string;
   readonly attention: readonly AttentionRow[];
-  /** The rest, a section for each kind of effect. */
+  /** Other effects, one section for each kind. */
   readonly others: readonly { readonly title: string; readonly lines: readonly Effect["parts"][] }[];
-  /** The changes that the plan makes. */
+  /** Changes of the plan, without no-ops. */
   readonly changes: readonly Change[];
 }
 
@@ -60,11 +60,11 @@ interface AttentionRow {
   /** Resources and places. */
   readonly where: readonly string[];
   readonly text?: string;
-  /** The remedy, with commands in backticks. */
+  /** Remedy with commands in backticks. */
   readonly fix?: string;
 }
 
-/** Effects after outages and orders: the title of their section, and their part of the headline. */
+/** Kinds of effects after outages and orders, with the title of their section and their part of the headline. */
 const OTHERS: readonly (readonly [
   EffectKind,
   title: string,
@@ -130,7 +130,7 @@ function headlineOf(plan: Plan, effects: readonly Effect[], totals: readonly Mon
   return `${capitalized(listed(parts))}. ${conditionText(plan)}`.trim();
 }
 
-/** `a, b and c` */
+/** Joins parts: `a, b and c`. */
 const listed = (parts: readonly string[]) =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
 
@@ -163,11 +163,11 @@ function verdictOf(
     : { verdict: "nothing", verdictText: "Nothing to apply." };
 }
 
-/** A site with whose it is, where there are several. */
+/** Returns a site with its client, if the effect names the client. */
 export const siteText = ({ site, client }: { readonly site: string; readonly client: string | null }) =>
   client === null ? site : `${site} (${client})`;
 
-/** The plan of an order, and why a price of it is not known. A domain is of no plan. */
+/** Returns the plan of an order, and the reason for an unknown price. A domain order has no plan. */
 export const planText = (
   { plan, unknown }: OrderTexts,
   name: (text: string) => string = String,
@@ -215,7 +215,7 @@ function totalRows(total: MoneyTotal, orders: readonly Effect[], scale: number |
   return rows.flatMap(({ count, ...row }) => (count > 0 ? [{ ...row, orders: plural(count, "order") }] : []));
 }
 
-/** Points that need a person: errors, warnings, conditions, pending creates, and drift. */
+/** Returns the points that need attention: errors, warnings, conditions, pending creates, and drift. */
 function attentionRows(plan: Plan, changes: ReadonlyMap<string, Change>, remedies: RemedyText): AttentionRow[] {
   const said = new Set([...plan.diagnostics, ...(plan.conditions ?? [])].flatMap(({ address }) => address ?? []));
   const pending = plan.pending.filter((address) => !said.has(address));
@@ -250,7 +250,7 @@ function diagnosticRows(diagnostics: readonly Diagnostic[], remedies: RemedyText
   });
 }
 
-/** A row for each object; what was not read for one cause has one row. */
+/** Returns a row for each object. Unread objects with one cause share one row. */
 function conditionRows({ all, title, detail: text, fix }: SameConditions): AttentionRow[] {
   const more = { ...(text !== undefined && { text }), ...(fix !== undefined && { fix }) };
   const rows =
@@ -282,7 +282,7 @@ function driftRow(drift: Plan["drift"][number], change: Change | undefined, said
   return [note("Changed by hand in the account", address, drift.before, { text: `${moved.join("; ")}.`, fix })];
 }
 
-/** A note on a resource, with its site, because approvers do not know addresses. */
+/** Returns a note on a resource with its site, because approvers do not know addresses. */
 function note(
   title: string,
   address: string,

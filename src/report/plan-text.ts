@@ -32,21 +32,21 @@ import { changeLines, deferredText, driftLines, legendLines, moveLines } from ".
 import { flow, type Paint, paint as painter, type ReportStyle } from "./text-style.ts";
 
 export interface PlanTextOptions extends ReportStyle {
-  /** False leaves out drift and changes, of a plan that was shown before. Default: true. */
+  /** False omits drift and changes, for an already printed plan. Default: true. */
   readonly body?: boolean;
-  /** A line below the place. */
+  /** Line below the place. */
   readonly intro?: string;
 }
 
-/** Resources about which there is one line each; beyond this many they are counted. */
+/** Maximum number of resources with a separate line. Further resources are counted. */
 const MAX_LINES = 10;
-/** Most addresses in the list of outages. Each outage also has a block of its own above. */
+/** Maximum number of addresses in the list of outages. Each outage also has a separate block above. */
 const MAX_NAMED = 20;
 const MAX_IN_LINE = 3;
 
 /**
- * A plan as a Terraform user reads it: drift, changes with their reasons, diagnostics, then the summary, money and
- * request lines. Ends with a newline.
+ * Prints a plan in Terraform's layout: drift, changes with their reasons, diagnostics, then the lines about summary, money and requests.
+ * Ends with a newline.
  */
 export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   const paint = painter(options.color);
@@ -86,7 +86,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Why not all of a plan can be applied; undefined where all of it can. */
+/** Returns the reason against a full apply of the plan, or undefined. */
 export function refusalOf(plan: Plan): string | undefined {
   const errors = countErrors(plan.diagnostics);
   const held = heldIn(plan).length;
@@ -100,11 +100,11 @@ export function refusalOf(plan: Plan): string | undefined {
   return `${what} The other ${others === 1 ? "change" : `${formatNumber(others)} changes`} can be applied.`;
 }
 
-/** Returns true if a plan holds only errors. */
+/** Returns true if the plan has only errors. */
 export const isUnplanned = ({ changes, outputs = [], diagnostics }: Plan) =>
   changes.length === 0 && outputs.length === 0 && diagnostics.some(isError);
 
-/** Returns true if a plan holds more than errors. */
+/** Returns true if the plan has no errors, or has changes beside its errors. */
 export const hasFigures = ({ changes, diagnostics }: Plan): boolean =>
   !diagnostics.some(isError) || changes.some((change) => !isNoOp(change));
 
@@ -119,10 +119,10 @@ function actionLines(changes: readonly Change[], paint: Paint, moneyScale: Money
   ];
 }
 
-/** The title of the hosts and domains that a plan lets in for the first time. */
+/** Title of the hosts and domains new to the project. */
 export const NEW_NAMES = "New to this project";
 
-/** Lists every new name, because nobody checks a name that is cut. */
+/** Lists every new name, because nobody can check a cut name. */
 function newNameLines({ newNames = [] }: Plan, paint: Paint): string[] {
   if (newNames.length === 0) return [];
   const lines = newNames.map(
@@ -132,7 +132,7 @@ function newNameLines({ newNames = [] }: Plan, paint: Paint): string[] {
   return [paint.bold(`${NEW_NAMES}:`), ...lines, ""];
 }
 
-/** Deferred attributes of resources without any other change. */
+/** Returns the deferred attributes of resources without another change. */
 export function waitingLines(plan: Plan, paint: Paint): string[] {
   const waiting = plan.changes.filter((change) => isNoOp(change) && change.deferred.length > 0);
   if (waiting.length === 0) return [];
@@ -140,7 +140,7 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
   return [paint.bold("Deferred:"), ...firstOf(lines, MAX_LINES), ""];
 }
 
-/** Resources that are planned as recorded, because no list returned them. */
+/** Returns the resources planned from the state, because no list returned them. */
 export function unlistedLines({ changes, unread }: Plan): string[] {
   const named = new Set(unread);
   const unseen = changes.flatMap(({ address, before, unlisted, waitsFor, unchecked }) => {
@@ -148,7 +148,7 @@ export function unlistedLines({ changes, unread }: Plan): string[] {
     if (unchecked) return `${address} could not be checked: hostform plans it from the state.`;
     if (unlisted !== undefined)
       return `${address} was created at ${unlisted}, and no list shows it yet: hostform plans it from the state.`;
-    // The reason of a create already names the service.
+    // The reason of a create already contains the service.
     if (waitsFor === undefined || before === null) return [];
     return `${address} cannot be read before ${waitsFor} is live: hostform plans it from the state.`;
   });
@@ -158,8 +158,8 @@ export function unlistedLines({ changes, unread }: Plan): string[] {
 }
 
 /**
- * How many resources a plan (or an apply) adds, changes and so on. A replacement counts as added and as destroyed, an
- * import beside what it changes; otherwise each change counts once, by its effect.
+ * Numbers of changes of a plan or an apply, by effect. A replacement counts as added and as destroyed. An import counts in addition to
+ * its change. Each other change counts once.
  */
 export interface Counts {
   readonly add: number;
@@ -169,7 +169,7 @@ export interface Counts {
   readonly forget: number;
   readonly suspend: number;
   readonly unsuspend: number;
-  /** Updates in place as Terraform counts them: those that suspend and unsuspend too. */
+  /** Terraform's count of updates in place, including suspensions and unsuspensions. */
   readonly updates: number;
 }
 
@@ -188,7 +188,7 @@ export function countChanges(changes: Iterable<Change>): Counts {
   };
 }
 
-/** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do; then what needs attention. */
+/** Returns the summary: `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for no changes. Adds the conditions. */
 export function summaryLine(plan: Plan): string {
   const unclear = plan.changes.every(isNoOp) ? unfulfilledIn(plan).length : 0;
   if (unclear === 0 || isUnplanned(plan)) return `${changesLine(plan)} ${conditionText(plan)}`.trim();
@@ -211,24 +211,24 @@ function changesLine(plan: Plan): string {
   if (changesRecord(plan) && !plan.diagnostics.some(isError)) return recordAlone(plan);
   if (plan.mode === "destroy") return "No changes. Nothing that hostform manages is left to destroy.";
   if (isHeldUp(plan)) return "No changes can be made now; see above.";
-  // The conditions say in what the account does not match.
+  // The conditions describe the differences of the account.
   if ((plan.conditions?.length ?? 0) > 0) return "No changes.";
   return plan.changes.some(({ unlisted, waitsFor, unchecked }) => (unlisted ?? waitsFor ?? unchecked) !== undefined)
     ? "No changes. Your account matches the declaration as far as its lists show it; see above."
     : "No changes. Your account matches the declaration.";
 }
 
-/** The same where nothing stands above it. */
+/** Returns the summary without references to the text above. */
 export const summaryAlone = (plan: Plan) => summaryLine(plan).replace("; see above.", ".");
 
-/** Counts the changes of a plan, or names what it records if it changes nothing in the account. */
+/** Counts the changes of a plan, or describes its changes to the state if the account stays unchanged. */
 export function plannedText(plan: Plan): string {
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const isRecord = changes.every((change) => recordsOnly(change) && !change.importing);
   return isRecord && !plan.diagnostics.some(isError) ? recordAlone(plan) : planCounts(countChanges(changes));
 }
 
-/** The sentence of a plan that changes only the state. */
+/** Returns the sentence about a plan that changes only the state. */
 function recordAlone(plan: Plan): string {
   if (plan.mode === "destroy")
     return "No changes to the account. Applying this plan removes the outputs from the state.";
@@ -241,24 +241,24 @@ function recordAlone(plan: Plan): string {
   return `No changes to the account. Applying this plan records ${parts.join(" and ")}.`;
 }
 
-/** Returns true if a declared change cannot be made. Warnings of the state or of the declaration prevent none. */
+/** Returns true if a declared change is impossible now. Warnings about the state or the declaration prevent no change. */
 export function isHeldUp({ changes, diagnostics, pending }: Plan): boolean {
   const holdsUp = (one: Diagnostic) => isError(one) || /^(?:plan|apply)\./.test(one.code);
   return pending.length > 0 || diagnostics.some(holdsUp) || changes.some(({ deferred }) => deferred.length > 0);
 }
 
-/** Terraform's wording, which other tools read; what Terraform does not know follows when there is any. */
+/** Returns Terraform's sentence, because other tools read it. Counts without a Terraform equivalent follow if they are above 0. */
 export function planCounts(counts: Counts): string {
   const imports = counts.import > 0 ? `${counts.import} to import, ` : "";
   const terraform = `Plan: ${imports}${counts.add} to add, ${counts.change} to change, ${counts.destroy} to destroy`;
   return `${[terraform, ...plannedEffects(counts)].join(", ")}.`;
 }
 
-/** `3 to suspend`, `1 to forget`: what Terraform's summary has no count for. */
+/** Returns the counts without a place in Terraform's summary: `3 to suspend`, `1 to forget`. */
 export const plannedEffects = (counts: Counts): string[] =>
   ownCounts(counts).map(([count, verb]) => `${count} to ${verb}`);
 
-/** Counts above 0 that Terraform's summary does not have. */
+/** Returns the counts above 0 without a place in Terraform's summary. */
 export function ownCounts(counts: Counts): [count: number, verb: "suspend" | "unsuspend" | "forget"][] {
   const verbs = ["suspend", "unsuspend", "forget"] as const;
   return verbs.flatMap((verb) => (counts[verb] > 0 ? [[counts[verb], verb]] : []));
@@ -268,7 +268,7 @@ export function ownCounts(counts: Counts): [count: number, verb: "suspend" | "un
 export const offlineFirst = (changes: readonly Change[]): Change[] =>
   changes.toSorted((a, b) => Number(effectOf(b) === "suspend") - Number(effectOf(a) === "suspend"));
 
-/** Names the sites that go offline or come back online. */
+/** Lists the sites that go offline or come back online. */
 function namedLines(changes: readonly Change[], effect: ChangeEffect, one: string, many: string): string[] {
   const found = changes.filter((change) => effectOf(change) === effect);
   const names = found.map(({ address }) => escapeLine(address));
@@ -279,7 +279,10 @@ function namedLines(changes: readonly Change[], effect: ChangeEffect, one: strin
   return [`${what}:`, ...firstOf(listed, MAX_NAMED)];
 }
 
-/** `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) Empty where nothing was planned. */
+/**
+ * Returns the request line: `Applying takes 37 requests, about 1 minute. Reading took 4 requests.` (§8: 60 requests a minute.) Empty
+ * for a plan with only errors.
+ */
 export function requestLine(plan: Plan): string {
   if (isUnplanned(plan)) return "";
   const { read, apply, seconds } = plan.requests;
@@ -287,7 +290,7 @@ export function requestLine(plan: Plan): string {
   return apply === 0 ? reading : `Applying takes ${plural(apply, "request")}, ${formatEstimate(seconds)}. ${reading}`;
 }
 
-/** Parts of the account that the options excluded from the plan. */
+/** Returns the parts of the account that the options excluded from the plan. */
 export function leftOutTexts(plan: Plan): string[] {
   const { base, changes, notRead = [] } = plan;
   const texts = notReadTexts(notRead, changes);
@@ -297,7 +300,7 @@ export function leftOutTexts(plan: Plan): string[] {
   return [`Planned what changed since ${since}: ${planned}`, ...texts];
 }
 
-/** `Not read: 450 grants of 280 services; last read 2026-11-20 at the earliest.` */
+/** Returns the counts of unread objects: `Not read: 450 grants of 280 services; oldest read 2026-11-20.` */
 function notReadTexts(notRead: readonly NotRead[], changes: readonly Change[]): string[] {
   if (notRead.length === 0) return [];
   const words = new Map(changes.map((change) => [change.type, change.words]));

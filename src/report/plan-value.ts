@@ -7,34 +7,34 @@ import { type Paint, pad, widthOf } from "./text-style.ts";
 /** Sign of an attribute or element. A space: unchanged. */
 export type Mark = "+" | "~" | "-" | " ";
 
-/** One row of a block: an attribute of a resource, or an element of a map, with its value on both sides. */
+/** Row of a block: an attribute of a resource or an element of a map, with both values. */
 export interface Row {
   readonly label: string;
-  /** Null and undefined both mean that there is no value; a row without any value is left out. */
+  /** Value before the change. Null and undefined both mean no value. A row without values is omitted. */
   readonly before: Value | undefined;
   readonly after: Value | undefined;
-  /** Shown in place of the value, on both sides: `(sensitive value)`. */
+  /** Replacement for both values: `(sensitive value)`. */
   readonly instead?: string;
-  /** Show the row although it is unchanged. */
+  /** True prints the row even if its value is unchanged. */
   readonly keep?: boolean;
-  /** Counted instead of shown: nobody declared it, and the object is yet to be made. */
+  /** True only counts the row: the attribute is undeclared and the object does not exist yet. */
   readonly computed?: boolean;
-  /** A remark after the value: `forces replacement`. */
+  /** Remark after the value: `forces replacement`. */
   readonly note?: string;
 }
 
-/** Labels that identify a map or an object; shown even when they do not change. A resource has the name of its kind's words beside them. */
+/** Identifying labels, printed even if unchanged. A resource also prints the naming attribute of its kind. */
 const IDENTIFYING: readonly string[] = ["id", "name", "domain", "email", "url"];
-/** Unchanged neighbours shown around what changed. */
+/** Number of unchanged neighbours printed around a change. */
 const ELEMENT_CONTEXT = 1;
 const LINE_CONTEXT = 3;
 /** Above this many edits, the whole old and new values are printed. */
 const MAX_EDITS = 2000;
 
 /**
- * The rows of a block in Terraform's layout: sorted and aligned. Unchanged and computed ones are counted instead of shown.
+ * Prints the rows of a block in Terraform's layout: sorted and aligned. Counts unchanged and computed rows instead of printing them.
  *
- * @param indent the column of the marks; text begins two columns further.
+ * @param indent column of the signs. Text begins two columns further.
  */
 export function rowLines(rows: readonly Row[], indent: number, paint: Paint): string[] {
   const [known, computed] = [rows.filter((row) => !row.computed), rows.filter((row) => row.computed)];
@@ -76,7 +76,7 @@ function rowText(row: Row, label: string, indent: number, paint: Paint): string[
   return [markedLine(mark, `${label} = ${first}${namesOf(row, paint)}${note}`, indent, paint), ...rest];
 }
 
-/** Both forms of an international domain, after a value that has one of them. */
+/** Returns both forms of an international domain, as a remark after the value. */
 function namesOf({ label, before, after, instead }: Row, paint: Paint): string {
   const value = after ?? before;
   if (!/^(?:domain|email|url)$/.test(label) || typeof value !== "string" || instead !== undefined) return "";
@@ -98,18 +98,18 @@ function valueLines(row: Row, mark: Mark, indent: number, paint: Paint): string[
   return arrow(whole(before, "-", indent, paint), now);
 }
 
-/** Two URLs that differ only in parts that are not shown. */
+/** Returns true for two URLs that differ only in hidden parts. */
 const isAlike = (before: Value, after: Value): boolean =>
   typeof before === "string" && typeof after === "string" && openUrl(before) === openUrl(after);
 
-/** Joins the lines of two values: `1 -> 2`; the arrow stands on the last line of the first. */
+/** Joins the lines of two values: `1 -> 2`. The arrow is on the last line of the first value. */
 function arrow(from: readonly string[], to: readonly string[]): string[] {
   return [...from.slice(0, -1), `${from.at(-1) ?? ""} -> ${to[0] ?? ""}`, ...to.slice(1)];
 }
 
 const isMap = (value: Value): value is ValueObject => isObject(value);
 
-/** A value that is wholly new, gone or unchanged. The first line has no indentation: it follows `label = `. */
+/** Prints an entirely new, removed or unchanged value. The first line follows `label = ` and has no indentation. */
 function whole(value: Value, mark: Mark, indent: number, paint: Paint): string[] {
   if (value === UNKNOWN) return [paint.dim("(known after apply)")];
   if (Array.isArray(value)) {
@@ -129,7 +129,7 @@ function close(bracket: string, indent: number): string {
   return `${" ".repeat(indent + 2)}${bracket}`;
 }
 
-/** An element of a list, with the comma that ends it. */
+/** Prints an element of a list with its final comma. */
 function element(item: Value, mark: Mark, indent: number, paint: Paint): string[] {
   return listed(whole(item, mark, indent, paint), mark, indent, paint);
 }
@@ -155,7 +155,7 @@ function listDiff(before: readonly Value[], after: readonly Value[], indent: num
     const [step, next] = [steps[i], steps[i + 1]];
     if (step === undefined) break;
     if (step.mark === "-" && next?.mark === "+" && arePaired(step.items, next.items)) {
-      // Equal numbers of removed and added objects are most likely edits.
+      // Equal numbers of removed and added objects are probably edits.
       step.items.forEach((item, n) => {
         const lines = mapLines(item as ValueObject, next.items[n] as ValueObject, indent + 4, paint);
         parts.push({ same: false, lines: listed(lines, "~", indent + 4, paint) });
@@ -175,7 +175,7 @@ function arePaired(gone: readonly Value[], come: readonly Value[]): boolean {
 }
 
 function textDiff(before: string, after: string, indent: number, paint: Paint): string[] {
-  // A final newline that both have is no line of its own; one that only one of them has must be seen as a difference.
+  // A final newline of both texts is no separate line. A final newline of only one text is a visible difference.
   const ended = before.endsWith("\n") && after.endsWith("\n");
   const parts = edits(linesOf(before, ended), linesOf(after, ended), (a, b) => a === b).flatMap(({ mark, items }) =>
     items.map((line) => ({ same: mark === " ", lines: [markedLine(mark, escapeLine(line), indent + 4, paint)] })),
@@ -205,7 +205,10 @@ interface Part {
   readonly lines: readonly string[];
 }
 
-/** Shows what changed with its neighbours; counts the rest. A single hidden part would take as much room as showing it. */
+/**
+ * Prints changed parts with their neighbours and counts the rest. Prints a single unchanged part, because its count would need as
+ * much room.
+ */
 function folded(parts: readonly Part[], context: number, noun: string, indent: number, paint: Paint): string[] {
   const near = (index: number) =>
     parts.slice(Math.max(0, index - context), index + context + 1).some((part) => !part.same);

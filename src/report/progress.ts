@@ -1,4 +1,4 @@
-// An apply while it runs: a line for each event, the status area of a terminal, a line for each request.
+// Progress of an apply: a line for each event, the status area of a terminal, a line for each request.
 import {
   type ApplyEvent,
   type ChangeOutcome,
@@ -14,12 +14,12 @@ import { formatDuration, formatElapsed, formatEstimate, plural } from "./numbers
 import { cut, paint as painter, type TextStyle } from "./text-style.ts";
 
 const WAITING = "Waiting to send its requests";
-/** Addresses named in a line about several resources. */
+/** Maximum number of addresses in a line about several resources. */
 const MAX_NAMED = 3;
 
 /**
- * One line for an event of an apply, worded as Terraform words it: `hosting_service.acme: Creating...`
- * @param options.waits requests wait for the budget: what starts now waits, too.
+ * Returns the line of an apply event in Terraform's words: `hosting_service.acme: Creating...`
+ * @param options.waits true if requests wait for the budget. A change that starts now then also waits.
  */
 export function progressLine(
   event: ApplyEvent,
@@ -39,7 +39,7 @@ export function progressLine(
     case "progress":
       return `${address} Still ${start.charAt(0).toLowerCase()}${start.slice(1)}... [${formatElapsed(event.seconds)} elapsed]`;
     case "complete": {
-      // Queued is not done (§3).
+      // A queued job is not complete (§3).
       const end = event.outcome.awaiting === "job" ? "requested" : "complete";
       if (event.outcome.result === "waiting")
         return `${address} ${paint.warning(`Not possible yet after ${formatElapsed(event.seconds)}`)}; ${waitingText(event.outcome)}`;
@@ -59,11 +59,11 @@ export function progressLine(
 
 const idText = (id: string | undefined) => (id === undefined ? "" : ` [id=${escapeLine(id)}]`);
 
-/** Why nothing was done yet: `hosting_grant.a waits until service 1003 is live: its invoice is not paid`. */
+/** Returns the reason for a waiting change: `hosting_grant.a waits until service 1003 is live: its invoice is not paid`. */
 export const waitingText = ({ address, diagnostics: [why] }: ChangeOutcome): string =>
   escapeLine(why?.summary ?? `${address} waits`);
 
-/** Reason why a completed change still waits: `waits for payment of invoice INV-2026-000123` (§3: provisioned once paid). */
+/** Returns the reason for the wait of a completed change: `waits for payment of invoice INV-2026-000123` (§3: provisioned once paid). */
 export function awaitingText({ awaiting, invoice }: ChangeOutcome): string | undefined {
   switch (awaiting) {
     case undefined:
@@ -82,8 +82,8 @@ export function awaitingText({ awaiting, invoice }: ChangeOutcome): string | und
 }
 
 /**
- * How Terraform words the progress of an action: when it starts, and before "complete after" and "errored after". Those that
- * Terraform does not know are worded in the same manner.
+ * Terraform's words for the progress of an action: at its start, and before "complete after" and "errored after". hostform's own actions
+ * have similar words.
  */
 const WORDS: Readonly<Record<ProgressVerb, { readonly start: string; readonly noun: string }>> = {
   order: { start: "Ordering", noun: "Order" },
@@ -104,20 +104,20 @@ const WORDS: Readonly<Record<ProgressVerb, { readonly start: string; readonly no
 export interface Status {
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
-  /** The plan's estimate of the whole, in seconds. */
+  /** The plan's estimate of the whole apply, in seconds. */
   readonly estimate: number;
   readonly total: number;
   readonly done: number;
   readonly failed: number;
-  /** Requests of each change that has not ended, by which the remaining time is shared out. */
+  /** Requests of each unfinished change, for the estimate of the remaining time. */
   readonly outstanding: ReadonlyMap<string, number>;
   readonly requests: number;
   readonly running: ReadonlyMap<string, { readonly action: ProgressVerb; readonly since: number }>;
-  /** Resources whose queued jobs are being waited for. */
+  /** Resources with awaited queued jobs. */
   readonly waiting: readonly string[];
 }
 
-/** The state before the first event. @param now milliseconds since the epoch. */
+/** Returns the status before the first event. @param now milliseconds since the epoch. */
 export function startStatus(plan: Plan, now: number): Status {
   const changes = plan.changes.filter((change) => !isNoOp(change));
   const outstanding = new Map(changes.map(({ address, requests }) => [address, Math.max(1, requests)]));
@@ -153,8 +153,8 @@ export function advanceStatus(status: Status, event: ApplyEvent, now: number): S
 }
 
 /**
- * About how many seconds remain: the plan's estimate, by the share of requests not yet done. Once more time has passed
- * than was estimated for what is done, the pace so far counts instead.
+ * Estimates the remaining seconds: the plan's estimate, multiplied by the share of unsent requests. If the apply is slower than the
+ * estimate, the pace so far counts instead.
  */
 export function remainingSeconds(status: Status, now: number): number {
   const open = sum(status.outstanding.values());
@@ -169,8 +169,8 @@ export function remainingSeconds(status: Status, now: number): number {
 const STATUS_LINES = 8;
 
 /**
- * The status area as lines without a final newline; the caller erases and repaints it. Never wider than the terminal
- * (a wrapped line could not be erased) nor higher than {@link STATUS_LINES}.
+ * Prints the status area without a final newline. The caller erases and repaints the area. Never wider than the terminal, because a
+ * wrapped line could not be erased. Never higher than {@link STATUS_LINES}.
  */
 export function renderStatus(status: Status, now: number, options: TextStyle, budget?: Budget): string {
   const paint = painter(options.color);
@@ -190,7 +190,10 @@ export function renderStatus(status: Status, now: number, options: TextStyle, bu
   return [...shown.map((line) => paint.dim(fit(line))), paint.bold(fit(total))].join("\n");
 }
 
-/** `3 of 12 done, 1 failed, 14s elapsed, about 30 seconds left`; while requests wait with `budget 0 of 60, next in 38 s`. */
+/**
+ * Returns the total: `3 of 12 done, 1 failed, 14s elapsed, about 30 seconds left`. While requests wait, adds `budget 0 of 60, next
+ * in 38 s`.
+ */
 function totalText(status: Status, now: number, width: number, budget: Budget | undefined): string {
   const left = remainingSeconds(status, now);
   const failed = status.failed > 0 ? `, ${status.failed} failed` : "";
@@ -201,27 +204,27 @@ function totalText(status: Status, now: number, width: number, budget: Budget | 
 
 const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
 
-/** One attempt of a request, as the client reports it. */
+/** One attempt of a request. */
 export interface RequestEvent {
   readonly method: string;
   /** Path and query, without the origin. */
   readonly path: string;
   readonly status?: number | undefined;
-  /** Cause of a missing answer. */
+  /** Cause of a missing response. */
   readonly error?: string | undefined;
-  /** Milliseconds from sending to the end of the answer. */
+  /** Milliseconds from sending to the end of the response. */
   readonly ms: number;
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** Requests that may still be sent in the current window (§8). */
+  /** Remaining requests in the current window (§8). */
   readonly budgetLeft?: number | undefined;
-  /** Size of the window's budget; without it only what is left is said. */
+  /** Size of the window's budget. If absent, the line contains only the remaining number. */
   readonly budget?: number | undefined;
-  /** Milliseconds spent waiting for the budget, or before a repetition. */
+  /** Milliseconds of the wait for the budget or before a retry. */
   readonly waitedMs?: number | undefined;
 }
 
-/** `GET /api/v1/services?page=1 → 200 in 34 ms (57 of 60 left)`, the line of `--verbose`. */
+/** Returns the line of `--verbose`: `GET /api/v1/services?page=1 → 200 in 34 ms (57 of 60 left)`. */
 export function requestEventLine(event: RequestEvent): string {
   const result = event.status === undefined ? `failed (${event.error ?? "no response"})` : String(event.status);
   const notes = [

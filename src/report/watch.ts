@@ -19,22 +19,22 @@ import { deferredText, hiddenIn, movedIn, reasonText, symbolOf, title } from "./
 import { isHeldUp, plannedText } from "./plan-text.ts";
 import { paint as painter, type TextStyle } from "./text-style.ts";
 
-/** More attributes of one object are counted, not listed. */
+/** Maximum number of listed attributes of one object. Further attributes are counted. */
 const MAX_MOVED = 4;
-/** A longer value is cut. */
+/** Maximum length of a printed value. */
 const MAX_VALUE = 40;
 
 export interface WatchNote {
-  /** A line, to be compared and then escaped. */
+  /** Unescaped line, for comparison with the previous cycle. */
   readonly text: string;
-  /** Something would be changed; else it has merely moved on. */
+  /** True if the plan changes the object. False for drift, deferred attributes and conditions. */
   readonly isChange: boolean;
 }
 
 /**
- * What `watch` has to say of each object, one line each: what would be done and why, or what has merely moved on since it
- * was recorded. Objects that are as declared and as recorded are not among them.
- * @returns by address.
+ * Returns one line for each object: its planned change with the reason, its drift, its deferred attributes, or its condition. Objects
+ * that match the declaration and the state have no line.
+ * @returns lines by address, and by address and name for conditions.
  */
 export function watchNotes(plan: Plan): ReadonlyMap<string, WatchNote> {
   const changes = new Map(plan.changes.map((change) => [change.address, change]));
@@ -105,17 +105,17 @@ export function foundText(plan: Plan, remedies: RemedyText): string {
 }
 
 interface WatchLine {
-  /** Milliseconds since the epoch, when it ended. */
+  /** End of the check, in milliseconds since the epoch. */
   readonly at: number;
-  /** The events that led to it. */
+  /** Events that caused the check. */
   readonly events?: readonly string[];
-  /** Sentences. */
+  /** Result of the check, in sentences. */
   readonly found: string;
-  /** Milliseconds until the next one; absent: there is none. Not said of one that follows at once. */
+  /** Milliseconds until the next check. Absent: no next check. 0: the line does not mention the next check. */
   readonly nextMs?: number;
 }
 
-/** A moment for people: the same in every time zone, and sorted as text. */
+/** Formats a time in UTC, sortable as text. */
 export const stampOf = (at: number) => new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
 
 /** `2026-11-22T09:15:00Z 5 resources as declared. Next check in 5 min.` */
@@ -129,13 +129,13 @@ export function watchLine({ at, events = [], found, nextMs }: WatchLine, { color
 
 type Message<Type extends string, Fields = object> = { readonly type: Type } & Readonly<Fields>;
 
-/** The messages of `watch --json` that Terraform has no words for. What they say stands under `hostform`. */
+/** Messages of `watch --json` without a Terraform equivalent. Their fields are under `hostform`. */
 export type WatchMessage =
-  /** It begins. */
+  /** `watch` begins. */
   | Message<"watch_start", { interval_seconds: number; auto_approve: boolean; listening: string | null }>
-  /** A check begins. No targets: of everything. */
+  /** A check begins. Without targets, the check covers everything. */
   | Message<"watch_look", { look: number; events: readonly string[]; targets: readonly string[] }>
-  /** A check has ended. `news`: something is other than at the check before. */
+  /** A check has ended. `news`: the result differs from the previous check. */
   | Message<
       "watch_found",
       {
@@ -146,24 +146,24 @@ export type WatchMessage =
         next_seconds: number | null;
       }
     >
-  /** A verified event has come. */
+  /** A verified event was received. */
   | Message<"watch_event", { event: string; service: string | null; invoice: string | null }>
-  /** Deliveries were refused. */
+  /** Deliveries were rejected. */
   | Message<"watch_refused", { reason: string; count: number }>
-  /** Events named what is not in the state. */
+  /** Events named objects outside the state. */
   | Message<"watch_stranger", { events: readonly string[] }>
   /** Warns that corrections do not last. */
   | Message<"watch_contended", { addresses: readonly string[]; times: number; held_seconds: number }>
-  /** The declaration has changed, and is read until it stays the same. */
+  /** The declaration has changed. hostform reads it again until it no longer changes. */
   | Message<"watch_settling">
-  /** The wall clock was set, or the machine slept. Negative: it was set back. */
+  /** The wall clock was set, or the machine was suspended. Negative: the clock was set back. */
   | Message<"watch_clock", { step_seconds: number }>
-  /** SIGHUP: the declaration is read again, and everything is checked. */
+  /** SIGHUP: hostform reads the declaration again and checks everything. */
   | Message<"watch_reload">
-  /** It ends. */
+  /** `watch` ends. */
   | Message<"watch_end", { looks: number; reason: "interrupted" | "max_runs" }>;
 
-/** @param text the same for people. @param now milliseconds since the epoch. */
+/** Creates a message of `watch --json`. @param text text of the message for people. @param now milliseconds since the epoch. */
 export function watchMessage({ type, ...fields }: WatchMessage, text: string, now: number): UiMessage {
   const level =
     type === "watch_refused" || type === "watch_contended" || ("result" in fields && fields.result === "failed")

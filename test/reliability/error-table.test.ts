@@ -170,8 +170,8 @@ describe.each(ROWS)("$what: $why", { timeout: 60_000 }, (row) => {
   });
 });
 
-describe("an empty answer", () => {
-  it("that comes once costs no secret: the webhook is created again in the same run", async () => {
+describe("an empty response", () => {
+  it("that comes once loses no secret, because the same run creates the webhook again", async () => {
     const webhook = CREATES.find(({ secret }) => secret);
     if (webhook === undefined) throw new Error("no create returns a secret");
     const place = await ready(webhook);

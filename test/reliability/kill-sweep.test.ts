@@ -61,9 +61,9 @@ async function sweep(parallelism: string, points: readonly KillPoint[]): Promise
 
 const named = ({ kind, nth, moment }: KillPoint) => `${moment} ${kind} ${nth}`;
 
-describe("a run that is killed", { timeout: 3_600_000 }, () => {
+describe("a killed run", { timeout: 3_600_000 }, () => {
   const forms = LONG ? (["1", "10", "1 and again"] as const) : (["1"] as const);
-  it.each(forms)("at any point (parallelism %s) loses nothing and creates nothing twice", async (form) => {
+  it.each(forms)("loses nothing and creates nothing twice at any point (parallelism %s)", async (form) => {
     const [parallelism = "1", again] = form.split(" and ");
     const project = await ready();
     const { ended, tally } = await program.count({ cwd: project.dir, env: project.env, args: [...APPLY, parallelism] });

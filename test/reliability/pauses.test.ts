@@ -132,7 +132,7 @@ async function allPoints({ make }: Backend): Promise<KillPoint[]> {
 for (const backend of BACKENDS) {
   const { name, programs, sample, make } = backend;
   describeWith(...programs)(`a run that is frozen, with its state at ${name}`, { timeout: 3_600_000 }, () => {
-    it("sends no change after its lock was lost, and nothing is created twice", async () => {
+    it("sends no change after it lost its lock, and creates nothing twice", async () => {
       const points = LONG ? await allPoints(backend) : [sample];
       const failures: string[] = [];
       await inPairs(points, async (point, at) => {

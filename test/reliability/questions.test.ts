@@ -269,28 +269,31 @@ const COURSES: readonly (readonly [string, Course])[] = [
   ["beside another project, without a declared retention of keys", { isDeclared: false, isShared: true }],
 ];
 
-describe("a run that is killed before an unrelated object appears", { timeout: 3_600_000 }, () => {
-  it.each(LONG ? COURSES : COURSES.slice(0, 1))("asks seldom %s, and creates nothing twice", async (name, course) => {
-    const ground = await Ground.start(course);
-    const failures: string[] = [];
-    const asked: string[] = [];
-    try {
-      const points = await ground.points();
-      for (const point of points) {
-        const label = `${point.moment} ${point.kind} ${point.nth}`;
-        try {
-          asked.push(...(await ground.kill(point)).map((address) => `${label}: ${address}`));
-        } catch (error) {
-          failures.push(`${label}: ${error instanceof Error ? error.message : error}`);
-          announce(`  failed ${failures.at(-1)}`);
+describe("a run killed before an unrelated object appears", { timeout: 3_600_000 }, () => {
+  it.each(LONG ? COURSES : COURSES.slice(0, 1))(
+    "seldom asks a question %s, and creates nothing twice",
+    async (name, course) => {
+      const ground = await Ground.start(course);
+      const failures: string[] = [];
+      const asked: string[] = [];
+      try {
+        const points = await ground.points();
+        for (const point of points) {
+          const label = `${point.moment} ${point.kind} ${point.nth}`;
+          try {
+            asked.push(...(await ground.kill(point)).map((address) => `${label}: ${address}`));
+          } catch (error) {
+            failures.push(`${label}: ${error instanceof Error ? error.message : error}`);
+            announce(`  failed ${failures.at(-1)}`);
+          }
         }
+        announce(`Questions ${name}: ${asked.length} after ${points.length} kills; ${failures.length} failures`);
+        for (const one of asked) announce(`  ${one}`);
+      } finally {
+        await ground.close();
       }
-      announce(`Questions ${name}: ${asked.length} after ${points.length} kills; ${failures.length} failures`);
-      for (const one of asked) announce(`  ${one}`);
-    } finally {
-      await ground.close();
-    }
-    expect(failures).toEqual([]);
-    expect(asked.length).toBeLessThanOrEqual(MOST_QUESTIONS);
-  });
+      expect(failures).toEqual([]);
+      expect(asked.length).toBeLessThanOrEqual(MOST_QUESTIONS);
+    },
+  );
 });

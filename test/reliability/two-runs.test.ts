@@ -94,8 +94,8 @@ function made({ control }: Sandbox, before: Record<string, number> = {}): Record
 
 const ONCE = { webhooks: 1, accounts: 1, migration_requests: 1, services: 2, domains: 1 };
 
-describe("two applies at once on one machine, with one token and no shared state", () => {
-  it("create everything once; the second one names what exists", async () => {
+describe("two simultaneous applies on one machine, with one token and no shared state", () => {
+  it("create everything once, and the second apply names the existing objects", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const home = mkdtempSync(path.join(tmpdir(), "hostform-home-"));
       ends.push(() => rmSync(home, { recursive: true, force: true }));
@@ -113,7 +113,7 @@ describe("two applies at once on one machine, with one token and no shared state
     }
   }, 120_000);
 
-  it("create it twice without turns, as on two machines: the barrier is real", async () => {
+  it("create everything twice without the create lock, as on two machines", async () => {
     const sandbox = await startHost(2);
     const before = made(sandbox);
     const both = await Promise.all(["one", "two"].map((name) => apply(name, sandbox, { HOSTFORM_LEDGER: "memory" })));
@@ -123,7 +123,7 @@ describe("two applies at once on one machine, with one token and no shared state
   }, 60_000);
 });
 
-describe("two folders on one machine that import one webhook and replace it at the same time", () => {
+describe("two folders on one machine that import and simultaneously replace one webhook", () => {
   const url = "https://hooks.acme.example/hosting";
   /** The id of the webhook in the state of a folder. */
   const heldIn = (dir: string): string | undefined => {

@@ -24,7 +24,10 @@ export interface Disk {
   list(folder: string): Promise<string[]>;
   /** Syncs creations, renames and removals in a folder. */
   syncFolder(folder: string): Promise<void>;
-  /** Returns the identity of a file, or undefined without a file. A new file or a rewrite changes the identity. Returns {@link NOT_A_FILE} for anything else. */
+  /**
+   * Returns the identity of a file, or undefined without a file. A new file or a rewrite changes the identity. Returns
+   * {@link NOT_A_FILE} for anything else.
+   */
   identity(path: string): Promise<string | undefined>;
 }
 

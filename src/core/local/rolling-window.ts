@@ -286,7 +286,10 @@ export class RollingWindow {
     this.#facts.learned = Math.max(1, Math.min(this.#facts.learnedBefore - 1, Math.max(Math.floor(perMinute), least)));
   }
 
-  /** Returns the limit in requests a minute. Without a refusal for 5 minutes, the learned limit grows by 10 %, then by a further 20 %, 40 % … each minute. */
+  /**
+   * Returns the limit in requests a minute. Without a refusal for 5 minutes, the learned limit grows by 10 %, then by a
+   * further 20 %, 40 % … each minute.
+   */
   #allowed(now: number, limit: number): number {
     if (this.#facts.learned === 0) return limit;
     const minutes = Math.floor((now - this.#facts.refusedAt) / WINDOW_MS);

@@ -78,7 +78,10 @@ export function prepare(database: DatabaseSync) {
 /** The prepared statements of an open store. */
 export type StoreStatements = ReturnType<typeof prepare>;
 
-/** Types of Linux's local file systems (`statfs`): ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. A write-ahead log is safe there. */
+/**
+ * Types of Linux's local file systems (`statfs`): ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. A write-ahead log is safe
+ * there.
+ */
 const LOCAL = new Set([
   0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010, 0xca45_1a4e,
 ]);

@@ -192,7 +192,10 @@ export class HttpStateLock implements StateLock {
     this.#options.warn(problem("state.backend/unlock", { id, reason: messageOf(error) }));
   }
 
-  /** Describes the holder by these fields only: GitLab replaces the holder's other fields with those of the request, except hostform's own. */
+  /**
+   * Describes the holder by these fields only: GitLab replaces the holder's other fields with those of the request, except
+   * hostform's own.
+   */
   #describe(holder: LockHolder): string {
     const { id, who, since, pid } = holder;
     return `${pid === null ? `${who}, since ${since}` : describeHolder(holder, this.#options.clock)}, lock ID ${id}`;

@@ -164,7 +164,10 @@ async function configOf(server: PgServer, applicationName: string, timeoutMs: nu
   };
 }
 
-/** Returns TLS options with the meaning of PostgreSQL's own clients: `require` checks the certificate only with a given root certificate. */
+/**
+ * Returns TLS options with the meaning of PostgreSQL's own clients: `require` checks the certificate only with a given root
+ * certificate.
+ */
 async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientConfig["ssl"]> {
   if (mode === "disable") return false;
   const textOf = async (name: string, path: string | undefined) => {

@@ -32,7 +32,10 @@ export interface PgBackendOptions extends ServerOptions {
 /** Key of Terraform's lock for states without a row. One lock covers the whole database. */
 const CREATION_KEY = "-1";
 
-/** Returns the keys of the locks of creation, for a state without a row: Terraform's key, and OpenTofu's key for this table (since 1.10). */
+/**
+ * Returns the keys of the locks of creation, for a state without a row: Terraform's key, and OpenTofu's key for this table (since
+ * 1.10).
+ */
 export function creationKeysOf({ schema, table }: Pick<PgBackendOptions, "schema" | "table">): readonly string[] {
   // FNV-1 with 32 bits.
   let sum = 0x811c_9dc5;

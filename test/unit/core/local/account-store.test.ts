@@ -102,8 +102,8 @@ async function create(
 }
 
 describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
-  describe("turns", () => {
-    it("lets the creates of one process run side by side", async () => {
+  describe("create lock", () => {
+    it("runs the creates of one process simultaneously", async () => {
       const store = machineOf().open();
       let inside = 0;
       let most = 0;
@@ -118,7 +118,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(most).toBe(3);
     });
 
-    it("lets a waiting process in before the holder takes the turn again", async () => {
+    it("gives the lock to a waiting process before the holder takes the lock again", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       const order: string[] = [];
@@ -131,7 +131,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(order).toEqual(["b", "a"]);
     });
 
-    it("pauses for others no longer if the clock is set back", async () => {
+    it("does not extend the pause for other processes if the clock is set back", async () => {
       const { open, clock } = machineOf();
       const [a, b] = [open(), open()];
       let waiting: Promise<void> = Promise.resolve();
@@ -146,7 +146,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(clock.slept - slept).toBeLessThan(1_000);
     });
 
-    it("lets a waiting process in between many creates of another", async () => {
+    it("gives the lock to a waiting process between many creates of another process", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       let done = 0;
@@ -186,7 +186,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect((waits[0]?.since ?? 0) - since).toBeLessThan(1_000);
     });
 
-    it("ends the wait with the reason of the signal, and begins no work", async () => {
+    it("ends the wait with the signal's reason and begins no work", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       const stop = new AbortController();
@@ -202,7 +202,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await a.withTurn(RUN, async () => {});
     });
 
-    it("keeps the turn of one create if another of the same process stops waiting", async () => {
+    it("keeps the lock for one create if another create of the process stops waiting", async () => {
       const { open, clock } = machineOf();
       const [a, b, c] = [open(), open(), open()];
       const stop = new AbortController();
@@ -227,7 +227,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       });
     });
 
-    it("takes the turn from a process that gives no sign of life for a minute, and reports that", async () => {
+    it("takes the lock from a process without a heartbeat for one minute and reports it", async () => {
       const { open, clock, takenOver, waits } = machineOf();
       const frozen = open(stoppedClock(clock));
       const { turn } = await hold(frozen);
@@ -245,7 +245,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(waits).toHaveLength(1);
     });
 
-    it("refuses the creates of a process that lost its turn while it was frozen, and keeps its late answer", async () => {
+    it("rejects creates of a process that lost the lock while frozen, and records its late response", async () => {
       const { open, clock } = machineOf();
       const [frozen, b, c] = [open(stoppedClock(clock)), open(), open()];
       const { turn, giveBack } = await hold(frozen);
@@ -262,7 +262,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await c.withTurn(RUN, async () => expect(await c.newest({ thing: "www" })).toMatchObject({ state: "answered" }));
     });
 
-    it("takes a lost turn again, also while an earlier create of the process has not ended", async () => {
+    it("takes a lost lock again, even during an earlier create of the process", async () => {
       const { open, clock } = machineOf();
       const [frozen, b] = [open(stoppedClock(clock)), open()];
       const { turn, giveBack } = await hold(frozen);
@@ -278,7 +278,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await create(open(), intent({ id: "5" }));
     });
 
-    it("never takes the turn from a process that lives, however long it waits for an answer", async () => {
+    it("never takes the lock from a live process that waits long for a response", async () => {
       const { open, clock, takenOver } = machineOf();
       const a = open();
       const { turn, giveBack } = await hold(a);
@@ -294,7 +294,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(takenOver).toEqual([]);
     });
 
-    it("counts the minute from the end of a freeze of the waiting process", async () => {
+    it("counts the minute from the end of the waiting process's own freeze", async () => {
       const { open, clock } = machineOf();
       await hold(open(stoppedClock(clock)));
       const own = testClock();
@@ -309,7 +309,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(own.monotonic()).toBeLessThan(122_000);
     });
 
-    it("counts the minute although the wall clock is set back and forth", async () => {
+    it("counts the minute correctly while the wall clock is set back and forth", async () => {
       const { open, clock } = machineOf();
       await hold(open(stoppedClock(clock)));
       const own = testClock();
@@ -322,7 +322,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(own.monotonic()).toBeLessThan(62_000);
     });
 
-    it("names the holder and ends the wait after the given time", async () => {
+    it("names the holder and ends the wait after the timeout", async () => {
       const { open, clock } = machineOf();
       const since = new Date(clock.now()).toISOString();
       const { giveBack } = await hold(open());
@@ -342,13 +342,13 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await open().withTurn(RUN, async () => {});
     });
 
-    it("gives the turn back if the work fails", async () => {
+    it("releases the lock if the work fails", async () => {
       const { open } = machineOf();
       await expect(open().withTurn(RUN, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
       await expect(open().withTurn(RUN, async () => "yes")).resolves.toBe("yes");
     });
 
-    it("refuses to record a create once another process has had the turn", async () => {
+    it("does not record a create after another process has had the lock", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       const lost = await a.withTurn(RUN, async (turn) => turn);
@@ -358,7 +358,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
   });
 
   describe("intents", () => {
-    it("shows no process its own creates", async () => {
+    it("returns no create to its own process", async () => {
       const store = machineOf().open();
       await create(store, intent());
       await store.withTurn(RUN, async (turn) => {
@@ -367,7 +367,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       });
     });
 
-    it("shows a create to the next process, with its state and time", async () => {
+    it("returns a create to the next process with its state and time", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       await create(a, intent());
@@ -380,7 +380,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       });
     });
 
-    it("counts a create that got its answer after the count was taken", async () => {
+    it("counts a create with a response after the count", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       let count = 0;
@@ -397,20 +397,20 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await b.withTurn(RUN, async (turn) => expect(turn.isNewerThan(after)).toBe(false));
     });
 
-    it("takes the lists for outdated after a count that is higher than its own", async () => {
+    it("treats lists as outdated if their count is higher than the store's count", async () => {
       await machineOf()
         .open()
         .withTurn(RUN, async (turn) => expect(turn.isNewerThan(1_000)).toBe(true));
     });
 
-    it("forgets a create that certainly created nothing", async () => {
+    it("removes a create that certainly created nothing", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       await create(a, intent(), "unsent");
       await b.withTurn(RUN, async () => expect(await b.newest({})).toBeUndefined());
     });
 
-    it("shows a create without an answer as unknown to all states but its own", async () => {
+    it("returns a create without a response as unknown to all states except its own", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       await create(a, intent(), "nothing");
@@ -425,7 +425,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       });
     });
 
-    it("never takes a create for a state without a mark for one of the own state", async () => {
+    it("never treats a create for a state without a mark as the own state's create", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       await create(a, intent({ place: "" }), "nothing");
@@ -435,7 +435,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       });
     });
 
-    it("takes a create for one of the own state if the state records its intent: the state moved", async () => {
+    it("treats a create as the own state's create if the moved state contains its intent", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       const one = intent({ place: "state 1" });
@@ -446,7 +446,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       });
     });
 
-    it("records an answer that arrives after another process has taken the turn", async () => {
+    it("records a response that arrives after another process has taken the lock", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       await create(a, intent(), "nothing");
@@ -456,7 +456,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       await b.withTurn(RUN, async () => expect(await b.newest({ thing: "www" })).toMatchObject({ state: "answered" }));
     });
 
-    it("keeps a create without an answer although it was sent again in a later turn, and refused", async () => {
+    it("keeps a create without a response after a rejected second attempt under a later lock", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       await create(a, intent(), "nothing");
@@ -466,7 +466,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       );
     });
 
-    it("shows a create that left twice once", async () => {
+    it("returns a create once although it was sent twice", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       await a.withTurn(RUN, async (turn) => {
@@ -481,7 +481,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       });
     });
 
-    it("shows the newest create of a likeness that another state ordered after a count", async () => {
+    it("returns the newest create of a likeness by another state after a count", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       await create(a, intent({ id: "1", thing: "x", likeness: "vps", at: AT + 5_000 }));
@@ -499,7 +499,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
   describe("notes", () => {
     const note = (name: string, value: unknown = {}) => ({ list: "entries", name, value: value as never });
 
-    it("returns what was written, by list and by name", async () => {
+    it("returns written notes by list and by name", async () => {
       const { open } = machineOf();
       const [a, b] = [open(), open()];
       await a.note([note("b", { n: 1 }), note("a", [2]), { list: "others", name: "a", value: 3 }]);
@@ -518,7 +518,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(await b.notes("entries")).toEqual([note("a", 1)]);
     });
 
-    it("lets one of two processes write a note that must be absent", async () => {
+    it("lets only one of two processes write a note that must be absent", async () => {
       const { open } = machineOf();
       const stores = [open(), open(), open()];
       const found = await Promise.all(stores.map((store, i) => store.note([note("a", i)], { when: "absent" })));
@@ -547,7 +547,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
     const www = { type: "hosting_service", parent: "", id: "1001", name: "www.example", instances: 1 };
     const shop = { type: "hosting_grant", parent: "1001", id: "7", address: "hosting_grant.dev", instances: 2 };
 
-    it("returns what each state holds to all processes", async () => {
+    it("returns the holdings of each state to all processes", async () => {
       const { open, clock } = machineOf();
       const [a, b] = [open(), open()];
       const at = clock.now();
@@ -579,7 +579,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       ]);
     });
 
-    it("keeps the intent of an object for runs that do not know it", async () => {
+    it("keeps the intent of an object after a run without that intent", async () => {
       const { open } = machineOf();
       const store = open();
       await store.see(one, "apply", [{ ...www, intent: "i1" }]);
@@ -589,7 +589,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(await store.holdings({})).toMatchObject([{ intent: "i2", instances: 1 }]);
     });
 
-    it("removes what a state releases, and leaves the same object of another state", async () => {
+    it("removes released objects of one state and keeps the same object of another state", async () => {
       const { open } = machineOf();
       const store = open();
       await store.see(one, "run 1", [www, shop]);
@@ -601,7 +601,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       ]);
     });
 
-    it("loosens what a run of the whole state did not see, until a run sees it again", async () => {
+    it("marks objects as not firm if a run over the whole state does not find them, until a run finds them again", async () => {
       const { open, clock } = machineOf();
       const [a, b] = [open(), open()];
       const firstSeen = clock.now();
@@ -622,7 +622,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       });
     });
 
-    it("keeps what another process recorded after the run began", async () => {
+    it("keeps objects firm that another process recorded after the beginning of the run", async () => {
       const { open, clock } = machineOf();
       const [plan, apply] = [open(), open()];
       await plan.see(one, "plan", [www]);
@@ -633,7 +633,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(await plan.holdings({})).toMatchObject([{ isFirm: true }, { isFirm: true }]);
     });
 
-    it("loosens what a process released and saw no more in the same run", async () => {
+    it("marks an object as not firm if its process released it and did not find it again in the run", async () => {
       const { open, clock } = machineOf();
       const [a, b] = [open(), open()];
       await a.see(one, "run", [www]);
@@ -644,7 +644,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(await a.holdings({})).toMatchObject([{ isFirm: false }]);
     });
 
-    it("removes what no run has seen for ninety days", async () => {
+    it("removes objects that no run has found for 90 days", async () => {
       const { open, clock } = machineOf();
       const store = open();
       await store.see(one, "run 1", [www, shop]);
@@ -656,7 +656,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       expect(await open().holdings({})).toMatchObject([{ id: "7" }]);
     });
 
-    it("keeps what each run sees although nothing about it changes", async () => {
+    it("keeps unchanged objects that each run finds", async () => {
       const { open, clock } = machineOf();
       const store = open();
       for (let day = 0; day < 100; day += 10) {
@@ -678,7 +678,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
     });
   });
 
-  it("can be used after it was closed", async () => {
+  it("opens again after close", async () => {
     const { open } = machineOf();
     const store = open();
     await create(store, intent());

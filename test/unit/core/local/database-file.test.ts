@@ -42,7 +42,7 @@ function numbers(place = path.join(temporaryFolder(), "made", "numbers")) {
 }
 
 describe("a database file", () => {
-  test("is made for its owner alone when it is first needed", () => {
+  test("is created at the first use, accessible only to its owner", () => {
     const { place, add, all } = numbers();
     expect(existsSync(path.dirname(place))).toBe(false);
     add(1);
@@ -53,7 +53,7 @@ describe("a database file", () => {
       expect(statSync(path.join(path.dirname(place), name)).mode & 0o077, name).toBe(0);
   });
 
-  test("is shared by those who have it open", () => {
+  test("is shared by all processes with an open handle", () => {
     const one = numbers();
     const other = numbers(one.place);
     one.add(1);
@@ -62,7 +62,7 @@ describe("a database file", () => {
     expect(other.all()).toEqual([1, 2, 3]);
   });
 
-  test("keeps nothing of a change that failed, and is free afterwards", () => {
+  test("rolls back a failed change and frees its lock", () => {
     const one = numbers();
     const other = numbers(one.place);
     expect(() =>
@@ -75,7 +75,7 @@ describe("a database file", () => {
     expect(one.all()).toEqual([2]);
   });
 
-  test("that another process is at is busy, and it is not changed", () => {
+  test("is reported as busy and stays unchanged while another process holds it", () => {
     const { place, add, all } = numbers();
     add(1);
     const holder = openDatabase(place);
@@ -94,7 +94,7 @@ describe("a database file", () => {
   });
 });
 
-describe("a file with unexpected content is replaced by a new one, and kept beside it", () => {
+describe("a file with unexpected content is replaced with a new file and kept beside it", () => {
   const table: [what: string, spoil: (place: string) => void][] = [
     ["text", (place) => writeFileSync(place, "This is not a database.\n".repeat(100))],
     ["zeroes", (place) => writeFileSync(place, Buffer.alloc(8192))],
@@ -131,7 +131,7 @@ describe("a file with unexpected content is replaced by a new one, and kept besi
     expect(readFileSync(`${before.place}.damaged`).equals(spoilt)).toBe(true);
   });
 
-  test("an empty one is only not made yet", () => {
+  test("an empty file is used as a new database", () => {
     const { place, add, all, damaged } = numbers();
     mkdirSync(path.dirname(place), 0o700);
     writeFileSync(place, "", { mode: 0o600 });
@@ -140,7 +140,7 @@ describe("a file with unexpected content is replaced by a new one, and kept besi
     expect(damaged()).toBe(0);
   });
 
-  test("whichever bytes of it have changed: it can be used again, at the second try", () => {
+  test("a file with any changed bytes is usable again at the second attempt", () => {
     const flips = fc.array(fc.tuple(fc.nat({ max: 8191 }), fc.integer({ min: 1, max: 255 })), {
       minLength: 1,
       maxLength: 60,
@@ -169,13 +169,13 @@ describe("a file with unexpected content is replaced by a new one, and kept besi
   });
 });
 
-describe("a file that goes away under the feet of those who have it open", () => {
+describe("a file that disappears while processes have it open", () => {
   const table: [what: string, take: (place: string) => void][] = [
     ["deleted", (place) => rmSync(place)],
     ["moved", (place) => renameSync(place, `${place}.elsewhere`)],
     ["deleted with its folder", (place) => rmSync(path.dirname(place), { recursive: true })],
   ];
-  test.each(table)("is recreated for all: %s", (_, take) => {
+  test.each(table)("is recreated for all processes: %s", (_, take) => {
     const one = numbers();
     const other = numbers(one.place);
     one.add(1);

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { makeFolder } from "../../../../src/core/files/index.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
-describe("a folder that is made", () => {
-  it("has all above it, for its owner alone; one that exists stays as it is", () => {
+describe("a created folder", () => {
+  it("gets its missing parents, accessible only to their owner; an existing folder stays unchanged", () => {
     const top = temporaryFolder();
     const folder = path.join(top, "a", "b", "c");
     makeFolder(folder);
@@ -15,7 +15,7 @@ describe("a folder that is made", () => {
     if (process.platform !== "win32") expect(statSync(path.join(top, "a")).mode & 0o777).toBe(0o700);
   });
 
-  it("is refused below a file", () => {
+  it("is rejected below a file", () => {
     const file = path.join(temporaryFolder(), "file");
     writeFileSync(file, "");
     expect(() => makeFolder(path.join(file, "a", "b"))).toThrow(/ENOTDIR|ENOENT/);
@@ -26,7 +26,7 @@ describe("a folder that is made", () => {
     expect(() => makeFolder("/proc/nowhere/hostform")).toThrow(/ENOENT.*\/proc\/nowhere/);
   });
 
-  it("may be made by somebody else at the same time", () => {
+  it("may be created by another process at the same time", () => {
     const folder = path.join(temporaryFolder(), "a");
     mkdirSync(folder);
     makeFolder(folder);

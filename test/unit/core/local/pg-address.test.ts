@@ -15,13 +15,13 @@ describe("PG_CONN_STR", () => {
     expect(parse(text)).toEqual({ host: "db.example", port: 6432, user: "u", password: "p", database: "states", tls });
   });
 
-  test("passwords hold what they hold", () => {
+  test("passwords may contain any character", () => {
     expect(parse("postgres://u:a%40b%2Fc%25@h/d").password).toBe("a@b/c%");
     expect(parse(String.raw`host=h password='a b\'c\\d'`).password).toBe(String.raw`a b'c\d`);
     expect(parse(String.raw`host=h password=a\ b=c`).password).toBe("a b=c");
   });
 
-  test("what is left out comes from libpq's variables, then from its defaults", () => {
+  test("missing settings come from libpq's variables, then from its defaults", () => {
     const env = { PGHOST: "h", PGPORT: "7", PGUSER: "v", PGPASSWORD: "q", PGDATABASE: "e", PGSSLMODE: "verify-full" };
     const full = { host: "h", port: 7, user: "v", password: "q", database: "e", tls: { ...tls, mode: "verify-full" } };
     expect(parse("", env)).toEqual(full);
@@ -38,7 +38,7 @@ describe("PG_CONN_STR", () => {
     expect(nameOfServer(six)).toBe("[::1]:5433/d");
   });
 
-  test("TLS is on unless it is turned off, and never left to the server", () => {
+  test("TLS is on unless sslmode disables it, and the server never decides", () => {
     expect(parse("postgres://h/d").tls.mode).toBe("verify-full");
     for (const here of ["localhost", "127.0.0.1", "127.8.8.8", "[::1]"])
       expect(parse(`postgres://${here}/d`).tls.mode, here).toBe("require");
@@ -84,5 +84,5 @@ describe("a connection to another machine", () => {
     for (const host of ["localhost", "127.0.0.1", "::1", "/run/postgresql"]) check(host, mode);
   });
 
-  test("needs nothing when it checks the whole certificate", () => check("db.example", "verify-full"));
+  test("needs no setting if it verifies the whole certificate", () => check("db.example", "verify-full"));
 });

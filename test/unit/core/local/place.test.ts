@@ -21,7 +21,7 @@ const initialized = (dir: string, backend: object) => {
 };
 
 describe("the place of a state file", () => {
-  it("has the mark that earlier versions of the provider gave to a state of a folder and workspace", () => {
+  it("keeps the mark from earlier versions of the provider for a folder and workspace", () => {
     const dir = folder();
     expect(placeOf(dir, {}).mark).toBe(earlierMark(["folder", dir, "default", null]));
     expect(placeOf(dir, { TF_WORKSPACE: "eu" }).mark).toBe(earlierMark(["folder", dir, "eu", null]));
@@ -58,7 +58,7 @@ describe("the mark of a state at a backend", () => {
     );
   });
 
-  it("is the same whether the settings are declared or in the environment", () => {
+  it("is equal for declared settings and settings in the environment", () => {
     expect(mark("pg", { conn_str: "postgres://ana:one@db.example/states", schema_name: "s" })).toBe(
       mark("pg", { conn_str: null }, { PG_CONN_STR: "host=db.example dbname=states user=bob", PG_SCHEMA_NAME: "s" }),
     );
@@ -67,13 +67,13 @@ describe("the mark of a state at a backend", () => {
     );
   });
 
-  it("is that of earlier versions for the usual table", () => {
+  it("equals the mark of earlier versions for the default table", () => {
     const server = { conn_str: "postgres://ana:one@db.example/states" };
     expect(mark("pg", { ...server, table_name: "states" })).toBe(mark("pg", server));
     expect(mark("pg", { ...server, table_name: "other" })).toBe(mark("pg", server, { PG_TABLE_NAME: "other" }));
   });
 
-  it("differs for each database, schema, address, object and workspace", () => {
+  it("differs for each database, schema, URL, object and workspace", () => {
     const server = { conn_str: "postgres://ana:one@db.example/states" };
     const marks = [
       mark("pg", server),

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { isRunning, processMark } from "../../../../src/core/local/index.ts";
 
 describe("the mark of a process", () => {
-  it("is that of a running one: this", () => {
+  it("matches this running process", () => {
     expect(isRunning(processMark())).toBe(true);
   });
 
-  it("is not that of a process that has ended, waited for or not", async () => {
+  it("matches no ended process, collected by its parent or not", async () => {
     const child = spawn(process.execPath, ["-e", "process.stdin.resume()"], { stdio: ["pipe", "ignore", "ignore"] });
     await once(child, "spawn");
     const mark = processMark(child.pid);
@@ -22,7 +22,7 @@ describe("the mark of a process", () => {
     expect(isRunning(`${process.pid}:1`)).toBe(false);
   });
 
-  it("is nothing else", () => {
+  it("rejects any other string", () => {
     for (const text of ["", "x", "-1:", "0:", ":5"]) expect(isRunning(text)).toBe(false);
   });
 });

@@ -59,7 +59,7 @@ function busiest(sent: readonly { readonly at: number }[]): number {
 }
 
 describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
-  it("books as many as may be sent in a minute, and says when the next may be", async () => {
+  it("books the limit of a minute and returns the wait for the next request", async () => {
     const ledger = newToken()("a");
     expect(await ledger.reserve(START, 3)).toMatchObject({ waitMs: 0, left: 2 });
     expect(await ledger.reserve(START + 1_000, 3)).toMatchObject({ waitMs: 0, left: 1 });
@@ -68,7 +68,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
     expect(await ledger.reserve(START + FULL_WINDOW_MS, 3)).toMatchObject({ waitMs: 0, left: 0 });
   });
 
-  it("makes a pause one for all of them", async () => {
+  it("applies a pause to all clients", async () => {
     const token = newToken();
     await token("a").refuse(refusal(START, START + 30_000));
     expect(await token("b").reserve(START, 60)).toMatchObject({ waitMs: 30_000, left: 0 });
@@ -77,7 +77,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
     expect((await token("a").reserve(START + 30_000, 60)).waitMs).toBe(0);
   });
 
-  it("counts what the server says that others have sent, until it forgets it", async () => {
+  it("counts the requests of other clients from rate headers until the window ends", async () => {
     const token = newToken();
     await token("a").reserve(START, 10);
     await token("a").accept(remains(START, 10, 2, START + 20_000));
@@ -86,7 +86,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
     expect(await bookAll(token("b"), START + 20_000, 10)).toBe(7);
   });
 
-  it("forgets what the clock, set back, has put into the future", async () => {
+  it("drops entries in the future after the clock was set back", async () => {
     const token = newToken();
     await bookAll(token("a"), START, 5);
     await token("a").refuse(refusal(START, START + 50_000));
@@ -95,7 +95,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
     expect((await token("b").reserve(yesterday + FULL_WINDOW_MS, 5)).waitMs).toBe(0);
   });
 
-  it("keeps a pause of an hour that the server asked for, but none that is longer", async () => {
+  it("keeps a requested pause of one hour and shortens a longer one", async () => {
     const ledger = newToken()("a");
     await ledger.refuse(refusal(START, START + 3_600_000));
     expect((await ledger.reserve(START, 60)).waitMs).toBe(3_600_000);
@@ -103,7 +103,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
     expect((await ledger.reserve(START, 60)).waitMs).toBe(3_600_000);
   });
 
-  it("never books more than the limit in any window when clocks, limits, pauses and the server's words vary", async () => {
+  it("never books more than the limit in any window with varying clocks, limits, pauses and rate headers", async () => {
     const who = fc.nat({ max: 2 });
     const step = fc.oneof(
       fc.record({ what: fc.constant("reserve" as const), who, after: fc.nat({ max: 20_000 }) }),
@@ -134,7 +134,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
   });
 
   if (name === "on disk") {
-    it("gives each process its part of the minute, however much another wants to send", async () => {
+    it("gives each process its part of the minute, whatever another process requests", async () => {
       // The process with most left to send asks first, each time: the worst that can happen to the others.
       const sent = await runAll(newToken(), 60, [
         { count: 300, from: 0 },
@@ -148,7 +148,7 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
       expect(last(0), "and nothing of the minute is lost").toBeLessThan(least + 6_000);
     });
 
-    it("keeps the turn of one who does not come for a second, not longer", async () => {
+    it("keeps the place of an absent client for one second", async () => {
       const token = newToken();
       const [busy, gone] = [token("busy"), token("gone")];
       await bookAll(busy, START, 60);
@@ -159,8 +159,8 @@ describe.each(LEDGERS)("a ledger %s", (name, newToken) => {
   }
 });
 
-describe("a window that was written down", () => {
-  it("is the same when it is read", async () => {
+describe("a stored window", () => {
+  it("is equal after a read", async () => {
     const window = new RollingWindow();
     for (let i = 0; i < 5; i++) window.reserve(START + i, 4, "a");
     window.refuse(refusal(START, START + 5_000));
@@ -169,7 +169,7 @@ describe("a window that was written down", () => {
     expect(RollingWindow.parse(text).reserve(START + 6_000, 5, "b")).toEqual(window.reserve(START + 6_000, 5, "b"));
   });
 
-  it("counts for what is understood of it, whatever it is", () => {
+  it("ignores invalid parts of any JSON", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.json(), fc.string()),
@@ -199,24 +199,28 @@ describe("the pause after a refusal", () => {
   const asks = (seconds: number): Asked => ({ askedMs: seconds * 1_000 });
   it.each<[string, readonly Asked[], readonly number[]]>([
     [
-      "that says nothing grows from 5 s to a minute",
+      "without a requested pause grows from 5 s to 60 s",
       [{}, {}, {}, {}, {}, {}],
       [5_250, 10_250, 20_250, 40_250, 60_250, 60_250],
     ],
-    ["that asks for nothing is a second", [asks(0)], [1_250]],
-    ["that asks for a second is a second", [asks(1)], [1_250]],
-    ["that asks for more is that", [asks(2)], [2_250]],
+    ["with a requested pause of 0 s is 1 s", [asks(0)], [1_250]],
+    ["with a requested pause of 1 s is 1 s", [asks(1)], [1_250]],
+    ["with a requested pause of 2 s is 2 s", [asks(2)], [2_250]],
     [
-      "that asks for too little again and again is half of what it would grow to",
+      "with repeated short requested pauses is half of the unrequested pause",
       [asks(1), asks(1), asks(1), asks(1)],
       [1_250, 5_250, 10_250, 20_250],
     ],
     [
-      "that asks for days is an hour, and does not come back after that",
+      "with a requested pause of days is one hour, and the next pause is short again",
       [asks(30 * 86_400), asks(1)],
       [3_600_250, 5_250],
     ],
-    ["that asks for enough is that, however often", [asks(30), asks(30), asks(30)], [30_250, 30_250, 30_250]],
+    [
+      "with a repeated requested pause of 30 s is always 30 s",
+      [asks(30), asks(30), asks(30)],
+      [30_250, 30_250, 30_250],
+    ],
   ])("%s", (_, asked, expected) => {
     const window = new RollingWindow();
     const found: number[] = [];
@@ -229,7 +233,7 @@ describe("the pause after a refusal", () => {
     expect(found).toEqual(expected);
   });
 
-  it("lasts, the second time, until the first request that the host took is a minute ago", () => {
+  it("lasts after a second refusal until the first accepted request is one minute old", () => {
     const window = new RollingWindow();
     for (let i = 0; i < 3; i++) window.reserve(START + i * 1_000, 60, "a");
     refused(window, START + 2_100, {}, START + 2_000);
@@ -238,7 +242,7 @@ describe("the pause after a refusal", () => {
     expect(pausedUntil(window)).toBe(FULL_WINDOW_MS + 250);
   });
 
-  it("is that of the longest that was asked for by several that were under way, and counts once", () => {
+  it("is the longest requested pause of simultaneous requests, and their refusals count once", () => {
     const window = new RollingWindow();
     const found = [30, 10, 40, 1].map((seconds) => {
       refused(window, START, asks(seconds));
@@ -253,8 +257,8 @@ describe("the pause after a refusal", () => {
   });
 
   it.each<[string, number, number]>([
-    ["starts short again after a success of a request that was sent later", 5_250, 5_250],
-    ["grows after a success of a request from before: it says nothing of the time after", 5_249, 10_250],
+    ["starts short again after the success of a later request", 5_250, 5_250],
+    ["grows despite the success of an earlier request", 5_249, 10_250],
   ])("%s", (_, sentAt, pause) => {
     const window = new RollingWindow();
     refused(window, START);
@@ -264,7 +268,7 @@ describe("the pause after a refusal", () => {
   });
 });
 
-describe("what refusals teach", () => {
+describe("limit learned from refusals", () => {
   const MINUTE = 60_000;
   /** So many requests are sent in a burst; all but the last are taken. */
   function refusedAfter(taken: number, refusal: Partial<Refusal> = {}) {
@@ -290,22 +294,22 @@ describe("what refusals teach", () => {
   }
   const gaps = (times: readonly number[]) => times.slice(1).map((at, i) => at - (times[i] ?? 0));
 
-  it("requests are spread over the minute after a refusal", () => {
+  it("spreads requests over the minute after a refusal", () => {
     const apart = gaps(sentIn(refusedAfter(10), START + 6_000, 1));
     expect(apart.slice(0, 40)).toEqual(Array.from({ length: 40 }, () => 1_030));
   });
 
-  it("after a short pause they begin slowly: other processes may begin in the same second", () => {
+  it("begins slowly after a short pause, because other processes may begin in the same second", () => {
     const apart = gaps(sentIn(refusedAfter(10, { askedMs: 1_000 }), START + 2_000, 1)).map(Math.floor);
     expect(apart.slice(0, 5)).toEqual([2_530, 2_155, 1_873, 1_662, 1_504]);
     expect(new Set(apart.slice(20, 40))).toEqual(new Set([1_030]));
   });
 
   it.each<[string, number, number, number]>([
-    ["what it took in the last minute", 30, 30, 2_060],
-    ["a quarter of before at least: somebody else may have used the rest", 4, 15, 4_120],
-    ["one less at most", 60, 59, 1_047],
-  ])("a refusal that asks for a long pause is that of a lower limit: %s", (_, taken, perMinute, apart) => {
+    ["the accepted requests of the last minute", 30, 30, 2_060],
+    ["at least a quarter of the previous limit, because another client may have used the rest", 4, 15, 4_120],
+    ["at most one request less than before", 60, 59, 1_047],
+  ])("is lower after a long requested pause: %s", (_, taken, perMinute, apart) => {
     const window = refusedAfter(taken, { askedMs: 50_000 });
     const sent = sentIn(window, START + 2 * MINUTE, 2);
     expect(sent.length).toBeGreaterThanOrEqual(2 * Math.floor(MINUTE / apart));
@@ -313,12 +317,12 @@ describe("what refusals teach", () => {
     expect(Math.floor(Math.min(...gaps(sent)))).toBe(apart);
   });
 
-  it("a host that says what remains is not thought to have a lower limit", () => {
+  it("stays unchanged at a host with rate headers", () => {
     const window = refusedAfter(4, { askedMs: 50_000, isCounted: true });
     expect(gaps(sentIn(window, START + 2 * MINUTE, 1))).toContain(1_030);
   });
 
-  it("the limit grows after five minutes without a refusal, and is forgotten after ten", () => {
+  it("grows after 5 minutes without a refusal and is dropped after 10 minutes", () => {
     const window = refusedAfter(30, { askedMs: 50_000 });
     const perMinute = Array.from({ length: 11 }, (_, minute) => {
       const { length } = sentIn(window, START + (minute + 1) * MINUTE, 1);
@@ -330,7 +334,7 @@ describe("what refusals teach", () => {
     expect(perMinute.at(-1), "as at first").toBeGreaterThan(58);
   });
 
-  it("what is learned is written down, and the clock may be set back", () => {
+  it("is stored, and survives a clock that is set back", () => {
     const window = refusedAfter(30, { askedMs: 50_000 });
     const read = RollingWindow.parse(JSON.stringify(window));
     expect(sentIn(read, START + 2 * MINUTE, 2)).toEqual(sentIn(window, START + 2 * MINUTE, 2));

@@ -44,7 +44,7 @@ const ledgerOn = (file: string, warnings: unknown[] = []) =>
   storeOn(file, { onCountingAlone: (reason) => void warnings.push(reason) }).requests;
 
 describe("several processes", () => {
-  it("book exactly the limit together, all at once", async () => {
+  it("simultaneously book exactly the limit together", async () => {
     const file = path.join(temporaryFolder(), "origin.store");
     const children = ["a", "b", "c"].map((who) => start(file, who, START, 60, 40));
     expect(await Promise.all(children.map((child) => child.next()))).toEqual(["ready", "ready", "ready"]);
@@ -54,7 +54,7 @@ describe("several processes", () => {
     expect(await ledgerOn(file).reserve(START, 60)).toMatchObject({ waitMs: FULL_WINDOW_MS, left: 0 });
   });
 
-  it("see what the others have booked; while one holds the file, what was known before", async () => {
+  it("forecast from the bookings of all processes, and from the last known window while the file is busy", async () => {
     const file = path.join(temporaryFolder(), "origin.store");
     const other = ledgerOn(file);
     for (let at = 0; at < 40; at++) await other.reserve(START, 60);
@@ -66,7 +66,7 @@ describe("several processes", () => {
     expect(await seen(START + 2000)).toEqual(Array.from({ length: 40 }, () => FULL_WINDOW_MS - 2000));
   });
 
-  it("ask again while one holds the file, and go on when it is killed", async () => {
+  it("retry while a process holds the file, and continue after its kill", async () => {
     const file = path.join(temporaryFolder(), "origin.store");
     const warnings: unknown[] = [];
     const ledger = ledgerOn(file, warnings);
@@ -86,7 +86,7 @@ describe("several processes", () => {
     expect(warnings).toEqual([]);
   });
 
-  it("lose nothing when one is killed wherever it is", async () => {
+  it("lose no booking if a process is killed at any point", async () => {
     const file = path.join(temporaryFolder(), "origin.store");
     for (let round = 0; round < 6; round++) {
       const child = start(file, "busy", START, 60, "for-ever");
@@ -104,7 +104,7 @@ describe("several processes", () => {
   });
 });
 
-describe("an answer", () => {
+describe("a response", () => {
   const none = { now: START, sentAt: START, limit: 60, budget: { remaining: 0, until: START + 20_000 } };
   const eventsIn = (file: string) => {
     const database = openDatabase(file);
@@ -113,7 +113,7 @@ describe("an answer", () => {
     return rows.map(({ event }) => JSON.parse(String(event))[0]);
   };
 
-  it("is written down with the next reservation, which knows of it", async () => {
+  it("is written with the next reservation, and counts for this reservation", async () => {
     const file = path.join(temporaryFolder(), "origin.store");
     const ledger = ledgerOn(file);
     await ledger.reserve(START, 60);
@@ -125,7 +125,7 @@ describe("an answer", () => {
     expect(eventsIn(file), "once").toHaveLength(3);
   });
 
-  it("is written down soon without one, before the file is closed, and before an estimate is made", async () => {
+  it("is written after a delay without a reservation, before the file closes, and before a forecast", async () => {
     const file = path.join(temporaryFolder(), "origin.store");
     const store = storeOn(file);
     const ledger = store.requests;
@@ -140,7 +140,7 @@ describe("an answer", () => {
     expect(eventsIn(file)).toHaveLength(4);
   });
 
-  it("that is lost with its process leaves the request counted for the others", async () => {
+  it("lost with its process leaves the request booked for other processes", async () => {
     const file = path.join(temporaryFolder(), "origin.store");
     const ledger = ledgerOn(file);
     await ledger.reserve(START, 60);
@@ -163,7 +163,7 @@ function recordIn(file: string): { seen: number; bookings: number } {
   }
 }
 
-describe("what is written down", () => {
+describe("a stored event", () => {
   const step = fc.record({
     who: fc.integer({ min: 0, max: 2 }),
     what: fc.constantFrom("reserve", "reserve", "reserve", "accept", "refuse"),
@@ -171,7 +171,7 @@ describe("what is written down", () => {
     remaining: fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined }),
   });
 
-  it("makes the same window for several processes as for one, however often it is folded, and for one that comes later", async () => {
+  it("gives the same window to several processes, to one process, and to a later process, at any fold interval", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 230, maxLength: 460, size: "max" }), async (steps) => {
         const file = path.join(temporaryFolder(), "origin.store");
@@ -214,7 +214,7 @@ describe("what is written down", () => {
   });
 
   it.each(["no event", "[]", '["reserve","x",60,"me"]', '["refuse",{}]', '["other",{"now":1,"sentAt":1,"limit":1}]'])(
-    "counts for nothing where it is %s",
+    "is ignored if it is %s",
     async (text) => {
       const file = path.join(temporaryFolder(), "origin.store");
       const warnings: unknown[] = [];
@@ -228,8 +228,8 @@ describe("what is written down", () => {
   );
 });
 
-describe("when the file cannot be used, requests are counted in this process, with one warning:", () => {
-  it("another process does not release it for four seconds", async () => {
+describe("with an unusable file, this process counts requests alone, with one warning:", () => {
+  it("another process holds the file for 4 seconds", async () => {
     const file = path.join(temporaryFolder(), "origin.store");
     const warnings: unknown[] = [];
     const impatient = ledgerOn(file, warnings);
@@ -273,8 +273,8 @@ describe("when the file cannot be used, requests are counted in this process, wi
   });
 });
 
-describe("a damaged file", () => {
-  it("is replaced by a new one, without a warning", async () => {
+describe("a corrupted file", () => {
+  it("is replaced with a new file, without a warning", async () => {
     const file = path.join(temporaryFolder(), "origin.store");
     const warnings: unknown[] = [];
     const store = storeOn(file, { onCountingAlone: (reason) => void warnings.push(reason) });

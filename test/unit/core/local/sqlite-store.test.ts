@@ -68,7 +68,7 @@ function storeOn(file: string, options: Partial<SqliteStoreOptions> = {}): Sqlit
 }
 
 describe("processes that create with one token", () => {
-  it("take the turn when its holder is killed, and learn that its create may have been carried out", async () => {
+  it("take the lock after the kill of its holder, and treat its create as unknown", async () => {
     const file = newFile();
     const [a, b] = [start(file), start(file)];
     expect(await a.ask("enter")).toBe("entered");
@@ -83,7 +83,7 @@ describe("processes that create with one token", () => {
     expect(await b.ask('newest {"thing":"hook"}')).toMatchObject({ state: "unknown", isOwn: false });
   });
 
-  it("learn the answer that a killed process recorded with its next create, and not the one after it", async () => {
+  it("know the response that a killed process recorded with its next create, but not the response after it", async () => {
     const file = newFile();
     const [a, b] = [start(file), start(file)];
     expect(await a.ask("enter")).toBe("entered");
@@ -133,7 +133,7 @@ describe("processes that create with one token", () => {
     },
   );
 
-  it("wait for a process of another container, which has no number here", async () => {
+  it("wait for a process of another container without a process number here", async () => {
     const file = newFile();
     const [a, b] = [start(file), start(file)];
     expect(await a.ask("enter")).toBe("entered");
@@ -149,7 +149,7 @@ describe("processes that create with one token", () => {
 });
 
 describe("a file", () => {
-  it("is for its owner alone, and shows no name", async () => {
+  it("is accessible only to its owner and contains no name", async () => {
     const file = newFile();
     const store = storeOn(file);
     await store.withTurn({ project: "", place: "state one" }, (turn) =>
@@ -167,7 +167,7 @@ describe("a file", () => {
     database.close();
   });
 
-  it("is not created by questions", async () => {
+  it("is not created by reading calls", async () => {
     const file = newFile();
     const store = storeOn(file);
     expect(await store.count()).toBe(0);
@@ -180,7 +180,7 @@ describe("a file", () => {
     expect(readdirSync(path.dirname(file))).toEqual([]);
   });
 
-  it("holds no removed secret once it is closed, although another process has it open", async () => {
+  it("contains no removed secret after close, even while another process has it open", async () => {
     const file = newFile();
     const [store, other] = [storeOn(file), storeOn(file)];
     await store.note([{ list: "l", name: "n", value: "whsec-secret" }]);
@@ -191,7 +191,7 @@ describe("a file", () => {
       expect(readFileSync(path.join(path.dirname(file), name), "latin1")).not.toContain("whsec-secret");
   });
 
-  it("forgets creates after thirty days, and notes after their time, at the next opening of a later day", async () => {
+  it("removes creates after 30 days, and notes after their lifetime, at the next opening on a later day", async () => {
     const file = newFile();
     const clock = testClock();
     const store = storeOn(file, { clock });
@@ -218,7 +218,7 @@ describe("a file", () => {
     expect(await facts()).toEqual({ names: ["o"], isKnown: false });
   });
 
-  it("forgets nothing although the clock is far ahead for some hours, and is set back", async () => {
+  it("removes nothing if the clock runs far ahead for some hours and is set back", async () => {
     const file = newFile();
     const clock = testClock();
     const open = async (work: (store: SqliteStore) => Promise<unknown>) => {
@@ -240,7 +240,7 @@ describe("a file", () => {
     });
   });
 
-  it("that is removed while it is open is created again", async () => {
+  it("is created again if it is removed while open", async () => {
     const file = newFile();
     const store = storeOn(file);
     await store.note([{ list: "l", name: "n", value: 1 }]);
@@ -249,7 +249,7 @@ describe("a file", () => {
     expect((await storeOn(file).notes("l")).map(({ name }) => name)).toEqual(["o"]);
   });
 
-  it("is set aside if it is damaged; creates then wait as for one without an answer", async () => {
+  it("is renamed if it is corrupted; creates then wait as after a create without a response", async () => {
     const file = newFile();
     const store = storeOn(file);
     await store.note([{ list: "l", name: "n", value: 1 }]);
@@ -267,7 +267,7 @@ describe("a file", () => {
       );
   });
 
-  it("counts as damaged for the process that creates the new file, whichever process set the old one aside", async () => {
+  it("counts as corrupted for the process that creates the new file, whichever process renamed the old file", async () => {
     const file = newFile();
     writeFileSync(`${file}.damaged`, "no database");
     const clock = testClock();
@@ -280,7 +280,7 @@ describe("a file", () => {
     database.close();
   });
 
-  it("that was deleted during a turn refuses the create, even if another process counts the same epoch in a new file", async () => {
+  it("rejects the create if it was deleted under the lock, even if the epoch in a new file is equal", async () => {
     const file = newFile();
     const [a, b] = [storeOn(file), storeOn(file)];
     const intent = { id: "1", place: "", thing: "hook", at: START };
@@ -294,7 +294,7 @@ describe("a file", () => {
     });
   });
 
-  it("keeps the first attempt of a create if the record of the next one is committed at the second try", async () => {
+  it("keeps the first attempt of a create if the record of the next attempt is committed at the second try", async () => {
     const file = newFile();
     const intent = { id: "1", place: "one", thing: "hook", at: START };
     const first = storeOn(file);
@@ -319,7 +319,7 @@ describe("a file", () => {
     reader.close();
   });
 
-  it("of a newer version is refused for creates and notes, and requests are counted in memory", async () => {
+  it("of a newer version rejects creates and notes, and requests are counted in memory", async () => {
     const file = newFile();
     await storeOn(file).note([{ list: "l", name: "n", value: 1 }]);
     const database = new DatabaseSync(file);
@@ -338,7 +338,7 @@ describe("a file", () => {
     expect(existsSync(`${file}.damaged`)).toBe(false);
   });
 
-  it("that a process does not release refuses notes after four seconds, and creates after a minute; reads go on", async () => {
+  it("held by a process rejects notes after 4 seconds and creates after one minute; reads continue", async () => {
     hurry();
     const file = newFile();
     const clock = testClock();
@@ -371,7 +371,7 @@ describe("a file", () => {
     holder.close();
   });
 
-  it("that is busy when a turn ends records the end later", async () => {
+  it("records the release later if it is busy at the release", async () => {
     hurry();
     const file = newFile();
     const clock = testClock();
@@ -386,7 +386,7 @@ describe("a file", () => {
     holder.close();
   });
 
-  it("that no folder can hold has no notes, and refuses to write one", async () => {
+  it("without a possible folder has no notes and rejects new notes", async () => {
     const place = () => {
       throw new Error("no home folder is known");
     };
@@ -398,7 +398,7 @@ describe("a file", () => {
     await expect(store.see(PLACE, "run", [WWW])).rejects.toMatchObject(unwritable);
   });
 
-  it("that is unusable lets creates go on alone with one call of the warning, and refuses notes", async () => {
+  it("that is unusable allows creates without the lock, with one warning, and rejects notes", async () => {
     const blocked = path.join(temporaryFolder(), "file");
     writeFileSync(blocked, "");
     const alone: unknown[] = [];
@@ -431,7 +431,7 @@ describe("a file", () => {
 });
 
 describe("holdings in a file", () => {
-  it("outlive a kill of the process that saw them, and are loosened by the run of another", async () => {
+  it("survive a kill of their process, and are no longer firm after the run of another process", async () => {
     const file = newFile();
     const [a, b] = [start(file), start(file)];
     expect(await a.ask("see 1 run-a 1001 1002")).toBe("seen");
@@ -448,7 +448,7 @@ describe("holdings in a file", () => {
     expect(await b.ask("holdings")).toMatchObject([{ id: "1002" }]);
   });
 
-  it("of processes that see objects at the same time are all recorded", async () => {
+  it("of simultaneous processes are all recorded", async () => {
     const file = newFile();
     const processes = [start(file), start(file), start(file)];
     const ids = (from: number) => Array.from({ length: 50 }, (_, i) => from + i);
@@ -459,14 +459,14 @@ describe("holdings in a file", () => {
     expect(await processes[0]?.ask("holdings")).toHaveLength(150);
   });
 
-  it("belong to the server of their scope: another one may have had the address before", async () => {
+  it("belong to the server of their scope, because another server may have had the URL before", async () => {
     const file = newFile();
     await storeOn(file, { scope: "sandbox 1" }).see(PLACE, "run", [WWW]);
     expect(await storeOn(file, { scope: "sandbox 2" }).holdings({})).toEqual([]);
     expect(await storeOn(file, { scope: "sandbox 1", account: "b" }).holdings({})).toHaveLength(1);
   });
 
-  it("with an unreadable row are those of the other rows", async () => {
+  it("with an unreadable row are read from the other rows", async () => {
     const file = newFile();
     const store = storeOn(file);
     await store.see(PLACE, "run", [WWW, { ...WWW, id: "1002" }]);
@@ -510,7 +510,7 @@ describe("the files of versions before the store", () => {
   // sha256("a.creates\nhook"), as those versions computed it.
   const HOOK = "441a98e10c494c976974cb52f25c4f4224a04633806a33abec8d73a8295a610f";
 
-  it("show their creates once, and again after an earlier version has changed them", async () => {
+  it("import their creates once, and again after a change by an earlier version", async () => {
     const file = newFile();
     const { paths, creates } = earlier(file);
     const database = creates();
@@ -537,7 +537,7 @@ describe("the files of versions before the store", () => {
     });
   });
 
-  it("give the entries of the provider's journal to the account that wrote them, and lose them in the journal", async () => {
+  it("move the entries of the provider's journal to the account that wrote them", async () => {
     const file = newFile();
     const { paths, journal } = earlier(file);
     const database = journal();
@@ -557,7 +557,7 @@ describe("the files of versions before the store", () => {
     expect((await store.notes(list)).map(({ name }) => name)).toEqual(["other"]);
   });
 
-  it("are left alone if they cannot be read", async () => {
+  it("stay unchanged if they are unreadable", async () => {
     const file = newFile();
     const { paths } = earlier(file);
     for (const place of Object.values(paths)) writeFileSync(place, "no database".repeat(500));

@@ -7,7 +7,7 @@ describe("loading node:sqlite", () => {
     return { seen, emitWarning: (...given: unknown[]) => void seen.push(given) };
   };
 
-  test("drops the one warning of Node 22, passes every other, and puts things back", () => {
+  test("drops the warning of Node 22, passes other warnings, and restores emitWarning", () => {
     const emitter = recorder();
     const original = emitter.emitWarning;
     const result = withoutWarning(emitter, () => {
@@ -21,7 +21,7 @@ describe("loading node:sqlite", () => {
     expect(emitter.emitWarning).toBe(original);
   });
 
-  test("puts things back when loading fails", () => {
+  test("restores emitWarning after a failed load", () => {
     const emitter = recorder();
     const original = emitter.emitWarning;
     const failing = () => {

@@ -10,7 +10,7 @@ const B = "hosting_service.b";
 const request = { command: "apply", timeoutMs: 0, write: true };
 const stateOn = (disk: FakeDisk) => decodeState(disk.text(statePath) ?? "", statePath).state;
 
-describe("the order of what is done", () => {
+describe("the order of operations", () => {
   test.each(["EBUSY", "EPERM", "EACCES", "EDQUOT"])(
     "no journal is begun, so that no request leaves, when the state cannot be replaced (%s)",
     async (code) => {
@@ -78,7 +78,7 @@ describe("the order of what is done", () => {
     expect(disk.text(journalPath)).toBe("another run's");
   });
 
-  test("of a journal that could not be replaced nothing stays beside it", async () => {
+  test("a failed replacement of a journal leaves no temporary file", async () => {
     const disk = new FakeDisk();
     await (await openOn(disk)).put(resource(A, "1"));
     const next = await openOn(disk);
@@ -87,7 +87,7 @@ describe("the order of what is done", () => {
     expect([...disk.names.keys()]).toEqual([journalPath]);
   });
 
-  test("a state that another program wrote meanwhile is not added to", async () => {
+  test("a state written by another program meanwhile gets no further changes", async () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
@@ -99,8 +99,8 @@ describe("the order of what is done", () => {
   });
 });
 
-describe("a journal that cannot be written", () => {
-  test.each(["write", "sync"])("gives way to the whole state (%s fails)", async (operation) => {
+describe("an unwritable journal", () => {
+  test.each(["write", "sync"])("is replaced with a write of the whole state (%s fails)", async (operation) => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
@@ -118,7 +118,7 @@ describe("a journal that cannot be written", () => {
     expect([stateOn(disk).serial, stateOn(disk).resources.size]).toEqual([2, 4]);
   });
 
-  test("because it was moved away, is written again with everything", async () => {
+  test("is written again in full after it was moved away", async () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
@@ -131,7 +131,7 @@ describe("a journal that cannot be written", () => {
     expect(await idsOn(disk)).toEqual({ [A]: "1", [B]: "2" });
   });
 
-  test("a fold that fails says where everything is, and the next run has it", async () => {
+  test("a failed fold names the place of the changes, and the next run has them", async () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
@@ -153,7 +153,7 @@ describe("the journal of an encrypted state", () => {
     createStateStore(async () => placeOn(disk), countingUuids(), encryption);
   const secret = () => resource(A, "1", { attributes: { secret: "whsec_canary", domain: "canary.example" } });
 
-  test("does not show it, and is replayed and folded like any other", async () => {
+  test("contains no clear text, and is replayed and folded like any journal", async () => {
     const disk = new FakeDisk();
     const run = await storeWith(disk, key(1)).open(request);
     await run.put(secret());
@@ -177,7 +177,7 @@ describe("the journal of an encrypted state", () => {
     expect(await diagnosticOf(opening)).toMatchObject({ code: "state.key" });
   });
 
-  test("does not open as that of another serial, whatever its first line says", async () => {
+  test("is rejected for another serial, whatever its first line contains", async () => {
     const disk = new FakeDisk();
     await (await storeWith(disk, key(1)).open(request)).put(secret());
     const { chainLine, readChain, CHAIN_START } = await import("../../../../src/core/record/journal-lines.ts");
@@ -191,7 +191,7 @@ describe("the journal of an encrypted state", () => {
     });
   });
 
-  test("says with a line that was changed what can be read before and after it", async () => {
+  test("reports a changed line with the readable lines before and after it", async () => {
     const disk = new FakeDisk();
     const run = await storeWith(disk, key(1)).open(request);
     for (const [index, address] of [A, B, "hosting_service.c", "hosting_service.d"].entries())
@@ -223,7 +223,7 @@ describe("the journal of an encrypted state", () => {
   );
 });
 
-test("a store that each operation opens again finds the journal of the one before", async () => {
+test("a store reopened by each operation finds the journal of the previous operation", async () => {
   const disk = new FakeDisk();
   const store = storeOn(disk);
   await (await store.open(request)).put(resource(A, "1"));

@@ -26,7 +26,7 @@ describe("the notice beside a locked state", () => {
     expect(decodeHolder(text)).toEqual(holder);
   });
 
-  test("Terraform's own is read too: a holder without a process id", () => {
+  test("is read from Terraform, as a holder without a process id", () => {
     const text =
       '{"ID":"9","Operation":"OperationTypeApply","Info":"","Who":"bo@host","Version":"1.11.4","Created":"2026-01-02T03:04:00Z","Path":"hosting.tfstate"}';
     expect(decodeHolder(text)).toEqual({

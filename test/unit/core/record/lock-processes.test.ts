@@ -52,7 +52,7 @@ describe("the lock between processes", { timeout: 30_000 }, () => {
     });
   const request = { command: "plan", timeoutMs: 0 };
 
-  test("a living holder keeps it; kill -9 frees it at once, its traces notwithstanding", async () => {
+  test("a live holder keeps the lock; kill -9 frees the lock at once despite leftover files", async () => {
     const child = start(0);
     expect(await line(child)).toBe("held");
     expect(await diagnosticOf(() => ours().acquire(request))).toMatchObject({
@@ -67,7 +67,7 @@ describe("the lock between processes", { timeout: 30_000 }, () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("a second try in the holder's own process does not release the lock", async () => {
+  test("a second attempt in the holder's own process does not release the lock", async () => {
     // Closing any descriptor of a file drops all POSIX locks that the process has on it.
     const held = await ours().acquire(request);
     await diagnosticOf(() => ours().acquire(request));
@@ -76,7 +76,7 @@ describe("the lock between processes", { timeout: 30_000 }, () => {
     expect(await line(start(0))).toBe("held");
   });
 
-  test("never two at once, while some contend and some are killed in between", async () => {
+  test("never has two holders, while processes compete and some are killed", async () => {
     writeFileSync(logPath(), "");
     const steady = [start(40), start(40)];
     const finished = Promise.all(steady.map((child) => once(child, "exit")));

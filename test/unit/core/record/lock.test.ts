@@ -35,7 +35,7 @@ describe("the lock of a state file", () => {
   const lockOf = (user: string, clock = manualClock(), pid = 4711) =>
     createStateFileLock(join(folder, "hosting.tfstate"), { clock, uuid, contender: { pid, user, host: "ci-1" } });
 
-  test("names its holder while held, and leaves nothing behind", async () => {
+  test("names its holder while held, and leaves no files after the release", async () => {
     const held = await lockOf("ana").acquire({ ...request, command: "plan" });
     held.verify();
     expect(JSON.parse(readFileSync(notice(), "utf8"))).toMatchObject({ Operation: "plan", Who: "ana@ci-1", Pid: 4711 });
@@ -45,7 +45,7 @@ describe("the lock of a state file", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("shows the second who has it, since when, and how to go on", async () => {
+  test("reports holder, start time and next step to a second process", async () => {
     const { pid } = process;
     const held = await lockOf("ana", undefined, pid).acquire(request);
     const diagnostic = await diagnosticOf(() => lockOf("bo").acquire(request));
@@ -78,7 +78,7 @@ describe("the lock of a state file", () => {
     await held.release();
   });
 
-  test("waits as long as the timeout, on the injected clock", async () => {
+  test("waits for the timeout on the injected clock", async () => {
     const held = await lockOf("ana").acquire(request);
     let slept = 0;
     const clock = manualClock(() => void slept++);
@@ -89,7 +89,7 @@ describe("the lock of a state file", () => {
     await held.release();
   });
 
-  test("goes to the one who waits once it is released", async () => {
+  test("goes to the waiting process after its release", async () => {
     const first = await lockOf("ana").acquire(request);
     const clock = manualClock(() => first.release());
     const second = await lockOf("bo", clock).acquire({ ...request, timeoutMs: 1000 });
@@ -106,7 +106,7 @@ describe("the lock of a state file", () => {
     await held.release();
   });
 
-  test("what a dead holder left is no lock", async () => {
+  test("files of a dead holder are no lock", async () => {
     writeFileSync(lockFile(), "");
     writeFileSync(notice(), '{"ID":"dead","Operation":"apply","Who":"ana@ci-1","Pid":1}');
     const held = await lockOf("bo").acquire(request);
@@ -202,7 +202,7 @@ describe("the lock of a state file", () => {
     expect(existsSync(lockFile())).toBe(replaced);
   });
 
-  test("dates its notice while its holder writes, once a second at most", async () => {
+  test("updates the time of its notice while its holder writes, at most once a second", async () => {
     const clock = manualClock();
     const held = await lockOf("ana", clock).acquire(request);
     const began = statSync(notice()).mtimeMs;
@@ -218,7 +218,7 @@ describe("the lock of a state file", () => {
     expect(holder?.lastAlive).toBe("2026-01-02T03:04:35.000Z");
   });
 
-  test("a notice that somebody removed is not", async () => {
+  test("stays held without its notice", async () => {
     const held = await lockOf("ana").acquire(request);
     rmSync(notice());
     held.verify();
@@ -226,7 +226,7 @@ describe("the lock of a state file", () => {
   });
 
   describe("taken over", () => {
-    test("from a living holder: it notices, the new one is not disturbed by its end", async () => {
+    test("from a live holder: the holder detects it, and its end does not affect the new holder", async () => {
       const old = await lockOf("ana").acquire(request);
       expect(await lockOf("bo").takeOver()).toMatchObject({ alive: true, holder: { who: "ana@ci-1", pid: 4711 } });
       expect(readdirSync(folder)).toEqual([]);
@@ -234,7 +234,7 @@ describe("the lock of a state file", () => {
       await old.release();
     });
 
-    test("from a dead one: only its traces go", async () => {
+    test("from a dead holder: only its files are removed", async () => {
       writeFileSync(lockFile(), "");
       writeFileSync(notice(), '{"ID":"dead","Operation":"apply","Who":"ana@ci-1","Pid":1}');
       expect(await lockOf("bo").takeOver()).toMatchObject({ alive: false, holder: { id: "dead" } });
@@ -243,7 +243,7 @@ describe("the lock of a state file", () => {
   });
 
   describe("beside Terraform", () => {
-    test("its notice is respected until it is gone", async () => {
+    test("respects Terraform's notice until its removal", async () => {
       writeFileSync(notice(), terraformNotice);
       expect(await diagnosticOf(() => lockOf("bo").acquire(request))).toMatchObject({
         code: "state.locked",
@@ -255,7 +255,7 @@ describe("the lock of a state file", () => {
       await (await lockOf("bo", clock).acquire({ ...request, timeoutMs: 1000 })).release();
     });
 
-    test("a Terraform that starts while we hold the lock makes us stop, and keeps its notice", async () => {
+    test("stops if Terraform starts while hostform holds the lock, and keeps Terraform's notice", async () => {
       const held = await lockOf("ana").acquire(request);
       writeFileSync(notice(), terraformNotice);
       expect(await diagnosticOf(() => held.verify())).toMatchObject({
@@ -266,7 +266,7 @@ describe("the lock of a state file", () => {
       expect(readdirSync(folder)).toEqual([".hosting.tfstate.lock.info"]);
     });
 
-    test("force-unlock clears a notice that a dead Terraform left", async () => {
+    test("force-unlock removes the notice of a dead Terraform process", async () => {
       writeFileSync(notice(), terraformNotice);
       expect(await lockOf("bo").takeOver()).toMatchObject({ holder: { id: "t-1" } });
       expect(existsSync(notice())).toBe(false);
@@ -295,7 +295,7 @@ describe("the lock of a state file", () => {
       expect(existsSync(lockFile())).toBe(false);
     });
 
-    test("made unreadable while it is held: it is free all the same", () => {
+    test("is freed even if the file becomes unreadable while locked", () => {
       const lock = takeFileLock(lockFile());
       rmSync(lockFile());
       symlinkSync(lockFile(), lockFile());

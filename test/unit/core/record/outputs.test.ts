@@ -22,13 +22,13 @@ const outputs = (given: Record<string, OutputState>) => new Map(Object.entries(g
 describe("the outputs of a state", () => {
   const { state } = decodeState(written, "the fixture");
 
-  test("are read as Terraform has written them", () => {
+  test("are read from Terraform's format", () => {
     expect(state.outputs?.get("sec")).toEqual(output("geheim", { sensitive: true }));
     expect(state.outputs?.get("set")).toEqual(output(["a", "b"], { type: ["set", "string"] }));
     expect([...(state.outputs?.keys() ?? [])].slice(0, 3)).toEqual(["Z", "a_1", "b"]);
   });
 
-  test("are written as Terraform writes them, byte for byte", () => {
+  test("are written in Terraform's format, byte for byte", () => {
     const rest = new Map([...(state.outputs ?? [])].filter(([name]) => name !== "bignum").reverse());
     const fresh = encodeState(withOutputs(emptyDocument(), rest));
     const section = (text: string) => text.slice(text.indexOf('  "outputs"'), text.indexOf('  "resources"'));
@@ -36,20 +36,20 @@ describe("the outputs of a state", () => {
     expect(section(fresh)).toBe(section(written).replace(bignum, ""));
   });
 
-  test("keep their bytes when others change, digits too that no JavaScript number has", () => {
+  test("keep their bytes when other outputs change, including digits beyond JavaScript numbers", () => {
     const document = decodeState(written, "the fixture");
     const changed = withOutputs(document, new Map(document.state.outputs).set("b", output(false, { type: "bool" })));
     expect(encodeState(document)).toBe(written);
     expect(encodeState(changed)).toBe(written.replace('"value": true', '"value": false'));
   });
 
-  test("stay the same document when nothing differs but the order", () => {
+  test("keep the same document if only the order differs", () => {
     const one = withOutputs(emptyDocument(), outputs({ b: output({ x: 1, y: 2 }), a: output("1") }));
     expect(withOutputs(one, outputs({ a: output("1"), b: output({ y: 2, x: 1 }) }))).toBe(one);
     expect(withOutputs(one, new Map()).state).toEqual(emptyDocument().state);
   });
 
-  test.each([[{ a: 1 }], [{ a: { value: 1 } }], [null], [[1]]])("pass over what is no output (%j)", (found) => {
+  test.each([[{ a: 1 }], [{ a: { value: 1 } }], [null], [[1]]])("ignore an invalid output (%j)", (found) => {
     const document = decodeState(file([], { outputs: found }), "a file");
     expect(document.state.outputs).toBeUndefined();
     expect(JSON.parse(encodeState(document)).outputs).toEqual(found ?? {});
@@ -57,7 +57,7 @@ describe("the outputs of a state", () => {
     expect(added).toEqual({ a: { value: "x", type: "string" } });
   });
 
-  test("come back as they were recorded, whatever they hold", () => {
+  test("are read as recorded, with any value", () => {
     const entry = fc.record({ value: fc.jsonValue(), type: fc.jsonValue(), sensitive: fc.boolean() });
     fc.assert(
       fc.property(fc.dictionary(fc.string(), entry), (given) => {
@@ -72,7 +72,7 @@ describe("the outputs of a state", () => {
 });
 
 describe("an open state with outputs", () => {
-  test("records them with the resources in one write, and nothing when nothing differs", async () => {
+  test("records outputs and resources in one write, and writes nothing without a difference", async () => {
     const disk = new FakeDisk();
     const open = await openOn(disk);
     await open.put(resource("hosting_service.a", "1"));
@@ -89,7 +89,7 @@ describe("an open state with outputs", () => {
     expect((await readOn(disk)).state.serial).toBe(2);
   });
 
-  test("holds the old ones or the new ones after a crash, and never loses a resource for them", async () => {
+  test("has the old or the new outputs after a crash, and never loses a resource", async () => {
     const start = new FakeDisk();
     const first = await openOn(start);
     await first.setOutputs(outputs({ id: output("0"), gone: output("g") }));

@@ -30,8 +30,8 @@ describe("a journal whose first line fails", () => {
   );
 });
 
-describe("a journal of which a line failed", () => {
-  test("is not added to: what it had is read, when the state cannot be written either", async () => {
+describe("a journal after a failed line", () => {
+  test("gets no further lines, and its earlier lines are read if the state cannot be written either", async () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
@@ -45,7 +45,7 @@ describe("a journal of which a line failed", () => {
     expect([disk.text(journalPath), await idsOn(disk)]).toEqual([undefined, { [A]: "1", [B]: "2b" }]);
   });
 
-  test("knows every state that it says may be written: one may be there although its write failed", async () => {
+  test("accepts each announced state, because a failed write may have reached the disk", async () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
     await state.put(resource(A, "1"));
@@ -64,7 +64,7 @@ describe("a journal of which a line failed", () => {
   });
 });
 
-describe("a run that is killed in a fold has everything that was recorded", () => {
+describe("a run killed during a fold loses no recorded change", () => {
   const killed = (disk: FakeDisk, isIt: (operation: string) => boolean) => {
     disk.before = (operation) => {
       if (isIt(operation)) throw new Error("killed");
@@ -90,7 +90,7 @@ describe("a run that is killed in a fold has everything that was recorded", () =
   });
 });
 
-test("a journal that cannot be read is no journal that is not there: nothing is opened", async () => {
+test("an unreadable journal prevents the opening of the state", async () => {
   const disk = new FakeDisk();
   await (await openOn(disk)).put(resource(A, "1"));
   for (const open of [readOn, openOn]) {
@@ -103,7 +103,7 @@ test("a journal that cannot be read is no journal that is not there: nothing is 
   }
 });
 
-test("whatever fails, no file stays open after the end", async () => {
+test("no file stays open after the end, whatever operation fails", async () => {
   for (const operation of ["create", "write", "sync", "rename", "remove", "syncFolder"]) {
     for (let skipped = 0; skipped < 6; skipped++) {
       const disk = new FakeDisk();
@@ -119,7 +119,7 @@ test("whatever fails, no file stays open after the end", async () => {
   }
 });
 
-test("a place without a journal keeps what it cannot write as the state that comes next", async () => {
+test("a backend without a journal keeps an unwritable state as the next state", async () => {
   const disk = new FakeDisk();
   const kept: string[] = [];
   const { text, lock } = placeOn(disk, (own) => ({

@@ -20,7 +20,7 @@ const renames = (disk: FakeDisk) =>
 const lines = (disk: FakeDisk) => disk.operations.filter((each) => each === `sync ${journal}`).length - 1;
 
 describe("an open state", () => {
-  test("is empty, and leaves nothing on disk, when nothing is put", async () => {
+  test("is empty without a put, and writes no file", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     expect(state.state).toEqual({ lineage: "", serial: 0, resources: new Map() });
@@ -29,7 +29,7 @@ describe("an open state", () => {
     expect(disk.names.size).toBe(0);
   });
 
-  test("makes durable what a killed run had not synced, before it calls the same thing recorded", async () => {
+  test("syncs the unsynced change of a killed run before it reports an equal change as durable", async () => {
     const disk = new FakeDisk();
     const killed = await opened(disk);
     await killed.put(resource("hosting_service.a", "1"));
@@ -45,7 +45,7 @@ describe("an open state", () => {
     expect((await afterTheWorst(disk)).resources.get("hosting_service.b")?.attributes.id).toBe("2");
   });
 
-  test("is durable when put resolves; serial grows by one per run, lineage stays", async () => {
+  test("is durable when put resolves; each run increments the serial and keeps the lineage", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     const seen = [];
@@ -65,7 +65,7 @@ describe("an open state", () => {
     expect([onDisk(disk).lineage, onDisk(disk).serial]).toEqual([lineage, 2]);
   });
 
-  test("writes nothing for a put that changes nothing", async () => {
+  test("writes nothing for a put without a difference", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     await state.put(resource("hosting_service.a", "1", { attributes: { b: 1, a: [1, { y: 1, x: 2 }] } }));
@@ -75,7 +75,7 @@ describe("an open state", () => {
     expect([state.state.serial, onDisk(disk).serial, renames(disk).length]).toEqual([1, 1, 1]);
   });
 
-  test("changes made side by side share writes, and each is durable when it resolves", async () => {
+  test("simultaneous changes share writes, and each is durable when it resolves", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     const addresses = Array.from({ length: 50 }, (_, i) => `hosting_service.s${i}`);
@@ -89,7 +89,7 @@ describe("an open state", () => {
     expect(lines(disk)).toBe(2);
   });
 
-  test("a put that says the same as one still being written waits for it", async () => {
+  test("a put equal to an unfinished write waits for this write", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     const first = state.put(resource("hosting_service.a", "1"));
@@ -118,7 +118,7 @@ describe("an open state", () => {
     expect([onDisk(disk).resources.size, onDisk(disk).serial]).toEqual([0, 2]);
   });
 
-  test("exchanges addresses in one write, with what Terraform keeps of each object, and names follow", async () => {
+  test("exchanges addresses in one write, and references follow", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     await state.put(resource("hosting_service.a", "1"));
@@ -144,7 +144,7 @@ describe("an open state", () => {
     await state.close();
   });
 
-  test("opened for reading it takes no lock and cannot be changed", async () => {
+  test("takes no lock and rejects changes if it is opened for reading", async () => {
     const lock = () => ({ ...freeLock(), acquire: () => Promise.reject(new Error("asked for the lock")) });
     const store = createFileStore({ path, disk: new FakeDisk(), uuid: countingUuids(), lock });
     const state = await store.open({ ...request, write: false });
@@ -152,7 +152,7 @@ describe("an open state", () => {
     await state.close();
   });
 
-  test("cannot be changed once closed; closing again is no error", async () => {
+  test("rejects changes after close; a second close does nothing", async () => {
     const state = await opened(new FakeDisk());
     await state.close();
     await state.close();
@@ -160,8 +160,8 @@ describe("an open state", () => {
   });
 });
 
-describe("a write that fails", () => {
-  test("says what is not recorded, and the next write records it", async () => {
+describe("a failed write", () => {
+  test("reports the unrecorded changes, and the next write records them", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     await state.put(resource("hosting_webhook.old", "7"));
@@ -178,7 +178,7 @@ describe("a write that fails", () => {
     expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_service.a", "hosting_service.b"]);
   });
 
-  test("does not fail the changes that came after it", async () => {
+  test("does not fail later changes", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     disk.failures.push({ operation: "sync", code: "EIO" });
@@ -190,7 +190,7 @@ describe("a write that fails", () => {
     expect((await found(disk)).resources.size).toBe(2);
   });
 
-  test("asks a server for proof of the lock, and names what is not recorded if the lock is lost", async () => {
+  test("checks the lock at the server, and reports the unrecorded changes if the lock is lost", async () => {
     const disk = new FakeDisk();
     let shows = true;
     let proves = true;
@@ -217,7 +217,7 @@ describe("a write that fails", () => {
     expect(state.lostLock(), "a closed state has no lock to lose").toBeUndefined();
   });
 
-  test("a lock that is lost while the whole state is written fails the write: the new holder may not have read it", async () => {
+  test("a lock lost during a write of the whole state fails the write, because the new holder may have read the earlier state", async () => {
     const disk = new FakeDisk();
     let isLost = false;
     const verify = () => void (isLost && fail("state.lost_lock", "The lock was taken over"));
@@ -235,7 +235,7 @@ describe("a write that fails", () => {
     await diagnosticOf(() => state.close());
   });
 
-  test("a lost lock names what is not recorded, and the lock is released all the same", async () => {
+  test("a lost lock reports the unrecorded changes, and the lock is still released", async () => {
     const disk = new FakeDisk();
     let released = 0;
     const lock = () => ({

@@ -32,18 +32,21 @@ describe("a state file on this machine", () => {
     await state.close();
   };
 
-  test.each(["/dev/full", "a folder"])("a state that is no file is refused in words: %s", async (path) => {
-    mkdirSync(join(folder, "a folder"));
-    const opened = createFileStore({ path: join(path.startsWith("/") ? "/" : folder, path) }).open({
-      ...request,
-      write: true,
-    });
-    await expect(opened).rejects.toMatchObject({
-      diagnostics: [{ code: "state.unreadable", detail: expect.stringContaining("it is not a regular file") }],
-    });
-  });
+  test.each(["/dev/full", "a folder"])(
+    "a state path that is no regular file is rejected with a message: %s",
+    async (path) => {
+      mkdirSync(join(folder, "a folder"));
+      const opened = createFileStore({ path: join(path.startsWith("/") ? "/" : folder, path) }).open({
+        ...request,
+        write: true,
+      });
+      await expect(opened).rejects.toMatchObject({
+        diagnostics: [{ code: "state.unreadable", detail: expect.stringContaining("it is not a regular file") }],
+      });
+    },
+  );
 
-  test("state, backup, journal and lock are for the owner alone, whatever the umask or an earlier mode", async () => {
+  test("state, backup, journal and lock are accessible only to the owner, whatever the umask or an earlier mode", async () => {
     const path = join(folder, "hosting.tfstate");
     await write(path, "hosting_service.a");
     await write(path, "hosting_service.a2");
@@ -65,7 +68,7 @@ describe("a state file on this machine", () => {
   });
 
   // Terraform reads the state of a stack, and no journal of ours: an order that was begun must stand in the state itself.
-  test("a state that another program reads holds each change at once", async () => {
+  test("a state for another program contains each change at once", async () => {
     const path = join(folder, "terraform.tfstate");
     const shared = await createFileStore({ path, whole: true }).open({ ...request, write: true });
     await shared.put(resource("hosting_service.a", "1"));
@@ -77,7 +80,7 @@ describe("a state file on this machine", () => {
     await shared.close();
   });
 
-  test("and takes over what a run with a journal has left", async () => {
+  test("a state for another program folds the journal of an earlier run", async () => {
     const path = join(folder, "terraform.tfstate");
     const killed = await createFileStore({ path, lock: freeLock }).open({ ...request, write: true });
     await killed.put(resource("hosting_service.a", "1"));
@@ -90,7 +93,7 @@ describe("a state file on this machine", () => {
     expect(decodeState(readFileSync(path, "utf8"), path).state.resources.size).toBe(2);
   });
 
-  test("a link stays a link: its target is replaced, even when nothing is there yet", async () => {
+  test("a link stays a link, and its target is replaced or created", async () => {
     mkdirSync(join(folder, "shared"));
     const target = join(folder, "shared", "real.tfstate");
     const link = join(folder, "hosting.tfstate");
@@ -111,7 +114,7 @@ describe("a state file on this machine", () => {
     });
   });
 
-  test("a damaged file is refused, kept as it is, and the lock is free again", async () => {
+  test("a corrupted file is rejected and kept, and the lock is free again", async () => {
     const path = join(folder, "hosting.tfstate");
     writeFileSync(path, "");
     for (const _ of [1, 2]) {
@@ -121,7 +124,7 @@ describe("a state file on this machine", () => {
     expect(readdirSync(folder)).toEqual(["hosting.tfstate"]);
   });
 
-  test("what a killed writer left is cleared away", async () => {
+  test("temporary files of a killed writer are removed", async () => {
     writeFileSync(join(folder, ".hosting.tfstate.0000.tmp"), "half");
     await write(join(folder, "hosting.tfstate"));
     expect(readdirSync(folder)).toEqual([]);
@@ -135,7 +138,7 @@ describe("pull and push", () => {
   const push = (disk: FakeDisk, given: string, force = false) =>
     createFileStore({ path, disk, uuid: countingUuids(), lock: freeLock }).push(given, { ...request, force });
 
-  test("pull gives the text as it is, damaged or not, and undefined when there is none", async () => {
+  test("pull returns the stored text, even a corrupted one, or undefined without a state", async () => {
     const store = (disk: FakeDisk) => createFileStore({ path, disk, lock: freeLock });
     expect(await store(new FakeDisk()).pull()).toBeUndefined();
     expect(await store(new FakeDisk({ [path]: "damaged" })).pull()).toBe("damaged");
@@ -168,14 +171,9 @@ describe("pull and push", () => {
   });
 
   test.each([
-    [
-      "what stands there, which an earlier one may replace",
-      "junk",
-      text(9),
-      /the file beside it that ends in `.backup`/i,
-    ],
-    ["what was given, which no backup mends", text(3), "junk", /^Provide a complete state file/],
-  ])("a damaged text is recognized: %s", async (_reason, stored, given, fix) => {
+    ["the stored text, with a backup as remedy", "junk", text(9), /the file beside it that ends in `.backup`/i],
+    ["the given text, without a backup as remedy", text(3), "junk", /^Provide a complete state file/],
+  ])("a corrupted text is detected: %s", async (_reason, stored, given, fix) => {
     const disk = new FakeDisk({ [path]: stored });
     expect(await diagnosticOf(() => push(disk, given))).toMatchObject({
       code: "state.unreadable",

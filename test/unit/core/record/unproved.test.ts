@@ -50,7 +50,7 @@ describe("with a key", () => {
   const CLEAR_STATE = "HOSTFORM_STATE_KEY is set, but the state is not encrypted";
   const CLEAR_JOURNAL = "HOSTFORM_STATE_KEY is set, but the journal of the state is not encrypted";
 
-  it("a state or a journal in the clear is refused, and the variable for the migration accepts it; never beside an encrypted state", async () => {
+  it("a clear-text state or journal is rejected without the migration variable, and always beside an encrypted state", async () => {
     const [clear, sealed] = [await filesOf(quick(undefined)), await filesOf(quick(rawKey))];
     const [clearFirst, sealedFirst] = [await firstJournal(quick(undefined)), await firstJournal(quick(rawKey))];
     const table: [what: string, disk: () => FakeDisk, otherwise: object | string, accepted: object | string][] = [
@@ -75,7 +75,7 @@ describe("with a key", () => {
     }
   });
 
-  it("a migration takes a state and a journal in the clear, once; then nothing in the clear is read", async () => {
+  it("a migration accepts a clear-text state and journal once; afterwards clear text is rejected", async () => {
     const clear = await filesOf(quick(undefined));
     const disk = on(clear.state, clear.journal);
     await storeWith(disk, quick(rawKey)).reseal({ to: "sealed" }, request);
@@ -92,7 +92,7 @@ describe("with a key", () => {
     }
   });
 
-  it("a state in the clear is replaced by force alone, and by one that is encrypted", async () => {
+  it("a clear-text state is replaced only by force, with an encrypted state", async () => {
     const { state } = await filesOf(quick(undefined));
     const disk = on(state);
     const push = (force: boolean) => storeWith(disk, quick(rawKey)).push(state, { ...request, force });
@@ -103,7 +103,7 @@ describe("with a key", () => {
     expect(disk.text(statePath)).toContain('"hostform_encryption"');
   });
 
-  it("encrypted files of 0808e87 are read, and written in the present form", async () => {
+  it("encrypted files of commit 0808e87 are read, and written in the current format", async () => {
     const disk = on(FORMER_STATE, FORMER_JOURNAL);
     const recorded = await idsWith(disk, quick(rawKey));
     expect(recorded).toMatchObject({ "hosting_service.www": "1003", "hosting_service.shop": null });
@@ -116,7 +116,7 @@ describe("with a key", () => {
   });
 });
 
-describe("an attacker who knows the format and not the key", () => {
+describe("an attacker with the format but without the key", () => {
   /** A journal of these payloads, with checksums as they should be: anyone can compute those. */
   const chained = (payloads: readonly string[]) => {
     let [text, sum] = ["", CHAIN_START];
@@ -132,7 +132,7 @@ describe("an attacker who knows the format and not the key", () => {
   const outcome = (disk: FakeDisk, encryption = quick(rawKey)) =>
     idsWith(disk, encryption).catch((error) => error.diagnostics?.[0]?.code ?? Promise.reject(error));
 
-  it("changes no byte of a journal: each is an error", async () => {
+  it("cannot change a byte of a journal without an error", async () => {
     const { state, journal } = await filesOf(quick(rawKey));
     const { payloads } = readChain(journal);
     expect(payloads).toHaveLength(3);
@@ -144,14 +144,14 @@ describe("an attacker who knows the format and not the key", () => {
       }
   });
 
-  it("changes no byte of a journal without mending its checksums either; the last line break alone is what a crash leaves", async () => {
+  it("cannot change a byte of a journal and keep its checksums; only a changed last newline counts as a crash", async () => {
     const { state, journal } = await filesOf(quick(rawKey));
     for (let index = 0; index < journal.length - 1; index++)
       expect(await outcome(on(state, changedAt(journal, index))), `byte ${index}`).toMatch(/^state\./);
     expect(await outcome(on(state, journal.replace(/\n$/, "x")))).toEqual({ [A]: "1", [B]: `id of ${B}` });
   });
 
-  it("puts together no journal from the lines of others, and none of the earlier form", async () => {
+  it("cannot assemble a journal from lines of other journals or of the earlier format", async () => {
     let nonces = 255;
     const another = quick(rawKey, { random: (count) => Buffer.alloc(count, nonces--) });
     const { state, journal } = await filesOf(quick(rawKey));
@@ -177,10 +177,10 @@ describe("an attacker who knows the format and not the key", () => {
   });
 });
 
-describe("keys of before", () => {
+describe("earlier keys", () => {
   const other = keyOf(2);
 
-  it("open state and journal; what is written from then on has the present key", async () => {
+  it("open state and journal; new writes use the current key", async () => {
     for (const old of [rawKey, passphraseKey]) {
       const { state, journal } = await filesOf(quick(old));
       const both = () => quick(other, { old: async () => [passphraseKey, rawKey] });
