@@ -108,7 +108,7 @@ describe.each(kept)("$type", (kind) => {
     expect(subject.core.attributes(subject.address).deletion_policy).toBe(policy);
     const outcome = await subject.apply({});
     // Terraform says "destroyed" of it: what really happens is said in the plan, and again in the apply.
-    const effect = policy === "suspend" ? /it goes offline$/ : /stays in the account/;
+    const effect = policy === "suspend" ? /the service goes offline$/ : /stays in the account/;
     expect(outcome.said).toMatchObject(
       [1, 2].map(() => ({ severity: "warning", summary: expect.stringMatching(effect) })),
     );

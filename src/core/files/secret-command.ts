@@ -1,19 +1,19 @@
-// Programs of the user that are given a secret, or print one.
+// Runs programs of the user that receive or print a secret.
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { attempt, type EnvVars, errnoOf } from "../model/index.ts";
 import { look } from "./file-system.ts";
 
 export interface CommandEnd {
-  /** Absent: well. Else what completes the sentence "It …": "ended with exit code 3". */
+  /** Predicate of a sentence, for example `ended with exit code 3`. Absent: the program succeeded. */
   readonly failure?: string;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /**
- * Runs a program, without a shell, in a bounded time; never throws.
- * @param input its standard input. @param env added to the environment.
+ * Runs a program without a shell and with a time limit. Never throws.
+ * @param input Standard input of the program. @param env Variables that are added to the environment.
  */
 export type CommandRunner = (
   command: readonly [string, ...string[]],
@@ -21,42 +21,42 @@ export type CommandRunner = (
   env: Readonly<Record<string, string>>,
 ) => Promise<CommandEnd>;
 
-/** Longest time of a command: a vault may have to wake up, or a person to touch a key. */
+/** Time limit of a command, in milliseconds. A vault may need time to start, or a person must touch a key. */
 export const SECRET_COMMAND_MS = 60_000;
 
 const MOST_LINES = 5;
 const MOST_CHARACTERS = 500;
-/** Shorter texts are no secrets: an answer of `y` would blacken every y. */
+/** Minimum length of a redacted secret: the secret `y` would redact every y. */
 const SHORTEST_SECRET = 4;
 
-/** Sentences on what a command that failed has said, the secret in it blotted out. */
+/** Returns the last lines of a failed command's standard error as sentences. Redacts the secret. */
 export function endOfErrors(stderr: string, secret: string): string {
   const hidden = secret.trim();
   const clean = hidden.length < SHORTEST_SECRET ? stderr : stderr.replaceAll(hidden, "(secret)");
   const end = clean.trimEnd().split("\n").slice(-MOST_LINES).join("\n");
-  if (end === "") return "It wrote nothing to standard error.";
-  return `The end of its standard error:\n${end.length > MOST_CHARACTERS ? `…${end.slice(-MOST_CHARACTERS)}` : end}`;
+  if (end === "") return "The command wrote no text to standard error.";
+  return `Last lines of standard error:\n${end.length > MOST_CHARACTERS ? `…${end.slice(-MOST_CHARACTERS)}` : end}`;
 }
 
 /** Options of a user's program whose input or output is a secret. */
 export interface CaptureOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Its standard input. */
+  /** Standard input of the program. */
   readonly input: string;
-  /** After this it is ended (milliseconds). */
+  /** Time limit of the program, in milliseconds. */
   readonly timeoutMs: number;
-  /** Bytes of output that are kept. Default: more than a secret or an error message has. */
+  /** Maximum number of output bytes that hostform keeps. The default is larger than any secret or error message. */
   readonly mostBytes?: number;
 }
 
-/** Folders of programs where the environment has no PATH. */
+/** Search path if the environment has no PATH. */
 const USUAL = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * The program that a name means: on the PATH, and never in the working folder, which may be a stranger's. A name with a folder is
- * taken as it is written.
- * @returns undefined when no such program is there.
+ * Returns the path of a program: the first match on the PATH. Never searches the working folder, because other users may write to it.
+ * Returns a name with a folder unchanged.
+ * @returns Undefined if the program does not exist.
  */
 export function programPath(
   name: string,

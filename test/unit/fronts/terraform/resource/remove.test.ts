@@ -76,7 +76,7 @@ describe("the plan of a destroy", () => {
 
   it.each([
     ["forget", "service 1001 (www.acme.example) stays in the account, and the host still bills it"],
-    ["suspend", "service 1001 (www.acme.example) is suspended: it goes offline"],
+    ["suspend", "The apply suspends service 1001 (www.acme.example), and the service goes offline"],
   ])("under deletion_policy %s warns, in the plan and in the apply: %s", async (policy, summary) => {
     const attributes = { ...SERVICE, deletion_policy: policy };
     const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
