@@ -83,7 +83,9 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
       const ids = idsOf(begun);
       await begun.core.plan(declare(after));
       const { errors } = await begun.core.run(declare(after), { target: [`${type}.0`] });
-      expect(errors).toMatchObject([{ summary: expect.stringMatching(/was not deleted: its replacement already exists$/) }]);
+      expect(errors).toMatchObject([
+        { summary: expect.stringMatching(/was not deleted: its replacement already exists$/) },
+      ]);
       expect(begun.sent()).toEqual([]);
       expect(idsOf(begun)).toEqual(ids);
       expect((await begun.core.run(declare(after))).errors).toEqual([]);
@@ -177,7 +179,9 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     expect(begun.core.state.current.size).toBe(0);
     for (const others of [declare({ other: "b" }), declare({ other: "b" }), {}]) {
       const { warnings, errors } = await begun.core.run(others);
-      const left = warnings.filter(({ summary }) => summary.endsWith("exists, and belongs to no address of this state"));
+      const left = warnings.filter(({ summary }) =>
+        summary.endsWith("exists, and belongs to no address of this state"),
+      );
       expect(errors).toEqual([]);
       // In its apply, Terraform plans a create again.
       expect(new Set(left.map(({ summary }) => summary.split(" ")[1]))).toEqual(new Set([id]));

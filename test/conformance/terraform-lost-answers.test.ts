@@ -15,7 +15,7 @@ import { begin, type Course, coursesOf, expectSettled } from "./terraform-course
 import type { Subject } from "./terraform-life.ts";
 import { untilSettled } from "./terraform-recovery.ts";
 
-/** What `npm test` takes of the losses of a request: a sixth of them, of the next request the next sixth. */
+/** Selects the losses of a request for `npm test`: a sixth, and the next sixth for the next request. */
 let turn = 0;
 function sampled(): typeof losses {
   turn += 1;
@@ -24,7 +24,7 @@ function sampled(): typeof losses {
 
 const run = (subject: Subject, course: Course) => subject.core.run(course.declared(subject), course.options);
 
-/** The requests of a course that change something, each with its place among those of its method. */
+/** Returns the changing requests of a course, each with its position among the requests with its method. */
 async function requestsOf(subject: Subject, course: Course): Promise<{ line: string; method: string; nth: number }[]> {
   await run(subject, course);
   const seen = new Map<string, number>();

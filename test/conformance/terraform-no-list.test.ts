@@ -12,7 +12,7 @@ import { profileOfRun } from "../support/sandbox.ts";
 import { openAccount, reportedBy } from "../unit/fronts/terraform/account.ts";
 import { startMachine, subjectOf } from "./terraform-life.ts";
 
-/** Lists with rows have another form than the answers. */
+/** Lists with entries have another format than these responses. */
 const HOST = { envelope: ["laravel"], empty_list: ["array"] } as const;
 
 const LISTS: Readonly<Record<string, string>> = {

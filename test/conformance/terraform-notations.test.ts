@@ -18,7 +18,7 @@ const CASES: Readonly<Record<string, readonly Partial<Profile>[]>> = {
   hosting_client_account: others("empty_list").map(withKnownForm),
 };
 
-/** For every kind: how lists are read. */
+/** Formats of lists, for every kind. */
 const LISTS: readonly Partial<Profile>[] = [
   { items: "wrapped" },
   { pages: "from_zero", envelope: "array", past_end: "not_found", error_bodies: "html" },
@@ -35,7 +35,7 @@ describe.each([...kinds.values()].filter(({ list }) => list !== undefined))("$ty
     subject.sent();
     await subject.apply();
     expect(subject.changesSent()).toEqual([]);
-    // Where the state is lost, what is there is found: nothing is made twice.
+    // After a loss of the state, the provider finds the existing objects and creates none twice.
     const again = await subjectOf(kind, subject.machine);
     await again.core.run(again.declared());
     expect(again.made()).toEqual([]);

@@ -16,7 +16,7 @@ interface Case extends Moment {
   readonly webhooks: number;
   readonly accounts: number;
   readonly perMinute: number;
-  /** Terraform gives up its calls, and hears none of their answers. */
+  /** Terraform cancels its calls, and receives no response. */
   readonly givesUp: boolean;
 }
 
@@ -68,11 +68,11 @@ async function check(drawn: Case): Promise<void> {
   await stopping.end();
   const { sent, atStop } = stopping;
 
-  // Of a call that was given up only reads, which others share, may still leave.
+  // After the cancellation of a call, only reads that other calls share may still be sent.
   const after = sent.slice(atStop ?? sent.length);
   expect(drawn.givesUp ? after.filter(isWrite) : after, JSON.stringify(outcome.said)).toEqual([]);
   expect(taintedObjects(core.state)).toEqual([]);
-  // What has an intent was sent; all that was sent was answered, so nothing is pending.
+  // Each intent has a sent request, and each request has a response, so no create is pending.
   expect([...core.state.current.values()].filter(({ attributes }) => attributes.id === null)).toEqual([]);
   if (drawn.givesUp && atStop !== undefined) core.restore(before);
 

@@ -1,4 +1,4 @@
-/** Headers that announce: the end of the API (§9.3; RFC 9745, RFC 8594), and a pause that is longer than any run waits. */
+/** Headers that announce the end of the API (§9.3; RFC 9745, RFC 8594), and a pause longer than any run waits. */
 import { describe, expect, it } from "vitest";
 import { itWith } from "../support/needing.ts";
 import { TERRAFORM } from "../support/programs.ts";
@@ -25,7 +25,7 @@ async function announcing() {
   return { sandbox, url: await headersFront(sandbox, HEADERS), [Symbol.asyncDispose]: () => sandbox.close() };
 }
 
-describe("an announced end of the API is one warning of a run", () => {
+describe("an announced end of the API causes one warning in a run", () => {
   it("of the command line", { timeout: 60_000 }, async () => {
     await using host = await announcing();
     const { runHere: run } = project(host.sandbox.tokens.agency, { HOSTING_BASE_URL: host.url });
@@ -74,7 +74,7 @@ describe("an announced end of the API is one warning of a run", () => {
     if (says !== undefined) expect(warnings[0]?.summary).toContain(says);
   });
 
-  it("shows no address that is none, and no control characters", async () => {
+  it("omits an invalid URL and control characters", async () => {
     const links = ["link: <javascript:alert(1)>; rel=deprecation", "link: <https://x.example/\u0007>; rel=sunset"];
     const { port } = await answering(jsonAnswer(PLANS, "HTTP/1.1 200 OK", "deprecation: true", links[0] ?? ""));
     const { text, code } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).runHere(["plans"]);
@@ -84,7 +84,7 @@ describe("an announced end of the API is one warning of a run", () => {
   });
 });
 
-describe("a pause of 24 hours is reported in full, and not waited for", () => {
+describe("hostform reports a pause of 24 hours in full and does not wait", () => {
   const inDays = (days: number) => new Date(Date.parse("2026-11-28T10:00:00Z") + days * 86_400_000).toUTCString();
   const date = `date: ${inDays(0)}`;
   it.each([
@@ -101,7 +101,7 @@ describe("a pause of 24 hours is reported in full, and not waited for", () => {
     expect(asked.length).toBe(1);
   });
 
-  it("also by a later run, whose requests do not leave", async () => {
+  it("also in a later run that sends no request", async () => {
     const { port, asked } = await answering(jsonAnswer({}, "HTTP/1.1 429 Too Many Requests", "retry-after: 86400"));
     const { runHere: run } = workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` });
     for (const _ of [1, 2]) {

@@ -29,7 +29,7 @@ describe("responses 100 to 199 before the response to a POST are dropped", () =>
     expect(asked.length).toBe(1);
   });
 
-  it("in whatever pieces they arrive, also on a connection that is used again", async () => {
+  it("in pieces of any size, even on a reused connection", async () => {
     const bytes = Buffer.from(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\na: b\r\n\r\n${final}`);
     let asked = 0;
     const server = createServer({ noDelay: true }, (socket) => {
@@ -38,7 +38,7 @@ describe("responses 100 to 199 before the response to a POST are dropped", () =>
         request += chunk.toString();
         if (!request.endsWith("}")) return;
         [request, asked] = ["", asked + 1];
-        // Another size for each request, from single bytes on.
+        // Different sizes for each request, starting with single bytes.
         for (let at = 0; at < bytes.length; at += asked) {
           socket.write(bytes.subarray(at, at + asked));
           await new Promise(setImmediate);
@@ -57,7 +57,7 @@ describe("responses 100 to 199 before the response to a POST are dropped", () =>
     expect((await failureOf(one.services.create(ORDER, { idempotencyKey: "k" }))).reached).toBe("maybe");
   });
 
-  it("of the command line as well", async () => {
+  it("by the command line, too", async () => {
     const { port } = await answering(`HTTP/1.1 100 Continue\r\n\r\n${jsonAnswer(PLANS)}`);
     const { code, text } = await workplace({ HOSTING_BASE_URL: `http://127.0.0.1:${port}` }).runHere(["plans"]);
     expect(code, text).toBe(0);
@@ -76,7 +76,7 @@ describe("HTTP/1.0", () => {
     for (const id of ["1001", "1001"]) expect((await one.services.get(id)).id).toBe("1001");
   });
 
-  it("with a body that is shorter than its Content-Length is a response that was cut off", async () => {
+  it("with a body shorter than its Content-Length is a truncated response", async () => {
     const { port } = await answering(jsonAnswer(SERVICE, "HTTP/1.0 200 OK").slice(0, -5));
     const one = await client(port, { maxAttempts: 1 });
     expect((await failureOf(one.services.get("1001"))).text).toContain("a response that was cut off");
@@ -100,13 +100,13 @@ describe("a compressed response", () => {
     ["br", brotliCompressSync(json)],
     ["identity", json],
     ["deflate, gzip", gzipSync(deflateSync(json))],
-  ])("in %s is read, although none was asked for", async (encoding, body) => {
+  ])("in %s is read, although hostform requests no compression", async (encoding, body) => {
     const { port, asked } = await answering(encoded(encoding, body));
     expect((await (await client(port)).services.get("1001")).id).toBe("1001");
     expect(asked[0]).toMatch(/^accept-encoding: identity\r$/im);
   });
 
-  it("of a refusal shows the words of the server", async () => {
+  it("of a rejection shows the message of the server", async () => {
     const { port } = await answering(encoded("gzip", gzipSync('{"message":"No such plan."}'), "422 No"));
     const { text, reached } = await failureOf((await client(port)).services.create(ORDER, { idempotencyKey: "k" }));
     expect(text).toContain("The server says: No such plan.");
@@ -117,7 +117,7 @@ describe("a compressed response", () => {
     ["ends early", gzipSync(json).subarray(0, 40)],
     ["is no gzip", Buffer.from("not gzip")],
     ["is broken in the middle", gzipSync(json).fill(0, 20, 30)],
-  ])("that %s is a response that was cut off: an order may have been carried out", async (_, body) => {
+  ])("that %s is a truncated response: the host may have placed the order", async (_, body) => {
     const { port } = await answering(encoded("gzip", body, "201 Created"));
     const one = await client(port, { maxAttempts: 1 });
     const { text, reached } = await failureOf(one.services.create(ORDER, { idempotencyKey: "k" }));

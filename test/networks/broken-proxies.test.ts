@@ -1,4 +1,4 @@
-/** Proxies that do something other than to open a tunnel or to refuse it: the message names the proxy, and nothing was sent. */
+/** Proxies that neither open nor reject a tunnel: the message names the proxy, and no request was sent. */
 import { writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import path from "node:path";
@@ -21,7 +21,7 @@ const BASE = { HOSTING_BASE_URL: `https://${API_HOST}` };
 const PAGE = "<!doctype html><html><head><title>Acme Gateway</title></head><body>Sign on</body></html>";
 const TUNNEL = "HTTP/1.1 200 Connection established\r\n\r\n";
 
-/** The failure of a create through a proxy. */
+/** Returns the failure of a create through a proxy. */
 async function through(port: number, scheme = "http", more = {}) {
   const env = { HTTPS_PROXY: `${scheme}://127.0.0.1:${port}` };
   const client = await builtClient({ env, maxAttempts: 1, ...more });
@@ -45,7 +45,7 @@ describe("the tunnel of a proxy", () => {
   });
 });
 
-describe("what listens at the address of a proxy", () => {
+describe("the server at the address of a proxy", () => {
   it("speaks TLS: the address must begin with https", async () => {
     const { port } = await startProxy({ tls: certificates.valid });
     expect(await through(port)).toContain(`https://`);
@@ -76,7 +76,7 @@ describe("what listens at the address of a proxy", () => {
   });
 });
 
-describe("a proxy that wants a sign-on", () => {
+describe("a proxy that requires authentication", () => {
   const refusing = (...lines: readonly string[]) =>
     startProxy({
       connect: (_, socket) =>
@@ -92,7 +92,7 @@ describe("a proxy that wants a sign-on", () => {
     expect(await through(port)).toContain(`accepts sign-ons by ${names} only, and hostform supports Basic only (407)`);
   });
 
-  it("by Basic among others, and rejects the password: each command tries it once", async () => {
+  it("by Basic and other schemes, and rejects the password: each command sends it once", async () => {
     const { port, asked } = await refusing('Proxy-Authenticate: Negotiate, Basic realm="acme"');
     const client = await builtClient({ env: { HTTPS_PROXY: `http://me:wrong@127.0.0.1:${port}` } });
     const failures = await Promise.all([client.plans.list().all(), client.services.list().all()].map(failureOf));
@@ -100,7 +100,7 @@ describe("a proxy that wants a sign-on", () => {
     expect(asked.length).toBe(1);
   });
 
-  it("gets it, and many connections are opened", async () => {
+  it("and accepts the password: hostform opens many connections", async () => {
     const { port: target } = await answering(jsonAnswer(PLANS));
     const names = { [API_HOST]: await tlsBefore(target, certificates.valid) };
     const { port } = await startProxy({ pair: "me:right", names });
@@ -113,7 +113,7 @@ describe("NODE_EXTRA_CA_CERTS", () => {
   it.each([
     ["missing.pem", undefined, "which cannot be read (ENOENT)"],
     ["der.cer", "\x30\x82", "which contains no PEM certificate"],
-  ])("names %s: an unknown authority says so", async (name, content, says) => {
+  ])("contains %s: the message about an unknown authority reports this", async (name, content, says) => {
     const { port: target } = await answering(jsonAnswer(PLANS));
     const place = workplace(BASE);
     const file = path.join(place.dir, name);
@@ -127,7 +127,7 @@ describe("NODE_EXTRA_CA_CERTS", () => {
   });
 });
 
-describe("Ctrl-C while a connection is being opened", () => {
+describe("Ctrl-C while a connection opens", () => {
   const state = { address: "https://state.acme.test/s", lock_address: "https://state.acme.test/l" };
   it.each<[step: string, connect: (socket: Socket) => void, command: string, backend?: typeof state]>([
     ["CONNECT", () => undefined, "plans"],
@@ -151,7 +151,7 @@ describe("Ctrl-C while a connection is being opened", () => {
         child.kill("SIGINT");
       });
     });
-    // A connection is waited for 30 s.
+    // The time limit of a connection is 30 s.
     expect(Date.now() - pressedAt, text).toBeLessThan(15_000);
     expect(code, text).not.toBe(0);
   });

@@ -1,4 +1,4 @@
-/** TLS: certificates that the built command line rejects, each with its own reason and fix, and handshakes that fail. */
+/** TLS: the built command line rejects certificates with their own reason and fix, and reports failed handshakes. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
@@ -20,7 +20,7 @@ import {
 
 const plansAnswer = jsonAnswer(PLANS);
 
-/** `hostform plans` against https with this certificate on localhost. */
+/** Runs `hostform plans` against https with this certificate on localhost. */
 async function plansOver(options: Parameters<typeof tlsBefore>[1], more: Record<string, string> = {}) {
   const { port: target, asked } = await answering(plansAnswer);
   const port = await tlsBefore(target, options);
@@ -36,7 +36,7 @@ describe("a certificate", () => {
   });
 
   it("of an authority of the system is accepted with NODE_USE_SYSTEM_CA", async () => {
-    // On Linux, SSL_CERT_FILE names the authorities of the system.
+    // On Linux, SSL_CERT_FILE contains the authorities of the system.
     const more = { NODE_EXTRA_CA_CERTS: "", NODE_USE_SYSTEM_CA: "1", SSL_CERT_FILE: "authority.pem" };
     const { code, text } = await plansOver({}, more);
     expect(code, text).toBe(0);
@@ -52,7 +52,7 @@ describe("a certificate", () => {
     expect(asked).toEqual([]);
   });
 
-  it("is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says", async () => {
+  it("is verified even if NODE_TLS_REJECT_UNAUTHORIZED disables verification", async () => {
     const { code, text, asked } = await plansOver({}, { NODE_EXTRA_CA_CERTS: "", NODE_TLS_REJECT_UNAUTHORIZED: "0" });
     expect(code).toBe(1);
     expect(text).toContain("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
@@ -89,7 +89,7 @@ describe("a certificate", () => {
     expect(code).toBe(1);
     for (const words of [`TLS handshake with localhost:${port}: `, ...says])
       expect(text.replace(/\s+/g, " ")).toContain(words);
-    // A second attempt would meet the same certificate.
+    // A second attempt would receive the same certificate.
     expect(text).not.toContain("attempt");
     expect(asked).toEqual([]);
   });
@@ -107,7 +107,7 @@ describe("a handshake", () => {
   });
 
   it("with a server of plain http is rejected", async () => {
-    // It takes the first bytes of the handshake for a request that it cannot read.
+    // The server reads the first bytes of the handshake as an invalid request.
     const server = createServer((socket) => void socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n"));
     const port = await listen(server);
     const client = await builtClient({ baseUrl: `https://localhost:${port}` });
@@ -117,7 +117,7 @@ describe("a handshake", () => {
     expect(reached).toBe("no");
   });
 
-  it("that the server resets is tried again, and nothing was sent", async () => {
+  it("that the server resets is retried, and no request was sent", async () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections += 1;
@@ -130,7 +130,7 @@ describe("a handshake", () => {
     expect([connections, reached]).toEqual([4, "no"]);
   });
 
-  it("that the server leaves unanswered ends, and nothing was sent", async () => {
+  it("without a response of the server times out, and no request was sent", async () => {
     const silent = createServer(() => undefined);
     const client = await builtClient({
       baseUrl: `https://127.0.0.1:${await listen(silent)}`,
@@ -142,7 +142,7 @@ describe("a handshake", () => {
     expect(reached).toBe("no");
   });
 
-  it("is what a server expects that answers plain http with a TLS alert: it has read no request", async () => {
+  it("is required by a server that returns a TLS alert to plain http: the server has read no request", async () => {
     const { port } = await answering(Buffer.from("15030100020246", "hex"));
     const client = await builtClient({ baseUrl: `http://127.0.0.1:${port}` });
     const { text, reached } = await failureOf(client.services.suspend("7"));
@@ -151,7 +151,7 @@ describe("a handshake", () => {
     expect(reached).toBe("no");
   });
 
-  it("is missing where a server of TLS closes a connection of plain http: the outcome is unknown", async () => {
+  it("may be missing if a TLS server closes a connection of plain http: the outcome is unknown", async () => {
     const { port: target } = await answering(plansAnswer);
     const client = await builtClient({ baseUrl: `http://localhost:${await tlsBefore(target)}`, maxAttempts: 1 });
     const { text, code, reached } = await failureOf(client.services.suspend("7"));
@@ -160,8 +160,8 @@ describe("a handshake", () => {
   });
 });
 
-describe("addresses", () => {
-  it("of IPv6 alone are reached, over https and http", async () => {
+describe("IP addresses", () => {
+  it("of IPv6 are reachable over https and http", async () => {
     const { port: target } = await answering(plansAnswer);
     const port = await tlsBefore(target, {}, "::1");
     const { code, text } = await workplace({ HOSTING_BASE_URL: `https://[::1]:${port}` }).run(["plans"]);
@@ -170,14 +170,14 @@ describe("addresses", () => {
 });
 
 describe("creates behind a certificate that expires during an apply", () => {
-  it("leave nothing pending, and the next apply sends each once", { timeout: 60_000 }, async () => {
+  it("do not stay pending, and the next apply sends each create once", { timeout: 60_000 }, async () => {
     await using sandbox = await startSandbox({ rateLimit: 0, autoPay: true, provisioningSeconds: 0 });
     const front = await closingFront(sandbox);
     const { run } = project(sandbox.tokens.agency, { HOSTING_BASE_URL: `https://localhost:${front.port}` });
     const planned = await run(["plan"]);
     expect(planned.code, planned.text).toBe(0);
     const reads = front.handshakes();
-    // The apply reads as much as the plan. The next handshake is for a create, or for a read just before it.
+    // The apply sends the same reads as the plan. The next handshake belongs to a create, or to a read just before the create.
     const failures: string[] = [];
     for (const more of [0, 1, 2]) {
       front.expireAfter(reads + more);

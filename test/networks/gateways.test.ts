@@ -50,7 +50,7 @@ describe("a 403 in JSON", () => {
   });
 });
 
-describe("a 429 that asks for 24 hours", () => {
+describe("a 429 response with a pause of 24 hours", () => {
   const MINUTE = /\d{4}-\d\d-\d\d \d\d:\d\d UTC/;
   it.each([
     ["Retry-After", "retry-after: 86400", "24 hours"],
@@ -68,7 +68,7 @@ describe("a 429 that asks for 24 hours", () => {
     expect([reached, asked.length]).toEqual(["no", 1]);
   });
 
-  it("stops a later command, which names the times and a way out", async () => {
+  it("stops a later command, and the message contains the times and a fix", async () => {
     const { port, asked } = await answering(
       jsonAnswer({ message: "Later." }, "HTTP/1.1 429 Too Many", "retry-after: 86400"),
     );

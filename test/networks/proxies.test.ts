@@ -21,7 +21,7 @@ import {
 const BASE = { HOSTING_BASE_URL: `https://${API_HOST}` };
 const plansAnswer = jsonAnswer(PLANS);
 
-/** An API over https whose name only the proxy knows, and `hostform plans` behind this proxy. */
+/** Starts an API over https whose name only the proxy resolves, and runs `hostform plans` behind this proxy. */
 async function behind(options: Omit<Parameters<typeof startProxy>[0], "names"> = {}) {
   const { port: target, asked } = await answering(plansAnswer);
   const proxy = await startProxy({ ...options, names: { [API_HOST]: await tlsBefore(target) } });
@@ -42,11 +42,11 @@ describe("a proxy that opens tunnels", () => {
     expect(text).toContain("Shared S");
     expect(proxy.asked).toEqual([`CONNECT ${API_HOST}:443`]);
     expect(asked[0]).toContain(`host: ${API_HOST}`);
-    // Only the proxy gets its password.
+    // Only the proxy receives its password.
     expect(asked[0]).not.toContain("proxy-authorization");
   });
 
-  it("is used over TLS, where its own certificate counts", async () => {
+  it("is used over TLS, and hostform verifies the proxy's own certificate", async () => {
     const { proxy, plans } = await behind({ tls: certificates.valid });
     const good = await plans({ HTTPS_PROXY: `https://localhost:${proxy.port}` });
     expect(good.code, good.text).toBe(0);
@@ -58,7 +58,7 @@ describe("a proxy that opens tunnels", () => {
     expect(bad.text).toContain("The administrator of the proxy must renew it");
   });
 
-  it("leads to a server with a certificate that has expired: that is the server's", async () => {
+  it("connects to a server with an expired certificate: the message names the server", async () => {
     const { port: target } = await answering(plansAnswer);
     const names = { [API_HOST]: await tlsBefore(target, certificates.expired) };
     const { port } = await startProxy({ names });
@@ -69,11 +69,11 @@ describe("a proxy that opens tunnels", () => {
   });
 });
 
-describe("a proxy that wants a password", () => {
+describe("a proxy that requires a password", () => {
   it.each([
     ["none", "", "asks for a user name and a password (407)", "Write them into"],
     ["a wrong one", "me:canary-wrong@", "rejects the user name or the password (407)", "Correct them in"],
-  ])("refuses %s, at once, and no message has it", async (_, given, says, fix) => {
+  ])("rejects %s at once, and no message contains the password", async (_, given, says, fix) => {
     const { proxy, plans, asked } = await behind({ pair: "me:right" });
     const { code, text } = await plans({ HTTPS_PROXY: `http://${given}127.0.0.1:${proxy.port}` });
     expect(code).toBe(1);
@@ -107,7 +107,7 @@ describe("NO_PROXY", () => {
     expect((await failureOf(client.services.list().all())).text).toContain(says);
   });
 
-  it("is not needed for this machine: its addresses are never proxied", async () => {
+  it("is not needed for loopback addresses: hostform never uses a proxy for them", async () => {
     const proxy = await startProxy({});
     const { port } = await answering(plansAnswer);
     const url = `http://127.0.0.1:${proxy.port}`;
@@ -118,7 +118,7 @@ describe("NO_PROXY", () => {
   });
 });
 
-describe("plain http, where the user allows it", () => {
+describe("plain http with the permission of the user", () => {
   it("is forwarded by HTTP_PROXY, with its password", async () => {
     const proxy = await startProxy({ pair: "me:right" });
     const client = await builtClient({
@@ -139,7 +139,7 @@ describe("a proxy that does not open the tunnel", () => {
     [403, "Ask the administrator of the proxy to allow api.hosting.test:443", 1],
     [502, "the proxy resolves api.hosting.test", 4],
     [503, "the proxy resolves api.hosting.test", 4],
-  ])("but answers %i: nothing was sent", async (status, fix, attempts) => {
+  ])("but returns %i: no request was sent", async (status, fix, attempts) => {
     const proxy = await startProxy({ connect: (_, socket) => void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`) });
     const client = await through(proxy.port);
     const { text, reached } = await failureOf(client.services.suspend("7"));
@@ -149,7 +149,7 @@ describe("a proxy that does not open the tunnel", () => {
     expect([proxy.asked.length, reached]).toEqual([attempts, "no"]);
   });
 
-  it("because nobody listens there: nothing was sent", async () => {
+  it("because no server listens at its address: no request was sent", async () => {
     const port = await closedPort();
     const { text, reached } = await failureOf((await through(port)).services.suspend("7"));
     expect(text).toContain(`connecting to the proxy 127.0.0.1:${port}: connection refused (ECONNREFUSED)`);
@@ -157,21 +157,21 @@ describe("a proxy that does not open the tunnel", () => {
     expect([reached, text.includes("attempt 4")]).toEqual(["no", true]);
   });
 
-  it("because its name is unknown: nothing was sent", async () => {
+  it("because its name is unknown: no request was sent", async () => {
     const client = await builtClient({ env: { HTTPS_PROXY: "http://proxy.invalid:3128" }, maxAttempts: 1 });
     const { text, reached } = await failureOf(client.services.suspend("7"));
     expect(text).toMatch(/resolving the proxy proxy\.invalid: (host not found|name lookup failed)/);
     expect(reached).toBe("no");
   });
 
-  it("but closes the connection: nothing was sent", async () => {
+  it("but closes the connection: no request was sent", async () => {
     const proxy = await startProxy({ connect: (_, socket) => void socket.destroy() });
     const { text, reached } = await failureOf((await through(proxy.port)).services.suspend("7"));
     expect(text).toContain(`CONNECT api.hosting.test:443 through the proxy 127.0.0.1:${proxy.port}: the proxy closed`);
     expect([proxy.asked.length, reached]).toEqual([4, "no"]);
   });
 
-  it("but says nothing: nothing was sent", async () => {
+  it("but sends no response: no request was sent", async () => {
     const proxy = await startProxy({ connect: () => undefined });
     const client = await through(proxy.port, { timeoutMs: 200, maxAttempts: 1 });
     const { text, reached, code } = await failureOf(client.services.suspend("7"));
@@ -193,7 +193,7 @@ describe("a proxy that does not open the tunnel", () => {
 });
 
 describe("creates behind a proxy", () => {
-  it("leave nothing pending while it refuses, and the next apply sends each once", async () => {
+  it("do not stay pending if the proxy rejects them, and the next apply sends each create once", async () => {
     await using sandbox = await startSandbox({ rateLimit: 0, autoPay: true, provisioningSeconds: 0 });
     const names = { [API_HOST]: (await closingFront(sandbox)).port };
     const [good, bad] = [await startProxy({ names }), await startProxy({ names, pair: "me:right" })];

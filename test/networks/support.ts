@@ -1,4 +1,4 @@
-/** Networks that customers have, on loopback: TLS servers with all kinds of certificates, proxies, and hostform as a process in them. */
+/** Networks of customers, on loopback: TLS servers with different certificates, proxies, and hostform as a process. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
@@ -18,11 +18,11 @@ import { runHere } from "../support/program.ts";
 
 const PACKAGE = await builtPackage();
 export const TOKEN = "canary-token-0123456789";
-/** A name that no name server knows. */
+/** A name that no name server resolves. */
 export const API_HOST = "api.hosting.test";
 
 const authority = testAuthority("Acme Test Authority");
-/** The certificate of the private authority, PEM. */
+/** Certificate of the private authority, in PEM. */
 export const AUTHORITY = authority.cert;
 
 export const certificates = {
@@ -33,7 +33,7 @@ export const certificates = {
   selfSigned: selfSignedCertificate({ subject: API_HOST }),
 };
 
-/** Lets a server listen on loopback until the end of the test. @returns its port. */
+/** Starts a server on loopback until the end of the test. @returns its port. */
 export async function listen(server: Server, host = "127.0.0.1"): Promise<number> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -48,7 +48,7 @@ export async function listen(server: Server, host = "127.0.0.1"): Promise<number
   return (server.address() as AddressInfo).port;
 }
 
-/** Passes the bytes of TLS connections on to a server of plain http. @returns the port. */
+/** Forwards the bytes of TLS connections to a server of plain http. @returns the port. */
 export async function tlsBefore(target: number, options: TlsOptions = {}, host?: string): Promise<number> {
   const server = createTlsServer({ ...certificates.valid, ...options }, (secured) => {
     pipeBoth(secured, connect(target, "127.0.0.1"));
@@ -67,7 +67,7 @@ function pipeBoth(one: Socket, other: Socket): void {
   }
 }
 
-/** A server that answers each request with these bytes, and closes the connection. */
+/** Starts a server that sends these bytes for each request and closes the connection. */
 export async function answering(
   ...answers: readonly (string | Uint8Array)[]
 ): Promise<{ port: number; asked: string[] }> {
@@ -86,30 +86,30 @@ export async function answering(
   return { port: await listen(server), asked };
 }
 
-/** The bytes of an answer with a JSON body. */
+/** Returns the bytes of a response with a JSON body. */
 export function jsonAnswer(json: unknown, head = "HTTP/1.1 200 OK", ...headers: readonly string[]): string {
   const body = JSON.stringify(json);
   const lines = [head, "content-type: application/json", `content-length: ${Buffer.byteLength(body)}`, ...headers];
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** A list of one page that says that it is the only one. */
+/** Returns a list with one page that states that it is the only page. */
 export const PLANS = {
   data: [{ plan_id: 11, name: "Shared S", currency: "USD", price: 500 }],
   meta: { current_page: 1, last_page: 1, per_page: 100, total: 1 },
 };
 
 interface ProxyOptions {
-  /** The names that only the proxy knows, each with a port on loopback. */
+  /** Names that only the proxy resolves, each with a port on loopback. */
   readonly names?: Readonly<Record<string, number>>;
-  /** `USER:PASSWORD` that it wants. */
+  /** Required credentials: `USER:PASSWORD`. */
   readonly pair?: string;
   /** Behaviour in place of a tunnel. */
   readonly connect?: (request: IncomingMessage, socket: Socket) => void;
   readonly tls?: TlsOptions;
 }
 
-/** A proxy. @returns its port, and the first lines of the requests that it got. */
+/** Starts a proxy. @returns its port, and the first lines of the received requests. */
 export async function startProxy({ names = {}, pair, connect: refuse, tls }: ProxyOptions) {
   const asked: string[] = [];
   const isAllowed = ({ headers }: IncomingMessage) =>
@@ -139,7 +139,7 @@ export async function startProxy({ names = {}, pair, connect: refuse, tls }: Pro
   return { port: await listen(secured), asked };
 }
 
-/** A port at which nobody listens. */
+/** Returns a port without a listener. */
 export async function closedPort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -155,7 +155,7 @@ export interface Ran {
   readonly text: string;
 }
 
-/** A folder in which the built command line runs, with nothing of this machine's environment but these variables. */
+/** Creates a folder for the built command line. Its environment contains only these variables. */
 export function workplace(variables: Readonly<Record<string, string>>, dir = temporaryFolder()) {
   writeFileSync(path.join(dir, "authority.pem"), AUTHORITY);
   const variablesOf = (more: Readonly<Record<string, string>>) => ({
@@ -176,7 +176,7 @@ export function workplace(variables: Readonly<Record<string, string>>, dir = tem
   };
   return {
     dir,
-    /** Runs a command in this process: its network is plain http, which Node.js reads no setting for. */
+    /** Runs a command in this process: for plain http, Node.js reads no network setting. */
     async runHere(args: readonly string[], more: Readonly<Record<string, string>> = {}): Promise<Ran> {
       return checked(await runHere(args, { cwd: dir, env: variablesOf(more) }));
     },
@@ -206,7 +206,7 @@ export function workplace(variables: Readonly<Record<string, string>>, dir = tem
   };
 }
 
-/** The built client library. Nothing waits between its attempts. */
+/** Loads the built client library, without waits between attempts. */
 export async function builtClient(options: Partial<Client.ClientOptions>): Promise<Client.HostingClient> {
   const library: typeof Client = await import(pathToFileURL(path.join(PACKAGE, "dist/client.js")).href);
   const client = new library.HostingClient({
@@ -221,13 +221,13 @@ export async function builtClient(options: Partial<Client.ClientOptions>): Promi
   return client;
 }
 
-/** The failure of a call, as its summary, detail and remedies in one text, and whether the request may have arrived. */
+/** Returns the failure of a call: summary, detail and remedies in one text, and whether the request may have arrived. */
 export async function failureOf(call: Promise<unknown>): Promise<{ text: string; reached: string; code: string }> {
   const error: unknown = await call.then(
     (value) => expect.fail(`resolved with ${JSON.stringify(value)}`),
     (reason: unknown) => reason,
   );
-  // The built library has a class of its own with the same name.
+  // The built library has its own class with the same name.
   if (!(error instanceof Error) || error.name !== "ApiError") throw error;
   const { diagnostics, reached } = error as ApiError;
   const [first] = diagnostics;
@@ -236,7 +236,7 @@ export async function failureOf(call: Promise<unknown>): Promise<{ text: string;
   return { text, reached, code: first?.code ?? "" };
 }
 
-/** A project that declares a service and a webhook, and where it runs. */
+/** A project that declares a service and a webhook, and its folder. */
 export function project(token: string, variables: Readonly<Record<string, string>>) {
   const place = workplace({ HOSTING_TOKEN: token, ...variables });
   const declaration = {
@@ -248,7 +248,7 @@ export function project(token: string, variables: Readonly<Record<string, string
   return place;
 }
 
-/** A sandbox whose answers have more headers. @returns its address. */
+/** Starts a sandbox whose responses have additional headers. @returns its URL. */
 export async function headersFront(
   { url }: Sandbox,
   more: Readonly<Record<string, string | string[]>>,
@@ -272,7 +272,7 @@ function forward(
   request.pipe(onward);
 }
 
-/** The paths of the creates that a sandbox got, in order of the alphabet. */
+/** Returns the paths of the creates that a sandbox received, in alphabetical order. */
 export const creates = ({ control }: Sandbox): string[] =>
   control
     .requests()
@@ -280,7 +280,7 @@ export const creates = ({ control }: Sandbox): string[] =>
     .map(({ path: url }) => url.replace(/^\/api\/v1/, ""))
     .sort();
 
-/** A sandbox behind https, with a new connection for each request, whose certificate may expire. */
+/** Starts a sandbox behind https with a new connection for each request. Its certificate may expire. */
 export async function closingFront({ url }: Sandbox) {
   const contexts = [certificates.valid, certificates.expired].map((one) => createSecureContext(one));
   let [count, allowed] = [0, Number.POSITIVE_INFINITY];
@@ -294,7 +294,7 @@ export async function closingFront({ url }: Sandbox) {
   return {
     port: await listen(server),
     handshakes: () => count,
-    /** From now on, the certificate is valid for this many handshakes. */
+    /** Limits the validity of the certificate to this number of further handshakes. */
     expireAfter(handshakes: number) {
       [count, allowed] = [0, handshakes];
     },
