@@ -131,20 +131,20 @@ describe("what was made before Terraform recorded it", () => {
     [
       "what it is",
       { type: account, planned: { vat_number: "GE2" } },
-      'Its vat_number is "GE1".',
+      'The vat_number of the object is "GE1".',
       /^Set `vat_number` back/,
     ],
-    ["that it is without", { planned: { coupon_code: "HUSH" } }, "It has no coupon_code.", /^Remove `coupon_code` /],
+    ["that it is without", { planned: { coupon_code: "HUSH" } }, "The object has no coupon_code.", /^Remove `coupon_code` /],
     [
       "no coupon",
       { noted: { coupon_code: "HUSH" }, planned: { coupon_code: "A" } },
-      "Its coupon_code is (not shown).",
+      "The coupon_code of the object is (not shown).",
       /^Set/,
     ],
     [
       "how it is imported",
       { type: "hosting_grant", planned: { permission: "admin" } },
-      'Its permission is "view".',
+      'The permission of the object is "view".',
       /'1001\/301'/,
     ],
   ])("is refused with %s", async (_, one, detail, fix) => {

@@ -143,6 +143,6 @@ it.each([
   const { attribute, ...said } = prevented(terraformKind(type), "7");
   expect({ attribute, fix: fixOf(said) }).toEqual({
     attribute: ["deletion_policy"],
-    fix: `Set ${fix}, then make the change.`,
+    fix: `Set ${fix}, then change the resource.`,
   });
 });
