@@ -232,7 +232,7 @@ const messages = {
   "plan.prevented/not_found": error(({ address, noun, id }: Object & Words<"address">) =>
     texts(
       `${address} cannot be removed: this account does not contain ${noun} ${id}`,
-      'Its deletion_policy is "prevent". The object may exist in the account of another token.',
+      'Its deletion_policy is "prevent". The object may exist in another account.',
       "Check the token and the base URL of the provider. If the object no longer exists, replace its block by a `removed` block with `destroy = false`.",
     ),
   ),
