@@ -12,7 +12,7 @@ import { begin, type Course, coursesOf, expectSettled } from "./terraform-course
 import type { Subject } from "./terraform-life.ts";
 import { type Remains, untilSettled } from "./terraform-recovery.ts";
 
-/** What is left of a command that was killed. */
+/** Data that remains after a killed command. */
 const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: number })[] = [
   { what: "", store: true, state: true },
   // Longer than the key of an order is trusted.
@@ -36,7 +36,7 @@ const sampled = (effects: readonly string[], aftermath: number, creates: boolean
   return [...effects.entries()].filter(([at]) => LONG || isTaken(at));
 };
 
-/** Counts the commands: which effect of one is taken depends on its place among them. */
+/** Counts the commands. The number of a command selects the effect to interrupt. */
 let commands = 0;
 
 async function effectsOf(subject: Subject, course: Course, life = new Life()): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-/** How each kind ends behind Terraform: what has a DELETE is deleted, for the rest the recorded deletion_policy decides. */
+/** End of each kind behind Terraform: deleted if the API has a DELETE, otherwise by the recorded deletion_policy. */
 import { describe, expect, it } from "vitest";
 import { type Kind, kinds } from "../../src/core/kinds/index.ts";
 import type { JsonObject } from "../../src/core/model/index.ts";

@@ -122,7 +122,7 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     expect(begun.sent()).toEqual([]);
   });
 
-  /** The apply of a rename whose create does not come, because what it depends on fails. */
+  /** Applies a rename whose create never runs, because a dependency of the create fails. */
   async function failing(begun: Begun, after: Declarations, plan: Plan, parallelism?: number) {
     const { control } = begun.machine.sandbox;
     control.addFault({ method: "POST", path: "/accounts", phase: "before", status: 403 });

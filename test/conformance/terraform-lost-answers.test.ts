@@ -1,7 +1,6 @@
 /**
- * The answer of each request that changes something is lost, in every way in which an answer can be, in every command of
- * every kind. The command ends; then it is run again, on the same machine or on another one that has the state alone.
- * Nothing is made twice, no object is tainted, no secret is lost.
+ * Loses the response of each changing request, in every way, in every command of every kind. Then repeats the command on the
+ * same machine, or on another machine that has only the state. No object is created twice or tainted, and no secret is lost.
  *
  * Of the losses of a request `npm test` takes every sixth one on each machine, of the next request others;
  * `npm run test:long losses` takes all on both.

@@ -1,6 +1,6 @@
 /**
- * What the account shows in another notation is the same thing behind Terraform: after the create there is nothing to do,
- * and nothing is sent. A grant whose end was shown in seconds was revoked and granted again at each apply.
+ * An attribute in another notation of the account equals the declared value: the plan after the create has no changes. A grant
+ * with an end in seconds was once revoked and granted again at each apply.
  */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";

@@ -1,7 +1,6 @@
 /**
- * Ctrl-C in Terraform (StopProvider), and calls that Terraform gives up, at any request of an apply. Nothing new leaves,
- * what is in flight is recorded, nothing is tainted, and the next apply makes nothing twice and asks about nothing that was
- * not sent.
+ * Ctrl-C in Terraform (StopProvider), and cancelled calls, at any request of an apply. The provider sends no further request,
+ * records the requests in flight and taints no object. The next apply creates no object twice and asks only about sent requests.
  */
 import { describe, expect, it } from "vitest";
 import { testClock } from "../support/clock.ts";

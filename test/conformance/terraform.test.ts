@@ -1,6 +1,6 @@
 /**
- * What every kind must do behind Terraform, whatever it is: the provider's own calls, driven by a model of Terraform core
- * that holds against the answers what Terraform does. The same with the real Terraform, for some: test/terraform.
+ * Requirements for every kind behind Terraform: the calls of the provider, driven by a model of Terraform core that checks each
+ * answer like Terraform. Tests with the real Terraform: test/terraform.
  */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
