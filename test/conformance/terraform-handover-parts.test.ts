@@ -162,7 +162,9 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
       life,
     );
     for (const stop of life.stops) stop.abort();
-    expect((await applying).filter(isRefusal)).toMatchObject([{ summary: expect.stringMatching(/still belongs to its old/) }]);
+    expect((await applying).filter(isRefusal)).toMatchObject([
+      { summary: expect.stringMatching(/still belongs to its old/) },
+    ]);
     expect(idsOf(begun)).toEqual(ids);
     expect((await begun.core.run(after)).errors).toEqual([]);
     expect(begun.sent()).toEqual([]);

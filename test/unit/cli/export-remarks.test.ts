@@ -13,7 +13,9 @@ describe("what an export says of what Terraform cannot", () => {
     };
     const { code, stderr } = await exported({ services: { www: { ...SITE, grants } } });
     expect(code).toBe(1);
-    expect(stderr).toContain("permission refers to another instance of the same resource, which Terraform does not allow");
+    expect(stderr).toContain(
+      "permission refers to another instance of the same resource, which Terraform does not allow",
+    );
     expect(stderr).toMatch(/on hosting\.yaml:\d+:\d+ \(hosting_grant\.www\["a@acme\.example"\]\)/);
   });
 

@@ -134,7 +134,12 @@ describe("what was made before Terraform recorded it", () => {
       'The vat_number of the object is "GE1".',
       /^Set `vat_number` back/,
     ],
-    ["that it is without", { planned: { coupon_code: "HUSH" } }, "The object has no coupon_code.", /^Remove `coupon_code` /],
+    [
+      "that it is without",
+      { planned: { coupon_code: "HUSH" } },
+      "The object has no coupon_code.",
+      /^Remove `coupon_code` /,
+    ],
     [
       "no coupon",
       { noted: { coupon_code: "HUSH" }, planned: { coupon_code: "A" } },
