@@ -1,4 +1,4 @@
-/** A small agency behind the modelled Terraform: for each address several declarations, one of them the one in the end. */
+/** A small agency behind the modelled Terraform. Each address has several declarations; one of them is the final declaration. */
 import type { JsonObject } from "../../src/core/model/index.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import type { Declaration, Declarations } from "../support/terraform-core.ts";
@@ -6,11 +6,11 @@ import type { Declaration, Declarations } from "../support/terraform-core.ts";
 export interface Resource {
   readonly type: string;
   readonly variants: readonly (JsonObject & { readonly createFirst?: true })[];
-  /** Which of them is declared in the end: what cannot be changed is declared as it is. Default: the first. */
+  /** Index of the final declaration, for attributes that cannot change. Default: the first. */
   last?(control: Sandbox["control"], recorded: JsonObject | undefined): number;
   /** How many objects there are of each thing that may be there once. */
   count(control: Sandbox["control"]): readonly number[];
-  /** Changes the object, if it is there, behind Terraform's back. */
+  /** Changes an existing object without Terraform. */
   drift?(control: Sandbox["control"]): void;
 }
 
@@ -36,7 +36,7 @@ const DOMAIN = {
   deletion_policy: "forget",
 };
 
-/** The services of the account; the sandbox has another one, too. */
+/** Services of the account. The sandbox has another service, too. */
 const servicesOf = (control: Sandbox["control"]) =>
   control.list("services").filter(({ customer_id }) => customer_id === 1);
 
@@ -133,7 +133,7 @@ export const AGENCY: Readonly<Record<string, Resource>> = {
   },
 };
 
-/** The declarations of some addresses, each in one of its variants. */
+/** Declarations of the addresses, each in one variant. */
 export function declarationsOf(chosen: ReadonlyMap<string, number>): Declarations {
   return Object.fromEntries(
     [...chosen].flatMap(([address, at]): [string, Declaration][] => {

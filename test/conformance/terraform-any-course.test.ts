@@ -102,7 +102,7 @@ class Agency {
     expect(said.filter(({ summary }) => /The provider has a defect/.test(summary))).toEqual([]);
   }
 
-  /** Everything declared as it is to be, nothing goes wrong any more, and the user does what is said. */
+  /** Declares the final state without further failures. The user follows the messages. */
   async settle(): Promise<void> {
     this.machine.sandbox.control.clearFaults();
     this.#declared.clear();
@@ -149,7 +149,7 @@ class Agency {
     if (/cannot be changed$|^The API cannot change/.test(error.summary)) this.core.forget(each);
   }
 
-  /** A registration whose answer was lost: the user looks whether it is there. */
+  /** A registration whose response was lost: the user checks the dashboard. */
   async #lookAtDashboard(each: string): Promise<void> {
     const { pending } = this.core.private(each) as { pending?: unknown };
     if (AGENCY[each]?.type !== "hosting_domain" || pending === undefined) return;

@@ -1,4 +1,4 @@
-/** Commands that every kind is put through while things go wrong: what is declared before, what then, and how it is to end. */
+/** Commands for every kind during failures: the earlier declaration, the later declaration, and the expected end. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "vitest";
@@ -10,19 +10,19 @@ import { type Subject, startMachine, subjectOf } from "./terraform-life.ts";
 
 export interface Course {
   readonly name: string;
-  /** What is applied before; absent: nothing. */
+  /** Earlier declaration; absent: no resource. */
   readonly before?: (subject: Subject) => Declarations;
   readonly declared: (subject: Subject) => Declarations;
-  /** The new object is made first. */
+  /** True if the new object is created before the old object is deleted. */
   readonly createFirst?: boolean;
   readonly options?: Pick<RunOptions, "replace" | "destroy">;
-  /** Objects of the sample that are there in the end. */
+  /** Objects of the sample that exist at the end. */
   readonly objects: number;
-  /** Whether one of them is in the state. */
+  /** True if one of the objects is in the state. */
   readonly recorded: boolean;
 }
 
-/** The courses of a kind. */
+/** Returns the courses of a kind. */
 export function coursesOf(kind: Kind): readonly Course[] {
   const changeable = (how: string) =>
     attributesOf(kind).flatMap(({ name, meta }) => (meta.change === how ? [name] : []));
@@ -82,7 +82,7 @@ function removalsOf(kind: Kind): Course[] {
 const SERVER = { plan_id: 31, currency: "USD", reference: "server", deletion_policy: "suspend" };
 const OUTPUT = { secret_output: { file: "secret.txt", env_file: null, command: null } };
 
-/** What only some kinds have: secrets that the API shows once, several requests in a row, an order in the place of another. */
+/** Courses of some kinds: one-time secrets, several requests in sequence, an order that replaces another order. */
 function particularsOf({ type }: Kind): Course[] {
   if (type === "hosting_webhook") {
     const declared = (subject: Subject) => subject.declared(subject.config(OUTPUT));
@@ -124,7 +124,7 @@ function particularsOf({ type }: Kind): Course[] {
   ];
 }
 
-/** A course at the moment when its command is about to begin. */
+/** A course just before the start of its command. */
 export async function begin(kind: Kind, course: Course): Promise<Subject> {
   // Jobs are done at once: what is waited for is none of this.
   const subject = await subjectOf(kind, await startMachine({ jobSeconds: 0 }));
@@ -166,7 +166,7 @@ export async function expectSettled(
   if (secrets) expectSecrets(subject);
 }
 
-/** The one-time secret of the object is in the state or where it was to be written. */
+/** Checks that the state or the secret output contains the one-time secret of the object. */
 function expectSecrets({ core, address, machine, kind }: Subject): void {
   const attributes = core.attributes(address);
   const kept = (name: string): unknown => {

@@ -11,7 +11,7 @@ import { Life } from "../support/terraform-core-process.ts";
 import { begin, type Course, coursesOf, expectSettled } from "./terraform-courses.ts";
 import { type Remains, untilSettled } from "./terraform-recovery.ts";
 
-/** What is left of a command that was killed. */
+/** Data that remains after a killed command. */
 const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: number })[] = [
   { what: "", store: true, state: true },
   // Longer than the key of an order is trusted.
@@ -35,7 +35,7 @@ const killsOf = (effects: readonly string[], aftermath: number, creates: boolean
   return [...effects.entries()].filter(([at]) => LONG || isTaken(at));
 };
 
-/** Counts the commands: which effect of one is taken depends on its place among them. */
+/** Counts the commands. The number of a command selects the effect to interrupt. */
 let commands = 0;
 
 /** Returns the effects of a command that nothing happens to; it ends well. */

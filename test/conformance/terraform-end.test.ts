@@ -1,4 +1,4 @@
-/** How each kind ends behind Terraform: what has a DELETE is deleted, for the rest the recorded deletion_policy decides. */
+/** End of each kind behind Terraform: deleted if the API has a DELETE, otherwise by the recorded deletion_policy. */
 import { describe, expect, it } from "vitest";
 import { type Kind, kinds } from "../../src/core/kinds/index.ts";
 import type { JsonObject } from "../../src/core/model/index.ts";
@@ -108,7 +108,7 @@ describe.each(kept)("$type", (kind) => {
     expect(subject.core.attributes(subject.address).deletion_policy).toBe(policy);
     const outcome = await subject.apply({});
     // Terraform says "destroyed" of it: what really happens is said in the plan, and again in the apply.
-    const effect = policy === "suspend" ? /it goes offline$/ : /stays in the account/;
+    const effect = policy === "suspend" ? /the service goes offline$/ : /stays in the account/;
     expect(outcome.said).toMatchObject(
       [1, 2].map(() => ({ severity: "warning", summary: expect.stringMatching(effect) })),
     );

@@ -53,7 +53,7 @@ it.each([false, true])(
     const changes = plan.changes.toSorted((a, b) => (a.action < b.action ? -1 : 1) * (first ? -1 : 1));
     const errors = (await begun.core.apply({ ...plan, changes }, after)).filter(isRefusal);
     expect(errors).toHaveLength(2);
-    expect(errors.map(({ summary }) => summary).join()).toContain("is still at its old address");
+    expect(errors.map(({ summary }) => summary).join()).toContain("still belongs to its old address");
     expect([...begun.core.state.current.keys()]).toEqual(["hosting_grant.old"]);
     begun.sent();
     expect((await begun.core.run(after)).errors).toEqual([]);
@@ -84,7 +84,9 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
       const ids = idsOf(begun);
       await begun.core.plan(declare(after));
       const { errors } = await begun.core.run(declare(after), { target: [`${type}.0`] });
-      expect(errors).toMatchObject([{ summary: expect.stringMatching(/is not deleted: what replaces it exists$/) }]);
+      expect(errors).toMatchObject([
+        { summary: expect.stringMatching(/was not deleted: its replacement already exists$/) },
+      ]);
       expect(begun.sent()).toEqual([]);
       expect(idsOf(begun)).toEqual(ids);
       expect((await begun.core.run(declare(after))).errors).toEqual([]);
@@ -121,7 +123,7 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     expect(begun.sent()).toEqual([]);
   });
 
-  /** The apply of a rename whose create does not come, because what it depends on fails. */
+  /** Applies a rename whose create never runs, because a dependency of the create fails. */
   async function failing(begun: Begun, after: Declarations, plan: Plan, parallelism?: number) {
     const { control } = begun.machine.sandbox;
     control.addFault({ method: "POST", path: "/accounts", phase: "before", status: 403 });
@@ -140,7 +142,7 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     const errors = await failing(begun, after, { ...plan, changes: first }, parallelism);
     expect(errors.map(({ address, summary }) => [address, summary])).toEqual([
       ["hosting_client_account.c", expect.any(String)],
-      [`${type}.old`, expect.stringMatching(/is still at its old address$/)],
+      [`${type}.old`, expect.stringMatching(/still belongs to its old address$/)],
     ]);
     expect(idsOf(begun)).toEqual(ids);
     begun.sent();
@@ -161,7 +163,9 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
       life,
     );
     for (const stop of life.stops) stop.abort();
-    expect((await applying).filter(isRefusal)).toMatchObject([{ summary: expect.stringMatching(/still at its old/) }]);
+    expect((await applying).filter(isRefusal)).toMatchObject([
+      { summary: expect.stringMatching(/still belongs to its old/) },
+    ]);
     expect(idsOf(begun)).toEqual(ids);
     expect((await begun.core.run(after)).errors).toEqual([]);
     expect(begun.sent()).toEqual([]);
@@ -178,7 +182,9 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     expect(begun.core.state.current.size).toBe(0);
     for (const others of [declare({ other: "b" }), declare({ other: "b" }), {}]) {
       const { warnings, errors } = await begun.core.run(others);
-      const left = warnings.filter(({ summary }) => summary.endsWith("exists, and no address of this state has it"));
+      const left = warnings.filter(({ summary }) =>
+        summary.endsWith("exists, and belongs to no address of this state"),
+      );
       expect(errors).toEqual([]);
       // In its apply, Terraform plans a create again.
       expect(new Set(left.map(({ summary }) => summary.split(" ")[1]))).toEqual(new Set([id]));
@@ -186,7 +192,7 @@ describe.each(Object.entries(SUBJECTS))("%s", (type, config) => {
     begun.sent();
     const { errors, warnings } = await begun.core.run(after);
     expect(errors).toEqual([]);
-    expect(warnings.map(({ summary }) => summary).join()).not.toContain("no address of this state");
+    expect(warnings.map(({ summary }) => summary).join()).not.toContain("belongs to no address of this state");
     expect(begun.sent()).toEqual([]);
     expect(begun.core.attributes(`${type}.new`)).toMatchObject({ id, ...(secret != null && { secret }) });
   });

@@ -9,7 +9,7 @@ import { type Declarations, TerraformCore } from "../support/terraform-core.ts";
 import { Life, type Machine } from "../support/terraform-core-process.ts";
 import { closeMachine, startMachine } from "./terraform-life.ts";
 
-/** Values by address: a letter names the natural key, a `+` another value beside it. */
+/** Values by address: a letter is the natural key, a `+` adds another value. */
 type Layout = Readonly<Record<string, string>>;
 
 const MOVES: readonly (readonly [name: string, before: Layout, after: Layout, changes: number])[] = [
@@ -39,7 +39,7 @@ let turn = 0;
 interface Subject {
   readonly type: "hosting_grant" | "hosting_webhook";
   config(value: string): JsonObject;
-  /** The objects of the account, in the form of a layout. */
+  /** Returns the objects of the account in the format of a layout. */
   live(machine: Machine): readonly string[];
 }
 
@@ -59,7 +59,7 @@ const SUBJECTS: readonly Subject[] = [
   },
   {
     type: "hosting_webhook",
-    // Another value would be another natural key.
+    // Another value would change the natural key.
     config: (value) => ({ url: `https://${value.charAt(0)}.example/hook`, events: ["invoice.paid"] }),
     live: ({ sandbox }) =>
       sandbox.control
@@ -100,7 +100,7 @@ describe.each(SUBJECTS)("$type", ({ type, config, live }) => {
     );
   const moves = MOVES.filter(([name]) => type === "hosting_grant" || name !== "swap with another value");
 
-  /** Every address has the object that it declares, with its secret, and nothing is left over. */
+  /** Checks that every address contains its declared object with its secret, and that no object is left over. */
   async function expectDone({ machine, core }: Begun, layout: Layout): Promise<void> {
     expect(live(machine)).toEqual(Object.values(layout).sort());
     machine.clock.advance(600_000);

@@ -6,7 +6,7 @@ import { type Subject, subjectOf } from "./terraform-life.ts";
 
 const service = kinds.get("hosting_service") as Kind;
 
-/** The sample's service, imported; its status is changed outside before that. */
+/** Imports the sample's service after an external change of its status. */
 async function imported(status: "active" | "suspended"): Promise<Subject & { readonly id: number }> {
   const subject = await subjectOf(service);
   await subject.apply();

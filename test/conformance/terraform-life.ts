@@ -1,4 +1,4 @@
-/** A kind's sample behind the modelled Terraform: what the suites for the provider stand on. */
+/** Sample of a kind behind the modelled Terraform. The suites for the provider use it. */
 import { expect, onTestFinished } from "vitest";
 import type { Kind } from "../../src/core/kinds/index.ts";
 import { attributesOf } from "../../src/core/lifecycle/index.ts";
@@ -13,14 +13,14 @@ import { type Sample, sampleOf } from "./sample.ts";
 
 const open = new Set<Machine>();
 
-/** Frees it before the test has ended, where one test starts many. */
+/** Frees the sample before the end of the test, for tests that start many samples. */
 export async function closeMachine(machine: Machine): Promise<void> {
   if (!open.delete(machine)) return;
   await machine.close();
   await machine.sandbox.close();
 }
 
-/** A sandbox in which orders are paid and provisioned at once, and a machine that works on its account. */
+/** Starts a sandbox that pays and provisions orders at once, and a machine for its account. */
 export async function startMachine(options: SandboxOptions = {}): Promise<Machine> {
   const clock = testClock();
   const usual = { clock, rateLimit: 0, autoPay: true, provisioningSeconds: 0, ...profileOfRun() };
@@ -31,22 +31,22 @@ export async function startMachine(options: SandboxOptions = {}): Promise<Machin
   return machine;
 }
 
-/** Returns true for a warning about a suspension that the declaration did not ask for. */
+/** Returns true for a warning about an undeclared suspension. */
 export const saysSuspended = ({ summary }: Said): boolean =>
   /suspended, but (?:not|is no longer) declared/.test(summary);
 
-/** That a secret which somebody else got cannot be written out: each plan says so until the object is replaced. */
+/** Warning about a secret that another machine received and this machine cannot write. Each plan contains it until the replacement of the object. */
 export function saysLost({ summary, detail }: Said): boolean {
   return `${summary} ${detail}`.includes("is unknown, so it was not written to");
 }
 
-/** One kind's sample, declared for Terraform under one address. */
+/** Sample of one kind, declared for Terraform under one address. */
 export class Subject {
   readonly kind: Kind;
   readonly sample: Sample;
   readonly machine: Machine;
   readonly core: TerraformCore;
-  /** Objects that were there before. */
+  /** Objects that existed before the test. */
   readonly #before: ReadonlySet<number>;
 
   constructor(kind: Kind, sample: Sample, machine: Machine) {
@@ -61,12 +61,12 @@ export class Subject {
     return `${this.kind.type}.sample`;
   }
 
-  /** The sample's attributes as HCL has them, with some of them otherwise. */
+  /** Attributes of the sample in HCL, with changed values. */
   config(over: JsonObject = {}): JsonObject {
     return { ...this.sample.implied, ...this.#inHcl({ ...this.sample.attributes, ...over }) };
   }
 
-  /** The sample with another value of one attribute, and whatever has to be declared together with it. */
+  /** Sample with another value of one attribute, and with the attributes that depend on it. */
   otherwise(name: string): JsonObject {
     return this.config({ ...this.sample.together?.[name], [name]: this.sample.others[name] ?? null });
   }
@@ -75,7 +75,7 @@ export class Subject {
     return { [this.address]: { type: this.kind.type, config, createBeforeDestroy } };
   }
 
-  /** Applies a declaration; it must end well. */
+  /** Applies a declaration, and fails if the apply fails. */
   async apply(declared: Declarations = this.declared(), options: RunOptions = {}): Promise<Outcome> {
     const outcome = await this.core.run(declared, options);
     expect(outcome.errors).toEqual([]);
@@ -101,12 +101,12 @@ export class Subject {
     for (const { tainted } of current.values()) expect(tainted).toBe(false);
   }
 
-  /** Ids of the objects that were made, the oldest first. */
+  /** Ids of the created objects, in order of creation. */
   made(): number[] {
     return this.#ids().filter((id) => !this.#before.has(id));
   }
 
-  /** `POST /webhooks` for each request since the last look that was to change something. */
+  /** Returns the changing requests since the last call, for example `POST /webhooks`. */
   changesSent(): string[] {
     return this.sent().filter((line) => !line.startsWith("GET"));
   }
@@ -127,7 +127,7 @@ export class Subject {
     return this.machine.sandbox.control.list(this.sample.collection).map(({ id }) => id);
   }
 
-  /** In YAML a write-only value is said by its source. */
+  /** In YAML, a write-only value is declared by its source. */
   #inHcl(attributes: JsonObject): JsonObject {
     const secret = new Set(attributesOf(this.kind).flatMap(({ name, meta }) => (meta.writeOnly ? [name] : [])));
     const value = (source: Json) => (isObject(source) ? (this.sample.env?.[String(source.env)] ?? null) : source);
@@ -137,7 +137,7 @@ export class Subject {
   }
 }
 
-/** A sample whose dependencies exist, not yet applied. */
+/** Returns an unapplied sample whose dependencies exist. */
 export async function subjectOf(kind: Kind, machine?: Machine): Promise<Subject> {
   const sample = await sampleOf(kind);
   const place = machine ?? (await startMachine());

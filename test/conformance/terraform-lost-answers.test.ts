@@ -1,7 +1,6 @@
 /**
- * The answer of each request that changes something is lost, in every way in which an answer can be, in every command of
- * every kind. The command ends; then it is run again, on the same machine or on another one that has the state alone.
- * Nothing is made twice, no object is tainted, no secret is lost.
+ * Loses the response of each changing request, in every way, in every command of every kind. Then repeats the command on the
+ * same machine, or on another machine that has only the state. No object is created twice or tainted, and no secret is lost.
  *
  * Of the losses of a request `npm test` takes one, on one machine, of the next request another; `npm run test:long losses`
  * takes all on both.
@@ -27,7 +26,7 @@ let courses = 0;
 
 const run = (subject: Subject, course: Course) => subject.core.run(course.declared(subject), course.options);
 
-/** The requests of a course that change something, each with its place among those of its method. */
+/** Returns the changing requests of a course, each with its position among the requests with its method. */
 async function requestsOf(subject: Subject, course: Course): Promise<{ line: string; method: string; nth: number }[]> {
   await run(subject, course);
   const seen = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Many instances cost Terraform few requests: the read of one in a collection reads them all. */
+/** Many instances need few requests: the read of one object in a collection reads the whole collection. */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
 import type { JsonObject } from "../../src/core/model/index.ts";
@@ -6,7 +6,7 @@ import { type Declarations, TerraformCore } from "../support/terraform-core.ts";
 import type { Machine } from "../support/terraform-core-process.ts";
 import { startMachine } from "./terraform-life.ts";
 
-/** Declarations that differ from each other, by the kind's type. */
+/** Different declarations, by kind. */
 const NTH: Readonly<Record<string, (nth: number) => JsonObject>> = {
   hosting_service: (nth) => ({ plan_id: 11, currency: "USD", domain: `many-${nth}.example` }),
   hosting_grant: (nth) => ({
@@ -35,7 +35,7 @@ const NTH: Readonly<Record<string, (nth: number) => JsonObject>> = {
   }),
 };
 
-/** Requests of a plan without changes: a listing, or one for each parent. */
+/** Number of requests of a plan without changes: one listing, or one for each parent. */
 const LISTINGS: Readonly<Record<string, number>> = { hosting_grant: 3, hosting_domain: 0 };
 
 function manyOf(type: string, count: number): Declarations {

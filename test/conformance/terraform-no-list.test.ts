@@ -1,6 +1,6 @@
 /**
- * Conclusions of the provider from answers that hold no list, for every kind whose list it reads: it creates nothing a second
- * time, and gives nothing up.
+ * Provider behaviour after responses without a list, for every kind with a list: the provider creates no object a second time
+ * and forgets no object.
  */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
@@ -12,7 +12,7 @@ import { profileOfRun } from "../support/sandbox.ts";
 import { openAccount, reportedBy } from "../unit/fronts/terraform/account.ts";
 import { startMachine, subjectOf } from "./terraform-life.ts";
 
-/** Lists with rows have another form than the answers. */
+/** Lists with entries have another format than these responses. */
 const HOST = { envelope: ["laravel"], empty_list: ["array"] } as const;
 
 const LISTS: Readonly<Record<string, string>> = {

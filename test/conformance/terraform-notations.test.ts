@@ -1,6 +1,6 @@
 /**
- * What the account shows in another notation is the same thing behind Terraform: after the create there is nothing to do,
- * and nothing is sent. A grant whose end was shown in seconds was revoked and granted again at each apply.
+ * An attribute in another notation of the account equals the declared value: the plan after the create has no changes. A grant
+ * with an end in seconds was once revoked and granted again at each apply.
  */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
@@ -18,7 +18,7 @@ const CASES: Readonly<Record<string, readonly Partial<Profile>[]>> = {
   hosting_client_account: others("empty_list").map(withKnownForm),
 };
 
-/** For every kind: how lists are read. */
+/** Formats of lists, for every kind. */
 const LISTS: readonly Partial<Profile>[] = [
   { items: "wrapped" },
   { pages: "from_zero", envelope: "array", past_end: "not_found", error_bodies: "html" },
@@ -35,7 +35,7 @@ describe.each([...kinds.values()].filter(({ list }) => list !== undefined))("$ty
     subject.sent();
     await subject.apply();
     expect(subject.changesSent()).toEqual([]);
-    // Where the state is lost, what is there is found: nothing is made twice.
+    // After a loss of the state, the provider finds the existing objects and creates none twice.
     const again = await subjectOf(kind, subject.machine);
     await again.core.run(again.declared());
     expect(again.made()).toEqual([]);

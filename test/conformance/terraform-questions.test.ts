@@ -1,4 +1,4 @@
-/** Terraform asks about a new object only while nothing proves that this host shows natural keys as they were sent. */
+/** Terraform asks about a new object only until evidence proves that this host returns natural keys unchanged. */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/core/model/index.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
@@ -53,7 +53,7 @@ describe.each(Object.entries(CASES))(
       const ten = Array.from({ length: count }, (_, at) => `n${at}`);
       expect((await core.run(declared(...ten))).errors).toEqual([]);
       machine.clock.advance(HOUR);
-      // The plan of the second run reads them.
+      // The plan of the second run reads the objects.
       control.addFault({ method: "POST", path, phase: "before", drop: true, times: 2 });
       expect((await core.run(declared(...ten, "alpha"))).errors).not.toEqual([]);
       machine.clock.advance(HOUR);

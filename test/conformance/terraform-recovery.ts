@@ -1,14 +1,14 @@
-/** A user who runs the same command again until it is quiet, and does what the messages say. */
+/** A user who repeats the same command until the plan is empty, and follows the messages. */
 import { isRefusal, type Said } from "../support/terraform-core-wire.ts";
 import type { Course } from "./terraform-courses.ts";
 import { type Subject, saysLost } from "./terraform-life.ts";
 
-/** Commands after which a user has had enough. */
+/** Maximum number of commands of the user. */
 const PATIENCE = 5;
 
 const text = ({ summary, detail }: Said) => `${summary}\n${detail}`;
 
-/** What the machine still has of the command that went wrong. */
+/** State of the machine after the failed command. */
 export interface Remains {
   readonly store: boolean;
 }
@@ -22,7 +22,7 @@ export async function untilSettled(subject: Subject, course: Course, remains: Re
   const { core, address, kind } = subject;
   const asked = new Set<string>();
   for (let run = 1; run <= PATIENCE; run++) {
-    // The second time nobody asks for what has been done: only the first run is the same command.
+    // The second run is another command, because the user does not repeat completed steps.
     const { errors } = await core.run(course.declared(subject), run === 1 ? course.options : {});
     if (errors.length === 0 && (await isQuiet(subject, course, remains))) return;
     const { pending } = (core.state.current.has(address) ? core.private(address) : {}) as { pending?: unknown };
@@ -34,7 +34,7 @@ export async function untilSettled(subject: Subject, course: Course, remains: Re
       const question = text(error);
       if (asked.has(question)) throw new Error(`refused again: ${question}`);
       asked.add(question);
-      // Once the key of an object without a name is too old, only the user knows whose it is.
+      // If the key of an unnamed object is too old, only the user knows its owner.
       const { config = {} } = course.declared(subject)[address] ?? {};
       if (!remains.store || kind.naturalKey(config) === undefined) await doAsTold(subject, question);
     }
@@ -44,23 +44,23 @@ export async function untilSettled(subject: Subject, course: Course, remains: Re
 
 async function isQuiet(subject: Subject, course: Course, { store }: Remains): Promise<boolean> {
   const { changes, said } = await subject.core.plan(course.declared(subject));
-  // A secret that the lost machine got stays unknown, and each plan says so until its object is replaced.
+  // A secret of the lost machine stays unknown, and each plan reports this until the replacement of its object.
   const news = store ? said : said.filter((one) => !saysLost(one));
   return news.length === 0 && changes.every(({ action }) => action === "no-op");
 }
 
-/** Without the store the account is all there is: what the plan finds there is imported. */
+/** Without the store, only the account has the objects: imports the objects that the plan finds. */
 async function doAsTold(subject: Subject, question: string): Promise<void> {
   const { core, address, kind } = subject;
   const [, offered] = /(?:terraform import \S+|--adopt) '([^']+)'/.exec(question) ?? [];
-  // A registration is shown nowhere: only the API's own refusal proves it.
+  // No list shows a registration: only the API's rejection proves that it exists.
   const id = offered ?? (kind.creation === "blind" ? String(subject.made()[0]) : undefined);
   if (id === undefined) return;
   core.forget(address);
   await importAs(subject, id);
 }
 
-/** Nothing shows whether a registration was carried out: the user looks at the dashboard. */
+/** No response shows the outcome of a registration: the user checks the dashboard. */
 async function settleAsUser(subject: Subject): Promise<void> {
   const [id] = subject.made();
   subject.core.forget(subject.address);

@@ -1,7 +1,6 @@
 /**
- * Ctrl-C in Terraform (StopProvider), and calls that Terraform gives up, at any request of an apply. Nothing new leaves,
- * what is in flight is recorded, nothing is tainted, and the next apply makes nothing twice and asks about nothing that was
- * not sent.
+ * Ctrl-C in Terraform (StopProvider), and cancelled calls, at any request of an apply. The provider sends no further request,
+ * records the requests in flight and taints no object. The next apply creates no object twice and asks only about sent requests.
  */
 import { describe, expect, it } from "vitest";
 import { testClock } from "../support/clock.ts";
@@ -16,7 +15,7 @@ interface Case extends Moment {
   readonly webhooks: number;
   readonly accounts: number;
   readonly perMinute: number;
-  /** Terraform gives up its calls, and hears none of their answers. */
+  /** Terraform cancels its calls, and receives no response. */
   readonly givesUp: boolean;
 }
 
@@ -68,11 +67,11 @@ async function check(drawn: Case): Promise<void> {
   await stopping.end();
   const { sent, atStop } = stopping;
 
-  // Of a call that was given up only reads, which others share, may still leave.
+  // After the cancellation of a call, only reads that other calls share may still be sent.
   const after = sent.slice(atStop ?? sent.length);
   expect(drawn.givesUp ? after.filter(isWrite) : after, JSON.stringify(outcome.said)).toEqual([]);
   expect(taintedObjects(core.state)).toEqual([]);
-  // What has an intent was sent; all that was sent was answered, so nothing is pending.
+  // Each intent has a sent request, and each request has a response, so no create is pending.
   expect([...core.state.current.values()].filter(({ attributes }) => attributes.id === null)).toEqual([]);
   if (drawn.givesUp && atStop !== undefined) core.restore(before);
 

@@ -1,6 +1,6 @@
 /**
- * What every kind must do behind Terraform, whatever it is: the provider's own calls, driven by a model of Terraform core
- * that holds against the answers what Terraform does. The same with the real Terraform, for some: test/terraform.
+ * Requirements for every kind behind Terraform: the calls of the provider, driven by a model of Terraform core that checks each
+ * answer like Terraform. Tests with the real Terraform: test/terraform.
  */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
@@ -14,14 +14,14 @@ describe.each([...kinds.values()])("$type", (kind) => {
   const implied = kind.nested === undefined ? [] : [kind.nested.keyAttribute, kind.nested.parentAttribute];
   const unreadable = kind.list === undefined && kind.get === undefined;
 
-  /** The sample, applied. */
+  /** Applies the sample. */
   async function created(): Promise<Subject & { readonly id: number }> {
     const subject = await subjectOf(kind);
     await subject.apply();
     const [id = 0, ...more] = subject.made();
     expect(more).toEqual([]);
     subject.sent();
-    // Lists are believed by then.
+    // Lists are reliable by then.
     subject.machine.clock.advance(60_000);
     return Object.assign(subject, { id });
   }
@@ -44,7 +44,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     await subject.expectNoChanges();
   });
 
-  it("is not made twice under two addresses", async () => {
+  it("is not created twice under two addresses", async () => {
     const subject = await subjectOf(kind);
     const [declaration] = Object.values(subject.declared());
     if (declaration === undefined) throw new Error("nothing is declared");
@@ -134,7 +134,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       const refusal = sameThing ? "The API cannot change" : "cannot be replaced";
       expect(held.errors.map(({ summary }) => summary)).toContainEqual(expect.stringContaining(refusal));
       expect(subject.changesSent()).toEqual([]);
-      // What is registered under a name cannot be registered under it once more.
+      // A registered name cannot be registered again.
       if (sameThing) return;
       await subject.apply(subject.declared(subject.config({ deletion_policy: "forget" })));
 
@@ -212,7 +212,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     for (const { name, meta } of attributesOf(kind)) {
       if (meta.change === undefined && meta.unreadable) continue; // shown once, at creation
       const [now = null, then = null] = [after[name], before[name]];
-      // Null until it is declared: terraform-import.test.ts.
+      // Null until declared: see terraform-import.test.ts.
       if (withheldByImport(kind).includes(name)) expect(now).toBeNull();
       else expect(sameValue(meta, now, then), `${name}: ${JSON.stringify([now, then])}`).toBe(true);
     }

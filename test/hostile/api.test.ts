@@ -29,7 +29,7 @@ afterEach(() => {
 
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server on loopback, and the addresses that were asked for. */
+/** Starts a server on loopback. `asked` lists the method and path of each request. */
 async function serving(answering: Answering): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -40,7 +40,7 @@ async function serving(answering: Answering): Promise<{ url: string; asked: stri
   return { url: await listening(server, () => server.closeAllConnections()), asked };
 }
 
-/** A server that says what HTTP forbids. */
+/** Starts a server whose responses violate HTTP. */
 async function saying(bytes: string | Uint8Array): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -75,7 +75,7 @@ const raw =
   (_, response) =>
     void response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
 
-/** Records that pass for every kind at once. @param value the value of every field that may hold a text. */
+/** Returns records that are valid for every kind. @param value value of every text field. */
 function records(value: unknown, id: unknown = value): Record<string, unknown>[] {
   const names =
     "plan product_type status domain billing_cycle currency provisioning_status next_due_date created_at url email permission expires_at name company_name vat_number invoice_number due_date paid_at secret message";
@@ -83,7 +83,7 @@ function records(value: unknown, id: unknown = value): Record<string, unknown>[]
   return [{ id, plan_id: id, order_id: id, price: value, total: value, subtotal: value, events: [value], ...record }];
 }
 
-/** Each way of answering is given to each of these. */
+/** Each hostile response is sent for each of these commands. */
 const COMMANDS: readonly (readonly string[])[] = [
   ["plan"],
   ["plan", "--json"],
@@ -114,7 +114,7 @@ function sampled(commands: typeof COMMANDS): typeof COMMANDS {
   return LONG ? commands : commands.filter((_, at) => at === turn % commands.length);
 }
 
-/** Everything that one way of answering makes the commands do; each holds to what `answer` asks of it. */
+/** Runs the commands against one hostile response, and checks the requirements of `answer`. */
 async function ask(url: string, commands: readonly (readonly string[])[], why: string): Promise<string> {
   const dir = temporaryFolder();
   await writeFile(path.join(dir, "hosting.yaml"), JSON.stringify(DECLARATION));

@@ -208,7 +208,7 @@ describe("invoices", () => {
     project.sent();
     const { found, conditions } = await conditionsOf(project);
     expect(found).toEqual(["offline a", "unread a"]);
-    expect(conditions[1].detail).toContain("is incomplete. It has more than 10 pages. An invoice may be unpaid.");
+    expect(conditions[1].detail).toContain("is incomplete. The list has more than 10 pages. An invoice may be unpaid.");
     expect(project.sent().filter((line) => line.includes("/invoices"))).toHaveLength(10);
   });
 });

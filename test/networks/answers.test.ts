@@ -103,7 +103,7 @@ describe("a compressed response", () => {
     ["br", brotliCompressSync(json)],
     ["identity", json],
     ["deflate, gzip", gzipSync(deflateSync(json))],
-  ])("in %s is read, although none was asked for", async (encoding, body) => {
+  ])("in %s is read, although hostform requests no compression", async (encoding, body) => {
     const { port, asked } = await answering(encoded(encoding, body));
     expect((await (await client(port)).services.get("1001")).id).toBe("1001");
     expect(asked[0]).toMatch(/^accept-encoding: identity\r$/im);
@@ -120,7 +120,7 @@ describe("a compressed response", () => {
     ["ends early", gzipSync(json).subarray(0, 40)],
     ["is no gzip", Buffer.from("not gzip")],
     ["is broken in the middle", gzipSync(json).fill(0, 20, 30)],
-  ])("that %s is a response that was cut off: an order may have been carried out", async (_, body) => {
+  ])("that %s is a truncated response: the host may have placed the order", async (_, body) => {
     const { port } = await answering(encoded("gzip", body, "201 Created"));
     const one = await client(port, { maxAttempts: 1 });
     const { text, reached } = await failureOf(one.services.create(ORDER, { idempotencyKey: "k" }));

@@ -113,7 +113,7 @@ describe("NODE_EXTRA_CA_CERTS", () => {
   it.each([
     ["missing.pem", undefined, "which cannot be read (ENOENT)"],
     ["der.cer", "\x30\x82", "which contains no PEM certificate"],
-  ])("names %s: an unknown authority says so", async (name, content, says) => {
+  ])("contains %s: the message about an unknown authority reports this", async (name, content, says) => {
     const { port: target } = await answering(jsonAnswer(PLANS));
     const place = workplace(BASE);
     const file = path.join(place.dir, name);
@@ -127,7 +127,7 @@ describe("NODE_EXTRA_CA_CERTS", () => {
   });
 });
 
-describe("Ctrl-C while a connection is being opened", () => {
+describe("Ctrl-C while a connection opens", () => {
   const state = { address: "https://state.acme.test/s", lock_address: "https://state.acme.test/l" };
   it.each<[step: string, connect: (socket: Socket) => void, command: string, backend?: typeof state]>([
     ["CONNECT", () => undefined, "plans"],

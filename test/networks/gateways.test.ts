@@ -50,7 +50,7 @@ describe("a 403 in JSON", () => {
   });
 });
 
-describe("a 429 that asks for 24 hours", () => {
+describe("a 429 response with a pause of 24 hours", () => {
   const MINUTE = /\d{4}-\d\d-\d\d \d\d:\d\d UTC/;
   it.each([
     ["Retry-After", "retry-after: 86400", "24 hours"],

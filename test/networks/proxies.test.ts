@@ -73,7 +73,7 @@ describe("a proxy that requires a password", () => {
   it.each([
     ["none", "", "asks for a user name and a password (407)", "Write them into"],
     ["a wrong one", "me:canary-wrong@", "rejects the user name or the password (407)", "Correct them in"],
-  ])("refuses %s, at once, and no message has it", async (_, given, says, fix) => {
+  ])("rejects %s at once, and no message contains the password", async (_, given, says, fix) => {
     const { proxy, plans, asked } = await behind({ pair: "me:right" });
     const { code, text } = await plans({ HTTPS_PROXY: `http://${given}127.0.0.1:${proxy.port}` });
     expect(code).toBe(1);
@@ -139,7 +139,7 @@ describe("a proxy that opens no tunnel", () => {
     [403, "Ask the administrator of the proxy to allow api.hosting.test:443", 1],
     [502, "the proxy resolves api.hosting.test", 4],
     [503, "the proxy resolves api.hosting.test", 4],
-  ])("but answers %i: nothing was sent", async (status, fix, attempts) => {
+  ])("but returns %i: no request was sent", async (status, fix, attempts) => {
     const proxy = await startProxy({ connect: (_, socket) => void socket.end(`HTTP/1.1 ${status} No\r\n\r\n`) });
     const client = await through(proxy.port);
     const { text, reached } = await failureOf(client.services.suspend("7"));

@@ -241,7 +241,7 @@ export class HostingClient {
       onBadRow: onBadRow && warned(unreadableRow, onBadRow),
       ...(endpoint !== "listPlans" && { readAnother }),
       fetchPage: (page, size) => {
-        if (page > mostPages) throw incomplete(endpoint, `It has more than ${mostPages} pages.`);
+        if (page > mostPages) throw incomplete(endpoint, `The list has more than ${mostPages} pages.`);
         return this.#call(endpoint, {
           params,
           signal,

@@ -118,7 +118,7 @@ export function malformed(
 
 /** A response in place of an empty list. It does not prove that the collection is empty. */
 export function noList(endpoint: EndpointName, came: string): FailedAttempt {
-  const expected = "a list, `[]` if it is empty. The lists of this host that hold objects have another form";
+  const expected = "a list (`[]` if empty). The other lists of this host have another format";
   return inconclusive(endpoint, came, 200, expected);
 }
 
@@ -148,9 +148,14 @@ export const accepted = (endpoint: EndpointName, noun: string, came: string): Fa
     reached: "maybe",
   });
 
-/** Describes the form of a value without its contents, which may be secret: `an object with "id", "status"`. */
+/** Describes the structure of a value, for example `an object with "id", "status"`. The text contains no value, because values may be secret. */
 export function describeShape(value: unknown): string {
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${value.length}`;
+  if (Array.isArray(value))
+    return value.length === 0
+      ? "an empty list"
+      : value.length === 1
+        ? "a list of 1 item"
+        : `a list of ${value.length} items`;
   if (value === null) return "null";
   if (!isObject(value)) return `a ${typeof value}`;
   const keys = Object.keys(value);
@@ -167,11 +172,11 @@ function unread(endpoint: EndpointName, said: Diagnostic): FailedAttempt {
 export const endless = (endpoint: EndpointName, why: string) =>
   unread(endpoint, problem("api.pagination/endless", { request: describeEndpoint(endpoint), why }));
 
-/** A page is missing before the end. Its objects might be ordered again. */
+/** A page is missing before the end. Without this failure, its objects could be ordered again. */
 export const half = (endpoint: EndpointName, what: string, received: number) =>
   unread(endpoint, problem("api.pagination/half", { request: describeEndpoint(endpoint), what, received }));
 
-/** The account changes faster than its list is read: no row is certainly present or absent. */
+/** The account changes during each reading, so the list proves neither presence nor absence of an object. */
 export const changing = (endpoint: EndpointName, times: number) =>
   unread(endpoint, problem("api.pagination/changing", { request: describeEndpoint(endpoint), times }));
 

@@ -10,19 +10,19 @@ import { beginOf, continues, type Window, windowAfter } from "./windows.ts";
 
 /** Result of reading a list to its end. */
 export interface ListReading {
-  /** The list lacks no row that existed all the time: it has one page, its windows overlap, or two readings are equal. */
+  /** True if the list contains every row that existed during the whole reading: one page, overlapping windows, or two equal readings. */
   readonly isWhole: boolean;
-  /** Number of received pages, 1 at least. */
+  /** Number of received pages, at least 1. */
   readonly pages: number;
 }
 
 /** Mode of reading a list. */
 export interface ReadOptions {
-  /** Reads overlapping windows in place of pages, and repeats until the list is whole. */
+  /** Reads overlapping windows in place of pages, and repeats the reading until the list is complete. */
   readonly whole?: boolean | undefined;
-  /** Called at the end. A caller with this option reads to the end, so the pages announced by the first one are fetched concurrently. */
+  /** Called at the end. A caller with this option reads to the end, so the client fetches the announced pages concurrently. */
   readonly onRead?: ((reading: ListReading) => void) | undefined;
-  /** Called in place of a failure if the response is not a list. The listing is then empty, and proves nothing. Absent: the listing fails. */
+  /** Called in place of a failure if the response is not a list. The listing is then empty, but proves no absence. Absent: the listing fails. */
   readonly onNoList?: ((failure: ApiError) => void) | undefined;
   /** Maximum number of pages; beyond it, the listing fails. Default: the client's own maximum. */
   readonly mostPages?: number | undefined;
@@ -40,16 +40,16 @@ export interface ListingOptions<E extends RecordEndpoint = RecordEndpoint> exten
   readonly maxPages: number;
   /** Page size of the requests. */
   readonly pageSize: number;
-  /** Habits of the host's lists, shared by the listings of a client. */
+  /** Known properties of the host's lists, shared by the listings of a client. */
   readonly host: HostLists;
-  /** Reads a page of another collection, to learn the form of the host's lists. Absent: no other collection is read. */
+  /** Reads a page of another collection, to learn the format of the host's lists. Absent: reads no other collection. */
   readonly readAnother?: (() => Promise<unknown>) | undefined;
 }
 
-/** Pages follow one another. Each window begins with the last rows of the window before. */
+/** Pages are disjoint. Each window begins with the last rows of the previous window. */
 export type Mode = "windows" | "pages";
 
-/** Returns the key of a row, which is equal on every page. */
+/** Returns the key of a row. The key is equal on every page. */
 export function rowOf(endpoint: RecordEndpoint, record: ApiRecord): string {
   const { rowKey = [] }: Decoder<ApiRecord> = decoderOf(endpoint);
   if (rowKey.length === 0) return record.id;
@@ -70,7 +70,7 @@ const AHEAD = 9;
 export class Reading {
   /** Reason why the list is unreliable, after reading. */
   problem: FailedAttempt | undefined;
-  /** A response that is not a list. It counts as an empty page if a list of the host has its form. */
+  /** A response that is not a list. The response counts as an empty page if a list of the host has the same format. */
   instead: { readonly form: string; readonly came: string } | undefined;
   /** Failures of unreadable rows, by id. */
   readonly unreadable = new Map<string, ApiError>();
@@ -81,29 +81,29 @@ export class Reading {
   readonly #mode: Mode;
   /** Windows are impossible: the host chooses the size, or its pages are too small. */
   isUnfit = false;
-  /** Each window began with the last rows of the window before. */
+  /** Each window began with the last rows of the previous window. */
   #isLinked = true;
-  /** Pages that are fetched ahead, and the number of rows that the first page announces. */
+  /** Prefetched pages, and the number of rows that the first page announces. */
   readonly #ahead = new Map<string, Promise<Page>>();
   #promised = 0;
-  /** The total number of rows on each page that states it. Undefined: a page stated fewer rows than were received. */
+  /** Totals that the pages state. Undefined: a page stated fewer rows than were received. */
   #totals: number[] | undefined = [];
   /** Number of received pages. */
   pages = 0;
   #first: ListPage | undefined;
   #firstRows: ReadonlySet<string> = new Set();
-  /** The server rejected the first page as one that does not exist. */
+  /** The server rejected the first page as nonexistent. */
   #refusal: ApiError | undefined;
-  /** A page that an earlier page announced is empty or rejected. */
+  /** An announced page is empty or rejected. */
   #isShortened = false;
-  /** Page 0 had rows of its own. */
+  /** Page 0 contained rows that page 1 did not contain. */
   #hadZero = false;
-  /** The last requested page or window, and the index after the last row of the page before. */
+  /** The last requested page or window, and the index after the last row of the previous page. */
   #asked: Window;
   #end = 0;
-  /** The response after the last page, if one was read. */
+  /** The response after the last page, if the reading requested it. */
   #afterLast: "nothing" | "repetition" | undefined;
-  /** The server's number of pages fits numbers from 1. */
+  /** The server's number of pages matches page numbers from 1. */
   #fits = false;
 
   constructor(options: ListingOptions, mode: Mode) {
@@ -114,17 +114,17 @@ export class Reading {
     this.#asked = { page: 1, size: options.pageSize };
   }
 
-  /** The list may have changed while it was read: rows that the first page announced are missing. */
+  /** Returns true if the list may have changed during the reading: announced rows are missing. */
   get mayHaveChanged(): boolean {
     return this.#isShortened || this.mayHaveMoved;
   }
 
-  /** Rows are missing. They may have moved to another page meanwhile. */
+  /** Returns true if rows are missing. The rows may have moved to another page during the reading. */
   get mayHaveMoved(): boolean {
     return this.#total > this.#rows.size;
   }
 
-  /** The list lacks no row that existed all the time: it has one page, or each window begins with rows of the window before. */
+  /** Returns true if the list contains every row that existed during the whole reading: one page, or linked windows. */
   get isWhole(): boolean {
     const isLinked = this.pages <= 1 || (this.#mode === "windows" && this.#isLinked);
     return this.problem === undefined && !this.#hadZero && !this.isUnfit && isLinked;
@@ -145,7 +145,7 @@ export class Reading {
     if (this.isUnfit || !this.#isLinked) return;
     if (this.#start === 1) yield* await this.#host.inTurn(() => this.#readPageZero());
     if (this.problem === undefined && this.mayHaveMoved) {
-      const detail = `The server reports ${this.#total} objects, and its pages hold ${this.#rows.size}.`;
+      const detail = `The server reports ${this.#total} objects, but the pages contain ${this.#rows.size}.`;
       this.problem = incomplete(this.#options.endpoint, detail);
     }
     if (this.#hasAll && this.#rows.size > 0) this.instead = undefined;
@@ -156,7 +156,7 @@ export class Reading {
     return this.#totals === undefined || this.#totals.length === 0 ? 0 : Math.min(...this.#totals);
   }
 
-  /** All rows of the server's total were read. */
+  /** Returns true if the reading received all rows of the server's total. */
   get #hasAll(): boolean {
     return this.#totals !== undefined && this.#totals.length > 0 && !this.mayHaveMoved;
   }
@@ -171,10 +171,10 @@ export class Reading {
     for (;;) {
       const { page: count } = this.#asked;
       const asked = this.#numberOf(this.#asked);
-      if (this.pages >= maxPages) throw endless(endpoint, `It has more than ${maxPages} pages.`);
+      if (this.pages >= maxPages) throw endless(endpoint, `The list has more than ${maxPages} pages.`);
       const page = await this.#fetch(this.#asked);
       if (page === undefined) {
-        if (isPromised(signs)) this.#shorten(`Page ${asked} is rejected`);
+        if (isPromised(signs)) this.#shorten(`The server rejected page ${asked}`);
         if (this.pages > 0) this.#afterLast = "nothing";
         break;
       }
@@ -190,7 +190,7 @@ export class Reading {
       signs = nextSigns(page, { asked, pages: count, rows: this.#rows.size });
       const next = nextOf(signs);
       if (records.length === 0) {
-        // A page that the server counts is not the page after the last.
+        // The server counts this page, so it is not the page after the last page.
         const counted = !isFirst && (count <= (page.pages ?? 0) || (page.number ?? asked) <= (page.last ?? -1));
         if (next === "more" || counted || (next === "silent" && promised)) this.#shorten(`Page ${asked} is empty`);
         if (!isFirst) this.#afterLast = "nothing";
@@ -202,7 +202,7 @@ export class Reading {
         // Page 2 repeats page 1: the server may ignore the page number and hide all further rows.
         const ignored = this.pages === 2 && this.#start === 1 && !this.#hasAll && (await this.#ignoresPage(rows));
         if (next === "more" || ignored)
-          this.problem = endless(endpoint, `Page ${asked} holds the same objects as page ${asked - 1}.`);
+          this.problem = endless(endpoint, `Page ${asked} contains the same objects as page ${asked - 1}.`);
         break;
       }
       before = rows;
@@ -245,7 +245,7 @@ export class Reading {
     return !this.#host.hasPages;
   }
 
-  /** Compares a window with the window before, and learns whether the host has windows. */
+  /** Compares a window with the previous window, and learns the host's support for windows. */
   #isContinued(before: readonly string[], { size: stated }: ListPage, rows: readonly string[]): boolean {
     const { size } = this.#asked;
     this.#isLinked = continues(before, rows, this.#end - beginOf(this.#asked));
@@ -268,7 +268,7 @@ export class Reading {
     return this.#mode === "pages" ? size : items.length;
   }
 
-  /** Returns the window or page that continues a full one. Undefined: no window does. */
+  /** Returns the window or page after a full window or page. Undefined: no window fits. */
   #after(window: Window): Window | undefined {
     if (this.#mode === "pages") return { page: window.page + 1, size: this.#options.pageSize };
     return windowAfter(this.#endOf(window), this.#most);
@@ -291,7 +291,7 @@ export class Reading {
     const page = known ? undefined : await this.#fetch({ page: 0, size: this.#options.pageSize });
     if (page === undefined) {
       if (this.#refusal !== undefined) throw this.#refusal;
-      if (this.#host.first === 0) this.problem = half(endpoint, "Page 0 is rejected", this.#rows.size);
+      if (this.#host.first === 0) this.problem = half(endpoint, "The server rejected page 0", this.#rows.size);
       this.#host.first ??= 1;
       this.problem ??= contradiction === undefined ? undefined : contradictory(endpoint, contradiction);
       return [];
@@ -326,17 +326,18 @@ export class Reading {
     return isFirst || number === 0 || this.#hasAll || this.#fits;
   }
 
-  /** Evidence against page 1 as the first page. */
+  /** Returns the evidence against page 1 as the first page. */
   #contradiction(): string | undefined {
     const { number = 1, from = 1, previous = false, first } = this.#first ?? {};
     if (this.#hasAll) return undefined;
-    if (this.#rows.size > 0 && from > 1) return `Its first page, page 1, begins with row ${from}.`;
-    if (number > 1) return `The server calls page 1 page ${number}.`;
-    if (first === 0 && number !== 0) return "The server says that page 0 is the first, and page 0 holds nothing else.";
-    return previous && number !== 0 ? "The server says that there is a page before page 1." : undefined;
+    if (this.#rows.size > 0 && from > 1) return `The first page of the list begins with row ${from}.`;
+    if (number > 1) return `The response to the request for page 1 has the page number ${number}.`;
+    if (first === 0 && number !== 0)
+      return "The server reports page 0 as the first page, but page 0 contains no other object.";
+    return previous && number !== 0 ? "The server reports a page before page 1." : undefined;
   }
 
-  /** Returns true if the answer after the last page differs from the last page. */
+  /** Returns true if the response after the last page differs from the last page. */
   async #hasEnd(): Promise<boolean> {
     if (this.#afterLast === undefined) {
       const page = await this.#fetch({ ...this.#asked, page: this.#asked.page + 1 });
@@ -345,7 +346,7 @@ export class Reading {
     return this.#afterLast === "nothing";
   }
 
-  /** Reads the rows of a page, and selects the new ones. */
+  /** Reads the rows of a page, and selects the new rows. */
   #take(page: ListPage) {
     const { endpoint, onBadRow } = this.#options;
     const unreadable = onBadRow && this.unreadable;
@@ -389,14 +390,14 @@ export class Reading {
       return readPage(endpoint, json, total);
     } catch (error) {
       const status = error instanceof ApiError ? (error.status ?? 0) : 0;
-      // An error response that was cut off ends no list. A database may fail at rows before the first one.
+      // A truncated error response ends no list. A database may fail at rows before the first row.
       const isEnd = NO_PAGE.includes(status) && !(error instanceof FailedAttempt && error.transient);
       if (!isEnd && !(number === 0 && status >= 500)) throw error;
       if (number === this.#start) {
         if (this.#start === 0 || this.#host.first === 1) throw error;
         this.#refusal = error as ApiError;
       } else if (this.#refusal === undefined && (status >= 500 || (error as ApiError).serverMessage === undefined)) {
-        // The response has no message of the API, so a proxy may have failed. The first page proves that the API responds.
+        // The response contains no message of the API, so a proxy may have failed. The first page proves that the API responds.
         await fetchPage(this.#start, pageSize);
       }
       return undefined;

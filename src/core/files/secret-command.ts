@@ -34,8 +34,8 @@ export function endOfErrors(stderr: string, secret: string): string {
   const hidden = secret.trim();
   const clean = hidden.length < SHORTEST_SECRET ? stderr : stderr.replaceAll(hidden, "(secret)");
   const end = clean.trimEnd().split("\n").slice(-MOST_LINES).join("\n");
-  if (end === "") return "It wrote nothing to standard error.";
-  return `The end of its standard error:\n${end.length > MOST_CHARACTERS ? `…${end.slice(-MOST_CHARACTERS)}` : end}`;
+  if (end === "") return "The command wrote no text to standard error.";
+  return `Last lines of standard error:\n${end.length > MOST_CHARACTERS ? `…${end.slice(-MOST_CHARACTERS)}` : end}`;
 }
 
 /** Options of a user's program whose input or output is a secret. */

@@ -1,4 +1,4 @@
-/** Texts of the provider: its configuration, values on the wire, data sources. */
+/** Texts of the provider about its configuration, values on the wire and data sources. */
 import { type Catalogue, error, type Texts, type Words, warning } from "../../core/messages/message.ts";
 import type { Remedy } from "../../core/model/index.ts";
 
@@ -9,15 +9,16 @@ export const texts = (summary: string, detail?: string, ...remedies: readonly Re
 });
 
 const PROJECT_FORM = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.";
-const REPORT = "Run the command again. If it fails again, report it with the command and its output.";
-const BACKUP = "Restore the state from a backup, or remove the resource";
+const REPORT = "Run the command again. If it fails again, report the command and its output.";
+const BACKUP =
+  "Restore the state from a backup. Or remove the resource with `terraform state rm` and import the object again.";
 
 export const settings = {
   // The provider's configuration.
   "config.invalid_value/project": error(
     texts(
       "project: expected the name of a project",
-      "The Idempotency-Key of every order is derived from it: do not change it after the first order.",
+      "The Idempotency-Key of every order is derived from the project. Do not change the project after the first order.",
       PROJECT_FORM,
     ),
   ),
@@ -31,7 +32,7 @@ export const settings = {
     texts(
       `"${name}" holds an API token`,
       undefined,
-      "Set `token` from a sensitive variable, or remove it and set the environment variable HOSTING_TOKEN. If the file was shared, revoke the token.",
+      "Set `token` from a sensitive variable, or remove the attribute and set the environment variable HOSTING_TOKEN. If you shared the file, revoke the token.",
     ),
   ),
   "config.duplicate/token": error(({ first, second }: Words<"first" | "second">) =>
@@ -49,23 +50,23 @@ export const settings = {
   ),
   "trust.untrusted": error(
     texts(
-      "HOSTFORM_UNTRUSTED is set, and Terraform runs programs that a configuration names",
-      "The provider cannot keep an untrusted configuration from doing harm. No request was sent.",
-      "If you trust the configuration, unset HOSTFORM_UNTRUSTED. A stranger's stack in JSON is planned with hostform itself, without Terraform.",
+      "HOSTFORM_UNTRUSTED is set, but Terraform runs the programs in a configuration",
+      "The provider cannot restrict an untrusted configuration. No request was sent.",
+      "If you trust the configuration, unset HOSTFORM_UNTRUSTED. To plan an untrusted stack in JSON, use hostform without Terraform.",
     ),
   ),
-  // Without an attribute: Terraform would look for it in the resource that the call is about.
+  // No attribute: Terraform would search for the attribute in the resource of the call.
   "terraform.not_known": error(({ names }: { names: readonly string[] }) =>
     texts(
       `The provider's ${names.map((name) => `\`${name}\``).join(", ")} ${names.length === 1 ? "is" : "are"} known only after apply`,
-      "It depends on a resource that does not exist yet, and the plan has to read the account.",
-      "Set a value that is known at plan time, or apply the resource it depends on first: `terraform apply -target=…`.",
+      "The value depends on a resource that does not exist yet, and the plan must read the account.",
+      "Set a value that is known at plan time, or apply that resource first: `terraform apply -target=…`.",
     ),
   ),
   "internal/not_configured": error(
     texts(
       "The provider is not configured",
-      "Terraform made a call that needs the account before it configured the provider.",
+      "Terraform sent a call that needs the account before it configured the provider.",
       REPORT,
     ),
   ),
@@ -73,58 +74,54 @@ export const settings = {
     texts(
       "The provider has a defect",
       summary,
-      "Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again.",
+      "Report the defect, with the command and the output of `TF_LOG=debug`. No record is lost: apply again.",
     ),
   ),
   "internal/absent": error(({ what }: Words<"what">) => texts(`This provider has no ${what}`)),
   "terraform.install": error(
     texts(
       "The Terraform provider of the npm package cannot be installed on Windows",
-      "Terraform starts it by a shell script, which Windows cannot run.",
-      "Install it with the single executable, hostform.exe, which needs no Node.js (docs/install.md).",
+      "Terraform starts the provider by a shell script, and Windows cannot run shell scripts.",
+      "Install the provider with the single executable, hostform.exe (docs/install.md). It needs no Node.js.",
     ),
   ),
 
   // Values on the wire. No text repeats a value, which may be secret.
   "internal/written": error(({ place, expected }: Words<"place" | "expected">) =>
     texts(
-      `The provider made a value that does not fit its schema: ${place}`,
+      `The provider returned a value that does not match its schema: ${place}`,
       `Expected ${expected}.`,
-      "Report it with the command and its output.",
+      "Report the command and its output.",
     ),
   ),
   "internal/unread": error(({ words }: Words<"words">) =>
     texts(
-      "A value that Terraform sent cannot be read",
+      "The provider cannot read a value that Terraform sent",
       words,
-      "Run the command again. If it fails again, report it with the versions of Terraform and the provider.",
+      "Run the command again. If it fails again, report the command and the versions of Terraform and the provider.",
     ),
   ),
   "config.invalid_value/form": error(({ place, expected, found }: Words<"place" | "expected" | "found">) =>
-    texts(`${place}: expected ${expected}, found ${found}`, undefined, `Set it to ${expected}.`),
+    texts(`${place}: expected ${expected}, found ${found}`, undefined, `Set ${expected}.`),
   ),
   "config.invalid_value/proto": error(
-    texts("A map has the key __proto__, which the provider cannot send", undefined, "Rename the key."),
+    texts("A map has the key __proto__, and the provider cannot send this key", undefined, "Rename the key."),
   ),
   "state.unreadable/attribute": error(({ place, why }: Words<"place" | "why">) =>
-    texts(
-      `The state of ${place} cannot be read: ${why}`,
-      undefined,
-      `${BACKUP} from it with \`terraform state rm\` and import it again.`,
-    ),
+    texts(`The state of ${place} cannot be read: ${why}`, undefined, BACKUP),
   ),
   "state.unreadable/private": error(
     texts(
-      "The private data of this resource in the state is damaged",
-      "The field `private` of the instance should be a JSON object that the provider wrote.",
-      `${BACKUP} with \`terraform state rm\` and import it again.`,
+      "The private data of this resource in the state is corrupted",
+      "The field `private` of the instance must be a JSON object from the provider.",
+      BACKUP,
     ),
   ),
   "state.newer": error(({ noun, version }: Words<"noun"> & { version: bigint }) =>
     texts(
-      `The state of this ${noun} was written by a newer provider (schema version ${version})`,
+      `A newer provider wrote the state of this ${noun} (schema version ${version})`,
       undefined,
-      "Use that version of the provider or a later one.",
+      "Use that version of the provider or a later version.",
     ),
   ),
 
@@ -132,16 +129,16 @@ export const settings = {
   "terraform.too_old": error(({ name }: Words<"name">) =>
     texts(
       `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`,
-      "It is a write-only attribute: an older Terraform would write it into plan and state.",
-      `Use a newer Terraform, or remove ${name} and set it in the dashboard.`,
+      "The attribute is write-only: an older Terraform would write the value to the plan and the state.",
+      `Use a newer Terraform. Or remove ${name} and set the value in the dashboard.`,
     ),
   ),
   "config.computed": error(({ name, of, near }: Words<"name" | "of"> & { near: string | undefined }) =>
     texts(
       `\`${name}\` is set by the API and cannot be declared`,
       undefined,
-      // `plan = 11` was meant to be `plan_id`.
-      `Remove it; elsewhere it can be used as \`${of}.${name}\`.${near === undefined ? "" : ` Did you mean \`${near}\`?`}`,
+      // Example: `plan = 11` instead of `plan_id`.
+      `Remove the attribute. To use its value elsewhere, write \`${of}.${name}\`.${near === undefined ? "" : ` Did you mean \`${near}\`?`}`,
     ),
   ),
   "config.invalid_value/duration": error(({ name, value }: Words<"name" | "value">) =>
@@ -154,14 +151,14 @@ export const settings = {
     texts(
       `${name}: expected a value, found ${found}`,
       undefined,
-      `Set \`${name}\`, or leave it out (null) where it is optional.`,
+      `Set \`${name}\`. If the attribute is optional, you can omit it (null).`,
     ),
   ),
   "config.missing_attribute/one_of": error(({ words }: Words<"words">) =>
     texts(`${words} is required`, undefined, `Set ${words}.`),
   ),
   "config.invalid_value/one_of": error(({ words }: Words<"words">) =>
-    texts(`Only one of ${words} can be set`, undefined, "Remove one of the two."),
+    texts(`Only one of ${words} can be set`, undefined, "Remove one of the attributes."),
   ),
   "config.invalid_value/word": error(
     ({ name, given, words, more }: Words<"name" | "given" | "more"> & { words: readonly string[] }) =>
@@ -172,7 +169,7 @@ export const settings = {
       ),
   ),
   "config.invalid_value/domain": error(({ name, why }: Words<"name" | "why">) =>
-    texts(`${name} is not a domain name${why}`, undefined, "Give names such as acme.example."),
+    texts(`${name} is not a domain name${why}`, undefined, "Example of a domain name: acme.example."),
   ),
 
   // Lookups of data sources.
@@ -180,9 +177,9 @@ export const settings = {
     texts(`There is no ${what}`, undefined, fix),
   ),
   "terraform.lookup/several": error(({ what, found, fix }: Words<"what" | "found" | "fix">) =>
-    texts(`There is more than one ${what}`, `They are ${found}.`, fix),
+    texts(`There is more than one ${what}`, `Found: ${found}.`, fix),
   ),
   "terraform.lookup/id": error(({ what, fix }: Words<"what" | "fix">) =>
-    texts(`There is no ${what}`, "The account of this token does not have it.", fix),
+    texts(`There is no ${what}`, "The account of this token does not contain it.", fix),
   ),
 } satisfies Catalogue;

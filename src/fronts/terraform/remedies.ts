@@ -11,9 +11,9 @@ import {
 import { inlineValue, quotedLiteral, renderHcl } from "./export/document.ts";
 
 /**
- * Returns the renderer of remedies for Terraform, in HCL and commands. Terraform sends no address, so the text has `NAME` or
- * `ADDRESS`. No value of an earlier request is shown, because the user may have marked it as sensitive.
- * @param kind the kind of the resource. Undefined if the diagnostic has no resource.
+ * Returns the renderer of remedies for Terraform, in HCL and commands. Terraform sends no address, so the texts contain `NAME` or
+ * `ADDRESS`. The texts contain no value of an earlier request, because the user may have marked that value as sensitive.
+ * @param kind Kind of the resource. Undefined if the diagnostic has no resource.
  */
 export function terraformRemedies(kind?: Kind): RemedyText {
   return rendererOf((action) => {
@@ -44,13 +44,13 @@ function sentenceOf(action: RemedyAction, kind: Kind | undefined): string {
     case "reorder":
       if (action.replayed) return "Set another `reference` to order a new service.";
       return kind?.creation === "keyed"
-        ? "To order it again on purpose, set another `reference` and run `terraform apply -replace=ADDRESS`."
-        : "Recreate it on purpose with `terraform apply -replace=ADDRESS`.";
+        ? "To order the service again, set another `reference` and run `terraform apply -replace=ADDRESS`."
+        : "To recreate the object, run `terraform apply -replace=ADDRESS`.";
     case "renew":
-      return "To replace it: `terraform apply -replace=ADDRESS`.";
+      return "To replace the object, run `terraform apply -replace=ADDRESS`.";
     case "order_anyway":
       return kind?.creation === "blind"
-        ? "To order it anyway, run `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder."
+        ? "To order the object anyway, run `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder."
         : "To order a new service, set another `reference`.";
     case "resolve":
       return resolveSentence(action, kind);
@@ -121,7 +121,7 @@ function movedSentence(name: string): string {
     ],
   ];
   const block = renderHcl({ comments: [], blocks: [{ block: "moved", body }] }).trim();
-  return `Complete this block with the old and the new address:\n\n\`${block}\`\n\nIf Terraform has marked the resource as tainted: \`terraform untaint ${name}\`.`;
+  return `Complete this block with the old and the new address:\n\n\`${block}\`\n\nIf Terraform has marked the resource as tainted, run \`terraform untaint ${name}\`.`;
 }
 
 function importSentence(
@@ -130,13 +130,14 @@ function importSentence(
   kind: Kind | undefined,
 ): string {
   const command = `\`terraform import ${name} ${id === undefined ? "ID" : inShell(id)}\``;
-  if (forgetFirst) return `Import it: remove the old entry with \`terraform state rm ADDRESS\`, then ${command}.`;
+  if (forgetFirst)
+    return `To import the object, first remove the old entry with \`terraform state rm ADDRESS\`. Then run ${command}.`;
   if (when !== undefined || id === undefined || kind?.creation === "blind") return `${command}.`;
   const block = `\`import {\n  to = ${name}\n  id = ${quotedLiteral(id)}\n}\``;
-  return `Import it: ${command}, or add this block:\n\n${block}`;
+  return `To import the object, run ${command}, or add this block:\n\n${block}`;
 }
 
-/** Returns an id in quotes, even if a shell requires none, so that the id is easy to see. */
+/** Returns an id in quotes, so that the id is easy to recognize. Always quotes, even if a shell does not require quotes. */
 const inShell = (id: string) => (shellWord(id).startsWith("'") ? shellWord(id) : `'${id}'`);
 
 function resolveSentence(
@@ -160,10 +161,10 @@ function statusSentence({ word, phases, when }: Extract<RemedyAction, { do: "map
   const [likely = "", other] = phases;
   const mapped = `\`status_words = { ${quotedLiteral(String(word))} = ${quotedLiteral(likely)} }\` in the provider block`;
   if (when !== undefined || other === undefined) return `Declare ${mapped}.`;
-  return `Check the status in the dashboard. Then map it: ${mapped} ${SEEN[likely]}, or ${quotedLiteral(other)} ${SEEN[other]} (or "pending", "gone").`;
+  return `Check the status in the dashboard. Then map the word: ${mapped} ${SEEN[likely]}, or ${quotedLiteral(other)} ${SEEN[other]} (or "pending", "gone").`;
 }
 
 const SEEN: Readonly<Record<string, string>> = { live: "if it is online", suspended: "if it is suspended" };
 
-/** An attribute with its value, in backticks. */
+/** Returns the assignment of an attribute, in backticks. */
 const assign = (attribute: string, value: Json): string => `\`${attribute} = ${inlineValue(value)}\``;

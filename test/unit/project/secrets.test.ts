@@ -145,7 +145,7 @@ describe("a secret value", () => {
       "fails, and prints the secret to both streams",
       { command: ["pass"] },
       { failure: "ended with exit code 2", stdout: `${SECRET}\n`, stderr: `no ${SECRET}\n` },
-      "It ended with exit code 2. The end of its standard error:\nno (secret)",
+      "It ended with exit code 2. Last lines of standard error:\nno (secret)",
     ],
   ])("is refused when its source %s", async (_, source, end, detail) => {
     const { dir, read } = await reader({ env: { EMPTY: "", BYTES: `${SECRET}\uFFFD` } }, end);

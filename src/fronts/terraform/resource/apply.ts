@@ -46,18 +46,18 @@ import { takeOver } from "./take-over.ts";
 interface ApplyQuestion {
   readonly prior: JsonObject | null;
   readonly planned: ValueObject;
-  /** Holds the write-only values. */
+  /** Configuration values, with the write-only values. */
   readonly config: ValueObject;
   readonly mark: Mark;
-  /** Aborted when Terraform gives up the call: nothing new is begun. */
+  /** Aborted when Terraform cancels the call. The provider then starts no new request. */
   readonly cancelled?: AbortSignal;
 }
 
 /**
- * Creates or changes one object. Terraform taints an object whose create fails and recreates it with the next apply, which
- * would be a second order. So once an object was created, each failure is a warning, and the state gets what is known of the
- * object, with a mark for the rest. Only a webhook whose secret is lost is tainted, and a create without a known outcome, which
- * the next apply settles instead (pending.ts).
+ * Creates or changes one object. Terraform taints an object whose create fails, and the next apply recreates the object: a
+ * second order. Therefore, each failure after a create is a warning, and the state receives the known attributes with a mark
+ * for the missing steps. Exceptions: a webhook without its secret is tainted, and so is a create without a known outcome. The
+ * next apply completes that create (pending.ts).
  */
 export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: ProviderScope): Promise<Answer> {
   const { replacing: _, plan: __, settles: ___, creates: ____, ...mark } = asked.mark;
@@ -68,7 +68,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   const declared = declaredIn(kind, config);
   const recorded = prior === null ? undefined : recordedAs(kind, prior, mark);
   const existing = isPendingCreate(recorded) ? undefined : recorded;
-  // A pending request of another host would be sent a second time here.
+  // At another host, a pending request would create a second object.
   if (mark.host !== undefined && mark.host !== scope.session.host)
     return refuse(otherHost(kind, prior ?? {}, "changed"));
   const name = nameOf(kind, declaredIn(kind, planned));
@@ -77,7 +77,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     const refused = checkOrder(kind, declared, undefined, scope.session);
     if (refused.length > 0) return refuse(...refused);
   }
-  // Two resources may become equal only now, when all values are known.
+  // Two resources may become equal only now, because all values are known.
   const other = existing === undefined ? scope.claim(owner, kind, name, planned) : undefined;
   if (other !== undefined) return refuse(duplicate(kind, THIS, other));
   const { entry, elsewhere } = existing === undefined ? await activeEntry(kind, name, scope) : {};
@@ -126,7 +126,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
     await dropReplacing(kind, name, scope.session.entries);
     const marked = markOf(kind, question, attributes, withoutRequests(latest.resource?.private ?? mark));
     const kept = { ...marked, ...origin(kind, attributes, mark, existing === undefined ? name : mark.made, scope) };
-    // A failure is not reported as waiting as well.
+    // Report a failure only once, not also as waiting.
     const phase = kind.phase?.(attributes, scope.session.settings);
     const open =
       phase === "unknown" ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept, phase !== "pending");
@@ -144,7 +144,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   }
 }
 
-/** Origin of an object, for its mark: the host, the account, and the name under which it was created here. */
+/** Returns the origin of an object for its mark: host, account, and the name of its create. */
 function origin(
   kind: Kind,
   attributes: JsonObject,
@@ -164,12 +164,12 @@ function changeOf(
   settings: ReadSettings,
 ): Change {
   const existing = isPendingCreate(before) ? undefined : before;
-  // Deferred attributes keep their recorded value, also at an unknown status. A create omits them.
+  // Deferred attributes keep their recorded value, even if the status is unknown. A create omits them.
   const phase = existing === undefined ? "pending" : (kind.phase?.(existing.attributes, settings) ?? "live");
   const value = (name: string, change: string | undefined): Value => {
     const wanted = planned[name] ?? null;
     const waits = phase === "unknown" ? change === "in-place" : kind.deferred?.(phase)?.includes(name);
-    // An attribute that is no longer declared has nothing to wait for.
+    // An undeclared attribute has no value to wait for.
     return waits && wanted !== null ? (existing?.attributes[name] ?? null) : wanted;
   };
   const own: ValueObject = Object.fromEntries(
@@ -190,14 +190,14 @@ function changeOf(
     reasons: [],
     deferred: [],
     private: mark,
-    // Ignore lookalikes, as the plan does. Domains have no list that the plan could have read.
+    // Ignore lookalikes, as the plan does. Domains have no list for the plan.
     ...(kind.creation !== "blind" && { anyway: true }),
     dependsOn: [],
     requests: 1,
   };
 }
 
-/** The answer for an object that exists. Terraform requires known planned values to stay as they were planned. */
+/** Returns the answer for an existing object. Terraform requires that known planned values do not change. */
 function settled(
   kind: Kind,
   { planned }: ApplyQuestion,
@@ -210,7 +210,7 @@ function settled(
   for (const { name, meta } of attributesOf(kind)) {
     const wanted = planned[name] ?? null;
     const got = values[name] ?? null;
-    // Write-only attributes are null, whatever was planned.
+    // Terraform requires null for write-only attributes.
     if (meta.writeOnly || hasUnknown(wanted)) continue;
     const isReported = mark.waiting?.includes(name) || Object.hasOwn(mark.shown ?? {}, name);
     if (!equal(wanted, got) && got !== null && !isReported) odd.push(name);
@@ -223,7 +223,7 @@ function settled(
   };
 }
 
-/** Declared attributes that are not done: they wait until the object is live, or until the next apply. */
+/** Returns the pending declared attributes: they wait until the object is live, or until the next apply. */
 function undone(kind: Kind, { planned, config }: ApplyQuestion, attributes: JsonObject): string[] {
   const declared = declaredIn(kind, config);
   return attributesOf(kind).flatMap(({ name, meta }) => {
@@ -233,12 +233,12 @@ function undone(kind: Kind, { planned, config }: ApplyQuestion, attributes: Json
   });
 }
 
-/** The mark after a change: it names what is declared and not done, because Terraform's state has the declared values. */
+/** Returns the mark after a change. It names the pending attributes, because Terraform's state contains the declared values. */
 function markOf(kind: Kind, question: ApplyQuestion, attributes: JsonObject, mark: PrivateMark): Mark {
   const { planned, prior } = question;
   const { waiting: earlier = [], ...rest } = mark;
   const now = undone(kind, question, attributes);
-  // Drop the attributes of this change: they are done, no longer declared, or deferred again.
+  // Remove the attributes of this change: they are complete, undeclared, or deferred again.
   const left = earlier.filter((name) => equal(prior?.[name], planned[name]));
   const waiting = [...new Set([...left, ...now])];
   return waiting.length > 0 ? { ...rest, waiting } : rest;
@@ -247,9 +247,9 @@ function markOf(kind: Kind, question: ApplyQuestion, attributes: JsonObject, mar
 const isLost = ({ code, severity }: Diagnostic) => code === "secret.lost" && severity === "error";
 
 /**
- * The answer to a failure. If an object was created, it has only warnings: no paid object is tainted. If an object may have been
- * created, it is an error: Terraform taints the instance, and the next apply settles it.
- * @param before the object before the change, and the create that the change settles.
+ * Returns the answer to a failure. If an object was created, the answer has only warnings, so that no paid object is tainted. If an
+ * object may have been created, the answer is an error: Terraform taints the instance, and the next apply completes the create.
+ * @param before the object before the change, and the pending create that the change completes.
  */
 function failed(
   kind: Kind,
@@ -268,7 +268,7 @@ function failed(
   },
   scope: ProviderScope,
 ): Answer {
-  // The destroy leg took the pending create out of the state: it goes back.
+  // The destroy leg removed the pending create from the state: restore it.
   const isReturned = question.prior === null && !latest.isDropped;
   const resource = latest.resource ?? (isReturned ? pending : undefined);
   if (!(error instanceof HostformError) && resource === undefined) throw error;
@@ -277,7 +277,7 @@ function failed(
       ? explain(kind, labelOf(kind, question.planned), declaredIn(kind, question.config) as JsonObject, error)
       : failureOf(error);
   if (existing !== undefined) {
-    // Terraform keeps the state of a failed update, and taints nothing.
+    // After a failed update, Terraform keeps the state and taints no object.
     const { attributes, private: kept } = resource ?? existing;
     const state = withProviderAttributes(kind, attributes, question.prior ?? {}) as JsonObject;
     return { state, mark: withoutRequests(kept), diagnostics: reported };
@@ -288,14 +288,14 @@ function failed(
     return question.prior === null || !latest.isDropped ? left : { ...left, ...forgotten(question) };
   }
   const isPending = isPendingCreate(resource);
-  // Also of a pending create: hostform, which may finish it, would take everything in the state as done.
+  // Mark a pending create too: hostform may complete it, and treats unmarked attributes as applied.
   const recordedMark = isPending ? resource.private : withoutRequests(resource.private);
   const mark = markOf(kind, question, resource.attributes, recordedMark);
   const kept = { ...mark, ...origin(kind, resource.attributes, mark, name, scope) };
   const answer = settled(kind, question, resource.attributes, kept, []);
-  // Terraform taints only after a failed create: a failure when finishing one later is an error, so that CI fails.
+  // Terraform taints only after a failed create. A failure in a later completion is an error, so that CI fails.
   const isNew = question.prior === null;
-  // A webhook without its secret is free and useless: as it is tainted, the next apply replaces it.
+  // A webhook without its secret is free and useless: Terraform taints it, and the next apply replaces it.
   if (returnsSecretOnce(kind, resource.attributes) && reported.some(isLost)) {
     const diagnostics = reported.map((each) => (isLost(each) ? secretLost(each, isNew) : each));
     return { ...answer, mark: { ...kept, ...(isNew && { lost: true }) }, diagnostics };
@@ -310,10 +310,10 @@ function failed(
   return undoneBy(isNew ? "create" : "update", reported, { ...answer, diagnostics: [incomplete] });
 }
 
-/** Terraform accepts no null after an update that failed: without id and mark, the next refresh drops the instance. */
+/** Terraform accepts no null after a failed update. Without id and mark, the next refresh removes the instance. */
 const forgotten = ({ prior, mark }: ApplyQuestion) => ({ state: { ...prior, id: null }, mark: withoutRequests(mark) });
 
-/** Adds failures to an answer: after a create the object waits; after an update they are errors, so that the run fails. */
+/** Adds failures to an answer. After a create the object waits; after an update the failures are errors, so that the run fails. */
 const undoneBy = (operation: "create" | "update", failures: readonly Diagnostic[], answer: Answer): Answer =>
   operation === "create"
     ? { ...answer, waiting: failures }

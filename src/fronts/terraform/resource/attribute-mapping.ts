@@ -1,5 +1,5 @@
 /**
- * Maps Terraform's values of a resource, its attributes and its private mark, to those of the lifecycle, and back.
+ * Maps the attributes and the private mark of Terraform to the values of the lifecycle, and back.
  */
 import { type Kind, kinds, namedByDomain } from "../../../core/kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../../../core/lifecycle/index.ts";
@@ -20,8 +20,8 @@ import { problem, refuse } from "../messages.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 
 /**
- * A kind for Terraform, which sends no address: the name of an order is its `reference` or, without one, its domain. An order
- * that has neither needs a `reference`.
+ * Returns a kind for Terraform, which sends no address: the name of an order is its `reference` or its domain. An order
+ * without a domain needs a `reference`.
  */
 export function terraformKind(type: string): Kind {
   return byDomain.get(type) ?? refuse(problem("internal/absent", { what: `resource ${type}` }));
@@ -29,33 +29,33 @@ export function terraformKind(type: string): Kind {
 
 const byDomain = new Map([...kinds.values()].map((kind) => [kind.type, namedByDomain(kind)]));
 
-/** The name of the object in messages, to which Terraform adds the address. */
+/** Name of the object in messages. Terraform adds the address. */
 export function labelOf(kind: Kind, attributes: ValueObject): string {
   const name = [kind.words.name, "reference", "id"].find((each) => typeof attributes[each] === "string");
   return name === undefined ? `this ${kind.noun}` : `${kind.noun} ${String(attributes[name])}`;
 }
 
-/** `service 1003 (www.acme.example)`. */
+/** Returns for example `service 1003 (www.acme.example)`. */
 export function named(kind: Kind, attributes: JsonObject): string {
   const { id } = attributes;
   const name = attributes[kind.words.name];
   return `${kind.noun} ${String(id)}${typeof name === "string" && name !== id ? ` (${openUrl(name)})` : ""}`;
 }
 
-/** The name of its entry, with its parent; undefined when nothing distinguishes it from others (yet). */
+/** Returns the name of the entry, with its parent. Undefined if no known value distinguishes the object from other objects. */
 export function nameOf(kind: Kind, attributes: ValueObject): string | undefined {
   const name = kind.creation === "keyed" ? kind.orderReference?.(attributes) : kind.naturalKey(attributes);
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
   return name === undefined || parent === undefined ? name : `${String(parent)} ${name}`;
 }
 
-/** The declared attributes of the kind, without those that only the provider has (`timeouts`). */
+/** Returns the declared attributes of the kind, without attributes of the provider (`timeouts`). */
 export function declaredIn(kind: Kind, config: ValueObject): ValueObject {
   const given = attributesOf(kind).filter(({ name }) => config[name] !== null && config[name] !== undefined);
   return Object.fromEntries(given.map(({ name }) => [name, config[name] as Value]));
 }
 
-/** A recorded object for the lifecycle. */
+/** Returns a recorded object for the lifecycle. */
 export function recordedAs(kind: Kind, state: JsonObject, mark: PrivateMark): ResourceState {
   return {
     address: labelOf(kind, state),
@@ -68,15 +68,15 @@ export function recordedAs(kind: Kind, state: JsonObject, mark: PrivateMark): Re
   };
 }
 
-/** Attributes of the kind, with those that only the provider has from `source`. */
+/** Returns the attributes of the kind, with the provider's attributes from `source`. */
 export function withProviderAttributes(kind: Kind, attributes: ValueObject, source: ValueObject): ValueObject {
   const own = new Set(attributesOf(kind).map(({ name }) => name));
   return { ...Object.fromEntries(Object.entries(source).filter(([name]) => !own.has(name))), ...attributes };
 }
 
 /**
- * Planned values as Terraform accepts them: a declared value as it is declared, or as it was before where both mean the same.
- * @returns also the names of attributes that had to be set back to the declared value.
+ * Returns planned values that Terraform accepts: the declared value, or the earlier value with the same meaning.
+ * @returns also the names of the attributes that were reset to the declared value.
  */
 export function conform(
   kind: Kind,
@@ -95,7 +95,7 @@ export function conform(
       values[name] = declared;
       if (!hasUnknown(declared)) overruled.push(name);
     } else if (declared === null && now !== null && !schemaOf(kind).attributes[name]?.computed) {
-      // An attribute that only a declaration sets, and that is no longer declared: the coupon of a placed order.
+      // Only a declaration sets this attribute, and it is no longer declared. Example: the coupon of a placed order.
       values[name] = null;
     }
   }
@@ -103,8 +103,8 @@ export function conform(
 }
 
 /**
- * Attributes whose values no message repeats: secrets, and free maps. Terraform hides values that the user marked as sensitive
- * in its own output, but not in diagnostics, and does not send the mark to the provider.
+ * Attributes whose values appear in no message: secrets and free maps. Terraform redacts sensitive values in its own output,
+ * but not in diagnostics, and does not send the sensitive mark to the provider.
  */
 export function hiddenNames(kind: Kind): string[] {
   const { attributes } = schemaOf(kind);
@@ -113,72 +113,72 @@ export function hiddenNames(kind: Kind): string[] {
   );
 }
 
-/** A value for a message. */
+/** Formats a value for a message. */
 export function shownValue(kind: Kind, name: string, value: Value): string {
   return hiddenNames(kind).includes(name) ? "(not shown)" : JSON.stringify(value);
 }
 
-/** An object that another one replaces. */
+/** An object that a create replaces. */
 export interface Replaced {
   readonly id: string;
-  /** The name of its order. */
+  /** Name of its order. */
   readonly name?: string;
-  /** Its deletion_policy is `prevent`. */
+  /** True if its deletion_policy is `prevent`. */
   readonly prevented?: true;
 }
 
 /**
- * What Terraform keeps for the provider beside the attributes (`private`): the lifecycle's mark, in the form in which
- * hostform's own state has it, so that a state passes from one to the other.
+ * Private data of a resource in Terraform (`private`): the lifecycle's mark, in the format of hostform's own state, so that
+ * a state can move from Terraform to hostform and back.
  */
 export interface Mark extends PrivateMark {
-  /** The name under which the provider created it (of an order, that of its Idempotency-Key). */
+  /** Name of the provider's create. For an order, the Idempotency-Key is derived from this name. */
   readonly made?: string;
-  /** The host that the id belongs to (a digest of its address). */
+  /** Digest of the URL of the id's host. */
   readonly host?: string;
-  /** The create returned no one-time secret: Terraform has marked it as tainted, unless the user untainted it. */
+  /** The create returned no one-time secret. Terraform has marked the resource as tainted, unless the user untainted it. */
   readonly lost?: true;
-  /** Live values of the attributes that an import withholds: null in Terraform's state. */
+  /** Live values of the attributes that an import withholds. These attributes are null in Terraform's state. */
   readonly undeclared?: JsonObject | undefined;
-  /** In a plan only: the object that a create replaces, if this becomes a replacement. */
+  /** In a plan only: the replaced object, if the plan becomes a replacement. */
   readonly replacing?: Replaced;
-  /** In a plan only: the id of the plan, which Terraform passes to the destroy. */
+  /** In a plan only: the id of the plan. Terraform passes this id to the destroy. */
   readonly plan?: string;
-  /** In a plan only: the thing that a planned create makes, and its parent. The destroy leg at the same address gets it. */
+  /** In a plan only: natural key and parent of a planned create. The destroy leg at the same address receives them. */
   readonly creates?: { readonly thing: string; readonly parent?: string | undefined };
-  /** In a plan only: the pending create that a planned create settles, with its name. The destroy leg of the instance gets it. */
+  /** In a plan only: the pending create that a planned create completes, with its name. The destroy leg of the instance receives it. */
   readonly settles?: { readonly name: string | undefined; readonly mark: PrivateMark };
 }
 
 /** Answer to Terraform about an object. */
 export interface Answer {
-  /** Null: there is no object, and Terraform may create it. */
+  /** Null: the object does not exist, and Terraform may create it. */
   readonly state: JsonObject | null;
   readonly mark: Mark;
   readonly diagnostics: readonly Diagnostic[];
-  /** Failures after which the object waits for the next apply. Terraform gets warnings: after an error it would recreate the object. */
+  /** Failures that the next apply retries. Terraform receives warnings, because it would recreate the object after an error. */
   readonly waiting?: readonly Diagnostic[];
 }
 
-/** Attributes for the core: a pending create has no id. */
+/** Returns attributes for the core: a pending create has no id. */
 export const withoutPendingId = <T extends ValueObject>(attributes: T): T =>
   attributes.id === PENDING_CREATE ? { ...attributes, id: null } : attributes;
 
-/** The same for Terraform. */
+/** Returns attributes for Terraform. */
 export const withPendingId = <T extends ValueObject>(attributes: T, { pending }: PrivateMark): T =>
   pending !== undefined && attributes.id == null ? { ...attributes, id: PENDING_CREATE } : attributes;
 
-// An import withholds the value of an attribute that a declaration takes control of. Terraform writes generated configuration from
-// its state, and a generated `suspended = false` would end each later suspension by the host. The attribute is null in the state
-// until it is declared, and the mark has its live value for the core.
+// An import withholds the value of an attribute if a declaration would take control of the attribute. Terraform generates
+// configuration from its state, and a generated `suspended = false` would end each later suspension by the host. The attribute is
+// null in the state until it is declared, and the mark contains its live value for the core.
 
-/** The attributes that an import withholds: requests change them, and the API gives a value when none is declared. */
+/** Attributes that an import withholds: requests change them, and the API sets a default for them. */
 export const withheldByImport = (kind: Kind): readonly string[] =>
   attributesOf(kind).flatMap(({ name, meta: { change, computed, writeOnly } }) =>
     change === "in-place" && computed && !writeOnly ? [name] : [],
   );
 
-/** The names that stay withheld: null in Terraform's state, and not declared. */
+/** Returns the withheld names: null in Terraform's state, and undeclared. */
 export function stillWithheld(
   { undeclared = {} }: Mark,
   state: ValueObject | null,
@@ -188,7 +188,7 @@ export function stillWithheld(
   return Object.keys(undeclared).filter((name) => (state[name] ?? null) === null && (config[name] ?? null) === null);
 }
 
-/** An answer for Terraform: the values of these names go into the mark. */
+/** Returns an answer for Terraform, and moves the values of these names into the mark. */
 export function withheld(state: JsonObject | null, mark: Mark, names: readonly string[]) {
   const { undeclared: _, ...rest } = mark;
   if (state === null || names.length === 0) return { state, mark: rest };
@@ -196,13 +196,13 @@ export function withheld(state: JsonObject | null, mark: Mark, names: readonly s
   return { state: withNull(state, names), mark: { ...rest, undeclared } };
 }
 
-/** A plan for Terraform: what is withheld stays null. */
+/** Returns a plan for Terraform. Withheld attributes stay null. */
 export const withNull = <T extends ValueObject>(values: T, names: readonly string[]): T => ({
   ...values,
   ...Object.fromEntries(names.map((name) => [name, null])),
 });
 
-/** The core's form of a state or a plan. */
+/** Returns a state or a plan in the core's format. */
 export function withUndeclared<T extends ValueObject>(values: T, { undeclared = {} }: Mark): T {
   const given = Object.entries(undeclared).filter(([name]) => (values[name] ?? null) === null);
   return given.length === 0 ? values : { ...values, ...Object.fromEntries(given) };

@@ -1,4 +1,4 @@
-/** The policy of a run in Terraform, which shows one resource after the other: facts add up as long as the process lives. */
+/** Policy of a Terraform run. Terraform sends one resource per call, so facts accumulate during the process. */
 import path from "node:path";
 import { read } from "../../../core/files/index.ts";
 import { type Kind, wordsOf } from "../../../core/kinds/kind.ts";
@@ -31,13 +31,13 @@ import {
 import { labelOf } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
-/** One planned or applied change, as a call of Terraform shows it. */
+/** One planned or applied change, as a call of Terraform describes it. */
 export interface Asked {
   readonly prior: JsonObject | null;
-  /** Null: it is destroyed. */
+  /** Null: the change destroys the object. */
   readonly planned: ValueObject | null;
   readonly isReplacement: boolean;
-  /** Terraform plans, and applies later or never. */
+  /** True in a plan. Terraform applies the change later or never. */
   readonly isLater: boolean;
 }
 
@@ -51,7 +51,7 @@ export class Enforcement {
   readonly #policies: readonly Policy[];
   readonly #author: string | null;
   readonly #clock: Clock;
-  /** Changes by their natural keys, each with its label in messages. */
+  /** Labels of changes, by natural key. */
   readonly #changes = new Map<string, { readonly change: Change; readonly label: string }>();
   #count = 0;
 
@@ -62,8 +62,8 @@ export class Enforcement {
   }
 
   /**
-   * Reads the files of HOSTFORM_POLICY. @returns undefined if it names none.
-   * @throws HostformError `policy.invalid`; `policy.unsupported` for what cannot be enforced on one resource after the other.
+   * Reads the files of HOSTFORM_POLICY. @returns undefined if the variable names no file.
+   * @throws HostformError `policy.invalid`; `policy.unsupported` for rules that need more than one resource.
    */
   static async open(env: EnvVars, folder: string, clock: Clock): Promise<Enforcement | undefined> {
     const files = policyFiles(env);
@@ -81,12 +81,12 @@ export class Enforcement {
     return new Enforcement(policies, authorOf(env), clock);
   }
 
-  /** Judges a change, with all that this process has seen before it. */
+  /** Evaluates a change together with all earlier changes of this process. */
   async judge(kind: Kind, asked: Asked, scope: ProviderScope): Promise<Diagnostic[]> {
     const change = await changeOf(kind, asked, scope);
     if (change === undefined) return [];
     const thing = asked.planned === null ? String(asked.prior?.id) : kind.naturalKey(asked.planned);
-    // Two changes without a natural key count as two.
+    // Changes without a natural key always count separately.
     const key = JSON.stringify([kind.type, asked.planned === null, thing ?? ++this.#count]);
     this.#changes.set(key, { change: { ...change, address: key }, label: change.address });
     const facts = changeFacts({ changes: [...this.#changes.values()].map((one) => one.change) });
@@ -98,14 +98,14 @@ export class Enforcement {
       .map(({ address: _, ...verdict }) => diagnosticOf(verdict));
   }
 
-  /** Refuses a change that is applied now. @throws HostformError `policy.denied`: no request was sent. */
+  /** Rejects an applied change. @throws HostformError `policy.denied`: no request was sent. */
   async require(kind: Kind, asked: Omit<Asked, "isLater">, scope: ProviderScope): Promise<void> {
     const denied = (await this.judge(kind, { ...asked, isLater: false }, scope)).filter(isError);
     if (denied.length > 0) throw new HostformError(denied);
   }
 }
 
-/** The parts of a policy that cannot be enforced here. */
+/** Returns the rules that the provider cannot enforce. */
 function partsOf({ file, rules }: Policy): (readonly [what: string, why: string])[] {
   const whole = POLICY_RULES.filter((rule) => rules[rule] !== undefined && WHOLE[rule] !== undefined);
   const scoped = rules.scopes?.some(({ files, clients }) => (files ?? clients) !== undefined);
@@ -115,7 +115,7 @@ function partsOf({ file, rules }: Policy): (readonly [what: string, why: string]
   ];
 }
 
-/** The change as the core describes one; undefined if nothing changes. */
+/** Returns the change for the core. Undefined if the call changes no value. */
 async function changeOf(
   kind: Kind,
   { prior, planned, isReplacement }: Asked,

@@ -1,5 +1,5 @@
 /**
- * The entry of an object that a plan creates, and its use: adopt, refuse, or merge into the state.
+ * Entry of a planned object, and its use: adopt, reject, or merge into the state.
  */
 import { importIdOf, type Kind, type Remote } from "../../../core/kinds/kind.ts";
 import {
@@ -31,9 +31,9 @@ import { mayPassOn } from "./handover.ts";
 import type { Owner, ProviderScope } from "./provider-scope.ts";
 
 /**
- * Returns the entry of a name. Removes an entry of another state whose object has ended.
- * @returns `elsewhere` where it was created, or begun, for another state (folder, workspace, backend).
- * @throws ApiError when the account cannot be read.
+ * Returns the entry of a name. Removes an entry of another state if its object has ended.
+ * @returns `elsewhere` if another state (folder, workspace, backend) created the object or sent its create.
+ * @throws ApiError if the account cannot be read.
  */
 export async function activeEntry(
   kind: Kind,
@@ -43,7 +43,7 @@ export async function activeEntry(
   const { entries } = scope.session;
   const entry = await entries.get(kind.type, name);
   if (entry === undefined || entry.resolved === "absent") return {};
-  // An entry that a refresh of the same moment has not removed yet.
+  // A concurrent refresh has not removed this entry yet.
   if (!entry.handed && !isPendingCreate(entry) && (await isHeldHere(kind, entry, scope))) return {};
   const elsewhere = refusalOf(kind, entry, scope.session);
   if (elsewhere === undefined) return { entry };
@@ -53,27 +53,27 @@ export async function activeEntry(
   return {};
 }
 
-/** This state has recorded the object of an entry since, at an address that may give it up. */
+/** Returns true if this state has recorded the object since, at an address that may release the object. */
 async function isHeldHere(kind: Kind, { place, attributes, answered }: Entry, { holdings, session }: ProviderScope) {
   if (place !== session.place) return false;
   const holder = await holdings.findHolder(kind, { id: String(attributes.id), attributes });
-  // The run that made the object may have been killed before Terraform recorded it.
+  // The creating run may have been killed before Terraform recorded the object.
   return holder !== undefined && (holder.isShown || (mayPassOn(kind) && answered === true));
 }
 
-/** Why this run may not use an entry. */
+/** Returns the reason why this run may not use an entry. */
 function refusalOf(kind: Kind, entry: Entry, { place, self }: ProviderSession): Diagnostic | undefined {
   const { owner = self.mark, answered } = entry;
   const isHere = entry.place === undefined || entry.place === place;
-  // The create leg settles a pending create, whether the state has its intent or lost it.
+  // The create leg completes a pending create, even if the state has lost the intent.
   if (!isHere || (answered && !isPendingCreate(entry))) return foreign(kind, entry, isHere);
   return owner !== self.mark && self.isRunning(owner) ? busy(entry) : undefined;
 }
 
 /**
- * The object of an entry as the account shows it. One that it does not show may still exist: the API may have no way to read
- * the kind, and a list may not have a new object yet.
- * @throws ApiError when the account cannot be read.
+ * Returns the object of an entry as the account shows it. An object that the account does not show may still exist: some kinds
+ * have no read request, and a list may not contain a new object yet.
+ * @throws ApiError if the account cannot be read.
  */
 async function findEntryObject(
   kind: Kind,
@@ -86,7 +86,7 @@ async function findEntryObject(
   return { found, hasEnded: isReadable && !isJustCreated(mark, session.settings, account.hostNow()) };
 }
 
-/** The lock of the state keeps out neither a second alias nor a run with `-lock=false`. */
+/** The state lock excludes neither a second alias nor a run with `-lock=false`. */
 export const busy = ({ address }: Entry): Diagnostic => problem("config.duplicate/running", { address });
 
 function foreign(kind: Kind, entry: Entry, isHere: boolean): Diagnostic {
@@ -97,7 +97,7 @@ function foreign(kind: Kind, entry: Entry, isHere: boolean): Diagnostic {
   return problem(isHere ? "plan.exists/here" : "plan.exists/elsewhere", { address, noun: kind.noun, id, object });
 }
 
-/** Values that only one answer contains (a secret), and the attributes that show for which change: no later read has them. */
+/** Values from a single response (a secret), and the attributes that identify its change. No later read returns them. */
 export function shownOnce(kind: Kind, attributes: JsonObject): JsonObject {
   const names = attributesOf(kind).filter(({ meta: { unreadable, change } }) => {
     return unreadable && (change === undefined || change === "in-place");
@@ -106,8 +106,8 @@ export function shownOnce(kind: Kind, attributes: JsonObject): JsonObject {
 }
 
 /**
- * The recorded attributes, with the one-time secrets of an entry that Terraform could not record. A state that has changed since
- * the entry was begun is newer, and stays as it is.
+ * Returns the recorded attributes, with the one-time secrets of an unrecorded entry. A state that changed after the entry was
+ * created is newer, and stays unchanged.
  */
 export function mergeEntry(kind: Kind, state: JsonObject, entry: Entry | undefined): JsonObject {
   if (entry === undefined || typeof state.id !== "string" || entry.attributes.id !== state.id) return state;
@@ -117,14 +117,14 @@ export function mergeEntry(kind: Kind, state: JsonObject, entry: Entry | undefin
 }
 
 /**
- * Returns true if Terraform's state has everything that an entry is kept for, or is newer. The entry of a create that replaces the
- * recorded object is kept for that create.
+ * Returns true if Terraform's state contains all data of an entry, or is newer. The entry of a replacing create stays for
+ * that create.
  */
 export function isRecorded(kind: Kind, state: JsonObject, entry: Entry): boolean {
   const { attributes, private: recorded } = entry;
   const { pending } = recorded;
   if (pending !== undefined) {
-    // The entry stays until the create is settled: the create leg finds it there.
+    // Keep the entry until the create leg has completed the create.
     if (state.id === null) return false;
     return !pending.known?.includes(String(state.id));
   }
@@ -133,8 +133,8 @@ export function isRecorded(kind: Kind, state: JsonObject, entry: Entry): boolean
 
 /**
  * Adopts the object that an earlier process created and Terraform could not record.
- * @returns undefined when it is gone and may be created again. @throws HostformError when the declaration has changed since,
- *   when it is paid for and gone, or when another resource of this state has it.
+ * @returns undefined if the object no longer exists and may be created again. @throws HostformError if the declaration has changed
+ *   since, if a paid object no longer exists, or if another resource of this state manages it.
  */
 export async function adoptEntry(
   resource: Owner,
@@ -165,7 +165,7 @@ export async function adoptEntry(
 const notedValue = ({ attributes }: ResourceState, name: string): Json => attributes[name] ?? null;
 
 /**
- * A declaration that changed since an interrupted run: what that run requested is finished first, as it was.
+ * Rejects a declaration that changed since an interrupted run: the request of that run is completed first, unchanged.
  * @throws HostformError `plan.exists`.
  */
 export function refuseEdited(kind: Kind, noted: ResourceState, planned: ValueObject): void {

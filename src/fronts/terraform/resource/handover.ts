@@ -1,9 +1,9 @@
 /**
  * Objects that change their address in one run: a swap, a shifted `count` list, a rename without a `moved` block. Terraform plans a
- * destroy at one address and a create at another, in no order. The plan notes such pairs in the store under its own id, which Terraform
- * passes to the destroy. The apply then sends neither a DELETE nor a POST if the object is what the create declares. A create that
- * comes first takes the object over with what the note has. A destroy that comes first waits for it where it can, so that an
- * interruption takes no object out of the state.
+ * destroy at one address and a create at another, in any order. The plan records such pairs in the store under its own id, and Terraform
+ * passes this id to the destroy. If the object matches the create, the apply sends neither a DELETE nor a POST. An early create
+ * adopts the object with the data of the record. An early destroy waits for the create where possible, so that an interruption
+ * removes no object from the state.
  */
 import type { Kind } from "../../../core/kinds/kind.ts";
 import {
@@ -30,25 +30,25 @@ import { problem, refuse } from "../messages.ts";
 import { type Activity, Arrivals } from "./activity.ts";
 import { type Mark, named, nameOf, recordedAs } from "./attribute-mapping.ts";
 
-/** The part of the destroy, or of the create that came before it. It may fail: `done` is false then. */
+/** The destroy, or the create before the destroy. `done` is false if it failed. */
 interface Leg {
   readonly is: "taken" | "handed";
   readonly done: Promise<boolean>;
 }
 
-/** Destroys that wait long at the same time. Terraform works on ten instances, if `-parallelism` does not say otherwise. */
+/** Maximum number of destroys that wait long at the same time. By default, Terraform processes ten instances concurrently. */
 const MOST_WAITING = 4;
 
-/** Notes keep this number of plans. */
+/** Number of plans that records keep. */
 const PLANS = 20;
 
-/** A saved plan may be applied this long after it was made, in milliseconds, although a later plan has other declarations. */
+/** Time limit for applying a saved plan after a later plan with other declarations, in milliseconds. */
 const SAVED_MS = 24 * 3_600_000;
 
-/** The plan of a removal waits this long for a create of the same thing, in milliseconds. */
+/** Time for which the plan of a removal waits for a create of the same object, in milliseconds. */
 const CREATE_MS = 500;
 
-/** The API can delete an object of the kind, so that Terraform may plan a destroy and a create of the same thing. */
+/** Returns true if the API can delete objects of the kind, so that Terraform may plan a destroy and a create of the same object. */
 export const mayPassOn = (kind: Kind): boolean => kind.removal === "delete";
 
 const typeOf = ({ type }: Kind, what: "passed" | "taken") => `${type} ${what}`;
@@ -60,38 +60,38 @@ const keyOf = (kind: Kind, attributes: JsonObject) => objectKey("default", kind,
 
 type Session = Pick<ProviderSession, "clock" | "entries" | "holdings" | "place" | "self" | "stop">;
 
-/** Parts of a scope that hand-overs need. */
+/** Parts of a scope that transfers need. */
 interface Scope {
   readonly session: Session;
   readonly activity: Activity;
-  /** Id of the plan that this process applies, as soon as a change has named it. */
+  /** Id of the plan that this process applies. Undefined until a change names the plan. */
   readonly plan: string | undefined;
 }
 
 export class Handovers {
   readonly #scope: Scope;
-  /** Creates that are planned, and the object that each one replaces at its own address. */
+  /** Planned creates, each with the id of the object at its own address. */
   readonly #creates = new Map<string, { readonly planned: ValueObject; readonly replaces: string | undefined }>();
   readonly #said = new Set<string>();
   readonly #arrivals = new Arrivals();
-  /** Objects that instances give up, by natural key. */
+  /** Objects that instances release, by natural key. */
   readonly #leaving = new Map<string, readonly [kind: Kind, object: ResourceState]>();
   readonly #legs = new Map<string, Leg>();
   /** Destroys that wait for the create of another instance, by natural key. */
   readonly #waiting = new Map<string, { readonly creates: string | undefined; come(): void }>();
   #mostWaiting = MOST_WAITING;
-  /** Terraform has begun nothing for a while: those that wait may have all its places. */
+  /** Set when Terraform has started no instance for a while: the waiting destroys may occupy all its workers. */
   #isCrowded = false;
-  /** Instances that still have an object of an interrupted run. */
+  /** Instances that still contain an object of an interrupted run. */
   readonly #left = new Map<string, number>();
-  /** Notes are changed one after the other. */
+  /** Queue of changes of records. */
   #noting: Promise<unknown> = Promise.resolve();
 
   constructor(scope: Scope) {
     this.#scope = scope;
   }
 
-  /** A create is planned. @param replaces id of the object at its own address. */
+  /** Registers a planned create. @param replaces id of the object at its own address. */
   async planCreate(kind: Kind, planned: ValueObject, replaces: string | undefined): Promise<readonly Diagnostic[]> {
     const thing = thingKey("default", kind, planned);
     if (thing === undefined) return [];
@@ -100,14 +100,14 @@ export class Handovers {
     return this.#pair(thing);
   }
 
-  /** Another instance plans to create what this object is. */
+  /** Returns true if another instance plans a create that matches this object. */
   isWanted(kind: Kind, attributes: JsonObject): boolean {
     const thing = thingKey("default", kind, attributes) ?? "";
     const create = this.#creates.get(thing);
     return mayPassOn(kind) && create !== undefined && create.replaces !== attributes.id;
   }
 
-  /** Returns true if an instance plans to create what this object is, now or in a moment: Terraform plans a removal and a create in no order. */
+  /** Returns true if an instance plans a create that matches this object, now or within a short time: Terraform plans in any order. */
   async isMade(kind: Kind, attributes: JsonObject): Promise<boolean> {
     const thing = thingKey("default", kind, attributes);
     if (thing === undefined) return false;
@@ -115,7 +115,7 @@ export class Handovers {
     return this.#creates.has(thing);
   }
 
-  /** An instance gives up its object. An object whose secret is lost is of no use to another instance. */
+  /** Registers a released object. An object without its secret is useless for another instance. */
   async planLeaving(kind: Kind, object: ResourceState, { lost }: Mark): Promise<readonly Diagnostic[]> {
     const thing = thingKey("default", kind, object.attributes);
     if (!mayPassOn(kind) || thing === undefined || lost) return [];
@@ -124,16 +124,16 @@ export class Handovers {
   }
 
   /**
-   * A create of this plan is what an object of the state is. Until its instance gives it up, the plan does not pass it on.
-   * @param isShown Terraform has shown the instance: the plan is one of the whole state.
+   * Registers that a create of this plan matches an object of the state. The plan transfers the object only after its instance releases it.
+   * @param isShown true if Terraform has sent the instance: the plan covers the whole state.
    */
   async meet(kind: Kind, attributes: JsonObject, isShown: boolean): Promise<void> {
     await this.#note(kind, recordedAs(kind, attributes, {}), { is: false, isShown });
   }
 
   /**
-   * Refuses a destroy if the create at the same address would fail, because another instance has what it declares and the plan does not
-   * pass that on. Sends GETs. @throws HostformError `plan.exists`.
+   * Rejects a destroy if the create at the same address would fail, because another instance contains the declared object and the plan does
+   * not transfer that object. Sends GETs. @throws HostformError `plan.exists`.
    */
   async refuseHalf(kind: Kind, prior: JsonObject, { creates, plan }: Mark, account: Account): Promise<void> {
     const { entries, place } = this.#scope.session;
@@ -143,14 +143,14 @@ export class Handovers {
       if (phase === "gone" || id === prior.id || thingKey("default", kind, object) !== creates.thing) continue;
       const noted = await entries.get(typeOf(kind, "passed"), idOf(kind, object));
       const { is, isShown } = (noted?.place === place && noted.passes?.[plan]) || {};
-      // An interrupted create: its entry settles it.
+      // The entry of an interrupted create completes that create.
       if (is || isShown || (await entries.get(kind.type, nameOf(kind, object))) !== undefined) continue;
       const [what, other] = [named(kind, prior), named(kind, object)];
       refuse(problem("plan.exists/half", { what, other, isUnseen: is === undefined }));
     }
   }
 
-  /** An instance keeps its object: the note of an old plan, with its secret, is of no use. A new one may be saved, and applied. */
+  /** Removes the record of an old plan, with its secret: an instance keeps its object. Keeps a new record, because its plan may be saved. */
   async stays(kind: Kind, attributes: JsonObject): Promise<void> {
     const { clock, entries } = this.#scope.session;
     const name = idOf(kind, attributes);
@@ -161,9 +161,9 @@ export class Handovers {
   }
 
   /**
-   * The destroy of an object. Waits a while for the create of another instance: until then the state keeps the object.
-   * @returns `taken`: that create has dealt with it. `handed`: it is kept for that create. Undefined: it is to be deleted.
-   * @throws HostformError `apply.waiting`: the create cannot come now.
+   * Destroys an object. First waits for the create of another instance, because until then the state keeps the object.
+   * @returns `taken`: that create has adopted the object. `handed`: the object is kept for that create. Undefined: delete the object.
+   * @throws HostformError `apply.waiting`: the create cannot run now.
    */
   async destroy(kind: Kind, prior: JsonObject, mark: Mark): Promise<Leg["is"] | undefined> {
     if (!mayPassOn(kind) || typeof prior.id !== "string") return undefined;
@@ -180,14 +180,14 @@ export class Handovers {
     return undefined;
   }
 
-  /** A destroy of this process has handed an object over. */
+  /** Registers that a destroy of this process has transferred an object. */
   isHanded(kind: Kind, attributes: JsonObject): boolean {
     return this.#legs.get(keyOf(kind, attributes))?.is === "handed";
   }
 
   /**
-   * Waits for the create of an object. Terraform works on ten instances at a time, so few destroys wait long.
-   * @returns true if it has come; false if it may come only after this destroy.
+   * Waits for the create of an object. Terraform processes ten instances at a time, so few destroys wait long.
+   * @returns true if the create has run; false if the create may run only after this destroy.
    */
   async #comes(kind: Kind, prior: JsonObject, { creates }: Mark): Promise<boolean> {
     const { activity, session } = this.#scope;
@@ -209,13 +209,13 @@ export class Handovers {
       if (activity.hasFailed) refuse(stays(true));
       this.#isCrowded = true;
       if (isMany) return false;
-      // Terraform may work on no more instances than wait: the create comes after this destroy.
+      // The waiting destroys may occupy all workers of Terraform: then the create runs after this destroy.
       this.#mostWaiting = Math.min(this.#mostWaiting, waited - 1);
       return false;
     }
   }
 
-  /** Returns true if a destroy would wait for itself: its create comes after a destroy that waits for the create at this address. */
+  /** Returns true if a destroy would wait for itself: its create runs after a destroy that waits for the create at this address. */
   #isCircle(thing: string, creates: string | undefined): boolean {
     let next = creates;
     while (next !== undefined && next !== thing) next = this.#waiting.get(next)?.creates;
@@ -223,8 +223,8 @@ export class Handovers {
   }
 
   /**
-   * The create of another instance has dealt with the object. After an interrupted run the state has it at both addresses: the last
-   * destroy of it is a real one.
+   * Returns true if the create of another instance has adopted or deleted the object. After an interrupted run, the state contains the
+   * object at both addresses: the last destroy of the object sends a DELETE.
    */
   async #isLeft(kind: Kind, prior: JsonObject, mark: Mark, key: string): Promise<boolean> {
     const isInterrupted = await this.isTaken(kind, prior);
@@ -248,12 +248,12 @@ export class Handovers {
     return false;
   }
 
-  /** The note of an object, with its secret, if the plan that is applied passes it on. */
+  /** Returns the record of an object, with its secret, if the applied plan transfers the object. */
   async passed(kind: Kind, attributes: JsonObject): Promise<Entry | undefined> {
     const { entries, holdings, place, self } = this.#scope.session;
     const entry = await entries.get(typeOf(kind, "passed"), idOf(kind, attributes));
     if (entry?.place !== place) return undefined;
-    // This process plans creates again, and the destroys of create_before_destroy.
+    // This process plans creates again, and plans the destroys of create_before_destroy.
     const plans = Object.entries(entry.passes ?? {}).filter(([plan]) => plan !== holdings.run);
     const newest = plans.toSorted(([, a], [, b]) => a.noted - b.noted);
     const own = newest.filter(([, { owner }]) => owner === self.parent);
@@ -261,7 +261,7 @@ export class Handovers {
     return entry.passes?.[applied]?.is ? entry : undefined;
   }
 
-  /** The create of another instance has dealt with the object, in this run or in one that was interrupted. */
+  /** Registers that the create of another instance has adopted or deleted the object, in this run or in an interrupted run. */
   async isTaken(kind: Kind, attributes: JsonObject): Promise<boolean> {
     const { entries, place } = this.#scope.session;
     const entry = await entries.get(typeOf(kind, "taken"), idOf(kind, attributes));
@@ -269,14 +269,14 @@ export class Handovers {
   }
 
   /**
-   * The create of what an object is deals with it. The destroy of the object sends nothing then.
-   * @param work adopts or deletes it. If it throws, the destroy keeps the object in the state.
+   * Runs the matching create of a released object. The destroy of the object then sends no request.
+   * @param work adopts or deletes the object. If it throws, the destroy keeps the object in the state.
    */
   async take<T>(kind: Kind, { attributes }: ResourceState, work: () => Promise<T>): Promise<T> {
     const { entries, place } = this.#scope.session;
     const key = keyOf(kind, attributes);
     const other = this.#legs.get(key);
-    // The destroy may be about to hand it over.
+    // A concurrent destroy may be transferring the object.
     if (other?.is === "handed" && (await other.done)) return work();
     const note = [typeOf(kind, "taken"), idOf(kind, attributes)] as const;
     const { id = null } = attributes;
@@ -294,7 +294,7 @@ export class Handovers {
     return taking;
   }
 
-  /** The new address has what was passed on. */
+  /** Registers that the new address contains the transferred object. */
   async settle(kind: Kind, attributes: JsonObject): Promise<void> {
     await this.#scope.session.entries.remove(typeOf(kind, "passed"), idOf(kind, attributes));
   }
@@ -308,10 +308,10 @@ export class Handovers {
     return other === undefined || (other.handed === true && other.attributes.id === prior.id);
   }
 
-  /** Notes a pair as soon as both of its parts are planned. @returns what the apply does with the object. */
+  /** Records a pair after both parts are planned. @returns the apply's action for the object. */
   async #pair(thing: string): Promise<readonly Diagnostic[]> {
     const [kind, object] = this.#leaving.get(thing) ?? [];
-    // An apply plans creates again, and destroys of create_before_destroy: it has the pairs of the plan.
+    // An apply plans creates again, and destroys of create_before_destroy: it uses the pairs of the plan.
     if (kind === undefined || object === undefined || this.#scope.session.holdings.isApply) return [];
     const create = this.#creates.get(thing);
     if (create === undefined || !this.isWanted(kind, object.attributes)) return [];
@@ -323,7 +323,7 @@ export class Handovers {
     return [problem(isKept ? "apply.replayed/moves" : "apply.replayed/recreates", { what })];
   }
 
-  /** Notes that this plan passes an object on, or that it does not do so yet. */
+  /** Records whether this plan transfers an object. */
   #note(kind: Kind, object: ResourceState, own: Pick<Passing, "is" | "isShown">): Promise<void> {
     const { clock, entries, holdings, place, self } = this.#scope.session;
     const [type, name] = [typeOf(kind, "passed"), idOf(kind, object.attributes)];
@@ -341,17 +341,17 @@ export class Handovers {
   }
 }
 
-/** The mark of an object that changes its address. */
+/** Returns the mark of an object that changes its address. */
 const keptOf = ({ plan: _, replacing: __, creates: ___, ...kept }: Mark): Mark => kept;
 
-/** Returns true if an object, as the instance that gives it up records it, is what is declared, so that no request is needed. */
+/** Returns true if the released object equals the declaration, so that no request is needed. */
 export function suits(kind: Kind, attributes: JsonObject, planned: ValueObject): boolean {
   const isFixed = (change: string | undefined) => change === "replace" || change === "immutable";
   const isSame = attributesOf(kind).every(({ name, meta }) => {
     const wanted: Value = planned[name] ?? null;
     return !isFixed(meta.change) || hasUnknown(wanted) || sameValue(meta, wanted, attributes[name] ?? null);
   });
-  // A secret that only its file has cannot be written to another one.
+  // Only the old secret file contains the secret, so the provider cannot write it to another file.
   const isInPlace = equal(planned.secret_output ?? null, attributes.secret_output ?? null);
   return isSame && (oneTimeSecretName(kind) === undefined || isInPlace);
 }

@@ -1,6 +1,6 @@
 /**
- * The objects that Terraform's state holds, as far as this machine knows them. Terraform shows a provider one instance after the other
- * and no address: this process knows what it was shown, and the store of the account knows what earlier processes were shown.
+ * Objects in Terraform's state, as far as this machine knows them. Terraform sends one instance at a time and no address. This process
+ * knows the instances of its own calls, and the store of the account contains the instances of earlier processes.
  */
 import type { Kind, Remote } from "../../../core/kinds/kind.ts";
 import { parentOf, withHolders } from "../../../core/lifecycle/index.ts";
@@ -20,45 +20,45 @@ import { named } from "./attribute-mapping.ts";
 
 interface HoldingsOptions {
   readonly store: Pick<AccountStore, "see" | "release" | "endRun" | "holdings">;
-  /** The state that Terraform works on. */
+  /** State that Terraform uses. */
   readonly place: Place;
-  /** Id of this run: one process of the provider, which serves one walk of Terraform. */
+  /** Id of this run: one process of the provider for one walk of Terraform. */
   readonly run: string;
   readonly clock: Clock;
-  /** Called once if the store cannot be used. */
+  /** Called once if the store is unusable. */
   readonly onWarning: (warning: Diagnostic) => void;
 }
 
-/** An object that Terraform has shown to this process. */
+/** An object that Terraform has sent to this process. */
 interface Shown {
   /** Instances that were read, and instances that were planned. */
   reads: number;
   plans: number;
-  /** The plan of an instance: it gives up the object, or keeps it. Absent: not planned yet, or tainted. */
+  /** Plan of an instance: release or keep the object. Absent: not planned yet, or tainted. */
   plan?: "leaves" | "stays";
-  /** The natural key. */
+  /** Natural key. */
   name?: string | undefined;
-  /** The last recorded form. */
+  /** Last recorded attributes. */
   holding?: Holding;
 }
 
-/** The instance that holds an object, as far as it is known. */
+/** Known instance of an object. */
 export interface Holder {
-  /** This process was shown the instance. False: an earlier one was. */
+  /** True if this process received the instance. False: an earlier process received it. */
   readonly isShown: boolean;
   readonly plan?: Shown["plan"];
-  /** Number of instances that hold the object. */
+  /** Number of instances that contain the object. */
   readonly instances: number;
   /** Milliseconds since the epoch. */
   readonly lastSeen: number;
-  /** Id of the intent that created the object, until a later run sees the object in the state. */
+  /** Id of the intent that created the object, until a later run finds the object in the state. */
   readonly intent?: string | undefined;
 }
 
-/** Holdings are written together: Terraform shows ten instances at a time. */
+/** Delay of a write, in milliseconds. Terraform sends ten instances at a time, so their holdings are written together. */
 const BATCH_MS = 5;
 
-/** A plan waits this long for an instance that Terraform may be about to show, in milliseconds. */
+/** Time for which a plan waits for another instance, in milliseconds. */
 const SHOWN_MS = 500;
 
 export class Holdings {
@@ -70,14 +70,14 @@ export class Holdings {
   /** Intents of the objects that this process created. */
   readonly #intents = new Map<string, string>();
   readonly #arrivals = new Arrivals();
-  /** Holdings that are still to be written, by object. */
+  /** Unwritten holdings, by object. */
   #unwritten = new Map<string, Holding>();
   #writing: Promise<void> | undefined;
   #stored: Promise<ReadonlyMap<string, Held>> | undefined;
   #elsewhere: Promise<ReadonlyMap<string, Held>> | undefined;
   #isPlanned = false;
   #isApply = false;
-  /** Objects of which fewer instances are left than an earlier run counted. */
+  /** Objects with fewer instances than an earlier run counted. */
   readonly #recounted = new Set<string>();
   /** Objects that this run imports. */
   readonly #imported = new Set<string>();
@@ -89,11 +89,11 @@ export class Holdings {
     this.#options = options;
     this.run = options.run;
     this.place = options.place;
-    // A holding of this millisecond is that of an earlier process.
+    // A holding with this millisecond belongs to an earlier process.
     this.#begun = options.clock.now() + 1;
   }
 
-  /** Terraform has shown an instance of its state. */
+  /** Registers an instance that Terraform sent from its state. */
   show(kind: Kind, attributes: JsonObject): void {
     const object = objectOf(kind, attributes);
     if (object === undefined) return;
@@ -101,7 +101,7 @@ export class Holdings {
     this.#arrivals.add(keyOf(object));
   }
 
-  /** The account has the object of an instance that was read. */
+  /** Registers an object that was read and exists in the account. */
   read(kind: Kind, attributes: JsonObject, mark: PrivateMark): void {
     const object = objectOf(kind, attributes);
     if (object === undefined) return;
@@ -110,7 +110,7 @@ export class Holdings {
     this.#see(kind, object, attributes, mark, countOf(shown));
   }
 
-  /** An instance was planned. */
+  /** Registers a planned instance. */
   plan(kind: Kind, attributes: JsonObject, mark: PrivateMark, plan: NonNullable<Shown["plan"]>): void {
     this.#isPlanned = true;
     const object = objectOf(kind, attributes);
@@ -118,24 +118,24 @@ export class Holdings {
     const shown = this.#shownOf(object);
     shown.plans++;
     if (shown.plan !== "leaves") shown.plan = plan;
-    // A plan without refresh reads nothing. An imported object is in the state when the apply has ended.
+    // A plan without refresh reads no object. After the apply, the state contains an imported object.
     if (shown.reads === 0 && !this.#imported.has(keyOf(object)))
       this.#see(kind, object, attributes, mark, countOf(shown));
     this.#arrivals.add(keyOf(object));
   }
 
-  /** The instance of an object is replaced on purpose: it gives up the object after all. */
+  /** Registers an intended replacement: the instance releases the object. */
   leaves(kind: Kind, attributes: JsonObject): void {
     const object = objectOf(kind, attributes);
     if (object !== undefined) this.#shownOf(object).plan = "leaves";
   }
 
-  /** The plan has no instance yet: a run that plans creates saw the state, too. */
+  /** Registers a plan without an instance. A run that plans creates has read the state, too. */
   planned(): void {
     this.#isPlanned = true;
   }
 
-  /** This process changes the account. */
+  /** Registers that this process changes the account. */
   applies(): void {
     this.#isApply = true;
   }
@@ -144,19 +144,19 @@ export class Holdings {
     return this.#isApply;
   }
 
-  /** An instance of the state has an object from now on. */
+  /** Registers an instance of the state that contains an object. */
   add(kind: Kind, attributes: JsonObject, mark: PrivateMark): void {
     const object = objectOf(kind, attributes);
     if (object !== undefined) this.#see(kind, object, attributes, mark, 1);
   }
 
-  /** A create has made an object. @param intent its id. */
+  /** Registers a created object. @param intent id of the create's intent. */
   made(kind: Kind, attributes: JsonObject, intent: string): void {
     const object = objectOf(kind, attributes);
     if (object !== undefined) this.#intents.set(keyOf(object), intent);
   }
 
-  /** One of several instances gave up an object that the others keep. @param instances that are left. */
+  /** Registers that one of several instances released an object. @param instances number of the remaining instances. */
   left(kind: Kind, attributes: JsonObject, mark: PrivateMark, instances: number): void {
     const object = objectOf(kind, attributes);
     if (object === undefined) return;
@@ -164,7 +164,7 @@ export class Holdings {
     this.#see(kind, object, attributes, mark, instances);
   }
 
-  /** No instance of the state has the object any more. */
+  /** Registers that no instance of the state contains the object. */
   async remove(kind: Kind, attributes: JsonObject): Promise<void> {
     const object = objectOf(kind, attributes);
     if (object === undefined) return;
@@ -173,14 +173,14 @@ export class Holdings {
     await this.#use((store) => store.release(this.place.mark, [object]));
   }
 
-  /** Loads what the store knows, so that {@link holderOf} can answer. */
+  /** Loads the holdings of the store for {@link holderOf}. */
   async load(): Promise<void> {
     this.#known = await this.#load();
   }
 
   #known: ReadonlyMap<string, Held> = new Map();
 
-  /** The holder of an object, as far as it is known by now. */
+  /** Returns the known holder of an object. */
   holderOf(kind: Kind, { id, attributes }: Pick<Remote, "id" | "attributes">): Holder | undefined {
     const object = objectOf(kind, { ...attributes, id });
     if (object === undefined) return undefined;
@@ -188,7 +188,7 @@ export class Holdings {
     const held = this.#known.get(keyOf(object));
     if (shown !== undefined) {
       const { plan } = shown;
-      // An apply is shown only what changes, and a destroy may be that of a plan with -target: an earlier run may have counted more.
+      // An apply receives only changed instances, and its plan may have used -target: an earlier run may have counted more instances.
       const counted = countOf(shown);
       const isPart = this.#isApply || counted === 0 || plan === "leaves";
       const instances = isPart ? Math.max(counted, held?.isFirm ? held.instances : 1) : counted;
@@ -200,8 +200,8 @@ export class Holdings {
   }
 
   /**
-   * The holder of an object that is imported. Terraform shows no address that left the configuration, so an address that is not shown may
-   * still have it: only a plan ends a holding.
+   * Returns the holder of an imported object. Terraform sends no address that left the configuration, so such an address may still contain
+   * the object: only a plan ends a holding.
    */
   async holderOfImported(kind: Kind, attributes: JsonObject): Promise<Holder | undefined> {
     this.#isImport = true;
@@ -212,7 +212,7 @@ export class Holdings {
     return this.holderOf(kind, { id: String(id), attributes });
   }
 
-  /** The id under which the state has a thing, where the API cannot say that two ids are one object. */
+  /** Returns the id of a natural key in the state, because the API cannot identify the object by its id. */
   #namesake(kind: Kind, object: HeldObject, attributes: JsonObject): string | undefined {
     const name = kind.naturalKey(attributes) ?? kind.naturalKey({ ...attributes, [kind.words.name]: object.id });
     if (name === undefined || this.#shown.has(keyOf(object))) return undefined;
@@ -223,20 +223,20 @@ export class Holdings {
     return key === undefined ? undefined : (JSON.parse(key) as string[])[2];
   }
 
-  /** The holder of an object. Waits a moment for an instance that Terraform may be about to show, so that its plan is known. */
+  /** Returns the holder of an object. Waits a short time for another instance, so that its plan is known. */
   async findHolder(kind: Kind, remote: Pick<Remote, "id" | "attributes">): Promise<Holder | undefined> {
     await this.load();
     const object = objectOf(kind, { ...remote.attributes, id: remote.id });
     const known = this.holderOf(kind, remote);
-    // An apply plans creates again, and shows no plan of another instance.
+    // An apply plans creates again, and receives no plan of another instance.
     if (known?.isShown || object === undefined || this.#isApply) return known;
     await this.#arrivals.wait(keyOf(object), this.#options.clock, SHOWN_MS);
     return this.holderOf(kind, remote);
   }
 
   /**
-   * The other state that holds an object. If nobody has used that state since this one had the object, this state moved from there,
-   * unless this run imports the object.
+   * Returns the other state that contains the object. If no run has used that state since this state received the object, this state is
+   * its successor, unless this run imports the object.
    */
   async elsewhere(kind: Kind, attributes: JsonObject): Promise<Held | undefined> {
     const object = objectOf(kind, attributes);
@@ -248,7 +248,7 @@ export class Holdings {
     return found?.isFirm && !found.isRemoved && found.lastSeen > since ? found : undefined;
   }
 
-  /** Names the other states that hold the objects of errors. An object that this state may hold as well is left as it is. */
+  /** Adds the other states of the objects to errors. Skips an object that this state may also contain. */
   async withHolders(kind: Kind, diagnostics: readonly Diagnostic[]): Promise<readonly Diagnostic[]> {
     if (!diagnostics.some(({ code }) => code === "plan.exists")) return diagnostics;
     this.#elsewhere ??= this.#query({ notOf: this.place.mark });
@@ -261,13 +261,13 @@ export class Holdings {
     );
   }
 
-  /** Terraform has ended the process in order. What a plan was not shown is no longer certain. */
+  /** Handles the ordered end of the process. Instances that the plan did not receive are no longer certain. */
   async end(): Promise<void> {
     await this.flush();
     if (this.#isApply || this.#hasEnded) return;
     this.#hasEnded = true;
     const isRead = [...this.#shown.values()].some(({ reads }) => reads > 0);
-    // `terraform import` reads only what is declared. An apply that fails before its first change plans without a read.
+    // `terraform import` reads only declared resources. An apply that fails before its first change plans without a read.
     const isPlan = this.#isPlanned ? isRead || this.#shown.size === 0 : isRead && !this.#isImport;
     if (!isPlan) return;
     await this.#recount();
@@ -275,8 +275,8 @@ export class Holdings {
   }
 
   /**
-   * Records that fewer instances have an object than an earlier run counted. A plan of a part of the state does not show that, and no
-   * plan that destroys the object: with another instance of it somewhere else, that would be the wrong one.
+   * Records that fewer instances contain an object than an earlier run counted. A partial plan cannot prove that, and neither can a plan
+   * that destroys the object: the destroy would be wrong if another instance existed.
    */
   async #recount(): Promise<void> {
     const stored = await this.#load();
@@ -291,7 +291,7 @@ export class Holdings {
     await this.flush();
   }
 
-  /** Writes what is not written yet. */
+  /** Writes all unwritten holdings. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined || this.#unwritten.size > 0) await (this.#writing ?? this.#write());
   }
@@ -332,12 +332,12 @@ export class Holdings {
 
   async #query(of: Parameters<AccountStore["holdings"]>[0]): Promise<ReadonlyMap<string, Held>> {
     const found = await this.#use((store) => store.holdings(of));
-    // The state that was used last counts.
+    // The most recently used state counts.
     const byTime = (found ?? []).toSorted((a, b) => Number(a.isFirm) - Number(b.isFirm) || a.lastSeen - b.lastSeen);
     return new Map(byTime.map((held) => [keyOf(held), held]));
   }
 
-  /** Without a store this process knows only what it is shown: that is no reason to fail. */
+  /** Without a store, this process uses only its own calls and does not fail. */
   async #use<T>(work: (store: HoldingsOptions["store"]) => Promise<T>): Promise<T | undefined> {
     try {
       return await work(this.#options.store);
@@ -352,20 +352,20 @@ export class Holdings {
   }
 }
 
-/** `2026-11-21T10:00:00Z`. */
+/** Returns for example `2026-11-21T10:00:00Z`. */
 export const seconds = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 
-/** Two instances hold one object: a destroy of one would take it from the other. */
+/** Returns the diagnostic of several instances with one object: a destroy of one instance would delete the object of the others. */
 export const heldTwice = (kind: Kind, attributes: JsonObject, instances: number, severity: Diagnostic["severity"]) =>
   problem("state.duplicate", { what: named(kind, attributes), noun: kind.noun, instances, severity });
 
-/** Two addresses must not manage one object. */
+/** Returns the error about two addresses that manage one object. */
 export const twoAddresses = ({ noun }: Kind, { id }: JsonObject) =>
   problem("plan.exists/two_addresses", { noun, id: String(id) });
 
 const countOf = ({ reads, plans }: Shown) => Math.max(reads, plans);
 
-/** An object as the store names it; undefined while it has no id, or its parent is not known. */
+/** Returns the name of an object in the store. Undefined if its id or parent is unknown. */
 export function objectOf(kind: Kind, attributes: ValueObject): HeldObject | undefined {
   const { id } = attributes;
   const parent = kind.parent === undefined ? "" : parentOf(kind, attributes);

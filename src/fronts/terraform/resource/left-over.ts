@@ -1,4 +1,4 @@
-/** Objects that an interrupted apply took from their old address, and that no other address has yet: the store alone knows them. */
+/** Objects that an interrupted apply removed from their old address before another address contained them. Only the store knows them. */
 import { importIdOf, type Kind, kinds } from "../../../core/kinds/index.ts";
 import { parentOf } from "../../../core/lifecycle/index.ts";
 import type { Diagnostic, JsonObject } from "../../../core/model/index.ts";
@@ -6,14 +6,14 @@ import { problem } from "../messages.ts";
 import { named } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
-/** An interrupted apply took an object out of the state, and no create has it yet. */
+/** Records an object that an interrupted apply removed from the state. */
 export const leftOver = (kind: Kind, attributes: JsonObject): Diagnostic =>
   problem("apply.waiting/left_over", {
     what: named(kind, attributes),
     object: importIdOf(kind, String(attributes.id), attributes),
   });
 
-/** Names them once, but for those that this plan creates. Forgets those that have ended. Sends GETs. */
+/** Warns once about each left-over object, except objects that this plan creates. Removes ended objects from the store. Sends GETs. */
 export async function leftOvers(scope: ProviderScope): Promise<readonly Diagnostic[]> {
   if (!scope.isFirst("left over")) return [];
   const { session, handovers } = scope;

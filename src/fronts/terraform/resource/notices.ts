@@ -1,4 +1,4 @@
-/** The provider's own diagnostics that need more than their parameters, beside those of the lifecycle. */
+/** Diagnostics of the provider that need more than the parameters of a message. */
 import { type Kind, matches, type Remote } from "../../../core/kinds/kind.ts";
 import {
   type Applied,
@@ -24,10 +24,10 @@ import { describeDefect, logError } from "../wire/log.ts";
 import { labelOf, type Mark, named, shownValue } from "./attribute-mapping.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 
-/** Name of a resource in messages: Terraform sends no address, and adds it to the message. */
+/** Name of a resource in messages. Terraform adds the address. */
 export const THIS = "This resource";
 
-/** The diagnostics of a successful change. */
+/** Returns the diagnostics of a successful change. */
 export function notices(
   { noun }: Kind,
   { diagnostics, awaiting, invoice }: Applied,
@@ -46,14 +46,14 @@ export function notices(
   return reported;
 }
 
-/** The diagnostics of a failure. A defect is reported without any value; the log has the place where it was thrown. */
+/** Returns the diagnostics of a failure. A defect is reported without values; the log contains its stack. */
 export function failureOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof HostformError) return error.diagnostics;
   logError("a call failed", error);
   return [problem("internal/defect", { summary: describeDefect(error).summary })];
 }
 
-/** A one-time secret is lost. @param isTainted whether Terraform marks the object, as it does when a create fails. */
+/** Reports a lost one-time secret. @param isTainted true if Terraform taints the object, because its create failed. */
 export function secretLost(lost: Diagnostic, isTainted: boolean): Diagnostic {
   const again = isTainted
     ? "Apply again: Terraform has marked it as tainted, and replaces it."
@@ -66,8 +66,8 @@ export function secretLost(lost: Diagnostic, isTainted: boolean): Diagnostic {
 }
 
 /**
- * Reports an object that waits for an unknown status word: it may never become live, so that this is not reported as waiting. After an
- * update it is an error, so that the run fails.
+ * Reports an object with an unknown status word. The object may never become live, so it is not reported as waiting. After an
+ * update, the report is an error, so that the run fails.
  */
 export function notUnderstood(
   kind: Kind,
@@ -80,19 +80,19 @@ export function notUnderstood(
   return [unchangedFor(subject, waiting, operation === "create" ? "warning" : "error")];
 }
 
-/** Warns about deferred attributes, which Terraform's state has to hold, and about queued jobs. */
+/** Warns about queued jobs, and about deferred attributes whose values Terraform's state must contain. */
 export function waits({ noun }: Kind, { waiting = [], job }: Mark, isLive: boolean): Diagnostic[] {
   const names = waiting.filter((name) => job === undefined || name !== "suspended").join(", ");
   return names === "" ? [] : [problem(isLive ? "apply.waiting/not_done" : "apply.waiting/applied", { noun, names })];
 }
 
-/** Ids mean nothing at another host. A refresh shows whether it is the same object. */
+/** Returns the error about an id of another host: there, the same id is another object. */
 export const otherHost = (kind: Kind, prior: JsonObject, operation: "changed" | "refreshed" | "removed"): Diagnostic =>
   prior.id === null
     ? problem("state.stranger/create", { what: labelOf(kind, prior) })
     : problem("state.stranger/host", { noun: kind.noun, id: String(prior.id), operation });
 
-/** Terraform shows a create, or a replacement, for what an earlier run began. */
+/** Warns about a create or replacement in the plan that completes an interrupted run. */
 export function willSettle({ noun }: Kind, entry: Entry): Diagnostic {
   const { address, inState = false, attributes } = entry;
   return isPendingCreate(entry)
@@ -100,19 +100,19 @@ export function willSettle({ noun }: Kind, entry: Entry): Diagnostic {
     : problem("apply.replayed/adopts", { address, noun, id: String(attributes.id) });
 }
 
-/** One name is one order: a second resource with it would get the service of the first. */
+/** One name is one order: a second resource with the same name would receive the service of the first resource. */
 export function heldByOther(kind: Kind, name: string, { replacing }: Mark, scope: ProviderScope): Diagnostic[] {
   if (kind.creation === "listable") return [];
   const isBlind = kind.creation === "blind";
   const own = isBlind && replacing?.name === name ? replacing.id : undefined;
   const id = scope.recordedId(kind, name) ?? own;
-  // A domain cannot be registered again in its own place.
+  // A replacement cannot register a registered domain again.
   if (id === undefined || (!isBlind && (id === replacing?.id || scope.isReleased(kind, { id })))) return [];
   const attribute = isBlind ? undefined : ["reference"];
   return [problem("config.duplicate/order", { name, noun: kind.noun, id, isBlind, attribute })];
 }
 
-/** Terraform reports "Destruction complete" for whatever leaves its state, and counts a suspension as an update. */
+/** Explains the effect: Terraform reports "Destruction complete" for each removal from its state, and counts a suspension as an update. */
 export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Diagnostic[] {
   const { noun } = kind;
   const what = named(kind, prior);
@@ -122,13 +122,13 @@ export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Di
   return [problem("plan.stays", { what, noun, isBilled: kind.quote !== undefined })];
 }
 
-/** Whatever refers to a pending create waits until that is finished. @param kind of the planned resource; absent: none is planned. */
+/** Reports a reference to a pending create: the change waits for that create. @param kind Kind of the planned resource; absent: no resource is planned. */
 export function refersToPending(config: ValueObject, kind?: Kind): Diagnostic[] {
   const names = Object.keys(config).filter((name) => JSON.stringify(config[name])?.includes(PENDING_CREATE));
   return names.map((name) => problem("plan.pending/reference", { name, noun: kind?.noun, attribute: [name] }));
 }
 
-/** Servers may look like the declared one although they are others. Only where the state has none it may have been lost. */
+/** Warns about lookalikes of the declared server. The object may be lost only if the state contains no object of the kind. */
 export function lookalikes(
   kind: Kind,
   declared: ValueObject,
@@ -136,7 +136,7 @@ export function lookalikes(
   scope: ProviderScope,
 ): Diagnostic[] {
   const isNamed = kind.naturalKey(declared) !== undefined;
-  // An object without a name that is shown may belong to another resource of this state.
+  // An unnamed lookalike may belong to another resource of this state.
   const isFree = ({ id, attributes }: Remote) => scope.ownerOf(kind, { ...attributes, id }) === undefined;
   const isSimilar = (one: Remote) =>
     isSimilarName(kind, declared, one.attributes) && isFree(one) && !matches(kind, declared, one.attributes);
@@ -148,7 +148,7 @@ export function lookalikes(
   return [{ ...found, remedies: [adopt, otherwise] }];
 }
 
-/** Objects that may be the declared one, of which the API shows too little. Other resources of the state may have them. */
+/** Reports objects that may match the declaration but lack readable fields. Other resources of the state may manage them. */
 export function unreadableOnes(
   kind: Kind,
   declared: ValueObject,
@@ -161,20 +161,20 @@ export function unreadableOnes(
   return [{ ...unreadable({ kind, address: labelOf(kind, declared) }, declared, others, "warning"), detail }];
 }
 
-/** Changes in place that need a live service. */
+/** Reports changes in place that need a live service. */
 export function deferred({ noun }: Kind, names: readonly string[]): Diagnostic[] {
   const [first] = names;
   if (first === undefined) return [];
   return [problem("apply.waiting/planned", { noun, names: names.join(", "), attribute: [first] })];
 }
 
-/** A pending create is finished before anything of it changes. */
+/** Returns the error about a changed attribute of a pending create: the next apply completes the create first. */
 export function stillPending(kind: Kind, prior: JsonObject, name: string): Diagnostic {
   const value = shownValue(kind, name, prior[name] ?? null);
   return problem("plan.pending/attribute", { noun: kind.noun, name, value, attribute: [name] });
 }
 
-/** The API returns another value than was sent. The next plan shows it; after an error Terraform would recreate the object. */
+/** Warns about a returned value that differs from the sent value. After an error, Terraform would recreate the object. */
 export const drifted = (kind: Kind, name: string, attributes: JsonObject): Diagnostic =>
   problem("apply.drifted", {
     noun: kind.noun,
@@ -185,6 +185,6 @@ export const drifted = (kind: Kind, name: string, attributes: JsonObject): Diagn
 
 const MOVED = { do: "move", when: "another address of this plan is the same thing: it was renamed" } as const;
 
-/** A removal is refused, and another address declares the same thing: `moved` is the first remedy. */
+/** Adds `moved` as the first remedy to a rejected removal, because another address declares the same object. */
 export const renamedFirst = ({ diagnostics: [first, ...others] }: HostformError) =>
   new HostformError(first === undefined ? [] : [{ ...first, remedies: [MOVED, ...(first.remedies ?? [])] }, ...others]);

@@ -1,7 +1,7 @@
 /**
  * Creates without a known outcome. The state keeps such an instance without an id, marked as tainted, with the intent in its
  * private data; the store of this machine keeps the intent as an entry. Terraform replaces the instance in the next apply: the
- * destroy leg sends nothing and keeps the entry, and the create leg settles it (docs/decisions/0049).
+ * destroy leg sends no request and keeps the entry, and the create leg completes the create (docs/decisions/0049).
  */
 import type { Kind, Remote } from "../../../core/kinds/kind.ts";
 import {
@@ -36,20 +36,20 @@ export const entryKey = (kind: Kind, attributes: ValueObject): string => `${kind
 
 const lastSent = ({ since, resent = since }: Intent): number => Date.parse(resent);
 
-/** Returns true if the store needs no copy of an intent that the state has: it has the same create, a later one, or its outcome. */
+/** Returns true if the store needs no copy of the state's intent: it contains the same create, a later create, or the outcome. */
 function isKept(entry: Entry | undefined, { private: { pending } }: PendingCreate, place: string): boolean {
   const kept = entry?.private.pending;
   if (entry === undefined || kept === undefined) return entry !== undefined;
   const isLater = lastSent(kept) >= lastSent(pending);
-  // A create of another state stays the other state's; this state may have moved to another place.
+  // A create of another state stays there. This state may have moved to another place.
   return intentId(kept) === intentId(pending) ? isLater && entry.place === place : isLater || entry.place !== place;
 }
 
 /**
- * Writes the intent of a pending instance into the store, where the create leg finds it. A fresh machine has the state alone.
- * @param isDurable the state loses the intent next: the store must have it.
- * @returns the entry that counts; undefined: the object has no name yet.
- * @throws HostformError `store.unwritable` and others, if it must be durable.
+ * Writes the intent of a pending instance into the store for the create leg. On a fresh machine, only the state contains the intent.
+ * @param isDurable true if the state loses the intent next: the write must succeed.
+ * @returns the valid entry; undefined: the object has no name yet.
+ * @throws HostformError `store.unwritable` and others, if `isDurable`.
  */
 export async function keepIntent(
   kind: Kind,
@@ -70,27 +70,27 @@ export async function keepIntent(
 }
 
 /**
- * Returns true if a failed create leg leaves the pending instance where it is: with create_before_destroy the instance has stepped
- * aside, and Terraform puts it back if the create leg answers no state.
+ * Returns true if a failed create leg leaves the pending instance in the state: with create_before_destroy, Terraform restores the
+ * deposed instance if the create leg returns no state.
  */
 export const stepsAside = (kind: Kind, entry: Entry | undefined, { passed }: ProviderScope): boolean =>
   entry?.inState === true && !passed.has(entryKey(kind, entry.attributes));
 
-/** Returns true if the user resolved this create: it created nothing. */
+/** Returns true if the user resolved this create with `--absent`. */
 export const isResolvedAbsent = (entry: Entry | undefined, { private: { pending } }: PendingCreate): boolean =>
   entry?.resolved === "absent" && isPendingCreate(entry) && intentId(entry.private.pending) === intentId(pending);
 
-/** Entries keep what this number of plans said. */
+/** Number of plans that entries keep. */
 const PLANS = 20;
 
 /**
- * Notes in the entry of a pending create whether a create of this plan has its name. Terraform plans in any order: each of the two
- * calls this after it has shown itself.
+ * Records in the entry of a pending create whether a create of this plan has the same name. Terraform plans in any order, so both
+ * resources call this function after their registration.
  */
 export function noteDeclared(kind: Kind, name: string | undefined, scope: ProviderScope): Promise<void> {
   const { holdings, session } = scope;
   const { entries, place } = session;
-  // The apply has what the plan noted.
+  // The apply uses the record of the plan.
   if (name === undefined || holdings.isApply) return scope.noting;
   scope.noting = scope.noting.then(async () => {
     const entry = await entries.get(kind.type, name);
@@ -105,9 +105,9 @@ export function noteDeclared(kind: Kind, name: string | undefined, scope: Provid
   return scope.noting;
 }
 
-/** Plan of a create that settles an earlier one. */
+/** Plan of a create that completes an earlier create. */
 interface Settlement {
-  /** For the destroy leg: another machine may apply the plan. */
+  /** Data for the destroy leg, because another machine may apply the plan. */
   readonly settles?: NonNullable<Mark["settles"]>;
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -128,16 +128,16 @@ export async function planSettlement(
     }
     return { settles: { name, mark: entry.private }, diagnostics: await questionAbout(kind, config, entry, scope) };
   }
-  // The user may have resolved it.
+  // The user may have resolved the create.
   const isUnseen = scope.hasPending(kind, name) && (await scope.session.entries.get(kind.type, name)) === undefined;
   return { diagnostics: isUnseen ? [unseen(kind, config)] : [] };
 }
 
-/** The state has a pending create, and this machine does not have its request. */
+/** Rejects a pending create of the state whose request is not on this machine. */
 const unseen = (kind: Kind, attributes: ValueObject) =>
   problem("plan.pending/unseen", { what: labelOf(kind, attributes) });
 
-/** Returns the question that the apply would end with. A failed read is left to the apply. */
+/** Returns the question that would end the apply. The apply reports a failed read. */
 async function questionAbout(
   kind: Kind,
   config: ValueObject,
@@ -171,8 +171,8 @@ async function questionAbout(
 }
 
 /**
- * Planned values of a pending instance that the plan leaves as it is: its id is known after the apply, so that no plan of it
- * has "No changes".
+ * Returns planned values of an unchanged pending instance. The id is known only after the apply, so that the plan never shows
+ * "No changes".
  */
 export function stillOpen(kind: Kind, attributes: ValueObject): ValueObject {
   const { attributes: schema } = schemaOf(kind);
@@ -184,14 +184,14 @@ export function stillOpen(kind: Kind, attributes: ValueObject): ValueObject {
   );
 }
 
-/** The plan of a removal waits this long for a create that Terraform may be about to plan, in milliseconds. */
+/** Time for which the plan of a removal waits for a planned create, in milliseconds. */
 const CREATE_MS = 500;
 
 /**
- * Decides what the destroy of an instance without an id does. Its create is settled by the planned create that has its name, at
- * whatever address; without one, the destroy settles it as not wanted.
- * @returns the create to be removed; undefined: nothing is sent.
- * @throws HostformError if the intent is unknown, or cannot be kept. The instance stays in the state.
+ * Plans the destroy of an instance without an id. A planned create with the same name completes its create, at any address. Without
+ * such a create, the destroy ends the create as undeclared.
+ * @returns the create to remove; undefined: the destroy sends no request.
+ * @throws HostformError if the intent is unknown, or cannot be written. The instance stays in the state.
  */
 export async function pendingToRemove(
   kind: Kind,
@@ -220,17 +220,17 @@ export async function pendingToRemove(
   }
   if (!isSent && (entry === undefined || isForeign)) refuse(problem("plan.pending/unseen", { what: own.address }));
   if (entry === undefined || isPendingCreate(entry)) {
-    // The plan was made without a refresh, or on another machine: one of its creates may have this name.
+    // The plan was created without a refresh, or on another machine: one of its creates may have this name.
     if (!isSent && noted === undefined) refuse(problem("plan.pending/unseen", { what: own.address }));
     return isSent ? own : entry;
   }
-  // The create leg adopts the object that the user named; with create_before_destroy it has done so already.
+  // The create leg adopts the object that the user named. With create_before_destroy, it has already adopted the object.
   return undefined;
 }
 
 /**
- * The other resources, for a decision about a create: a pending entry of the store is a sibling; an entry with an id, and each
- * object that the state holds, has an owner.
+ * Returns the other resources for a decision about a create. A pending entry of the store is a sibling. An entry with an id, and
+ * each object in the state, has an owner.
  * @param name of the entry of the create.
  */
 export async function othersOf(

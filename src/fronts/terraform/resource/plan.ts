@@ -81,17 +81,17 @@ interface PlanAnswer {
 
 /** Input of a plan. */
 interface PlanQuestion {
-  /** Null: nothing is recorded. */
+  /** Null: the state contains no object. */
   readonly prior: JsonObject | null;
-  /** Declared attributes, null where none is declared. Parts may be unknown. */
+  /** Declared attributes; null: undeclared. Parts may be unknown. */
   readonly config: ValueObject;
   readonly mark: Mark;
 }
 
 /**
- * Plans one declared resource, with the same function as hostform's own plan. A recorded resource is not read: Terraform has
- * just refreshed it, or must not (`-refresh=false`).
- * @throws ApiError when the account cannot be read.
+ * Plans one declared resource with the function of hostform's own plan. Does not read a recorded resource, because Terraform has
+ * just refreshed it, or forbids the read (`-refresh=false`).
+ * @throws ApiError if the account cannot be read.
  */
 export async function planDeclared(kind: Kind, question: PlanQuestion, scope: ProviderScope): Promise<PlanAnswer> {
   const { prior, config, mark } = question;
@@ -125,7 +125,7 @@ function inputOf(kind: Kind, own: Own, scope: ProviderScope): PlanInput {
     declared: {},
     dependsOn: [],
     reorder: false,
-    // The provider does not know which objects other instances have: a lookalike may be one of those. The name decides.
+    // The provider does not know the objects of other instances, and a lookalike may be one of them. The name decides.
     orderAnyway: true,
     origins: originsOf({ address: kind.type, sensitive: hiddenNames(kind) }),
     now: account.hostNow(),
@@ -143,32 +143,32 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
   if (name !== undefined) scope.declare(entryKey(kind, declared));
   await noteDeclared(kind, name, scope);
   const { entry: first, elsewhere } = await activeEntry(kind, name, scope);
-  // The apply finishes what an earlier process began or created under this name, and creates nothing beside it.
+  // The apply completes the create of an earlier process under this name, and creates no second object.
   const known = first !== undefined || elsewhere !== undefined;
   const observed: Observation = known
     ? { status: "absent", matches: [] }
     : await observeNew(kind, declared, { mark, config }, scope);
   const plans = kind.creation === "keyed" && !known ? await scope.account.knownPlans() : [];
-  // The apply of create_before_destroy plans the new object while the old one still exists.
+  // The apply of create_before_destroy plans the new object while the old object still exists.
   const replaces = config.replace_on_change === true;
   const knowsReplaced = mark.replacing !== undefined;
   const inTheWay = replaces && !knowsReplaced && observed.status === "absent" ? observed.matches : [];
   const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
   const { others: judged, refused: held, unseen = [] } = await judgeHeld(kind, free, scope);
-  // Terraform may have refreshed the pending create of this name meanwhile, at another address.
+  // Terraform may have refreshed the pending create of this name concurrently, at another address.
   const isFound = !known && judged.status === "absent" && judged.matches.length > 0;
   const late = isFound ? (await activeEntry(kind, name, scope)).entry : undefined;
   const entry = first ?? late;
   const others: Observation = late === undefined ? judged : { status: "absent", matches: [] };
   if (mark.replacing !== undefined) scope.holdings.leaves(kind, { ...declared, id: mark.replacing.id });
   scope.holdings.planned();
-  // An expired grant is not created; Terraform has no way to leave it out.
+  // The apply does not create an expired grant, but Terraform cannot omit it from the plan.
   const own = { config: declared, prior: undefined, observed: others, plans, severity: "error" } as const;
   const input = inputOf(kind, own, scope);
   const { result, diagnostics } = planResource(input);
   const moves = await scope.handovers.planCreate(kind, { ...config, ...result }, mark.replacing?.id);
   const settlement = elsewhere === undefined ? await planSettlement(kind, declared, entry, scope) : { diagnostics: [] };
-  // Two new resources may be one thing: the apply would create one and fail at the other.
+  // Two new resources may declare one object: the apply would create one and fail at the other.
   const isNamed = name !== undefined && (kind.parent === undefined || parentOf(kind, declared) !== undefined);
   const twin = isNamed ? scope.claimPlanned({ label: labelOf(kind, declared) }, kind, name) : undefined;
   const isKnown = diagnostics.some(({ code }) => code === "plan.exists");
@@ -205,8 +205,8 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, scope: P
 }
 
 /**
- * Judges the objects that are what a create declares. Another instance of the state may give one of them up in this run, if the API can
- * delete it; Terraform plans that instance before or after this one.
+ * Evaluates the live objects that match a create. Another instance of the state may release one of them in this run, if the API can
+ * delete the object. Terraform plans that instance before or after this instance.
  */
 async function judgeHeld(
   kind: Kind,
@@ -215,7 +215,7 @@ async function judgeHeld(
 ): Promise<{
   readonly others: Observation;
   readonly refused: readonly Diagnostic[];
-  /** Warnings about objects of addresses that this run has not shown. */
+  /** Warnings about objects of addresses that Terraform has not sent in this run. */
   readonly unseen?: readonly Diagnostic[];
 }> {
   if (observed.status === "present" || observed.matches.length === 0) return { others: observed, refused: [] };
@@ -236,7 +236,7 @@ async function judgeHeld(
   return { others: { ...observed, matches: kept.length > 0 ? [] : unknown }, refused, unseen };
 }
 
-/** Objects that may be the declared one, without being certainly it. */
+/** Returns objects that may be the declared object, without proof. */
 function unsure(kind: Kind, declared: ValueObject, observed: Observation, scope: ProviderScope): Diagnostic[] {
   if (observed.status !== "absent") return [];
   return [
@@ -248,7 +248,7 @@ function unsure(kind: Kind, declared: ValueObject, observed: Observation, scope:
   ];
 }
 
-/** Finds live objects that may be the declared one, without the object that it replaces. */
+/** Finds live objects that may be the declared object, without the replaced object. */
 async function observeNew(
   kind: Kind,
   declared: ValueObject,
@@ -278,7 +278,7 @@ async function planRecorded(
   const observed = pending
     ? await read(scope.account, { kind, prior: undefined, config: recorded.attributes, isPending: true })
     : asRecorded(kind, recorded.attributes, session.settings);
-  // The list of plans shows whether the declared plan fits an imported object.
+  // The list of plans shows whether the declared plan matches an imported object.
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
   const plans = learns || (pending && kind.creation === "keyed") ? await scope.account.knownPlans() : [];
   const adopting = scope.isImported(kind, prior);
@@ -300,12 +300,12 @@ async function planRecorded(
     ...deferred(kind, planned.change.deferred),
     ...effectNotices(kind, prior, planned.change),
   ];
-  // The same plan then asks for the create of a replacement, and sends the mark with it.
+  // The same plan then requests the create of a replacement, and sends the mark.
   const { id, ...attributes } = recorded.attributes;
   const replacing =
     typeof id === "string" ? replacedObject(kind, { ...attributes, id }, mark, session.settings) : undefined;
   const replacement = planReplacement(kind, { prior, config, replacing, diagnostics, session });
-  // An object that is gone and not recreated stays as it is recorded.
+  // A deleted object that is not recreated stays as recorded.
   const result = replacement.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
   await unmarkReleased(kind, recorded.attributes, session.entries);
   const requiresReplace = [...replacement.requiresReplace, ...replacedBy(kind, planned.change.reasons)];
@@ -322,7 +322,7 @@ async function planRecorded(
   };
 }
 
-/** The invoices of the account, if the object gives reason to read them. The resources of a run share one reading. */
+/** Returns the invoices of the account, if the object gives a reason to read them. All resources of a run share one reading. */
 async function invoicesFor(kind: Kind, config: ValueObject, observed: Observation, { account }: ProviderScope) {
   if (observed.status !== "present") return undefined;
   const { attributes, phase } = observed;
@@ -330,26 +330,26 @@ async function invoicesFor(kind: Kind, config: ValueObject, observed: Observatio
   return isAsked ? account.invoices.of([String(attributes.id)]) : undefined;
 }
 
-/** Conditions as warnings. One stands for all invoices that were not read. */
+/** Returns conditions as warnings. One warning covers all unread invoices. */
 function conditionWarnings(conditions: readonly Condition[] = [], scope: ProviderScope): Diagnostic[] {
   return conditions.flatMap((one) =>
     one.condition !== "unread" || scope.isFirst(`unread ${one.detail}`) ? [conditionWarning(one)] : [],
   );
 }
 
-/** Two addresses declare one thing, and neither gives it up. */
+/** Rejects two addresses that declare one object, if neither address releases it. */
 function declaredTwice(kind: Kind, attributes: JsonObject): Diagnostic {
   const object = importIdOf(kind, String(attributes.id), attributes);
   return problem("plan.exists/declared_twice", { what: named(kind, attributes), noun: kind.noun, object });
 }
 
-/** A create is what an object of the state was, and this run was not shown its address: it left the state, or is renamed. */
+/** Warns about a create that matches a recorded object whose address Terraform has not sent: it left the state, or is renamed. */
 function heldUnseen(kind: Kind, attributes: JsonObject, { lastSeen }: Holder): Diagnostic {
   const object = importIdOf(kind, String(attributes.id), attributes);
   return problem("plan.exists/unseen", { what: named(kind, attributes), seen: seconds(lastSeen), object });
 }
 
-/** Plans whether an instance keeps its object. @param next what replaces it. @returns what is wrong with that beside the other instances. */
+/** Plans whether an instance keeps its object. @param next replacement. @returns conflicts with other instances. */
 async function planHolding(
   kind: Kind,
   recorded: ResourceState,
@@ -363,7 +363,7 @@ async function planHolding(
   const { instances = 1, plan } = holdings.holderOf(kind, { id: String(attributes.id), attributes }) ?? {};
   const isShared = instances > 1 && !(await handovers.isTaken(kind, attributes));
   const shared = isShared ? [heldTwice(kind, attributes, instances, plan === "leaves" ? "error" : "warning")] : [];
-  // Terraform drops the warnings of the create of a replacement: what that create takes over is said here.
+  // Terraform drops the warnings of the create of a replacement, so the destroy reports the move.
   if (next !== undefined)
     return [
       ...shared,
@@ -375,7 +375,7 @@ async function planHolding(
   return shared;
 }
 
-/** The attributes that no request changes in place, where the API can delete the object and make another. */
+/** Returns the attributes that no request changes in place, if the API can delete and recreate the object. */
 function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string }[]): AttributePath[] {
   const replaced = attributesOf(kind).filter(({ name, meta: { change } }) => {
     return change === "replace" && reasons.some(({ attribute }) => attribute === name);
@@ -384,8 +384,8 @@ function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string 
 }
 
 /**
- * What a plan reports about the place of a one-time secret: that no secret may be written there, and, for a new object, where a
- * symbolic link or a path outside of the project leads.
+ * Returns the diagnostics about the target of a one-time secret: the provider may not write there, or, for a new object, the path
+ * leads through a symbolic link or out of the project.
  */
 async function secretPlaceNotices(
   kind: Kind,

@@ -1,6 +1,6 @@
 /**
- * What the resources of one provider configuration share while the process lives: who has which object and which name, what is
- * listed, and which jobs are waited for.
+ * Shared data of the resources of one provider configuration during the process: owners of objects and names, lists, and
+ * awaited jobs.
  */
 import type { Kind, Remote } from "../../../core/kinds/kind.ts";
 import {
@@ -19,25 +19,25 @@ import { type Mark, nameOf } from "./attribute-mapping.ts";
 import { Handovers } from "./handover.ts";
 import type { Holdings } from "./holdings.ts";
 
-/** Default wait for queued jobs, in milliseconds. `timeouts` replaces it. */
+/** Default wait for queued jobs, in milliseconds. `timeouts` overrides it. */
 const JOB_MS = 300_000;
 
-/** A resource as one call of Terraform is about it: no call sends its address. Two calls are two resources, whatever the label. */
+/** Resource of one call of Terraform. Calls contain no address, so two calls are two resources, even with equal labels. */
 export interface Owner {
   /** Name in messages. */
   readonly label: string;
 }
 
-/** A resource that the state has: which one Terraform does not say. */
+/** A resource in the state. Terraform does not send its address. */
 const IN_STATE: Owner = { label: "an address of this state" };
 
-/** Owner of an object that Terraform destroyed or forgot in this process: a create may take its place. */
+/** Owner of an object that Terraform destroyed or forgot in this process: a create may replace it. */
 const RELEASED: Owner = { label: "the object that it replaces" };
 
-/** The account of a provider configuration has no alias here. */
+/** Alias of the provider configuration. Terraform does not send the alias. */
 const keyOf = (kind: Kind, object: JsonObject) => objectKey("default", kind, object);
 
-/** The name of a thing, as entries have it. */
+/** Returns the name of an object in entries. */
 const nameKey = (kind: Kind, name: string | undefined) =>
   name === undefined ? undefined : JSON.stringify(["name", kind.type, name]);
 
@@ -48,25 +48,25 @@ export class ProviderScope {
   readonly handovers: Handovers;
   readonly activity: Activity;
   readonly #ownership = new Ownership<Owner>();
-  /** Names of the creates that are planned: the apply of one claims its name again. */
+  /** Names of planned creates. The apply of a create claims its name again. */
   readonly #planned = new Ownership<Owner>();
   readonly #imported = new Set<string | undefined>();
-  /** The ids of what the state has, by name. */
+  /** Ids of recorded objects, by name. */
   readonly #recordedIds = new Map<string | undefined, string>();
-  /** Names of what the state has without an id. */
+  /** Names of recorded objects without an id. */
   readonly #pending = new Set<string | undefined>();
-  /** Entries of the creates that are planned: those settle the pending creates of their names. */
+  /** Entries of planned creates. The creates complete the pending creates of their names. */
   readonly #declared = new Set<string>();
   readonly #declarations = new Arrivals();
-  /** Id of the plan that this process applies, as soon as a change has named it. */
+  /** Id of the plan that this process applies. Undefined until a change names the plan. */
   plan: string | undefined;
-  /** Entries are changed one after the other. */
+  /** Queue of changes of entries. */
   noting: Promise<void> = Promise.resolve();
-  /** Entries of pending creates whose instance Terraform has destroyed; nothing was sent. */
+  /** Entries of pending creates whose instance Terraform has destroyed without a request. */
   readonly passed = new Set<string>();
-  /** The types of which the state is known to have an object. */
+  /** Types with a recorded object. */
   readonly #recordedTypes = new Set<string>();
-  /** The ids of objects that Terraform has tainted because their secret is lost, by name. */
+  /** Ids of objects that Terraform has tainted because their secret is lost, by name. */
   readonly #lost = new Map<string | undefined, string>();
   readonly #said = new Set<string>();
 
@@ -86,53 +86,53 @@ export class ProviderScope {
     return this.session.holdings;
   }
 
-  /** Returns true if this process asks for the first time about something that is reported once. */
+  /** Returns true for the first call with a key in this process. Used for reports that appear once. */
   isFirst(thing: string): boolean {
     if (this.#said.has(thing)) return false;
     this.#said.add(thing);
     return true;
   }
 
-  /** Claims the name of what is to be made, and its natural key. @returns the label of the resource that has one of them. */
+  /** Claims the name and the natural key of a new object. @returns the label of the resource that already has one of them. */
   claim(owner: Owner, kind: Kind, name: string | undefined, planned: ValueObject): string | undefined {
     return this.#ownership.claim(owner, nameKey(kind, name), thingKey("default", kind, planned))?.label;
   }
 
-  /** A create is planned. @param entry of its name. */
+  /** Registers a planned create. @param entry of its name. */
   declare(entry: string): void {
     this.#declared.add(entry);
     this.#declarations.add(entry);
   }
 
-  /** Returns true if a create of this name is planned. @param ms time that Terraform has to show it, in milliseconds. */
+  /** Returns true if a create of this name is planned. @param ms maximum wait for the create, in milliseconds. */
   async isDeclared(entry: string, ms = 0): Promise<boolean> {
     if (!this.#declared.has(entry) && ms > 0) await this.#declarations.wait(entry, this.session.clock, ms);
     return this.#declared.has(entry);
   }
 
-  /** A change of an apply names the plan that Terraform applies. For create_before_destroy this process plans destroys itself. */
+  /** Registers the applied plan that a change names. With create_before_destroy, this process itself plans destroys. */
   applies({ plan }: Mark): void {
     this.holdings.applies();
     if (plan !== undefined && plan !== this.holdings.run) this.plan ??= plan;
   }
 
-  /** Claims the name of a create that is planned. @returns the label of the one that has it. */
+  /** Claims the name of a planned create. @returns the label of the resource that already has the name. */
   claimPlanned(owner: Owner, kind: Kind, name: string): string | undefined {
     return this.#planned.claim(owner, nameKey(kind, name))?.label;
   }
 
-  /** Claims an object that an answer has named. @returns the label of the resource that has it. */
+  /** Claims an object that a response has named. @returns the label of the resource that already has the object. */
   claimObject(owner: Owner, kind: Kind, object: JsonObject): string | undefined {
     if (this.isReleased(kind, object)) return RELEASED.label;
     return this.#ownership.claim(owner, keyOf(kind, object))?.label;
   }
 
-  /** An object was made for a resource. */
+  /** Registers the created object of a resource. */
   add(owner: Owner, kind: Kind, object: JsonObject): void {
     this.#ownership.add(owner, keyOf(kind, object));
   }
 
-  /** The resource that is known to have an object. @param but one that does not count. */
+  /** Returns the known resource of an object. @param but ignored resource. */
   ownerOf(kind: Kind, object: JsonObject, but?: Owner): Owner | undefined {
     const owner = this.#ownership.ownerOf(keyOf(kind, object), but);
     if (owner !== undefined || this.isReleased(kind, object)) return owner;
@@ -140,14 +140,14 @@ export class ProviderScope {
     return holder === undefined ? undefined : IN_STATE;
   }
 
-  /** No instance of the state has the object for now: another one takes it over. */
+  /** Registers that no instance of the state contains the object for now: another instance adopts it. */
   disown(kind: Kind, object: JsonObject): void {
     this.#ownership.release(IN_STATE, keyOf(kind, object));
   }
 
   /**
-   * The label of the resource that is known to have a live object. @param but one that does not count.
-   * @param sent a create without an answer: an earlier run may have adopted its object, and the state does not show it.
+   * Returns the label of the known resource of a live object. @param but ignored resource.
+   * @param sent a create without a response: an earlier run may have adopted its object, and the state does not contain it.
    */
   labelOf(kind: Kind, { id, attributes }: Remote, but?: Owner, sent?: PendingCreate): string | undefined {
     const object = { ...attributes, id };
@@ -156,7 +156,7 @@ export class ProviderScope {
     return (isOwn ? this.#ownership.ownerOf(keyOf(kind, object), but) : this.ownerOf(kind, object, but))?.label;
   }
 
-  /** Nothing was made, or it was removed: its name and its natural key are free again. */
+  /** Releases a name and its natural key: the object was not created, or was removed. */
   release(kind: Kind, name: string | undefined, attributes: ValueObject): void {
     for (const key of [nameKey(kind, name), thingKey("default", kind, attributes)]) {
       const owner = this.#ownership.ownerOf(key);
@@ -165,7 +165,7 @@ export class ProviderScope {
     this.#pending.delete(nameKey(kind, name));
   }
 
-  /** Terraform's state has this. */
+  /** Registers an object in Terraform's state. */
   addRecorded(kind: Kind, attributes: JsonObject): void {
     const { id } = attributes;
     const name = nameKey(kind, nameOf(kind, attributes));
@@ -179,27 +179,27 @@ export class ProviderScope {
     this.add(IN_STATE, kind, attributes);
   }
 
-  /** Returns true if the state is known to have an object of a kind: Terraform shows one instance after the other. */
+  /** Returns true if a recorded object of a kind is known. Terraform sends one instance at a time. */
   hasRecorded(kind: Kind): boolean {
     return this.#recordedTypes.has(kind.type);
   }
 
-  /** The id of the object that the state is known to have under a name. */
+  /** Returns the id of the recorded object with a name. */
   recordedId(kind: Kind, name: string): string | undefined {
     return this.#recordedIds.get(nameKey(kind, name));
   }
 
-  /** Returns true if the state has a pending create under this name. */
+  /** Returns true if the state contains a pending create with this name. */
   hasPending(kind: Kind, name: string | undefined): boolean {
     return name !== undefined && this.#pending.has(nameKey(kind, name));
   }
 
-  /** The secret of a recorded object is lost: Terraform sends only a create for what is tainted. */
+  /** Registers a recorded object whose secret is lost. For a tainted object, Terraform sends only a create. */
   noteLost(kind: Kind, attributes: JsonObject): void {
     this.#lost.set(nameKey(kind, nameOf(kind, attributes)), String(attributes.id));
   }
 
-  /** The recorded object of this name whose secret is lost. */
+  /** Returns the recorded object of this name whose secret is lost. */
   lostId(kind: Kind, name: string | undefined): string | undefined {
     return this.#lost.get(nameKey(kind, name));
   }
@@ -212,12 +212,12 @@ export class ProviderScope {
     return this.#imported.has(keyOf(kind, object));
   }
 
-  /** Returns true if an object is imported although another address of this state has it. */
+  /** Returns true if an object is imported although another address of this state contains it. */
   isDouble(kind: Kind, object: JsonObject): boolean {
     return this.isImported(kind, object) && this.#ownership.has(IN_STATE, keyOf(kind, object));
   }
 
-  /** Terraform has destroyed or forgotten an object in this process. */
+  /** Registers an object that Terraform has destroyed or forgotten in this process. */
   markReleased(kind: Kind, object: JsonObject): void {
     this.add(RELEASED, kind, object);
   }
@@ -235,13 +235,13 @@ export function scopeOf(session: ProviderSession, activity?: Activity): Provider
   return scope;
 }
 
-/** Wait of the first readers of a collection for others, in milliseconds. Terraform reads ten resources at a time. */
+/** Time for which the first readers of a collection wait for others, in milliseconds. Terraform reads ten resources at a time. */
 const GATHER_MS = 25;
 
-/** Up to this many objects of a collection are read individually: a list may have many pages. */
+/** Maximum number of objects of a collection that are read individually. A list may have many pages. */
 const FEW = 2;
 
-/** The collections of an account, shared by concurrent readers. */
+/** Collections of an account, shared by concurrent readers. */
 class Collections {
   readonly #session: CollectionSession;
   readonly #stale = new Set<string>();
@@ -252,8 +252,8 @@ class Collections {
   }
 
   /**
-   * Returns true if so few objects of the collection are read that a GET of this one is cheaper. Waits a moment for
-   * others: Terraform reads many instances concurrently.
+   * Returns true if few objects of the collection are read, so that a GET of this object is cheaper. Waits a short time for
+   * other readers: Terraform reads many instances concurrently.
    */
   async isAlone(kind: Kind, parent: string | undefined): Promise<boolean> {
     const key = collectionKey(kind, parent);
@@ -263,12 +263,12 @@ class Collections {
     return (this.#asked.get(key) ?? 0) <= FEW;
   }
 
-  /** This process changed a collection. Resources go on with the list that was read: what they created is claimed. */
+  /** Registers that this process changed a collection. Resources still use the list, because their creates are claimed. */
   changed(kind: Kind, parent: string | undefined): void {
     this.#stale.add(collectionKey(kind, parent));
   }
 
-  /** For data sources, which show a collection as it is after what they depend on: lists it again if it was changed. */
+  /** Reads the collection again if this process changed it. For data sources, which must contain the changes of their dependencies. */
   upToDate(kind: Kind, parent: string | undefined): void {
     if (this.#stale.delete(collectionKey(kind, parent))) this.#session.account.forget(kind, parent);
   }

@@ -49,13 +49,13 @@ import { isResolvedAbsent, keepIntent, noteDeclared } from "./pending.ts";
 import type { ProviderScope } from "./provider-scope.ts";
 import { accountOf, refuseForeign } from "./same-account.ts";
 
-/** The status that is recorded of a paid object which the API no longer knows. */
+/** Recorded status of a paid object that the API no longer returns. */
 export const GONE = "gone";
 
-/** The status that is recorded of a paid object whose row has ended by another field than its status. */
+/** Recorded status of a paid object that another field than its status marks as ended. */
 const ENDED = "ended";
 
-/** The object as Terraform has it recorded, in the phase that its attributes show. */
+/** Returns the recorded object of Terraform, in the phase of its attributes. */
 export function asRecorded(kind: Kind, attributes: JsonObject, settings: ReadSettings): Observation {
   const phase = kind.phase?.(attributes, settings) ?? "live";
   return phase === "gone"
@@ -64,9 +64,8 @@ export function asRecorded(kind: Kind, attributes: JsonObject, settings: ReadSet
 }
 
 /**
- * Refreshes one recorded object. Sends only GETs. A paid object that is gone stays in the state: otherwise Terraform would
- * order it again.
- * @throws ApiError when the account cannot be read.
+ * Refreshes one recorded object. Sends only GETs. A paid object that no longer exists stays in the state, because Terraform would
+ * otherwise order it again.
  */
 export async function readResource(kind: Kind, state: JsonObject, mark: Mark, scope: ProviderScope): Promise<Answer> {
   const { entries, host } = scope.session;
@@ -75,7 +74,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   const noted = await entries.get(kind.type, name);
   const dropEntry = async () => {
     if (noted === undefined || !isRecorded(kind, state, noted)) return;
-    // The create of another address deleted this object, and the entry is that of the new one.
+    // The create of another address deleted this object, and the entry belongs to the new object.
     if (isPendingCreate(noted) && (await scope.handovers.isTaken(kind, state))) return;
     await entries.remove(kind.type, name);
   };
@@ -97,7 +96,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     if (readable && isElsewhere && !isSame(kind, recorded, seen.attributes))
       refuse(otherHost(kind, recorded, "refreshed"));
     await dropEntry();
-    // An imported object is in the state when the apply has ended.
+    // After the apply, the state contains an imported object.
     if (!scope.isImported(kind, recorded)) scope.holdings.read(kind, seen.attributes, mark);
     const { values, mark: left } = withoutWaiting(
       kind,
@@ -126,7 +125,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
   }
   if (seen.status === "absent" || kind.creation === "listable") {
     const why = await notAgain(kind, recorded, prior.address, scope);
-    // Its entry goes with it; the entry of an object that replaces it stays.
+    // Removes the entry with the object. The entry of a replacement stays.
     if (typeof state.id === "string") await entries.remove(kind.type, name, state.id);
     await scope.holdings.remove(kind, recorded);
     const ended =
@@ -134,7 +133,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
     if (why === undefined) return { state: null, mark: {}, diagnostics: ended };
     return { state: withProviderAttributes(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }
-  // Last row of the object in the account, if any (a status such as "terminated").
+  // Last entry of the object in the account's list, if any (a status such as "terminated").
   const last = (await scope.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
   const shown = last && refreshed(kind, recorded, last, formsOf(prior.private, recorded));
   const hasEnded = shown !== undefined && kind.phase?.(shown, scope.session.settings) === "gone";
@@ -144,8 +143,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, sc
 }
 
 /**
- * The recorded state of an object that could not be read. One warning stands for all objects whose lists need an ability that
- * the token lacks. The trouble is that of one object if the flat list around it can be read.
+ * Returns the recorded state of an unreadable object. One warning covers all objects whose lists need an ability that the token
+ * lacks. If the parent list is readable, the failure concerns only this object.
  * @throws any other error
  */
 export async function keptUnread(
@@ -176,8 +175,8 @@ function abilityWarning(kind: Kind, scope: ProviderScope, { why }: Unread): Diag
 }
 
 /**
- * Why an object that is gone is not created again: it has expired, or its parent is gone too. It stays in the state; otherwise
- * every plan would create it, and the API would refuse that.
+ * Returns the reason why a deleted object is not created again: it has expired, or its parent no longer exists. The object stays in
+ * the state. Otherwise every plan would create it, and the API would reject the create.
  */
 async function notAgain(
   kind: Kind,
@@ -195,10 +194,10 @@ async function notAgain(
   return problem("apply.skipped/parent", { what, noun: holder.noun, parent });
 }
 
-/** Duplicates of each list. */
+/** Duplicates in each list. */
 const known = new WeakMap<ReadonlyMap<string, Remote>, readonly Remote[][]>();
 
-/** Warns of other objects with the same natural key, once, where the collection was listed anyway. */
+/** Warns once about other objects with the same natural key, if the collection was listed for another reason. */
 async function doublesOf(
   kind: Kind,
   { address, attributes }: ResourceState,
@@ -206,7 +205,7 @@ async function doublesOf(
 ): Promise<Diagnostic[]> {
   const listed = await scope.account.listed(kind);
   if (listed === undefined) return [];
-  // Once for a list, not once for each resource that is in it.
+  // Once for a list, not once for each of its resources.
   const doubles = known.get(listed) ?? sameInUse(kind, listed.values());
   known.set(listed, doubles);
   return doubles.flatMap((same) => {
@@ -216,7 +215,7 @@ async function doublesOf(
   });
 }
 
-/** Warns of another state that has the object, once. */
+/** Warns once about another state that contains the object. */
 export async function otherHolders(kind: Kind, recorded: JsonObject, scope: ProviderScope): Promise<Diagnostic[]> {
   const { holdings } = scope;
   const held = await holdings.elsewhere(kind, recorded);
@@ -227,15 +226,15 @@ export async function otherHolders(kind: Kind, recorded: JsonObject, scope: Prov
   return [problem("state.shared", { what: named(kind, recorded), here, there, seen: seconds(held.lastSeen) })];
 }
 
-/** At another address of the API the same id is the same object only if natural key and creation time are equal, too. */
+/** Compares natural key and creation time: at another URL of the API, the same id may be another object. */
 function isSame(kind: Kind, recorded: JsonObject, reported: JsonObject): boolean {
   const [was, is] = [recorded.created_at ?? null, reported.created_at ?? null];
   return was !== null && was === is && kind.naturalKey(recorded) === kind.naturalKey(reported);
 }
 
 /**
- * What waited for a live object is null once it is live, so that the plan shows it. So is what an unknown status does not show:
- * the plan has it, and the apply reports why it cannot be done.
+ * Sets attributes to null if they waited for a live object that is now live, so that the plan contains them. Does the same for
+ * attributes that an unknown status hides: the apply then reports the reason for its failure.
  */
 function withoutWaiting(
   kind: Kind,
@@ -253,8 +252,8 @@ function withoutWaiting(
 }
 
 /**
- * A pending create stays as it is, because Terraform deletes the object of a tainted instance, and the provider does not know
- * whether this one is tainted. The store gets its intent.
+ * Keeps a pending create unchanged, because Terraform deletes the object of a tainted instance, and the provider does not receive
+ * the taint. Writes its intent into the store.
  */
 async function readPending(
   kind: Kind,
@@ -272,9 +271,9 @@ async function readPending(
 }
 
 /**
- * Reads the object to import. What the API never returns stays null, and the next plan records its declared value without a
- * request; attributes with a default get it.
- * @throws HostformError `plan.gone` when the account does not have it, `usage` when the id cannot be one.
+ * Reads the object to import. Values that the API never returns stay null, and the next plan records their declared values without
+ * a request. Attributes with a default get the default.
+ * @throws HostformError `plan.gone` if the account does not contain the object, `usage` if the id has an invalid format.
  */
 export async function importResource(kind: Kind, id: string, scope: ProviderScope): Promise<JsonObject> {
   const { noun, type } = kind;

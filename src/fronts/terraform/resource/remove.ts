@@ -36,14 +36,14 @@ import { asRecorded, GONE, otherHolders } from "./read.ts";
 import { markReleased } from "./replacement.ts";
 
 interface RemovalAnswer extends Partial<Pick<PlannedRemoval, "change">>, Pick<PlannedRemoval, "diagnostics"> {
-  /** Mark for the apply, if it is another one than that of the state. */
+  /** Mark for the apply, if it differs from the mark in the state. */
   readonly mark?: Mark;
 }
 
 /**
- * Plans the removal of a recorded object: what has a DELETE is deleted, for the rest the recorded deletion_policy decides.
- * @returns without a change, nothing is sent: the create leg of this instance settles its create.
- * @throws HostformError when it stays managed: Terraform forgets whatever it may destroy.
+ * Plans the removal of a recorded object: deletes it if the API has a DELETE, otherwise follows the recorded deletion_policy.
+ * @returns a plan without a change if the create leg of this instance completes its create.
+ * @throws HostformError if the object stays managed: Terraform forgets each object that it may destroy.
  */
 export async function planDestroy(
   kind: Kind,
@@ -63,7 +63,7 @@ export async function planDestroy(
   const observed: Observation = isPendingCreate(recorded)
     ? await read(account, { kind, prior: undefined, config: recorded.attributes, isPending: true })
     : await observeRecorded(kind, recorded, mark, scope);
-  // A 404 is also the answer of another account: only a status shows that an object has ended.
+  // Another account also returns 404: only a status proves that an object has ended.
   if (prior.status === GONE && observed.status !== "present" && policyOf(prior) === "prevent") {
     const { address, attributes } = recorded;
     refuse(problem("plan.prevented/not_found", { address, noun: kind.noun, id: String(attributes.id) }));
@@ -73,18 +73,18 @@ export async function planDestroy(
   const others = isPendingCreate(recorded)
     ? await othersOf(kind, nameOf(kind, recorded.attributes), recorded, scope)
     : {};
-  // The destroy of a replacement: an error would come back in each apply, because nothing can change the recorded policy.
+  // This destroy belongs to a replacement. An error would repeat in each apply, because no change can replace the recorded policy.
   const forget = pending !== undefined && mark.pending === undefined && policyOf(recorded.attributes) === "prevent";
   const removal = { ...input, ...others, forget: forget && kind.removal !== "delete" };
   const { change, diagnostics } = planRemoval(removal);
   if (change.removal !== undefined) return { change, diagnostics: effectNotices(kind, change.before ?? prior, change) };
   const handed = await handedOver(kind, recorded, scope);
-  // Only what is not removed comes with diagnostics.
+  // Only a rejected removal has diagnostics.
   if (handed === undefined) refuse(...diagnostics);
   return { change: planRemoval({ ...removal, observed: handed.observed }).change, diagnostics: handed.diagnostics };
 }
 
-/** The observation of an object that another account seems to own now, with its warning. It is forgotten, whatever its policy. */
+/** Returns the observation of an object that now seems to belong to another account, with a warning. Any policy forgets the object. */
 async function handedOver(kind: Kind, recorded: ResourceState, { account }: ProviderScope) {
   const holder = kinds.get(kind.nested?.in ?? "") ?? kind;
   const id = holder === kind ? recorded.attributes.id : parentOf(kind, recorded.attributes);
@@ -102,8 +102,8 @@ async function handedOver(kind: Kind, recorded: ResourceState, { account }: Prov
 }
 
 /**
- * The object as recorded. Terraform plans the removal of an instance before it refreshes it: a status that forbids the removal is
- * compared with the account first. @throws ApiError when the account cannot be read.
+ * Returns the recorded object. Terraform plans a removal before it refreshes the instance, so a status that forbids the removal is
+ * first compared with the account. @throws ApiError if the account cannot be read.
  */
 async function observeRecorded(
   kind: Kind,
@@ -121,8 +121,8 @@ async function observeRecorded(
 }
 
 /**
- * Answers Terraform's question for the removal of an instance that is no longer declared.
- * @throws HostformError when it stays managed, or when another instance has the object.
+ * Plans the removal of an undeclared instance for Terraform.
+ * @throws HostformError if the object stays managed, or if another instance contains it.
  */
 export async function planRemovalOf(
   kind: Kind,
@@ -143,7 +143,7 @@ export async function planRemovalOf(
   scope.holdings.plan(kind, prior, mark, "leaves");
   await refuseShared(kind, prior, scope);
   const moves = await scope.handovers.planLeaving(kind, recorded, mark);
-  // `terraform destroy` shows no warning of the refresh before it.
+  // `terraform destroy` prints no warning of the preceding refresh.
   const shared = await otherHolders(kind, prior, scope);
   return {
     diagnostics: [...diagnostics, ...moves, ...shared, ...(await leftOvers(scope))],
@@ -151,7 +151,7 @@ export async function planRemovalOf(
   };
 }
 
-/** Refuses to destroy one of several instances that have the same object. @throws HostformError `state.duplicate`. */
+/** Rejects the destroy of one of several instances with the same object. @throws HostformError `state.duplicate`. */
 async function refuseShared(kind: Kind, prior: JsonObject, scope: ProviderScope): Promise<void> {
   await scope.holdings.load();
   const { instances = 1 } = scope.holdings.holderOf(kind, { id: String(prior.id), attributes: prior }) ?? {};
@@ -161,8 +161,8 @@ async function refuseShared(kind: Kind, prior: JsonObject, scope: ProviderScope)
 
 /**
  * Removes a recorded object.
- * @returns with `left`, what stays in the state, with an error: the removal has begun and not ended.
- * @throws HostformError: it stays in the state as it is.
+ * @returns in `left` the attributes that stay in the state, with an error: the removal is incomplete.
+ * @throws HostformError: the object stays in the state unchanged.
  */
 export async function destroyResource(
   kind: Kind,
@@ -191,7 +191,7 @@ export async function destroyResource(
   if (applied.attributes !== null) {
     const state = withProviderAttributes(kind, applied.attributes, prior) as JsonObject;
     const left = { state, mark: withoutRequests(latest.resource?.private ?? mark) };
-    // It leaves the state only when it is suspended: until then the policy is not carried out.
+    // The object leaves the state only after the suspension, because until then the policy is not fulfilled.
     const suspending = problem("apply.waiting/suspension", { noun: kind.noun, id: String(prior.id) });
     return { diagnostics: [...applied.diagnostics, applied.unclear ?? suspending], left };
   }
@@ -217,7 +217,7 @@ async function remove(
   return { applied, latest };
 }
 
-/** Deletes an object that no address of the state has any more. @throws HostformError when it still exists. */
+/** Deletes an object that no address of the state contains. @throws HostformError if the object still exists. */
 export async function deleteObject(
   kind: Kind,
   attributes: JsonObject,

@@ -1,6 +1,6 @@
 /**
- * A change that the API has no call for: refused, or a replacement, as `replace_on_change` says. Also which object a create
- * replaces, which Terraform does not send with the create; and the names of orders.
+ * Changes without an API call: rejected, or planned as a replacement with `replace_on_change`. Also finds the replaced object of a
+ * create, because Terraform does not send it with the create; and checks the names of orders.
  */
 import type { Kind, ReadSettings, Remote } from "../../../core/kinds/kind.ts";
 import { attributesOf, orderNameErrors, policyOf } from "../../../core/lifecycle/index.ts";
@@ -24,20 +24,20 @@ import type { ProviderScope } from "./provider-scope.ts";
 interface PlannedReplacement {
   readonly requiresReplace: readonly AttributePath[];
   readonly diagnostics: readonly Diagnostic[];
-  /** The planned attributes, when it is recreated. */
+  /** Planned attributes of a recreated object. */
   readonly result?: ValueObject;
 }
 
 /**
- * An immutable change is an error of the plan, unless `replace_on_change` is set: then it is a new order, with its own invoice
- * and its own name, and deletion_policy decides what happens to the old one.
+ * An immutable change is an error of the plan. With `replace_on_change`, it is a new order with its own invoice and its own name,
+ * and the deletion_policy applies to the old object.
  */
 export function planReplacement(
   kind: Kind,
   question: {
     readonly prior: JsonObject;
     readonly config: ValueObject;
-    /** The recorded object; absent where it has no id. */
+    /** Recorded object; absent if it has no id. */
     readonly replacing: Replaced | undefined;
     readonly diagnostics: readonly Diagnostic[];
     readonly session: Pick<ProviderSession, "project">;
@@ -66,7 +66,7 @@ export function planReplacement(
   };
 }
 
-/** The values of a new object: as declared; what the API sets is unknown. */
+/** Returns the values of a new object: declared values, and unknown values for attributes that the API sets. */
 function recreated(kind: Kind, declared: ValueObject): ValueObject {
   const values = attributesOf(kind).map(({ name, meta }): [string, Value] => [
     name,
@@ -93,17 +93,17 @@ export function prevented(kind: Kind, id: string): Diagnostic {
   return problem("plan.prevented/replacement", { noun: kind.noun, id, canSuspend, attribute: ["deletion_policy"] });
 }
 
-/** A replacement by `-replace`, or of a tainted instance: the API cannot end the old object, and it would take a second one beside it. */
+/** Rejects a replacement by `-replace` or of a tainted instance if the API cannot delete the old object: two objects would exist. */
 export function staysBeside(kind: Kind, name: string | undefined, replacing: Replaced | undefined): Diagnostic[] {
   if (kind.creation !== "listable" || kind.removal !== "policy" || replacing === undefined) return [];
   if (replacing.name !== name) return [];
   return [problem("plan.exists/beside", { noun: kind.noun, id: replacing.id })];
 }
 
-/** The type of entries about objects that a create may replace although they look like it, or about a name whose key is used up. */
+/** Returns the type of entries about replaceable lookalikes of a create, or about a name with a used key. */
 const typeOf = ({ type }: Kind, what: "released" | "replacing" | "refused") => `${type} ${what}`;
 
-/** Terraform has destroyed or forgotten an object: if the order that replaces it is refused, a later run may repeat that order. */
+/** Records a destroyed or forgotten object: if the API rejects the replacing order, a later run may repeat that order. */
 export async function markReleased(kind: Kind, object: ResourceState, scope: ProviderScope): Promise<void> {
   const { entries, place } = scope.session;
   const { id } = object.attributes;
@@ -113,8 +113,8 @@ export async function markReleased(kind: Kind, object: ResourceState, scope: Pro
 }
 
 /**
- * Returns a test of live objects: may a create take the place of this one? It may if this configuration released the object, in
- * this run or, under another name, in an earlier one; or if the same run of Terraform planned the create as its replacement.
+ * Returns a test of live objects: true if a create may replace the object. This configuration must have released the object in
+ * this run or, under another name, in an earlier run; or the same Terraform run must have planned the create as its replacement.
  */
 export async function replacesOf(
   kind: Kind,
@@ -136,8 +136,8 @@ export async function replacesOf(
 }
 
 /**
- * A planned create replaces an object: with create_before_destroy another process applies it while the old object exists. The
- * entry is valid for this run of Terraform alone.
+ * Records that a planned create replaces an object. With create_before_destroy, another process applies the create while the old
+ * object exists. The entry is valid only for this run of Terraform.
  */
 export async function noteReplacing(
   kind: Kind,
@@ -146,7 +146,7 @@ export async function noteReplacing(
   { entries, place, self }: Pick<ProviderSession, "entries" | "place" | "self">,
 ): Promise<void> {
   if (name === undefined || old === undefined) return;
-  // One name is one order; deletable objects may exist twice for a moment.
+  // One name is one order, but two deletable objects may exist for a short time.
   const makesRoom = kind.creation === "keyed" ? old.name !== name : kind.removal === "delete";
   if (!makesRoom) return;
   await entries.put(typeOf(kind, "replacing"), name, {
@@ -156,7 +156,7 @@ export async function noteReplacing(
   });
 }
 
-/** The own forms of the object that a create replaces: Terraform plans a create once more in its apply, and sends no mark then. */
+/** Returns the own forms of the replaced object. Terraform plans a create again in its apply, without the mark. */
 export async function formsOfReplaced(
   kind: Kind,
   name: string | undefined,
@@ -167,19 +167,19 @@ export async function formsOfReplaced(
   return shown === undefined ? {} : { shown };
 }
 
-/** The replacement exists. */
+/** Removes the record, because the replacement exists. */
 export const dropReplacing = (kind: Kind, name: string | undefined, entries: Entries): Promise<void> =>
   entries.remove(typeOf(kind, "replacing"), name);
 
-/** An object that the state has again (by an import) is not released. */
+/** Removes the record of a released object that the state contains again, because of an import. */
 export async function unmarkReleased(kind: Kind, { id }: JsonObject, entries: Entries): Promise<void> {
   if (kind.creation === "keyed" && typeof id === "string") await entries.remove(typeOf(kind, "released"), id);
 }
 
 /**
- * Changes of an object that this provider created which it must refuse, because it knows what the create request had: an order
- * keeps its name, by which the API knows it (§4), and an attribute that was not sent then cannot be added now. Of an imported
- * object neither is known, so that the declared values are recorded.
+ * Rejects changes of an object that this provider created, because its create request is known: an order keeps its name, by which
+ * the API identifies the order (§4), and an attribute that was not sent cannot be added later. For an imported object neither is
+ * known, so the declared values are recorded.
  */
 export function immutableSinceCreate(
   kind: Kind,
@@ -203,14 +203,14 @@ export function immutableSinceCreate(
   ];
 }
 
-/** An unknown name may still be the same. */
+/** An unknown name may be equal. */
 function isRenamed(kind: Kind, made: string, prior: JsonObject, declared: ValueObject): boolean {
   if ((declared.reference ?? null) === (prior.reference ?? null)) return false;
   const name = nameOf(kind, declared);
   return name !== undefined && name !== made;
 }
 
-/** Checks the project and the name of an order: the name is unique, and differs from that of a replaced object. */
+/** Checks the project and the name of an order: the name is unique, and differs from the name of a replaced object. */
 export function checkOrder(
   kind: Kind,
   declared: ValueObject,
@@ -231,7 +231,7 @@ export function checkOrder(
   return found;
 }
 
-/** Records that the key of an order is used up: a host may repeat the refusal for the corrected order (§4). Any resource that orders under the project and name reads it. */
+/** Records that the key of an order is used: the host may repeat the rejection for the corrected order (§4). All resources with the same project and name read this record. */
 export async function noteRefused(
   kind: Kind,
   name: string,
@@ -241,7 +241,7 @@ export async function noteRefused(
   await entries.put(typeOf(kind, "refused"), name, { ...order, place });
 }
 
-/** The generation of the next order of this name, for its mark; none where no order was refused. */
+/** Returns the generation of the next order of this name, for its mark. Undefined if no order was rejected. */
 export async function generationOf(kind: Kind, name: string | undefined, entries: Entries): Promise<PrivateMark> {
   const entry = await entries.get(typeOf(kind, "refused"), name);
   return { generation: entry?.private.generation };

@@ -1,4 +1,4 @@
-/** The account of an instance: Terraform shows the provider one instance at a time, so each carries what identifies its account. */
+/** Account of an instance. Terraform sends one instance at a time, so each instance contains the identification of its account. */
 import { type Kind, kinds } from "../../../core/kinds/index.ts";
 import {
   type Account,
@@ -18,7 +18,7 @@ import { otherHost } from "./notices.ts";
 
 const of = "The provider";
 
-/** The mark of its account for an instance. Its anchors stay until a list lacks one of them. */
+/** Returns the account mark of an instance. Its anchors stay until a list lacks one of them. */
 export function accountOf(
   kind: Kind,
   id: unknown,
@@ -37,13 +37,13 @@ export function accountOf(
   return { account: accountMark({ origin, anchors: changed.get(account) ?? [] }, own) };
 }
 
-/** More are not needed: a mark holds four. */
+/** Maximum number of registered objects. A mark contains four anchors. */
 const MOST_CHANGED = 8;
 
 /** Objects that this process created or changed. */
 const changed = new WeakMap<Account, Anchor[]>();
 
-/** Notes an object that the account has, because a change of it was answered. Where no list identifies it, it is an anchor of others. */
+/** Registers an object that the account contains, because the API confirmed its change. If no list identifies it, it is an anchor of other objects. */
 export function noteChanged({ type, list, parent }: Kind, { id, created_at }: JsonObject, account: Account): void {
   if (list === undefined || parent !== undefined || typeof id !== "string" || typeof created_at !== "string") return;
   const noted = changed.get(account) ?? [];
@@ -51,7 +51,7 @@ export function noteChanged({ type, list, parent }: Kind, { id, created_at }: Js
 }
 
 /**
- * Refuses to count an object as gone if nothing proves that the account is the recorded one.
+ * Rejects an object as deleted without proof that the account is the recorded account.
  * @throws HostformError `account.foreign`; `state.stranger` for a mark of an earlier version.
  */
 export async function refuseForeign(
@@ -67,7 +67,7 @@ export async function refuseForeign(
     refuse(otherHost(kind, recorded, "refreshed"));
   }
   const { origin: was } = mark.account;
-  // An object is missing together with the one that it is in: both are one piece of evidence.
+  // An object is missing together with its parent: both are one piece of evidence.
   const outer = kind.parent === undefined ? undefined : recorded[kind.parent];
   const anchors = mark.account.anchors.filter(({ id }) => id !== outer);
   const record = recordedAs(kind, recorded, mark);
@@ -83,10 +83,10 @@ export async function refuseForeign(
   refuse(foreignObjects(of, account, was, [labelOf(kind, recorded), ...names]));
 }
 
-/** By account and anchor: all instances of a plan share a few anchors. */
+/** Readings by account and anchor: all instances of a plan share four anchors or fewer. */
 const asked = new WeakMap<Account, Map<string, Promise<boolean>>>();
 
-/** Returns false as well if a limit of the token or the lag of a list may hide it. */
+/** Returns false also if a limit of the token or the list lag may hide the anchor. */
 function isMissing(anchor: Anchor, account: Account): Promise<boolean> {
   const { type, id, created_at } = anchor;
   const kind = kinds.get(type);

@@ -1,4 +1,4 @@
-/** The create of what another address of the state gives up: it adopts that object, or recreates it at once. */
+/** Creates of objects that another address of the state releases: the create adopts the object, or recreates it at once. */
 import { type Kind, matches } from "../../../core/kinds/kind.ts";
 import { formsOf, parentOf, refreshed } from "../../../core/lifecycle/index.ts";
 import type { Diagnostic, JsonObject, PrivateMark, ValueObject } from "../../../core/model/index.ts";
@@ -10,7 +10,7 @@ import type { Owner, ProviderScope } from "./provider-scope.ts";
 import { deleteObject } from "./remove.ts";
 
 interface TakenOver {
-  /** The adopted object. Absent: it was deleted, and the create goes on. */
+  /** Adopted object. Absent: it was deleted, and the create continues. */
   readonly adopted?: { readonly attributes: JsonObject; readonly private: PrivateMark };
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -18,13 +18,13 @@ interface TakenOver {
 interface Create {
   readonly name: string | undefined;
   readonly planned: ValueObject;
-  /** The entry of the name. */
+  /** Entry of the name. */
   readonly noted: Entry | undefined;
   readonly owner: Owner;
   readonly cancelled?: AbortSignal | undefined;
 }
 
-/** Takes over what another address of this state gives up in this run. @returns undefined: no address does. */
+/** Adopts an object that another address of this state releases in this run. @returns undefined if no address releases it. */
 export async function takeOver(kind: Kind, create: Create, scope: ProviderScope): Promise<TakenOver | undefined> {
   const { name, planned, noted, owner, cancelled } = create;
   if (!mayPassOn(kind) || name === undefined || (noted !== undefined && !noted.handed)) return undefined;
@@ -58,7 +58,7 @@ export async function takeOver(kind: Kind, create: Create, scope: ProviderScope)
   return taken;
 }
 
-/** The object that the plan passes on to this create, with its secret. */
+/** Returns the object that the plan transfers to this create, with its secret. */
 async function findPassed(kind: Kind, planned: ValueObject, scope: ProviderScope): Promise<Entry | undefined> {
   const listed = await scope.account.list(kind, parentOf(kind, planned));
   for (const { id, attributes, phase } of listed.values()) {

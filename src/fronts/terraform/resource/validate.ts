@@ -7,12 +7,12 @@ import { schemaOf } from "../schema/of-kind.ts";
 import { declaredIn, labelOf } from "./attribute-mapping.ts";
 
 /**
- * Checks the configuration of one resource. Unknown values pass: Terraform asks again when they are known.
- * @param writeOnlyAllowed whether this Terraform keeps write-only attributes out of plan and state.
+ * Checks the configuration of one resource. Accepts unknown values: Terraform calls the function again when they are known.
+ * @param writeOnlyAllowed true if this Terraform keeps write-only attributes out of plan and state.
  */
 export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllowed: boolean): Diagnostic[] {
   const declared = declaredIn(kind, config);
-  // An unknown value may become null: what needs another attribute beside it does not need that yet.
+  // An unknown value may become null, so it does not require other attributes yet.
   const found = validate(kind, declared, labelOf(kind, declared))
     .diagnostics.filter(({ attribute: [name] = [] }) => name === undefined || declared[name] !== UNKNOWN)
     .map((each) => inHcl(kind, each));
@@ -25,8 +25,8 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
 }
 
 /**
- * Refuses values of read-only attributes, unknown ones included: Terraform leaves that to a provider.
- * @param of what a reference to the block begins with: `hosting_webhook.NAME`; the provider's own block has none.
+ * Rejects values of read-only attributes, including unknown values, because Terraform leaves this check to providers.
+ * @param of prefix of references to the block: `hosting_webhook.NAME`; the provider's own block has none.
  */
 export function checkSettable(
   attributes: Attributes,
@@ -56,7 +56,7 @@ function readOnly(attribute: readonly string[], attributes: Attributes, of: stri
   return problem("config.computed", { name, of, near, attribute });
 }
 
-/** A missing attribute, with its description for Terraform. */
+/** Returns the error about a missing attribute, with its description for Terraform. */
 function inHcl(kind: Kind, diagnostic: Diagnostic): Diagnostic {
   const { code, attribute: [name, ...deeper] = [] } = diagnostic;
   const meta = attributesOf(kind).find((one) => one.name === name)?.meta;
@@ -67,7 +67,7 @@ function inHcl(kind: Kind, diagnostic: Diagnostic): Diagnostic {
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
 
-/** A duration as Terraform's users write it (`90s`, `1h30m`), in milliseconds; undefined for anything else. */
+/** Returns a Terraform duration (`90s`, `1h30m`) in milliseconds; undefined for any other text. */
 export function durationMs(text: string): number | undefined {
   if (!DURATION.test(text)) return undefined;
   const parts = text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g);

@@ -283,7 +283,7 @@ describe("page 0", () => {
     {
       why: "a total beyond what all pages hold is looked for again, then refused",
       answers: { 1: { data: records(2), links: { prev: null, next: null }, meta: { total: 3 } }, 2: { data: [] } },
-      found: "3 objects, and its pages hold 2",
+      found: "3 objects, but the pages contain 2",
       asked: [1, 2, 0, 1, 2],
     },
     {

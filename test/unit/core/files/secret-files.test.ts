@@ -283,7 +283,7 @@ describe("a command that receives a secret", () => {
     const stderr = `first\nsecond\nthird\nfourth\ngot ${SECRET}\nand no room for ${SECRET}\n`;
     const { files } = outputs({ end: { failure: "ended with exit code 1", stderr } });
     expect((await refusal(files.write(COMMAND, OF, SECRET)))?.detail).toBe(
-      "The command ended with exit code 1. The end of its standard error:\nsecond\nthird\nfourth\ngot (secret)\nand no room for (secret)",
+      "The command ended with exit code 1. Last lines of standard error:\nsecond\nthird\nfourth\ngot (secret)\nand no room for (secret)",
     );
   });
 
@@ -306,11 +306,11 @@ describe("the end of a command's output", () => {
     ["x".repeat(500), "", "x".repeat(500)],
     ["x".repeat(501), "", `…${"x".repeat(500)}`],
   ])("of %j without %j is %j", (text, secret, end) => {
-    expect(endOfErrors(text, secret)).toBe(`The end of its standard error:\n${end}`);
+    expect(endOfErrors(text, secret)).toBe(`Last lines of standard error:\n${end}`);
   });
 
   it("is empty for a command without output", () => {
-    expect(endOfErrors("", SECRET)).toBe("It wrote nothing to standard error.");
+    expect(endOfErrors("", SECRET)).toBe("The command wrote no text to standard error.");
   });
 });
 

@@ -225,7 +225,7 @@ describe("a recorded state", () => {
     const { upgradedState, diagnostics } = fromBinary(UpgradeResourceState_ResponseSchema, bytes);
     expect(upgradedState).toBeUndefined();
     expect(reportedBy(diagnostics)).toEqual([
-      "error: The state of this service was written by a newer provider (schema version 99)",
+      "error: A newer provider wrote the state of this service (schema version 99)",
     ]);
   });
 

@@ -66,7 +66,7 @@ describe("hosting_service", () => {
     ]);
     const { diagnostics } = await account.tryRead("hosting_service", { domain: String(one?.domain) });
     expect(diagnostics[0]?.detail).toBe(
-      `They are ${one?.id} (active), ${two?.id} (active).\n\nSet the \`id\` of the one you mean.`,
+      `Found: ${one?.id} (active), ${two?.id} (active).\n\nSet the \`id\` of the one you mean.`,
     );
   });
 

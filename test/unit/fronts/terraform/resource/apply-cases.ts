@@ -1,4 +1,4 @@
-/** What Terraform asks to have applied, of an account that is a map; and the answers of a host to it. */
+/** Apply calls of Terraform against an account in a map, and the responses of a host. */
 import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
 import { type Intent, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Entry } from "../../../../../src/fronts/terraform/entries.ts";
@@ -20,7 +20,7 @@ export const DOMAIN = {
 
 export const hookMade = () => ({ ...liveWebhook, raw: {}, secret: "whsec_1" });
 
-/** The answer to an order. */
+/** Response to an order. */
 export const ordered =
   (status = "active", over: JsonObject = {}) =>
   () => ({
@@ -34,7 +34,7 @@ export const lost = () => {
   throw failure("maybe");
 };
 
-/** Answers by the endpoint; any other request is a failure of the test. */
+/** Responses by endpoint. Any other request fails the test. */
 export const answering =
   (answers: Readonly<Record<string, () => unknown>>): NonNullable<Options["answer"]> =>
   ({ endpoint }) => {
@@ -43,7 +43,7 @@ export const answering =
     return answer();
   };
 
-/** An hour ago: lists have shown by now what it made. */
+/** One hour ago: lists contain the created object by now. */
 export const LONG_AGO = new Date(START - 3_600_000).toISOString();
 export const pendingOf = (operation: string): Intent => ({ since: LONG_AGO, operation });
 
@@ -52,7 +52,7 @@ export interface Asked extends Options {
   readonly prior?: JsonObject;
   readonly mark?: Mark;
   readonly note?: { readonly name: string; readonly note: Partial<Entry> };
-  /** Planned otherwise than what was recorded, with what is declared over it. */
+  /** Planned values that differ from the recorded values, after the declared values. */
   readonly planned?: ValueObject;
   readonly cancelled?: AbortSignal;
   prepare?(place: FakeScope): void | Promise<void>;
@@ -69,7 +69,7 @@ export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
   }
   await prepare?.(place);
   const held = prior === undefined ? null : asHeld(kind, { ...prior });
-  // What only an answer contains is not known to the plan of a create.
+  // The plan of a create does not know values that only a response contains.
   const isCreate = prior === undefined || mark.pending !== undefined;
   const computed = attributesOf(kind).filter(({ name, meta }) => meta.computed && config[name] === undefined);
   const open = Object.fromEntries(isCreate ? computed.map(({ name, meta }) => [name, meta.default ?? UNKNOWN]) : []);
@@ -80,7 +80,7 @@ export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
   return { ...place, answer, mutations: sent, sent: sent.map(({ endpoint }) => endpoint) };
 }
 
-/** The codes of an answer as Terraform gets them. */
+/** Returns the codes that Terraform receives. */
 export const saidIn = ({ waiting = [], diagnostics }: Answer): string[] => [
   ...waiting.map(({ code }) => `warning ${code}`),
   ...codesOf(diagnostics),

@@ -1,4 +1,4 @@
-// What surrounds an apply: when it stops, how long it waits, and what a create may take the place of.
+// Limits of an apply: when it stops, how long it waits, and which objects a create may replace.
 import { describe, expect, it } from "vitest";
 import type { CallOptions, HostingClient, Mutation, Reader } from "../../../../../src/core/api/index.ts";
 import { idempotencyKey } from "../../../../../src/core/lifecycle/creating.ts";
@@ -12,12 +12,12 @@ import { codesOf, type FakeScope } from "./fake-scope.ts";
 
 const LIVE = { ...liveService, plan_id: 11 };
 
-it("the Idempotency-Key of an order is that of its name in the project", async () => {
+it("the Idempotency-Key of an order is derived from its name and the project", async () => {
   const { mutations } = await ask("hosting_service", ORDER, { answer: ordered() });
   expect(mutations).toMatchObject([{ idempotencyKey: idempotencyKey("acme", "www.acme.example", 1) }]);
 });
 
-describe("nothing is sent any more", () => {
+describe("an apply sends no further request", () => {
   it.each<[string, Asked]>([
     ["when Terraform gives up the call", { cancelled: AbortSignal.abort() }],
     ["when Terraform is stopped", { session: { stop: AbortSignal.abort() }, cancelled: new AbortController().signal }],
@@ -31,7 +31,7 @@ describe("nothing is sent any more", () => {
   });
 });
 
-describe("a create that does not leave within five seconds after its entry", () => {
+describe("a create that is not sent within five seconds after its entry", () => {
   const late = (times: number) => {
     let nth = 0;
     return () => {
@@ -49,14 +49,14 @@ describe("a create that does not leave within five seconds after its entry", () 
     });
   };
 
-  it("is sent under a new entry, which must find none of another process", async () => {
+  it("is sent under a new entry, unless another process has written an entry", async () => {
     const inserts: string[] = [];
     const { sent, answer } = await ask("hosting_webhook", HOOK, { answer: late(1), prepare: counting(inserts) });
     expect([sent.length, inserts.length, codesOf(answer.diagnostics)]).toEqual([2, 2, []]);
     expect(answer.state).toMatchObject({ id: liveWebhook.id });
   });
 
-  it("is refused in the end, and leaves neither an entry nor a tainted resource", async () => {
+  it("is rejected after the last attempt, without an entry and without a tainted resource", async () => {
     const { sent, answer, entries } = await ask("hosting_webhook", HOOK, { answer: late(8) });
     expect([sent.length, codesOf(answer.diagnostics), answer.state]).toEqual([8, ["error api.late"], null]);
     expect((await entries.all("hosting_webhook")).size).toBe(0);
@@ -64,7 +64,7 @@ describe("a create that does not leave within five seconds after its entry", () 
 });
 
 describe("timeouts", () => {
-  it("end the wait for the request budget, and the message names the one", async () => {
+  it("end the wait for the request budget, and the message names the timeout", async () => {
     const moments: (number | undefined)[] = [];
     const client = {
       reserve: async (_: Mutation, options: CallOptions) => {

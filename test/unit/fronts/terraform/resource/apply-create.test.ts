@@ -1,4 +1,4 @@
-// What Terraform has created: once, whatever came of the request before, and only where it is this state's to create.
+// Creates of Terraform: sent once, whatever the result of an earlier request was, and only if this state owns the create.
 import { describe, expect, it } from "vitest";
 import type { Reader } from "../../../../../src/core/api/index.ts";
 import { Account } from "../../../../../src/core/lifecycle/index.ts";
@@ -58,7 +58,7 @@ describe("an order", () => {
       },
       ["error plan.exists"],
     ],
-  ])("that %s is an error, and Terraform holds nothing", async (_, config, asked, said) => {
+  ])("that %s is an error, and the state contains no object", async (_, config, asked, said) => {
     const { answer, sent, entries } = await ask("hosting_service", config, asked);
     expect(codesOf(answer.diagnostics)).toEqual(said);
     expect(answer).toMatchObject({ state: null, mark: {} });
@@ -66,7 +66,7 @@ describe("an order", () => {
     if (asked.note === undefined) expect(await entries.get("hosting_service", "db")).toBeUndefined();
   });
 
-  it("of a server that looks like another one is placed: its name says that it is another one", async () => {
+  it("of a server that resembles another server is placed, because its name differs", async () => {
     const other = remote({ ...LIVE, id: "900", domain: null });
     const { answer, sent } = await ask("hosting_service", SERVER, {
       objects: [other],
@@ -90,13 +90,13 @@ describe("an order", () => {
     expect(answer.mark, "no apply changes it").not.toHaveProperty("waiting");
   });
 
-  it("is held with what Terraform alone has", async () => {
+  it("is recorded with the attributes that only Terraform has", async () => {
     const own = { timeouts: { create: "20m" }, replace_on_change: true };
     const { answer } = await ask("hosting_service", { ...ORDER, ...own }, { answer: ordered() });
     expect(answer.state).toMatchObject({ id: "1001", ...own });
   });
 
-  it("takes the place of another service once", async () => {
+  it("replaces another service once", async () => {
     const old = remote({ ...LIVE, id: "900" });
     const config = { ...ORDER, reference: "second" };
     const { kind, front, sent } = await ask("hosting_service", config, {
@@ -110,15 +110,15 @@ describe("an order", () => {
   });
 });
 
-describe("a create that two processes begin at a time", () => {
-  it("is sent by the one that has written it down", async () => {
+describe("a create that two processes start at the same time", () => {
+  it("is sent by the process that has written its entry", async () => {
     const store = new MemoryStore();
     const entries = memoryEntries(store);
     await entries.put("hosting_webhook", HOOK_NAME, {
       ...recorded("hosting_webhook.other", HOOK),
       owner: "a living process",
     });
-    // Neither has seen the note of the other when it begins.
+    // Neither process has read the entry of the other when it starts.
     const blind = Object.assign(memoryEntries(store), { get: async () => undefined });
     const session = { entries: blind };
     const { answer, sent } = await ask("hosting_webhook", HOOK, { session });
@@ -151,7 +151,7 @@ describe("a create that two processes begin at a time", () => {
   });
 });
 
-describe("an order whose answer was lost", () => {
+describe("an order whose response was lost", () => {
   const THEN = {
     ...pendingOf("createService"),
     body: { plan_id: 11, currency: "USD", domain: "www.acme.example", coupon_code: "THEN" },
@@ -256,11 +256,11 @@ describe("an order whose answer was lost", () => {
   });
 });
 
-describe("a service that a run made which was cut off", () => {
+describe("a service of an interrupted run", () => {
   const live = remote({ ...LIVE, created_at: LONG_AGO });
   const note = { attributes: { ...complete(kindOf("hosting_service"), LIVE) }, private: { generation: 2 } };
 
-  it("is adopted with the mark that was recorded, and with what is still to be done", async () => {
+  it("is adopted with its recorded mark and its pending attributes", async () => {
     const { answer, sent } = await ask(
       "hosting_service",
       { ...ORDER, suspended: true, deletion_policy: "forget" },
@@ -269,11 +269,11 @@ describe("a service that a run made which was cut off", () => {
     expect(sent).toEqual([]);
     expect(answer.state).toMatchObject({ id: "1001", suspended: true, deletion_policy: "forget" });
     expect(answer.mark).toEqual({ generation: 2, waiting: ["suspended"], host: "here", made: "www.acme.example" });
-    // The policy is in the state alone: nothing of it differs.
+    // Only the state contains the policy, so no value differs.
     expect(codesOf(answer.diagnostics)).toEqual(["warning apply.replayed"]);
   });
 
-  it("is adopted with the domain that the host gave it", async () => {
+  it("is adopted with the domain from the host", async () => {
     const named = { ...LIVE, reference: "db", domain: "vps-1.host.example", created_at: LONG_AGO };
     const { answer, sent } = await ask("hosting_service", SERVER, {
       objects: [remote(named)],

@@ -1,4 +1,4 @@
-// What Terraform has changed: what of it is held, what still waits, and which secret goes where.
+// Updates of Terraform: recorded values, waiting values, and the place of each secret.
 import { describe, expect, it } from "vitest";
 import { HostformError, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
@@ -31,12 +31,12 @@ describe("a change", () => {
     expect(answer.state).toMatchObject({ id: "1001", deletion_policy: "forget" });
   });
 
-  it("of what was imported does not say that it was made here", async () => {
+  it("of an imported object does not record a create", async () => {
     const { answer } = await ask("hosting_service", FORGET, { prior: PRIOR });
     expect(answer.mark).toStrictEqual({ host: "here" });
   });
 
-  it("that fails half-way is held as far as it has come, with its marks", async () => {
+  it("that fails after some steps is recorded with the completed steps and its marks", async () => {
     const prior = { ...PRIOR, password_version: 1, timeouts: { update: "1h" } };
     const config = { ...ORDER, password: "long enough", password_version: 2, suspended: true };
     const { answer, sent } = await ask("hosting_service", config, {
@@ -66,7 +66,7 @@ describe("a change", () => {
   });
 });
 
-describe("what waits until the service is live", () => {
+describe("an attribute that waits for the live service", () => {
   const pending = { ...PRIOR, status: "pending", password_version: 1 };
 
   it.each<[string, JsonObject, JsonObject, Mark, readonly string[] | undefined]>([
@@ -94,7 +94,7 @@ describe("what waits until the service is live", () => {
       {
         prior: { ...pending, ...prior },
         mark: { ...MARK, ...mark },
-        // An attribute that only a declaration gives is planned as null without one.
+        // An attribute that only a declaration sets is planned as null without a declaration.
         planned: config.password_version === undefined ? { password_version: null } : {},
       },
     );

@@ -1,5 +1,5 @@
-// The apply of one resource through Terraform: what Terraform holds afterwards, what is marked, noted and said. A create that
-// fails after something was made must not be an error: Terraform would make it again.
+// Apply of one resource through Terraform: the state, marks, entries and messages afterwards. A create that fails after an object
+// was created must not be an error, because Terraform would create the object again.
 import { describe, expect, it } from "vitest";
 import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import { terraformRemedies } from "../../../../../src/fronts/terraform/remedies.ts";
@@ -32,7 +32,7 @@ const shown = (answer: Answer) => ({
 });
 
 describe("a create", () => {
-  it("is recorded with what its answer returned, and with where it was created", async () => {
+  it("is recorded with the values of its response, and with its host and account", async () => {
     const { answer, sent, entries, front, kind } = await ask("hosting_webhook", HOOK, { answer: hookMade });
     expect(shown(answer)).toMatchObject({ id: "201", mark: { host: "here" }, said: [] });
     expect(answer.state).toMatchObject({ url: HOOK.url, secret: "whsec_1", created_at: liveWebhook.created_at });
@@ -113,7 +113,7 @@ describe("a create", () => {
     expect(answer.state).toMatchObject({ id: "1001", password_version: 1, generated_password: null });
   });
 
-  it("by a mistake of ours before anything was sent is thrown", async () => {
+  it("with a defect of the provider before the first request throws", async () => {
     const broken = fakeScope("hosting_webhook");
     broken.entries.get = () => {
       throw new TypeError("ours");
@@ -124,7 +124,7 @@ describe("a create", () => {
     ).rejects.toThrow("ours");
   });
 
-  it("of one thing under two addresses is made once", async () => {
+  it("of one object under two addresses is sent once", async () => {
     const place = fakeScope("hosting_webhook", { answer: hookMade });
     const question = () => {
       const planned = { ...asHeld(place.kind, HOOK), id: UNKNOWN, secret: UNKNOWN, created_at: UNKNOWN } as ValueObject;
@@ -152,7 +152,7 @@ describe("a create", () => {
     expect([...keys.values()]).toEqual([1, 1, 1]);
   });
 
-  it("that was refused gives its name free again", async () => {
+  it("that was rejected releases its name", async () => {
     let times = 0;
     const answer = () => (times++ === 0 ? refused() : hookMade());
     const place = fakeScope("hosting_webhook", { answer });
@@ -180,8 +180,8 @@ describe("a change", () => {
   });
 });
 
-describe("what the journal has of a create that Terraform did not record", () => {
-  it("is adopted, not made again", async () => {
+describe("a create in the journal that Terraform did not record", () => {
+  it("is adopted, and not sent again", async () => {
     const name = (await ask("hosting_webhook", HOOK, { answer: hookMade })).answer.mark.made ?? "";
     const note = { attributes: { ...HOOK, id: "201", secret: "whsec_kept", created_at: null } as JsonObject };
     const { answer, sent } = await ask("hosting_webhook", HOOK, {
@@ -193,7 +193,7 @@ describe("what the journal has of a create that Terraform did not record", () =>
     expect(answer.mark).toMatchObject({ host: "here", made: name });
   });
 
-  it("and is gone since is made again", async () => {
+  it("whose object no longer exists is sent again", async () => {
     const name = (await ask("hosting_webhook", HOOK, { answer: hookMade })).answer.mark.made ?? "";
     const note = { attributes: { ...HOOK, id: "199", secret: "whsec_kept", created_at: null } as JsonObject };
     const { answer, sent } = await ask("hosting_webhook", HOOK, { note: { name, note }, answer: hookMade });
@@ -202,7 +202,7 @@ describe("what the journal has of a create that Terraform did not record", () =>
   });
 });
 
-describe("all that Terraform is answered", () => {
+describe("the complete answer to Terraform", () => {
   const prior = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
   const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
   const wanted = { ...ORDER, suspended: true };
@@ -252,7 +252,7 @@ describe("all that Terraform is answered", () => {
   ];
 
   // `npm test -- -u test/unit/fronts/terraform/resource/apply.test.ts`, then read the diff.
-  it("is in full what it was", async () => {
+  it("equals the golden file", async () => {
     const text: string[] = [];
     for (const [name, type, config, asked] of situations) {
       const { answer, sent } = await ask(type, config, asked);

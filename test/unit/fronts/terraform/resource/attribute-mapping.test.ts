@@ -53,7 +53,7 @@ describe.each(types)("a planned %s", (type) => {
           const declared: Value = config[name] ?? null;
           if (overruled.includes(name)) expect(equal(now, declared)).toBe(true);
           else if (!equal(now, wanted)) {
-            // Put right without a word: it is null by nature, or will be known later.
+            // Corrected without a report: the value is write-only, or known only later.
             expect(now === null ? writeOnly || declared === null : hasUnknown(declared), name).toBe(true);
           }
         }

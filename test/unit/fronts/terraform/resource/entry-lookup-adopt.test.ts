@@ -1,5 +1,5 @@
-// What a run that was cut off has made, and Terraform did not come to record: adopted by the next one, or refused, and never
-// made a second time where it costs money.
+// Objects of an interrupted run that Terraform did not record: the next run adopts or rejects them, and never creates a paid
+// object twice.
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../../src/core/kinds/kind.ts";
 import {
@@ -28,14 +28,14 @@ const OBJECTS: Readonly<Record<string, JsonObject>> = {
 
 interface Case {
   readonly type?: string;
-  /** What the note has that the object has not. */
+  /** Values that the entry has and the object lacks. */
   readonly noted?: JsonObject;
   readonly mark?: PrivateMark;
-  /** Null: the account does not show it. */
+  /** Null: the account does not show the object. */
   readonly phase?: Phase | null;
-  /** What is planned otherwise than noted. */
+  /** Planned values that differ from the entry. */
   readonly planned?: Readonly<Record<string, Value>>;
-  /** The API has no list of them. */
+  /** The API has no list of the kind. */
   readonly unlisted?: true;
 }
 
@@ -50,7 +50,7 @@ function noteOf({ type = "hosting_service", noted = {}, mark = {}, phase = "live
 const adopt = ({ kind, note, front }: ReturnType<typeof noteOf>, planned: Case["planned"] = {}) =>
   adoptEntry({ label: labelOf(kind, note.attributes) }, kind, note, { ...note.attributes, ...planned }, front);
 
-/** `adopted`, `made again`, or the code of the refusal and where it is. */
+/** Returns `adopted`, `made again`, or the code of the rejection and its attribute. */
 async function outcomeOf(one: Case): Promise<string> {
   const work = adopt(noteOf(one), one.planned);
   const adopted = await work.catch(() => null);
@@ -131,20 +131,25 @@ describe("what was made before Terraform recorded it", () => {
     [
       "what it is",
       { type: account, planned: { vat_number: "GE2" } },
-      'Its vat_number is "GE1".',
+      'The vat_number of the object is "GE1".',
       /^Set `vat_number` back/,
     ],
-    ["that it is without", { planned: { coupon_code: "HUSH" } }, "It has no coupon_code.", /^Remove `coupon_code` /],
+    [
+      "that it is without",
+      { planned: { coupon_code: "HUSH" } },
+      "The object has no coupon_code.",
+      /^Remove `coupon_code` /,
+    ],
     [
       "no coupon",
       { noted: { coupon_code: "HUSH" }, planned: { coupon_code: "A" } },
-      "Its coupon_code is (not shown).",
+      "The coupon_code of the object is (not shown).",
       /^Set/,
     ],
     [
       "how it is imported",
       { type: "hosting_grant", planned: { permission: "admin" } },
-      'Its permission is "view".',
+      'The permission of the object is "view".',
       /'1001\/301'/,
     ],
   ])("is refused with %s", async (_, one, detail, fix) => {

@@ -29,7 +29,7 @@ describe("an import", () => {
     const { kind, front } = fakeScope("hosting_service", { objects });
     const { summary, detail } = await refusalOf(importResource(kind, "1001", front));
     expect(summary).toBe("service 1001 was deleted on 2026-11-20");
-    expect(detail).toMatch(/^It has ended: nothing is left to manage\./);
+    expect(detail).toMatch(/^The API lists the object as ended, so Terraform cannot manage it\./);
   });
 
   it.each([false, true])("of another plan than is declared is refused; replace_on_change: %s", async (replace) => {
@@ -88,7 +88,7 @@ describe("an import", () => {
     front.addRecorded(kind, liveService);
     expect(await refusalOf(importResource(kind, "1001", front))).toMatchObject({
       code: "plan.exists",
-      summary: "service 1001 (www.acme.example) is at another address of this state already",
+      summary: "service 1001 (www.acme.example) already belongs to another address of this state",
       remedies: [{ do: "move", when: "it was renamed" }, expect.stringContaining("terraform state rm")],
     });
   });

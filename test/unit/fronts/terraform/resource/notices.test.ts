@@ -9,7 +9,7 @@ const service = terraformKind("hosting_service");
 const applied = (over: Partial<Applied>): Applied => ({ attributes: {}, diagnostics: [], ...over });
 const invoice = { id: "9", number: "INV-9", total: 500, currency: "USD", paid: false } as Applied["invoice"];
 
-describe("what an apply has to say", () => {
+describe("the diagnostics of an apply", () => {
   it.each<[string, Partial<Applied>, string[]]>([
     ["is nothing when all is done", {}, []],
     ["is nothing while what is paid is provisioned", { awaiting: "provisioning" }, []],
@@ -19,7 +19,7 @@ describe("what an apply has to say", () => {
     expect(codesOf(notices(service, applied(over)))).toEqual(says);
   });
 
-  it("names the invoice, and its amount in the scale of the provider", () => {
+  it("contain the invoice and its amount in the scale of the provider", () => {
     const [first] = notices(service, applied({ awaiting: "payment", ...(invoice && { invoice }) }));
     expect(first?.detail).toContain("INV-9 of 500 (USD, API's unit) was raised");
     const [scaled] = notices(service, applied({ awaiting: "payment", ...(invoice && { invoice }) }), 2);
@@ -31,7 +31,7 @@ describe("what an apply has to say", () => {
     expect(amount?.detail).toBe("An invoice of 5.00 USD was raised.");
   });
 
-  it("leaves what a queued job is about to the sentence of the job", () => {
+  it("omit attributes of a queued job, because the job has its own warning", () => {
     const job = { since: "2026-11-21T10:00:00Z", toward: "suspended", before: "active" } as const;
     for (const isLive of [true, false]) {
       expect(waits(service, { waiting: ["suspended"], job }, isLive)).toEqual([]);
@@ -42,7 +42,7 @@ describe("what an apply has to say", () => {
   });
 });
 
-describe("what refers to a pending create", () => {
+describe("a resource that refers to a pending create", () => {
   it.each<[string, ValueObject, string[][]]>([
     ["alone", { service_id: PENDING_CREATE, email: "a@b.example" }, [["service_id"]]],
     ["within a text", { domain: `x-${PENDING_CREATE}.example` }, [["domain"]]],
@@ -55,7 +55,7 @@ describe("what refers to a pending create", () => {
   });
 });
 
-describe("a name that the state holds already", () => {
+describe("a name that the state already contains", () => {
   it.each([
     ["is another order", "hosting_service", {}, ["error config.duplicate"]],
     ["is free for what takes its object's place", "hosting_service", { replacing: { id: "1001" } }, []],

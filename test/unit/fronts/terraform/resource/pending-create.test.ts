@@ -160,7 +160,7 @@ describe("a pending create of a state that moves between YAML and Terraform", ()
       {},
     ],
   ])("%s keeps its id and what an earlier version reads", async (_, answer, more) => {
-    // As hostform's own state has it, through the text of the state in both directions.
+    // The state passes through its text in both directions, as in hostform's own state.
     const given = { ...PENDING, id: "intent-1", since: LONG_AGO, known: ["150"] };
     const { pending } = decodeMark(Buffer.from(JSON.stringify({ pending: given })));
     const { state, mark } = await pendingHook(HOOK, { answer }, pending).apply();

@@ -56,7 +56,7 @@ describe("the refresh of a pending instance", () => {
     expect(await entries.get(TYPE, NAME)).toBeUndefined();
   });
 
-  it("takes over the entry of a state that has moved, and leaves that of another state", async () => {
+  it("adopts the entry of a state that has moved, and keeps the entry of another state", async () => {
     for (const [id, expected] of [
       ["intent-1", "this folder"],
       ["intent-2", "elsewhere"],
@@ -130,7 +130,7 @@ describe("the deposed instance of a create that create_before_destroy settled", 
 });
 
 describe("the create leg of a pending instance", () => {
-  it("answers the marked state again if the outcome stays unknown", async () => {
+  it("returns the marked state again if the outcome stays unknown", async () => {
     const scope = await place({ answer: lost }, { [NAME]: entryOf(HOOK, { inState: true }) });
     await destroyResource(
       scope.kind,
@@ -175,7 +175,7 @@ describe("the object of a recorded instance", () => {
     await readResource(scope.kind, asHeld(scope.kind, live), { host: "here" }, scope.front);
     await scope.front.holdings.flush();
     expect(await scope.entries.get(TYPE, name)).toBeUndefined();
-    // Another process applies: it does not see the instance.
+    // Another process applies, and does not receive the instance.
     const apply = await place({ ...shared, session: { entries: scope.entries } });
     expect((await createLeg(apply)).answer.state).toMatchObject({ id: "201" });
   });

@@ -7,7 +7,7 @@ import { fakeScope } from "./fake-scope.ts";
 const WEBHOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const output = (file: string) => ({ file, env_file: null, command: null, outside_project: null });
 
-/** What Terraform's plan of a new webhook says. */
+/** Returns the diagnostics of Terraform's plan of a new webhook. */
 async function said(
   secretDestination: ProviderSession["secretDestination"],
   secret_output: object | null = output("hook"),
@@ -17,15 +17,15 @@ async function said(
   return (await planDeclared(kind, question, front)).diagnostics;
 }
 
-describe("the place of a secret, in Terraform's plan", () => {
-  it("is not worth a word where it is what it says", async () => {
+describe("the target of a secret in Terraform's plan", () => {
+  it("causes no diagnostic if its path is the real path", async () => {
     const plain = async () => ({ real: "/p/hook", inside: true, shown: "hook" });
     expect(await said(plain)).toEqual([]);
     expect(await said(() => fail("secret.output", "asked for nothing"), null)).toEqual([]);
   });
 
   it.each([["a path that may leave the project", { real: "/etc/hook", inside: false, shown: "/etc/hook" }]])(
-    "is shown where %s leads to another",
+    "is reported if %s changes the real path",
     async (_, destination) => {
       const [warning] = await said(async () => destination);
       expect(warning).toMatchObject({ severity: "warning", code: "secret.output", attribute: ["secret_output"] });
@@ -33,7 +33,7 @@ describe("the place of a secret, in Terraform's plan", () => {
     },
   );
 
-  it("is an error where no secret may be written", async () => {
+  it("is an error if the provider may not write a secret there", async () => {
     expect(await said(() => fail("secret.output", "It leads out of the project"))).toMatchObject([
       { severity: "error", summary: "It leads out of the project" },
     ]);

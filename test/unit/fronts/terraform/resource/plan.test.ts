@@ -1,4 +1,4 @@
-/** Terraform accepts the plan with any value that the API shows and nobody declares, and after any attribute leaves the declaration. */
+/** Terraform accepts the plan with any undeclared value from the API, and after the removal of any attribute from the declaration. */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../../src/core/kinds/index.ts";
 import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
@@ -15,10 +15,10 @@ import { planProblems, writeOnlyProblems } from "../../../../support/terraform-c
 import { asHeld, fakeScope, memoryEntries } from "./fake-scope.ts";
 import { configOf, recordedOf } from "./values.ts";
 
-/** A status for each phase. */
+/** One status for each phase. */
 const STATUS = ["active", "pending", "suspended", "a word that nobody knows"];
 
-/** What the API may show for an attribute: the value of the sample, or one of its type. */
+/** A possible value of an attribute in the API: the value of the sample, or a value of its type. */
 function shownOf({ attributes, others, implied = {} }: Sample, name: string, { type }: Attribute): Json {
   const known = attributes[name] ?? implied[name] ?? others[name];
   if (known !== undefined) return known;
@@ -93,7 +93,7 @@ describe.each([...kinds.values()].map(({ type }) => type))("any plan of a record
           ...("status" in values && { status: "active" }),
         });
         fc.pre(Object.entries(schemaOf(kind).attributes).every(([name, { required }]) => !required || name in shown));
-        // A secret that is recorded beside its secret_output is still to be written there.
+        // A recorded secret with a secret_output must still be written there.
         const kept = attributesOf(kind).some(
           ({ name, meta: { fingerprint } }) => fingerprint !== undefined && recorded[name] !== null,
         );

@@ -13,8 +13,8 @@ import { saying } from "../../../../support/remedies.ts";
 const PENDING = { since: "2026-11-21T09:00:00Z", operation: "createService" };
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-describe("what is kept beside the attributes", () => {
-  it("comes back as it was written", () => {
+describe("the private mark of a resource", () => {
+  it("is read as it was written", () => {
     const text = fc.string({ unit: fc.constantFrom("a", '"', "\\", "\u0000", "\u2028", "é", "😀") });
     const mark: fc.Arbitrary<Mark> = fc.record(
       {
@@ -34,13 +34,13 @@ describe("what is kept beside the attributes", () => {
     );
   });
 
-  it("is JSON, and comes back from it", () => {
+  it("is JSON, and is read from JSON", () => {
     const mark: Mark = { host: "here", made: "www", pending: { ...PENDING, known: ["7"] }, waiting: ["suspended"] };
     expect(JSON.parse(new TextDecoder().decode(encodeMark(mark)))).toEqual(mark);
     expect(decodeMark(encodeMark(mark))).toEqual(mark);
   });
 
-  it("is nothing at all when there is nothing to keep: Terraform shows no difference then", () => {
+  it("is absent if no value must be kept, so that Terraform shows no difference", () => {
     expect(encodeMark({})).toHaveLength(0);
     expect(encodeMark({ made: undefined } as unknown as Mark)).toHaveLength(0);
     expect(decodeMark(new Uint8Array())).toEqual({});

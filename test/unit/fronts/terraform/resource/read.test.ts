@@ -33,13 +33,13 @@ describe("a refresh", () => {
     expect(state).toMatchObject({ id: "201" });
     expect(codesOf(diagnostics)).toEqual(said);
     for (const { summary, detail } of diagnostics) {
-      // Terraform shows one warning for all with the same summary.
+      // Terraform prints one warning for all warnings with the same summary.
       expect(summary).not.toContain(liveWebhook.url);
       expect(detail).toContain(`${String(liveWebhook.url)} was created at ${created}`);
     }
   });
 
-  it("of a webhook that the host has switched off keeps it, with a warning", async () => {
+  it("of a webhook that the host has disabled keeps the webhook, with a warning", async () => {
     const { kind, front } = fakeScope("hosting_webhook", {
       objects: [{ ...remote(liveWebhook), off: 'status is "paused"' }],
     });
@@ -49,7 +49,7 @@ describe("a refresh", () => {
     expect(diagnostics[0]?.summary).toMatch(/has disabled webhook 201 \(https:.+\): status is "paused"$/);
   });
 
-  it("of a webhook whose row has ended lets go of it, with a warning that says why", async () => {
+  it("of a webhook with an ended entry removes it from the state, with a warning that contains the reason", async () => {
     const objects = [{ ...remote(liveWebhook, "gone"), end: "was deleted on 2026-11-20" }];
     const { kind, front } = fakeScope("hosting_webhook", { objects });
     const { state, diagnostics } = await readResource(kind, asHeld(kind, liveWebhook), {}, front);

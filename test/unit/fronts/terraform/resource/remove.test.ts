@@ -16,7 +16,7 @@ const held = (type: string, attributes: JsonObject, options: Options = {}) => {
   return { ...place, prior: asHeld(place.kind, attributes) };
 };
 
-/** What a plan says, whether it refuses the destroy or not. */
+/** Returns the diagnostics of a plan, including those of a rejected destroy. */
 async function saidBy(work: Promise<{ readonly diagnostics: readonly Diagnostic[] }>): Promise<readonly Diagnostic[]> {
   try {
     return (await work).diagnostics;
@@ -29,7 +29,7 @@ async function saidBy(work: Promise<{ readonly diagnostics: readonly Diagnostic[
 describe("the plan of a destroy", () => {
   const GET = ["get 1001"];
   it.each([
-    // Another account may own it now: then it is forgotten.
+    // The object may belong to another account now: the destroy forgets it.
     ["prevent", "live", ["error plan.prevented"], ["list"]],
     [null, "live", ["error plan.prevented"], ["list"]],
     ["forget", "live", ["warning plan.stays"], []],
@@ -38,7 +38,7 @@ describe("the plan of a destroy", () => {
     // Terraform has not refreshed an instance whose removal it plans.
     ["suspend", "pending", ["error plan.prevented"], [...GET, "list"]],
     ["suspend", "a word that nobody knows", ["error plan.prevented"], [...GET, "list"]],
-    // A status says that it has ended; that nothing is found does not.
+    // A status proves the end of an object; a 404 does not.
     ["prevent", "terminated", [], []],
     ["prevent", GONE, ["error plan.prevented"], [...GET, "list"]],
     ["forget", GONE, [], []],
@@ -76,7 +76,7 @@ describe("the plan of a destroy", () => {
 
   it.each([
     ["forget", "service 1001 (www.acme.example) stays in the account, and the host still bills it"],
-    ["suspend", "service 1001 (www.acme.example) is suspended: it goes offline"],
+    ["suspend", "The apply suspends service 1001 (www.acme.example), and the service goes offline"],
   ])("under deletion_policy %s warns, in the plan and in the apply: %s", async (policy, summary) => {
     const attributes = { ...SERVICE, deletion_policy: policy };
     const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
@@ -122,7 +122,7 @@ describe("a destroy", () => {
     const waiting = { ...SERVICE, deletion_policy: policy, timeouts: { delete: "0s" } };
     const { kind, front, prior, sent } = held("hosting_service", waiting, { answer: () => ({}) });
     const outcome = destroyResource(kind, prior, {}, front);
-    // Suspended only when the job is done: until then it stays in the state.
+    // The object stays in the state until the suspension job is complete.
     const { diagnostics, left } = await outcome;
     expect(codesOf(diagnostics)).toEqual(policy === "suspend" ? ["error apply.waiting"] : ["warning plan.stays"]);
     expect(left?.mark.job?.toward).toBe(policy === "suspend" ? "suspended" : undefined);
@@ -141,7 +141,7 @@ describe("a destroy", () => {
   it.each([
     ["of this host", { host: "here" }],
     ["of before hosts were noted", {}],
-  ])("of an object %s goes on", async (_, mark) => {
+  ])("of an object %s continues", async (_, mark) => {
     const { kind, front, prior, sent } = held("hosting_grant", liveGrant, { answer: () => null });
     expect(await destroyResource(kind, prior, mark, front)).toEqual({ diagnostics: [] });
     expect(sent.map(({ endpoint, params }) => ({ endpoint, params }))).toEqual([
@@ -149,7 +149,7 @@ describe("a destroy", () => {
     ]);
   });
 
-  it("of what is gone already is what was wanted", async () => {
+  it("of an object that no longer exists succeeds", async () => {
     const { kind, front, prior } = held("hosting_grant", liveGrant, {
       answer: () => {
         throw notFound();
@@ -158,7 +158,7 @@ describe("a destroy", () => {
     expect(await destroyResource(kind, prior, {}, front)).toEqual({ diagnostics: [] });
   });
 
-  it("sets the name free: the other half of a replacement may take it", async () => {
+  it("releases the name for the create of a replacement", async () => {
     const { kind, front, prior } = held("hosting_service", SERVICE);
     const claim = (label: string) => front.claim({ label }, kind, "www.acme.example", SERVICE);
     claim("the old one");
@@ -202,7 +202,7 @@ describe("a destroy of what was asked for, and whose answer was lost,", () => {
   });
 });
 
-describe("a suspension before Terraform lets go", () => {
+describe("a suspension before Terraform removes the object from the state", () => {
   const attributes = { ...SERVICE, deletion_policy: "suspend", timeouts: { delete: "1m" } };
   const mark: Mark = { host: "here", made: "www.acme.example", attempt: pendingOf("suspendService") };
 

@@ -12,7 +12,7 @@ interface Case {
   readonly declared: ValueObject;
   readonly mark?: Mark;
   readonly project?: undefined;
-  /** Code and attribute of each refusal. */
+  /** Code and attribute of each rejection. */
   readonly says: readonly string[];
 }
 

@@ -55,7 +55,7 @@ describe("an immutable change", () => {
     expect(reorder({ config })).toEqual({ requiresReplace: [], diagnostics: [refusal("plan_id"), other] });
   });
 
-  it("is what replaces: replace_on_change alone does nothing", () => {
+  it("causes the replacement: replace_on_change without a change has no effect", () => {
     expect(reorder({ diagnostics: [other] })).toEqual({ requiresReplace: [], diagnostics: [other] });
   });
 
@@ -65,11 +65,11 @@ describe("an immutable change", () => {
     });
     expect(requiresReplace).toEqual([["plan_id"], ["term"]]);
     expect(diagnostics).toEqual([other]);
-    // Declared, by default, or what the order will return: nothing of the old one.
+    // Declared values, defaults, or values of the new order: no value of the old object.
     expect(result).toMatchObject({ plan_id: 12, term: 1, id: UNKNOWN, status: UNKNOWN, coupon_code: null });
   });
 
-  it("needs another name for the second order", () => {
+  it("requires another name for the second order", () => {
     const { diagnostics } = reorder({ config: { ...CONFIG, reference: null } });
     expect(codesOf(diagnostics)).toEqual(["warning plan.unknown_status", "error terraform.reference"]);
   });
@@ -143,6 +143,6 @@ it.each([
   const { attribute, ...said } = prevented(terraformKind(type), "7");
   expect({ attribute, fix: fixOf(said) }).toEqual({
     attribute: ["deletion_policy"],
-    fix: `Set ${fix}, then make the change.`,
+    fix: `Set ${fix}, then change the resource.`,
   });
 });

@@ -44,7 +44,11 @@ describe("the check of a configuration against its schema", () => {
   it("names the way to read the value, and the attribute that was meant", () => {
     const near: Attributes = { plan: computed, plan_id: { ...optional, type: "number" } };
     expect(checkSettable(near, { plan: "11" }, "hosting_thing.NAME")).toMatchObject([
-      { remedies: ["Remove it; elsewhere it can be used as `hosting_thing.NAME.plan`. Did you mean `plan_id`?"] },
+      {
+        remedies: [
+          "Remove the attribute. To use its value elsewhere, write `hosting_thing.NAME.plan`. Did you mean `plan_id`?",
+        ],
+      },
     ]);
   });
 });

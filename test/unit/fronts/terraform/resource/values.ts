@@ -6,7 +6,7 @@ import { type Attribute, isNested, type SchemaType } from "../../../../../src/co
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
 import fc from "../../../../support/fc.ts";
 
-/** Few, so that two of them are often the same. */
+/** A small set, so that two values are often equal. */
 const WORDS = ["a", "B", "b"];
 
 function ofType(type: SchemaType): fc.Arbitrary<Value> {
@@ -18,7 +18,7 @@ function ofType(type: SchemaType): fc.Arbitrary<Value> {
   return fc.uniqueArray(ofType("list" in type ? type.list : type.set), { maxLength: 2 }) as fc.Arbitrary<Value>;
 }
 
-/** A known value of an attribute; of a nested one each part may be null. */
+/** A known value of an attribute. Each part of a nested value may be null. */
 export function anyOf({ type }: Attribute): fc.Arbitrary<Value> {
   if (!isNested(type)) return ofType(type);
   const parts = Object.entries(type.attributes).map(
@@ -35,7 +35,7 @@ const objectOf = (kind: Kind, value: (name: string, attribute: Attribute) => fc.
   ) as fc.Arbitrary<ValueObject>;
 };
 
-/** A configuration: null, known or unknown for what can be declared; what is required is there. */
+/** A configuration: optional attributes are null, known or unknown; required attributes are set. */
 export const configOf = (kind: Kind): fc.Arbitrary<ValueObject> =>
   objectOf(kind, (_, attribute) => {
     if (!attribute.required && !attribute.optional) return fc.constant(null);
@@ -46,12 +46,12 @@ export const configOf = (kind: Kind): fc.Arbitrary<ValueObject> =>
     return attribute.required ? given : fc.option(given, { nil: null });
   });
 
-/** A recorded object: nothing in it is unknown, what is write-only is not in it. */
+/** A recorded object: no value is unknown, and write-only attributes are absent. */
 export const recordedOf = (kind: Kind): fc.Arbitrary<JsonObject> =>
   objectOf(kind, (_, attribute) =>
     attribute.writeOnly ? fc.constant(null) : fc.option(anyOf(attribute), { nil: null }),
   ) as fc.Arbitrary<JsonObject>;
 
-/** Every value that a plan may compute. */
+/** Returns every value that a plan may compute. */
 export const anythingOf = (kind: Kind): fc.Arbitrary<ValueObject> =>
   objectOf(kind, (_, attribute) => fc.oneof(anyOf(attribute), fc.constant<Value>(null), fc.constant<Value>(UNKNOWN)));
