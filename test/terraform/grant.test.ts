@@ -69,7 +69,7 @@ describeWith(TERRAFORM)("grants in Terraform", { timeout: 60_000 }, () => {
     await terraform.write(team('{ "dev@acme.example" = "view" }'));
     const planned = await terraform.planned();
     expect(planned.changes).toEqual({ [DEV]: "create" });
-    const warning = "The API lists no grants of service 1003 until it is live";
+    const warning = "The API lists the grants of service 1003 only when the service is live";
     // Terraform reports two resources in any order.
     expect(planned.diagnostics.map(({ summary }) => summary).sort()).toEqual([
       warning,

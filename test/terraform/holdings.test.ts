@@ -80,13 +80,13 @@ describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeo
     // An import shows the provider no address that left the configuration.
     await terraform.write(service("two", "one.example", '  reference = "two"'));
     for (const _ of FRESH)
-      expect((await terraform.run(...command)).text).toContain(`${what} is at another address of this state already`);
+      expect((await terraform.run(...command)).text).toContain(`${what} already belongs to another address of this state`);
     await terraform.write(service("one", "one.example") + service("two", "one.example", '  reference = "two"'));
     const refused = await terraform.run(...command);
     expect(refused.code, refused.text).toBe(1);
-    expect(refused.text).toContain(`${what} is at another address of this state already`);
+    expect(refused.text).toContain(`${what} already belongs to another address of this state`);
     await terraform.write(`import {\n  to = hosting_service.two\n  id = "${id}"\n}\n`, "import.tf");
-    expect((await terraform.refused()).errors[0]?.summary).toContain("is at another address of this state");
+    expect((await terraform.refused()).errors[0]?.summary).toContain("belongs to another address of this state");
     await terraform.remove("import.tf");
 
     const narrow = await terraform.run(...command, "-parallelism=1");
@@ -96,7 +96,7 @@ describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeo
     await terraform.write(service("two", "one.example", '  reference = "two"'));
     const early = await terraform.run(...command);
     expect(early.code, early.text).toBe(1);
-    expect(early.text).toMatch(/`terraform state rm`,\s+then\s+`terraform plan`/);
+    expect(early.text).toMatch(/`terraform state rm`\s+with\s+the\s+other\s+address,\s+then\s+`terraform\s+plan`/);
     await terraform.plan();
     await terraform.well(...command);
     await terraform.applied();
@@ -192,7 +192,7 @@ resource "terraform_data" "fails" {
     expect((await terraform.apply()).code).toBe(1);
     await terraform.write(webhook("other", "b"));
     const { warnings, text } = await terraform.planned();
-    const named = /^webhook \d+ \(https:\/\/a\.example\/hook\) exists, and no address of this state has it$/;
+    const named = /^webhook \d+ \(https:\/\/a\.example\/hook\) exists, and belongs to no address of this state$/;
     expect(warnings, text).toMatchObject([{ summary: expect.stringMatching(named) }]);
     const resolved = await terraform.hostform("resolve");
     expect(resolved.code, resolved.err).toBe(1);
@@ -312,8 +312,8 @@ resource "hosting_client_account" "${name}" {
     const id = String(terraform.attributes("hosting_webhook.a").id);
     await terraform.well("state", "rm", "hosting_webhook.a");
     const { warnings, text } = await terraform.planned();
-    expect(warnings[0]?.summary, text).toMatch(/^webhook \d+ .* exists already: this state had it at 2/);
-    expect(warnings[0]?.detail).toContain("the apply creates nothing and fails");
+    expect(warnings[0]?.summary, text).toMatch(/^webhook \d+ .* already exists: this state contained it at 2/);
+    expect(warnings[0]?.detail).toContain("the apply fails and creates nothing");
     expect(warnings[0]?.detail).toContain(`terraform import`);
     expect(warnings[0]?.detail).toContain(id);
     const applied = await terraform.run("apply", "-no-color", "-input=false", "-auto-approve");
@@ -406,11 +406,11 @@ resource "hosting_grant" "a" {
     await terraform.applied("-target=hosting_service.dup");
     await terraform.remove("import.tf");
     await terraform.write(service("one", "one.example") + other);
-    expect((await terraform.refused()).text).toContain("Two addresses of this state have service");
+    expect((await terraform.refused()).text).toContain("belongs to two addresses of this state");
     for (const command of ["apply", "apply", "destroy"] as const) {
       const { code, text } = await terraform[command]("-target=hosting_service.dup");
       expect(code, text).toBe(1);
-      expect(text).toContain("Two addresses of this state have service");
+      expect(text).toContain("belongs to two addresses of this state");
     }
     expect(terraform.changesSent()).toEqual([]);
     await terraform.well("state", "rm", "hosting_service.dup");
@@ -442,7 +442,7 @@ resource "hosting_domain" "${name}" {
         "acme1.example",
       );
       expect(code, said).toBe(1);
-      expect(said).toContain("is at another address of this state already");
+      expect(said).toContain("already belongs to another address of this state");
     }
   });
 
@@ -466,17 +466,17 @@ resource "hosting_domain" "${name}" {
     const { warnings, text } = await terraform.planned(...options);
     // The ids follow the order in which Terraform created the two.
     const moves = warnings.map(
-      ({ summary }) => /moves .*(sends no request|deletes it and creates it again)/.exec(summary)?.[1],
+      ({ summary }) => /moves .*(sends no request|deletes the object and creates it again)/.exec(summary)?.[1],
     );
     expect(moves.sort(), text).toEqual([
-      ...(recreated ? ["deletes it and creates it again"] : ["sends no request"]),
+      ...(recreated ? ["deletes the object and creates it again"] : ["sends no request"]),
       "sends no request",
     ]);
     const applied = await terraform.apply(...options, "tfplan");
     expect(applied.code, applied.text).toBe(0);
     expect(applied.warnings.map(({ summary }) => summary).sort(), applied.text).toEqual([
-      ...(recreated ? [expect.stringMatching(/^Deleted webhook/)] : []),
-      ...Array.from({ length: 2 - recreated }, () => expect.stringMatching(/^Took over webhook/)),
+      ...(recreated ? [expect.stringMatching(/^webhook .* moved from .* the apply deleted the object/)] : []),
+      ...Array.from({ length: 2 - recreated }, () => expect.stringMatching(/^webhook .* moved from .* the apply sent no request/)),
     ]);
     expect(terraform.changesSent()).toHaveLength(2 * recreated);
     terraform.believeLists();

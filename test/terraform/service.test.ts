@@ -36,7 +36,7 @@ describeWith(TERRAFORM)("a service in Terraform", { timeout: 60_000 }, () => {
     expect(suspending.changes).toEqual({ [SITE]: "update" });
     expect(suspending.warnings).toMatchObject([
       {
-        summary: "service 1003 (site.example) is suspended: it goes offline",
+        summary: "The apply suspends service 1003 (site.example), and the service goes offline",
         detail: expect.stringMatching(/update in-place/),
       },
     ]);

@@ -109,7 +109,7 @@ const FRAMEWORK: typeof MISTAKES = {
   "a one-time secret of one's own": [
     `resource "hosting_webhook" "a" {\n  ${HOOK}\n  secret = "mysecret"\n}`,
     'secret = "mysecret"',
-    /`secret` is set by the API.*Remove it/s,
+    /`secret` is set by the API.*Remove the attribute/s,
   ],
   "a read-only attribute of an ephemeral resource": [
     'ephemeral "hosting_panel_sso" "a" {\n  service_id = "1"\n  url        = "https://a.example"\n}',
