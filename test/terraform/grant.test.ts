@@ -245,7 +245,7 @@ resource "hosting_webhook" "ops" {
     expect(warnings).toMatchObject([
       {
         summary: "Not compared with the account: recorded grants and webhooks",
-        detail: expect.stringContaining('it lacks the ability "technical". The plan uses what the state has.'),
+        detail: expect.stringContaining('it lacks the ability "technical". The plan uses the recorded values.'),
       },
     ]);
 

@@ -288,12 +288,12 @@ resource "hosting_client_account" "${name}" {
     await terraform.write("");
     await terraform.refused();
     await terraform.well("state", "rm", "hosting_webhook.b");
-    expect((await terraform.refused()).text).toContain("run `terraform plan` while the other one is declared");
+    expect((await terraform.refused()).text).toContain("plan with the other address declared");
 
     await terraform.write(webhook("a", "one"));
     double();
     const { errors, text } = await terraform.refused();
-    expect(errors[0]?.summary, text).toMatch(/^Two addresses of this state have webhook \d+ \(https:/);
+    expect(errors[0]?.summary, text).toMatch(/^webhook \d+ \(https:.* belongs to two addresses of this state$/);
     const destroyed = await terraform.destroy();
     expect(destroyed.code, destroyed.text).toBe(1);
     expect(terraform.changesSent()).toEqual([]);
@@ -325,7 +325,7 @@ resource "hosting_client_account" "${name}" {
     const terraform = await start(webhook("a", "one"));
     await terraform.write(webhook("a", "one") + webhook("b", "one"));
     for (const option of ["-parallelism=10", "-parallelism=1"])
-      expect((await terraform.refused(option)).text).toContain("is at another address of this state, which keeps it");
+      expect((await terraform.refused(option)).text).toContain("belongs to another address of this state");
   });
 
   it("an object of two states is a warning that names both, also when it is destroyed or removed", async () => {
