@@ -7,6 +7,7 @@ import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIBRARIES } from "../../scripts/bindings/kept.ts";
+import { LONG } from "../reliability/support/long.ts";
 import { expectedOf, missingPeer, synthesized, unusedClasses } from "./constructs-consumer.ts";
 import { compile, PUSHES, packed, project, root, run, SIGNED_PUSH } from "./consumer.ts";
 import { consumerProgram } from "./consumer-program.ts";
@@ -78,7 +79,7 @@ describe("the package", { timeout: 60_000 }, () => {
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
-  it("has types that are right for every entry point, wherever ESM is imported from", () => {
+  it.runIf(LONG)("has types that are right for every entry point, wherever ESM is imported from", () => {
     // In a process of its own: vitest asks for the sources of packages, and those of this one are TypeScript.
     const script = `
       import { readFileSync } from "node:fs";
