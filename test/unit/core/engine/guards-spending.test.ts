@@ -212,6 +212,16 @@ describe("the spending limits of an apply", () => {
       { a: "done", b: "done", c: "failed" },
     ],
     [
+      "an invoice in another currency without an amount leaves nothing there",
+      [
+        { ...service("a", 300), fate: { total: null, currency: "EUR" } },
+        { ...service("b", 1), currency: "EUR" },
+        service("c", 1),
+      ],
+      { maxSpend: { USD: 301, EUR: 300 } },
+      { a: "done", b: "failed", c: "done" },
+    ],
+    [
       "orders are counted, too",
       [service("a", 1), service("b", 1), service("c", 1)],
       { maxOrders: 2 },

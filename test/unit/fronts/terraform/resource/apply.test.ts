@@ -113,17 +113,6 @@ describe("a create", () => {
     expect(answer.state).toMatchObject({ id: "1001", password_version: 1, generated_password: null });
   });
 
-  it("by a mistake of ours before anything was sent is thrown", async () => {
-    const broken = fakeScope("hosting_webhook");
-    broken.entries.get = () => {
-      throw new TypeError("ours");
-    };
-    const planned = asHeld(broken.kind, HOOK) as ValueObject;
-    await expect(
-      applyResource(broken.kind, { prior: null, planned, config: planned, mark: {} }, broken.front),
-    ).rejects.toThrow("ours");
-  });
-
   it("of one thing under two addresses is made once", async () => {
     const place = fakeScope("hosting_webhook", { answer: hookMade });
     const question = () => {
