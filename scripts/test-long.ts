@@ -95,8 +95,8 @@ const PARTS: Readonly<Record<string, Part>> = {
     tests: "test/terraform/stacks.test.ts",
   },
   constructs: {
-    what: "the packed constructs in projects of others: compilers, module resolutions, peers; HOSTFORM_NODE22 names a Node 22",
-    tests: "test/package/constructs.test.ts",
+    what: "the package and its constructs in projects of others: compilers, module resolutions, peers; HOSTFORM_NODE22 names a Node 22",
+    tests: "test/package",
   },
   generators: {
     what: "what the generators make, held against the bindings that are kept; installs them",

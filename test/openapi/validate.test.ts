@@ -2,6 +2,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Exchange, PROFILE_SETS, PROFILE_SWITCHES, type Profile } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
+import { sampled } from "../reliability/support/long.ts";
 import { validateExchange, validator } from "../support/openapi/validate.ts";
 import { startSandbox, violationsOf } from "../support/sandbox.ts";
 import { start } from "../unit/sandbox/harness.ts";
@@ -391,7 +392,7 @@ const others = Object.entries(PROFILE_SWITCHES)
   .filter(({ name, value }) => !SAME_FORM.has(name) && !SAME_FORM.has(`${name}=${value}`));
 
 describe("profiles", () => {
-  it.each(others)("the document distinguishes $name=$value from the default", async ({ name, value }) => {
+  it.each(sampled(others, 4))("the document distinguishes $name=$value from the default", async ({ name, value }) => {
     const own = completeProfile({ [name]: value });
     const came = await recorded(own, { few: true });
     expect(came.flatMap((exchange) => violations(exchange, own))).toEqual([]);

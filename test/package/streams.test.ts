@@ -7,9 +7,7 @@ import { temporaryFolder } from "../support/folder.ts";
 import { builtProgram } from "../support/program.ts";
 
 const LINES: readonly (readonly [line: string, code: number])[] = [
-  ["version", 0],
   ["--version", 0],
-  ["help", 0],
   ["plan --help", 0],
   ["completion bash", 0],
   ["validate --json", 1],
@@ -46,13 +44,10 @@ describe.skipIf(!existsSync(FULL))("on a full disk", () => {
     },
   );
 
-  it.each(["plan --no-such-option", "validate"])(
-    "hostform %s ends with exit code 1 if standard error is on the disk",
-    async (line) => {
-      const { code } = await run(line, ["ignore", "pipe", full()]);
-      expect(await code).toBe(1);
-    },
-  );
+  it.each(["validate"])("hostform %s ends with exit code 1 if standard error is on the disk", async (line) => {
+    const { code } = await run(line, ["ignore", "pipe", full()]);
+    expect(await code).toBe(1);
+  });
 });
 
 it.each(LINES)("hostform %s prints no error if the reader closes its output", async (line, expected) => {

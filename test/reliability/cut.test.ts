@@ -10,7 +10,7 @@ import { announce, LONG } from "./support/long.ts";
 import { type Place, startPlace } from "./support/place.ts";
 import type { Cut, Sizes } from "./support/severing-proxy.ts";
 
-const STRIDE = LONG ? 1 : 97;
+const STRIDE = LONG ? 1 : 199;
 
 const SUBJECTS = [
   {

@@ -14,7 +14,7 @@ import { type Place, startPlace } from "./support/place.ts";
 import { type KillPoint, type Program, reliabilityProgram } from "./support/program.ts";
 
 /** How many points `npm test` takes. */
-const SAMPLE = 6;
+const SAMPLE = 3;
 const APPLY = ["apply", "--auto-approve", "--parallelism"];
 
 let program: Program;

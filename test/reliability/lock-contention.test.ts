@@ -15,7 +15,7 @@ import { announce, LONG } from "./support/long.ts";
 import { type Place, startPlace } from "./support/place.ts";
 import { type Program, reliabilityProgram } from "./support/program.ts";
 
-const ROUNDS = LONG ? 200 : 6;
+const ROUNDS = LONG ? 200 : 4;
 
 let folder: string;
 let program: Program;

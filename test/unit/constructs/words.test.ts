@@ -5,7 +5,7 @@ import { LONGEST_REFERENCE, orderReference } from "../../../src/constructs/sites
 import { Currency, DeletionPolicy, EventName, Permission, Term } from "../../../src/constructs/sites/words.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { EVENTS } from "../../../src/core/model/index.ts";
-import fc from "../../support/fc.ts";
+import fc, { runs } from "../../support/fc.ts";
 
 const attribute = (kind: string, name: string): z.ZodType => {
   const found = kinds.get(kind)?.attributes.shape[name];
@@ -63,7 +63,7 @@ describe("the constructs and the kinds accept the same values", () => {
         fc.pre(!checks.isToken(value));
         expect(check("it", value).length === 0, JSON.stringify(value)).toBe(type.safeParse(value).success);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
 
   it.each([

@@ -1,6 +1,7 @@
 /** Differences that each value of each switch causes in one round of requests. */
 import { expect, test } from "vitest";
 import { PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "../../../src/sandbox/index.ts";
+import { sampled } from "../../reliability/support/long.ts";
 import { type Answer, activeService, ORDER, open, type Sending } from "./harness.ts";
 
 /** Observed values by their position. A list is observed as its length and its first item. */
@@ -126,7 +127,7 @@ const usual = await round({});
 const OTHERS: readonly string[] = ["backoff", "rate", "retry_after", "weather"] satisfies ProfileSwitch[];
 const switches = Object.entries(PROFILE_SWITCHES).filter(([name]) => !OTHERS.includes(name));
 
-test.each(switches)("%s", async (name, values) => {
+test.each(sampled(switches, 4))("%s", async (name, values) => {
   const lines: string[] = [];
   for (const value of values.slice(1)) {
     lines.push(`${name}=${value}`);

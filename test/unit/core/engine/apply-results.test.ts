@@ -4,7 +4,6 @@ import type { Mutation } from "../../../../src/core/api/index.ts";
 import { type ApplyOptions, apply } from "../../../../src/core/engine/index.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import {
-  ApiError,
   type ApplyEvent,
   type Change,
   type DesiredData,
@@ -172,54 +171,6 @@ describe("the report of an apply", () => {
   });
   const bill = { id: "31", raw: {}, status: "unpaid", total: 500, currency: "USD", paid_at: null };
 
-  it("marks a create as incomplete if the response lacked the secret, although the object is created and recorded", async () => {
-    const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
-    const address = "hosting_webhook.a";
-    const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
-    const { result, puts } = await run([create], {
-      config: { [address]: config },
-      answer: ({ endpoint }) => (endpoint === "createWebhook" ? { ...liveWebhook, raw: {}, secret: null } : undefined),
-    });
-    expect(puts.at(-1)).toMatchObject({ address, attributes: { id: "201", secret: null }, private: {} });
-    expect(result.outcomes[0]?.diagnostics[0]).toMatchObject({ severity: "error", code: "secret.lost" });
-    expect(isFulfilled(result)).toBe(false);
-  });
-
-  it("marks a create with a lost response as unknown, even if the API rejected its retry", async () => {
-    const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
-    const address = "hosting_webhook.a";
-    const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
-    let sent = 0;
-    const { result } = await run([create], {
-      config: { [address]: config },
-      answer: () => {
-        sent += 1;
-        throw sent === 1 ? failure("maybe") : failure("answered", 422);
-      },
-    });
-    expect(sent).toBe(2);
-    expect(result.outcomes).toMatchObject([{ result: "failed", unknown: true }]);
-    expect(result.pending).toEqual([address]);
-  });
-
-  it("writes the one-time secret to its output, and not to the state", async () => {
-    const config = { url: "https://hooks.acme.example", events: ["invoice.paid"], secret_output: { file: "hook" } };
-    const address = "hosting_webhook.a";
-    const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
-    const written: unknown[] = [];
-    const secretOutputs = {
-      check: async () => undefined,
-      write: async (...args: unknown[]) => void written.push(args),
-    };
-    const { puts } = await run([create], {
-      config: { [address]: config },
-      secretOutputs,
-      answer: () => ({ ...liveWebhook, raw: {}, secret: "whsec_1" }),
-    });
-    expect(written).toEqual([[{ file: "hook" }, { address, attribute: "secret" }, "whsec_1"]]);
-    expect(puts.at(-1)?.attributes.secret).toBeNull();
-  });
-
   it("contains for each change its id, duration, invoice and wait", async () => {
     const { result, events } = await run([order], { config: { [A]: ORDER }, answer: () => made("pending", bill) });
     expect(result).toMatchObject({ requests: 1, seconds: 2, interrupted: false, pending: [], diagnostics: [] });
@@ -256,48 +207,6 @@ describe("the report of an apply", () => {
 
   it.each([[0, true]])("contains whether the run waits for jobs (%i ms)", async (waitMs, noWait) => {
     expect((await run([], { waitMs })).result).toMatchObject({ noWait, seconds: 0, requests: 0 });
-  });
-
-  it("names the attribute that the API rejects", async () => {
-    const range = { file: "hosting.yaml", line: 5, column: 3, endLine: 5, endColumn: 9 };
-    const located = declared(A, ORDER, { locate: (path) => (path[0] === "domain" ? range : undefined) });
-    const fieldErrors = { domain: ["It is taken."] };
-    const { result } = await run([order], {
-      desired: desiredOf(located),
-      answer: () => {
-        throw new ApiError({
-          code: "api.validation",
-          summary: "no",
-          endpoint: "POST /x",
-          reached: "answered",
-          fieldErrors,
-        });
-      },
-    });
-    const refusal = { attribute: ["domain"], summary: "The API rejects domain: It is taken.", range };
-    expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [refusal] }]);
-  });
-
-  it("names the entry of a free map that the API rejects by its name alone", async () => {
-    const address = "hosting_migration_request.m";
-    const config = { domain: "www.acme.example", questions: { source_host: "old.example" } };
-    const kind = { ...kindOf("hosting_migration_request"), async *list() {} };
-    const fieldErrors = { source_host: ["It is not reachable."] };
-    const create = change(address, { actions: ["create"], after: complete(kind, config), config });
-    const { result } = await run([create], {
-      config: { [address]: config },
-      kinds: new Map([...kinds, ["hosting_migration_request", kind]]),
-      answer: () => {
-        throw new ApiError({
-          code: "api.validation",
-          summary: "no",
-          endpoint: "POST /x",
-          reached: "answered",
-          fieldErrors,
-        });
-      },
-    });
-    expect(result.outcomes).toMatchObject([{ diagnostics: [{ attribute: ["questions", "source_host"] }] }]);
   });
 
   it("contains the end of a wait, and an unknown status word", async () => {
@@ -383,75 +292,6 @@ describe("a result that cannot be recorded", () => {
     const [outcome] = result.outcomes;
     expect({ ...outcome, diagnostics: [] }).toEqual({ address: A, result: "failed", diagnostics: [], ...expected });
     expect(result.pending, "what is not recorded is not pending as well").toEqual([]);
-  });
-});
-
-describe("a stopped run", () => {
-  const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example", suspended: true };
-  const A = "hosting_service.a";
-  const order = change(A, { actions: ["create"], after: complete(service, ORDER), config: ORDER });
-  const hookConfig = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
-  const B = "hosting_webhook.b";
-  const later = change(B, { actions: ["create"], after: hook({ id: null }), config: hookConfig, dependsOn: [A] });
-  const made = () => ({
-    service: { ...liveService, status: "active", raw: {}, plan_id: null, created_at: new Date(START).toISOString() },
-    invoice: null,
-  });
-  const cancelled = (reached: "no" | "maybe" | "answered", code: "api.cancelled" | "api.server" = "api.cancelled") =>
-    new ApiError({ code, summary: "stopped", endpoint: "POST /x", reached });
-  const failing = (error: unknown) => () => {
-    throw error;
-  };
-
-  /** Applies with a stop at the request number `at`. `first` returns the first response, and `rest` each later response. */
-  const stopped = async (at: number, first: () => unknown, rest: () => unknown, abandon = false) => {
-    const [stop, gone] = [new AbortController(), new AbortController()];
-    let nth = 0;
-    const { result } = await run([order, later], {
-      config: { [A]: ORDER, [B]: hookConfig },
-      stop: stop.signal,
-      abandon: gone.signal,
-      answer: () => {
-        nth += 1;
-        if (nth >= at) stop.abort();
-        if (nth >= at && abandon) {
-          gone.abort();
-          return new Promise(() => {});
-        }
-        return nth === 1 ? first() : rest();
-      },
-    });
-    const [one, two] = [A, B].map((address) => result.outcomes.find((outcome) => outcome.address === address));
-    return { one, two: two?.result, interrupted: result.interrupted };
-  };
-
-  it.each<[string, number, () => unknown, () => unknown, object]>([
-    [
-      "does not know what may have arrived",
-      1,
-      failing(cancelled("maybe")),
-      () => ({}),
-      { result: "failed", unknown: true, diagnostics: [] },
-    ],
-    [
-      "has done a part of what takes several requests",
-      2,
-      made,
-      failing(cancelled("no")),
-      { result: "failed", diagnostics: [{ severity: "warning", code: "interrupted", address: A }] },
-    ],
-    ["has finished what was answered", 2, made, () => ({}), { result: "done" }],
-  ])("%s", async (_, at, first, rest, expected) => {
-    const { one, two, interrupted } = await stopped(at, first, rest);
-    expect(one).toMatchObject(expected);
-    expect(one?.unknown).toBe((expected as { unknown?: boolean }).unknown);
-    expect({ two, interrupted }).toEqual({ two: "not-started", interrupted: true });
-  });
-
-  it("that is cancelled does not wait for sent requests, and reports their results as unknown", async () => {
-    const { one, two } = await stopped(1, made, made, true);
-    expect(one).toEqual({ address: A, result: "failed", unknown: true, diagnostics: [] });
-    expect(two).toBe("not-started");
   });
 });
 
@@ -616,13 +456,4 @@ describe("data sources and outputs", () => {
     });
     expect([written, result.outcomes.map((outcome) => outcome.result)]).toEqual([[], ["failed"]]);
   });
-});
-
-it("resources in the state that are not targets count as owned", async () => {
-  const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
-  const one = change("hosting_webhook.b", { actions: ["create"], after: hook({ id: null }), config });
-  const recordedElsewhere = stateOf(recorded("hosting_webhook.a", hook()));
-  const { result } = await run([one], { config: { "hosting_webhook.b": config }, recorded: recordedElsewhere });
-  expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [{ code: "config.duplicate" }] }]);
-  expect(remote(liveWebhook).id).toBe("201");
 });

@@ -70,6 +70,12 @@ const intent = (more: Partial<LeavingCreate> = {}): LeavingCreate => ({
 /** The clock of a process that is stopped: it gives no signs of life. */
 const stoppedClock = (clock: Clock): Clock => ({ ...clock, sleep: (_, signal) => rejection(signal) });
 
+/** The clock of a process that asks about once a second: its short sleeps take that long. */
+const slowClock = (clock: Clock): Clock => ({
+  ...clock,
+  sleep: (ms, signal) => clock.sleep(Math.max(ms, 900), signal),
+});
+
 /** Takes the turn and keeps it. @returns the turn, and the function that gives it back. */
 function hold(store: AccountStore, project = "shop"): Promise<{ turn: Turn; giveBack: () => Promise<void> }> {
   return new Promise((resolve) => {
@@ -176,7 +182,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
           }),
       );
       await new Promise((resolve) => setTimeout(resolve, 5));
-      const waiting = open().withTurn(RUN, async () => {});
+      const waiting = open(slowClock(clock)).withTurn(RUN, async () => {});
       while (clock.now() - since < 12_000) await new Promise((resolve) => setTimeout(resolve, 1));
       free();
       await Promise.all([holds, waiting]);
@@ -233,7 +239,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       const { turn } = await hold(frozen);
       await frozen.leave(turn, intent());
       const before = clock.monotonic();
-      const other = open();
+      const other = open(slowClock(clock));
       await other.withTurn(RUN, async ({ isTakenOver, epoch }) => {
         expect(isTakenOver).toBe(true);
         expect(epoch).toBe(turn.epoch + 1);
@@ -247,7 +253,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
 
     it("rejects creates of a process that lost the lock while frozen, and records its late response", async () => {
       const { open, clock } = machineOf();
-      const [frozen, b, c] = [open(stoppedClock(clock)), open(), open()];
+      const [frozen, b, c] = [open(stoppedClock(clock)), open(slowClock(clock)), open()];
       const { turn, giveBack } = await hold(frozen);
       await frozen.leave(turn, intent());
       const held = await hold(b);
@@ -264,7 +270,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
 
     it("takes a lost lock again, even during an earlier create of the process", async () => {
       const { open, clock } = machineOf();
-      const [frozen, b] = [open(stoppedClock(clock)), open()];
+      const [frozen, b] = [open(stoppedClock(clock)), open(slowClock(clock))];
       const { turn, giveBack } = await hold(frozen);
       const held = await hold(b);
       await expect(frozen.leave(turn, intent())).rejects.toMatchObject({ diagnostics: [{ code: "store.turn_lost" }] });
@@ -283,7 +289,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       const a = open();
       const { turn, giveBack } = await hold(a);
       let began = false;
-      const waiting = open().withTurn(RUN, async () => {
+      const waiting = open(slowClock(clock)).withTurn(RUN, async () => {
         began = true;
       });
       while (clock.monotonic() < 200_000) await new Promise((resolve) => setImmediate(resolve));
@@ -301,10 +307,10 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       let sleeps = 0;
       const sleep: Clock["sleep"] = async (ms, signal) => {
         sleeps += 1;
-        if (sleeps === 20) own.advance(59_000);
+        if (sleeps === 2) own.advance(59_000);
         await own.sleep(ms, signal);
       };
-      await open({ ...own, sleep }).withTurn(RUN, async () => {});
+      await open(slowClock({ ...own, sleep })).withTurn(RUN, async () => {});
       expect(own.monotonic()).toBeGreaterThanOrEqual(60_000 + 60_000);
       expect(own.monotonic()).toBeLessThan(122_000);
     });
@@ -318,7 +324,7 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
         step = -step;
         return own.now() + step;
       };
-      await open({ ...own, now }).withTurn(RUN, async () => {});
+      await open(slowClock({ ...own, now })).withTurn(RUN, async () => {});
       expect(own.monotonic()).toBeLessThan(62_000);
     });
 
@@ -327,17 +333,17 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       const since = new Date(clock.now()).toISOString();
       const { giveBack } = await hold(open());
       const before = clock.monotonic();
-      const waiting = open().withTurn({ ...RUN, timeoutMs: 20_000 }, async () => expect.fail("it has no turn"));
+      const waiting = open(slowClock(clock)).withTurn({ ...RUN, timeoutMs: 18_000 }, async () => expect.fail("it has no turn"));
       await expect(waiting).rejects.toMatchObject({
         diagnostics: [
           {
             code: "store.turn",
             summary: `Process ${process.pid} (project shop) has held the create lock since ${since}`,
-            detail: expect.stringContaining("for 20 s"),
+            detail: expect.stringContaining("for 18 s"),
           },
         ],
       });
-      expect(clock.monotonic() - before).toBeLessThan(21_000);
+      expect(clock.monotonic() - before).toBeLessThan(19_000);
       await giveBack();
       await open().withTurn(RUN, async () => {});
     });

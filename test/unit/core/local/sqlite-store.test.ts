@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { entriesOf, SqliteStore, type SqliteStoreOptions, type TurnHolder } from "../../../../src/core/local/index.ts";
-import { refusalsOfPlan } from "../../../../src/core/model/index.ts";
+import { type Clock, refusalsOfPlan } from "../../../../src/core/model/index.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
@@ -343,7 +343,9 @@ describe("a file", () => {
     const file = newFile();
     const clock = testClock();
     const waits: TurnHolder[] = [];
-    const store = storeOn(file, { clock, onWaiting: (holder) => void waits.push(holder) });
+    // Asks about once a second.
+    const slow: Clock = { ...clock, sleep: (ms, signal) => clock.sleep(Math.max(ms, 900), signal) };
+    const store = storeOn(file, { clock: slow, onWaiting: (holder) => void waits.push(holder) });
     await store.note([{ list: "l", name: "n", value: 1 }]);
     const holder = new DatabaseSync(file);
     holder.exec("BEGIN IMMEDIATE");

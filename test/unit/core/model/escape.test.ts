@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import { inQuotes, shellPath, shellWord } from "../../../../src/core/model/index.ts";
+import fc, { runs } from "../../../support/fc.ts";
 
 // A grant's key is an e-mail address, and jane.o'brien's address contains a quote.
 it("a quoted text is one word of a shell, whatever its content", () => {
@@ -54,7 +54,7 @@ it.each(["sh", "bash"])(
           expect(printed.toString().split("\0").slice(0, -1)).toEqual(texts);
         },
       ),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   },
 );

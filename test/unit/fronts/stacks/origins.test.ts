@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { resolveConfig, scopeOf } from "../../../../src/core/engine/index.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import { hasOpenHost, type JsonObject, shownText, UNKNOWN } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
+import fc, { runs } from "../../../support/fc.ts";
 import { desiredOf, PROVIDER } from "./stacks.ts";
 
 const VARIABLES = {
@@ -77,5 +77,6 @@ it("the public part of a URL decides its host, whatever the sensitive rest is", 
       fc.pre(hasOpenHost({ from: ["env.X"], open }) && URL.canParse(open + rest));
       expect(new URL(open + rest).host).toBe(new URL(open).host);
     }),
+    { numRuns: runs(100) },
   );
 });

@@ -1,13 +1,12 @@
 // Limits of an apply: when it stops, how long it waits, and which objects a create may replace.
 import { describe, expect, it } from "vitest";
-import type { CallOptions, HostingClient, Mutation, Reader } from "../../../../../src/core/api/index.ts";
+import type { CallOptions, HostingClient, Mutation } from "../../../../../src/core/api/index.ts";
 import { idempotencyKey } from "../../../../../src/core/lifecycle/creating.ts";
-import { Account } from "../../../../../src/core/lifecycle/index.ts";
 import { ApiError, type JsonObject } from "../../../../../src/core/model/index.ts";
 import { noteReplacing } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { START } from "../../../../support/clock.ts";
 import { failure, liveService, liveWebhook, remote } from "../../../../support/subjects.ts";
-import { type Asked, ask, HOOK, hookMade, ORDER, ordered, refused } from "./apply-cases.ts";
+import { type Asked, ask, HOOK, hookMade, ORDER, ordered } from "./apply-cases.ts";
 import { codesOf, type FakeScope } from "./fake-scope.ts";
 
 const LIVE = { ...liveService, plan_id: 11 };
@@ -21,7 +20,6 @@ describe("an apply sends no further request", () => {
   it.each<[string, Asked]>([
     ["when Terraform gives up the call", { cancelled: AbortSignal.abort() }],
     ["when Terraform is stopped", { session: { stop: AbortSignal.abort() }, cancelled: new AbortController().signal }],
-    ["when Terraform is stopped, and the call knows nothing of it", { session: { stop: AbortSignal.abort() } }],
   ])("%s", async (_, asked) => {
     const { answer, sent, entries } = await ask("hosting_service", ORDER, asked);
     expect(sent).toEqual([]);
@@ -127,22 +125,4 @@ describe("an order with its own name, beside a service of the same domain,", () 
     expect(sent).toEqual(expected);
     expect(codesOf(answer.diagnostics)).toEqual(expected.length === 0 ? ["error plan.exists"] : []);
   });
-});
-
-it.each([
-  ["pending", "error apply.waiting"],
-  ["active", "error api.server"],
-])("a grant that is refused while its service is %s is: %s", async (status, said) => {
-  const reader = {
-    hostNow: () => START,
-    services: { get: async () => ({ ...LIVE, status, raw: {} }) },
-    invoices: { list: () => ({ all: async () => [] }) },
-  } as unknown as Reader;
-  const { answer, sent } = await ask(
-    "hosting_grant",
-    { service_id: "1001", email: "dev@acme.example", permission: "view" },
-    { answer: refused, session: { account: new Account(reader, { statusWords: {} }) } },
-  );
-  expect(codesOf(answer.diagnostics)).toEqual([said]);
-  expect({ sent, state: answer.state }).toEqual({ sent: ["createGrant"], state: null });
 });

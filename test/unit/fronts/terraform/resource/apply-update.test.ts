@@ -1,10 +1,10 @@
 // Updates of Terraform: recorded values, waiting values, and the place of each secret.
 import { describe, expect, it } from "vitest";
-import { HostformError, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
+import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Mark } from "../../../../../src/fronts/terraform/resource/attribute-mapping.ts";
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
 import { liveService, remote } from "../../../../support/subjects.ts";
-import { type Asked, answering, ask, lost, ORDER, refused } from "./apply-cases.ts";
+import { type Asked, answering, ask, ORDER, refused } from "./apply-cases.ts";
 import { asHeld, codesOf } from "./fake-scope.ts";
 
 const PRIOR = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
@@ -105,58 +105,9 @@ describe("an attribute that waits for the live service", () => {
 });
 
 describe("a password", () => {
-  it.each([
-    ["is set", () => ({ password: null })],
-    ["is lost on its way", lost],
-  ])("that %s is sent, and stands in no state, mark, note or message, whatever the plan holds", async (_, reply) => {
-    const config = { ...ORDER, password: "correct horse", password_version: 2 };
-    const { answer, mutations, entries } = await ask("hosting_service", config, {
-      prior: { ...PRIOR, password_version: 1 },
-      mark: MARK,
-      answer: reply,
-    });
-    expect(mutations).toMatchObject([{ endpoint: "resetPassword", body: { password: "correct horse" } }]);
-    expect(answer.state).toMatchObject({ id: "1001", password: null });
-    expect(JSON.stringify([answer, await entries.get("hosting_service", ORDER.domain)])).not.toContain("correct horse");
-  });
-
   const VPS = { ...PRIOR, product_type: "vps", password_version: 1 };
   const change = { ...ORDER, password_version: 2 };
   const generated: ValueObject = { generated_password: UNKNOWN, generated_password_fingerprint: UNKNOWN };
-  const output = { file: "panel" };
-
-  it.each([
-    ["leaves the state when it is written out", true],
-    ["stays in the state when it cannot be written out, with a warning", false],
-  ])("that the server generates %s", async (_, isWritable) => {
-    const happened: string[] = [];
-    const secretOutputs = {
-      check: async () => {
-        happened.push("tried");
-      },
-      write: async (_place: unknown, _of: unknown, secret: string) => {
-        happened.push(`wrote ${secret}`);
-        if (!isWritable) throw new HostformError([{ severity: "error", code: "secret.output", summary: "full" }]);
-      },
-    };
-    const { answer } = await ask(
-      "hosting_service",
-      { ...change, secret_output: output },
-      {
-        prior: { ...VPS, secret_output: output },
-        mark: MARK,
-        planned: generated,
-        session: { secretOutputs },
-        answer: () => {
-          happened.push("sent");
-          return { password: "generated" };
-        },
-      },
-    );
-    expect(happened).toEqual(["tried", "sent", "wrote generated"]);
-    expect(answer.state).toMatchObject({ password_version: 2, generated_password: isWritable ? null : "generated" });
-    expect(codesOf(answer.diagnostics)).toEqual(isWritable ? [] : ["warning secret.output"]);
-  });
 
   it("that the server generates and nobody can read is an error, and the next plan does not reset it", async () => {
     const { answer, kind, front } = await ask("hosting_service", change, {

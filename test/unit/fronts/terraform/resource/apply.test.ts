@@ -113,17 +113,6 @@ describe("a create", () => {
     expect(answer.state).toMatchObject({ id: "1001", password_version: 1, generated_password: null });
   });
 
-  it("with a defect of the provider before the first request throws", async () => {
-    const broken = fakeScope("hosting_webhook");
-    broken.entries.get = () => {
-      throw new TypeError("ours");
-    };
-    const planned = asHeld(broken.kind, HOOK) as ValueObject;
-    await expect(
-      applyResource(broken.kind, { prior: null, planned, config: planned, mark: {} }, broken.front),
-    ).rejects.toThrow("ours");
-  });
-
   it("of one object under two addresses is sent once", async () => {
     const place = fakeScope("hosting_webhook", { answer: hookMade });
     const question = () => {

@@ -9,8 +9,8 @@ import { readResource } from "../../../../../src/fronts/terraform/resource/read.
 import { planDestroy } from "../../../../../src/fronts/terraform/resource/remove.ts";
 import { START } from "../../../../support/clock.ts";
 import { complete, failure, kindOf, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
-import { ask, HOOK, hookMade, LONG_AGO, pendingOf } from "./apply-cases.ts";
-import { asHeld, type FakeScope, fakeScope, type Options } from "./fake-scope.ts";
+import { ask, HOOK, LONG_AGO, pendingOf } from "./apply-cases.ts";
+import { asHeld, fakeScope, type Options } from "./fake-scope.ts";
 
 const SECRET = { ...HOOK, secret: "whsec_1" };
 const PENDING: Intent = { ...pendingOf("createWebhook"), knowsAll: true };
@@ -43,76 +43,12 @@ function pendingHook(attributes: JsonObject, options: Options, pending = PENDING
 }
 
 describe("a pending webhook whose secret an answer contained", () => {
-  it("is adopted by a plan without refresh and its apply, and keeps id and secret", async () => {
-    const { apply, sent, fake } = pendingHook(SECRET, { objects: [hook("201")] });
-    const { state, diagnostics } = await apply();
-    expect(sent).toEqual([]);
-    expect(state).toMatchObject({ id: "201", secret: "whsec_1" });
-    expect(codes(diagnostics)).toEqual([]);
-    expect([...fake.objects.keys()]).toEqual(["201"]);
-  });
-
   it("is not created if the adopted object is gone by the apply: the state would keep the planned id", async () => {
     const one = pendingHook(SECRET, { objects: [hook("201")] });
     const { state, diagnostics } = await one.apply(() => one.fake.objects.delete("201"));
     expect(one.sent).toEqual([]);
     expect(state).toMatchObject({ id: null });
     expect(codes(diagnostics)).toEqual(["error plan.pending"]);
-  });
-
-  it("is adopted by the apply that finds its entry", async () => {
-    const attributes = complete(kindOf("hosting_webhook"), { ...SECRET, id: null });
-    const name = String(kindOf("hosting_webhook").naturalKey(HOOK));
-    const note = { attributes, private: { pending: PENDING } };
-    const { answer, sent } = await ask("hosting_webhook", HOOK, { objects: [hook("201")], note: { name, note } });
-    expect(sent).toEqual([]);
-    expect(answer.state).toMatchObject({ id: "201", secret: "whsec_1" });
-  });
-});
-
-describe("a pending webhook whose secret was lost", () => {
-  it("is deleted and created again", async () => {
-    const answer = ({ endpoint }: { endpoint: string }) =>
-      endpoint === "createWebhook" ? { ...hookMade(), id: "202" } : {};
-    const { apply, sent } = pendingHook(HOOK, { objects: [hook("201")], answer });
-    const { state } = await apply();
-    expect(sent.map(({ endpoint }) => endpoint)).toEqual(["deleteWebhook", "createWebhook"]);
-    expect(state).toMatchObject({ id: "202", secret: "whsec_1" });
-  });
-});
-
-describe("a pending webhook whose object another resource of the state has", () => {
-  it("is neither adopted by the refresh nor created by the plan", async () => {
-    const { front, kind, refresh, plan } = pendingHook(SECRET, { objects: [hook("201")] });
-    front.addRecorded(kind, asHeld(kind, { ...HOOK, id: "201" }));
-    expect(await refresh()).toMatchObject({ state: { id: null }, mark: { pending: PENDING } });
-    expect(codes((await plan()).diagnostics)).toEqual(["error plan.exists"]);
-  });
-});
-
-describe("a pending client account beside a new one with another name", () => {
-  const [ALPHA, BETA] = [
-    { name: "Alpha", currency: "USD" },
-    { name: "Beta", currency: "USD" },
-  ];
-  const pending: Intent = { ...pendingOf("createClientAccount"), knowsAll: true };
-  const beta = remote({ ...BETA, id: "501", created_at: at });
-
-  const planOf = async ({ front, kind }: FakeScope, one: JsonObject) => {
-    const prior = asHeld(kind, { ...complete(kind, one), id: null });
-    const config = asHeld(kind, one);
-    return planDeclared(kind, { prior, config, mark: { pending } }, front);
-  };
-
-  it("is a question, as for the apply", async () => {
-    const place = fakeScope("hosting_client_account", { objects: [beta] });
-    expect(codes((await planOf(place, ALPHA)).diagnostics)).toEqual(["warning plan.pending"]);
-  });
-
-  it("is sent again if the new one is that of another pending create", async () => {
-    const place = fakeScope("hosting_client_account", { objects: [beta] });
-    const [alpha] = await Promise.all([planOf(place, ALPHA), planOf(place, BETA)]);
-    expect(codes(alpha.diagnostics)).toEqual([]);
   });
 });
 

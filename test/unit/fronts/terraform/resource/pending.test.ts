@@ -100,13 +100,6 @@ describe("the destroy leg of a pending instance", () => {
     expect(scope.sent.map(({ endpoint }) => endpoint)).toEqual(["deleteWebhook"]);
     expect(await scope.entries.get(TYPE, NAME)).toBeUndefined();
   });
-
-  it("sends nothing once the create leg has settled the create", async () => {
-    const settled = entryOf(HOOK, { attributes: { ...HOOK, id: "201" }, private: {} });
-    const { kind, front, prior, sent } = await place({}, { [NAME]: settled });
-    expect(await destroyResource(kind, prior, MARK, front)).toEqual({ diagnostics: [] });
-    expect(sent).toEqual([]);
-  });
 });
 
 describe("the deposed instance of a create that create_before_destroy settled", () => {
@@ -130,20 +123,6 @@ describe("the deposed instance of a create that create_before_destroy settled", 
 });
 
 describe("the create leg of a pending instance", () => {
-  it("returns the marked state again if the outcome stays unknown", async () => {
-    const scope = await place({ answer: lost }, { [NAME]: entryOf(HOOK, { inState: true }) });
-    await destroyResource(
-      scope.kind,
-      scope.prior,
-      { settles: { name: NAME, mark: { pending: PENDING } } },
-      scope.front,
-    );
-    const { said, answer } = await createLeg(scope);
-    expect(said).toEqual(["warning apply.replayed"]);
-    expect(answer).toMatchObject({ state: { url: HOOK.url }, mark: { pending: { id: "intent-1" } } });
-    expect(answer.mark).not.toHaveProperty("settles");
-  });
-
   it("answers no state if the instance only stepped aside: Terraform puts it back", async () => {
     const { answer } = await createLeg(await place({ answer: lost }, { [NAME]: entryOf(HOOK, { inState: true }) }));
     expect(answer).toMatchObject({ state: null, mark: {} });
@@ -155,13 +134,6 @@ describe("the create leg of a pending instance", () => {
     const scope = await place({ objects, answer: hookMade }, { [NAME]: entryOf(HOOK), other: made });
     const { answer } = await createLeg(scope);
     expect(answer.state).toMatchObject({ id: "201" });
-  });
-
-  it("is refused by the plan if the state has a create whose intent nobody has", async () => {
-    const { kind, front, config, prior } = await place();
-    front.addRecorded(kind, prior);
-    const { diagnostics } = await planDeclared(kind, { prior: null, config, mark: {} }, front);
-    expect(codesOf(diagnostics)).toEqual(["error plan.pending"]);
   });
 });
 

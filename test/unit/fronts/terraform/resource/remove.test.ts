@@ -4,8 +4,8 @@ import { type Mark, nameOf } from "../../../../../src/fronts/terraform/resource/
 import { GONE } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { destroyResource, planDestroy } from "../../../../../src/fronts/terraform/resource/remove.ts";
 import { fixOf } from "../../../../support/remedies.ts";
-import { liveGrant, liveService, liveWebhook, notFound, recorded, remote } from "../../../../support/subjects.ts";
-import { HOOK, LONG_AGO, ORDER, pendingOf } from "./apply-cases.ts";
+import { liveGrant, liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
+import { pendingOf } from "./apply-cases.ts";
 import { asHeld, codesOf, fakeScope, type Options, refusalOf } from "./fake-scope.ts";
 
 const SERVICE = { ...liveService, plan_id: 11, deletion_policy: "forget" };
@@ -55,24 +55,6 @@ describe("the plan of a destroy", () => {
     expect(codesOf(await saidBy(planDestroy(kind, prior, {}, front)))).toEqual(says);
     expect({ asked: fake.asked, sent }).toEqual({ asked, sent: [] });
   });
-
-  it.each([
-    ["suspend", "pending", "live", ["warning plan.offline"]],
-    ["suspend", "a word that nobody knows", "suspended", ["warning plan.stays"]],
-    ["suspend", "pending", "gone", []],
-    ["prevent", GONE, "live", ["error plan.prevented"]],
-  ] as const)(
-    "under deletion_policy %j of what was recorded as %s, and is %s by now, says %j",
-    async (policy, status, phase, says) => {
-      const word = { live: "active", suspended: "suspended", gone: "terminated" }[phase];
-      const now = remote({ ...liveService, status: word, suspended: phase === "suspended" }, phase);
-      const attributes = { ...SERVICE, deletion_policy: policy, status };
-      const { kind, front, prior } = held("hosting_service", attributes, { objects: [now] });
-      const said = await saidBy(planDestroy(kind, prior, {}, front));
-      expect(codesOf(said)).toEqual(says);
-      expect(said.map(({ summary }) => summary).join()).not.toContain("does not have");
-    },
-  );
 
   it.each([
     ["forget", "service 1001 (www.acme.example) stays in the account, and the host still bills it"],
@@ -149,15 +131,6 @@ describe("a destroy", () => {
     ]);
   });
 
-  it("of an object that no longer exists succeeds", async () => {
-    const { kind, front, prior } = held("hosting_grant", liveGrant, {
-      answer: () => {
-        throw notFound();
-      },
-    });
-    expect(await destroyResource(kind, prior, {}, front)).toEqual({ diagnostics: [] });
-  });
-
   it("releases the name for the create of a replacement", async () => {
     const { kind, front, prior } = held("hosting_service", SERVICE);
     const claim = (label: string) => front.claim({ label }, kind, "www.acme.example", SERVICE);
@@ -169,40 +142,7 @@ describe("a destroy", () => {
   });
 });
 
-describe("a destroy of what was asked for, and whose answer was lost,", () => {
-  const hook = remote({ ...liveWebhook, created_at: LONG_AGO });
-  const service = remote({ ...liveService, plan_id: 11, created_at: LONG_AGO });
-  const order = { ...ORDER, deletion_policy: "forget" };
-
-  it.each<[string, string, JsonObject, Options["objects"], string[], string[]]>([
-    ["deletes what the list shows", "hosting_webhook", HOOK, [hook], ["deleteWebhook"], []],
-    ["sends nothing when the list shows nothing of it", "hosting_webhook", HOOK, [], [], []],
-    ["lets go of the service that the list shows", "hosting_service", order, [service], [], ["warning plan.stays"]],
-    ["sends nothing when the list shows no such service", "hosting_service", order, [], [], []],
-  ])("%s", async (_, type, attributes, objects, expected, says) => {
-    const options = { ...(objects && { objects }), answer: () => null };
-    const { kind, front, prior, sent, fake } = held(type, { ...attributes, id: null }, options);
-    const mark = { host: "here", pending: pendingOf("create") };
-    const { diagnostics, left } = await destroyResource(kind, prior, mark, front);
-    expect(sent.map(({ endpoint }) => endpoint)).toEqual(expected);
-    expect(codesOf(diagnostics)).toEqual(says);
-    expect(left).toBeUndefined();
-    expect(fake.asked).toContain("list");
-  });
-
-  it.each<[string, JsonObject, Options["objects"]]>([
-    ["two may be it", order, [service, remote({ ...service.attributes, id: "1002" })]],
-    ["it would be suspended", { ...order, deletion_policy: "suspend" }, [service]],
-  ])("is refused, and sends nothing, when %s", async (_, attributes, objects) => {
-    const options = objects && { objects };
-    const { kind, front, prior, sent } = held("hosting_service", { ...attributes, id: null }, options);
-    const mark = { host: "here", pending: pendingOf("createService") };
-    expect(await refusalOf(destroyResource(kind, prior, mark, front))).toMatchObject({ code: "plan.pending" });
-    expect(sent).toEqual([]);
-  });
-});
-
-describe("a suspension before Terraform removes the object from the state", () => {
+describe("a suspension before Terraform lets go", () => {
   const attributes = { ...SERVICE, deletion_policy: "suspend", timeouts: { delete: "1m" } };
   const mark: Mark = { host: "here", made: "www.acme.example", attempt: pendingOf("suspendService") };
 
