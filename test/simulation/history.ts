@@ -188,9 +188,9 @@ class History {
     const run = this.#other(machine, other);
     await wake;
     // A process that waits for the lock of the frozen process ends only after the wake. A process of another project
-    // ends before.
+    // ends before, unless the pause of another process put the computer to sleep.
     if (isPatient) {
-      const waits = this.world.pause(5 * HOUR).then(() => other === "project");
+      const waits = this.world.pause(5 * HOUR).then(() => other === "project" && !computer.isAsleep);
       if (await Promise.race([run.then(() => false), waits]))
         this.#defects.push(`another project waited for ${life.name}, which was frozen`);
     }
