@@ -65,7 +65,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "the journeys, with random courses and forms, every shape of the lists, and all old files",
     tests: "test/journeys",
   },
-  openapi: { what: "the limit of every endpoint at every server", tests: "test/openapi/matrix.test.ts" },
+  openapi: {
+    what: "the limit of every endpoint at every server, and every exchange that violates the document",
+    tests: "test/openapi",
+  },
   metamorphic: {
     what: "every change of several objects, with every fault, behind YAML, stacks and Terraform",
     tests: "test/metamorphic",

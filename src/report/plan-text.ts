@@ -145,12 +145,12 @@ export function unlistedLines({ changes, unread }: Plan): string[] {
   const named = new Set(unread);
   const unseen = changes.flatMap(({ address, before, unlisted, waitsFor, unchecked }) => {
     if (named.has(address)) return [];
-    if (unchecked) return `${address} could not be checked: hostform plans it from the state.`;
+    if (unchecked) return `${address} could not be checked: the plan uses the state.`;
     if (unlisted !== undefined)
-      return `${address} was created at ${unlisted}, and no list shows it yet: hostform plans it from the state.`;
+      return `${address} was created at ${unlisted}, and no list shows it yet: the plan uses the state.`;
     // The reason of a create already contains the service.
     if (waitsFor === undefined || before === null) return [];
-    return `${address} cannot be read before ${waitsFor} is live: hostform plans it from the state.`;
+    return `${address} cannot be read before ${waitsFor} is live: the plan uses the state.`;
   });
   if (unseen.length === 0) return [];
   const more = unseen.length - MAX_LINES;
@@ -193,7 +193,7 @@ export function summaryLine(plan: Plan): string {
   const unclear = plan.changes.every(isNoOp) ? unfulfilledIn(plan).length : 0;
   if (unclear === 0 || isUnplanned(plan)) return `${changesLine(plan)} ${conditionText(plan)}`.trim();
   const others = plan.conditions?.filter(({ condition }) => condition !== "unknown_status") ?? [];
-  const held = `hostform plans no change for ${plural(unclear, "resource")} with an unknown status; see above.`;
+  const held = `The plan contains no change for ${plural(unclear, "resource")} with an unknown status; see above.`;
   return `${held} ${conditionText({ ...plan, conditions: others })}`.trim();
 }
 

@@ -91,8 +91,10 @@ describe.each(SOURCES)("the data source %s", (name, path) => {
       const given: ValueObject = name === "hosting_grants" ? { service_id: String(service?.id) } : {};
       const { state, diagnostics } = await account.tryRead(name, given);
       const shown = path.replace(":id", "{id}");
-      if (status !== 200) expect(reportedBy(diagnostics).join()).toContain(`error: GET /api/v1${shown} was answered`);
-      else {
+      if (status !== 200) {
+        const error = `error: The response to GET /api/v1${shown} has status ${status} and `;
+        expect(reportedBy(diagnostics).join()).toContain(error);
+      } else {
         expect(reportedBy([...diagnostics])).toEqual([]);
         const lists = Object.values(state ?? {}).filter((value) => Array.isArray(value));
         expect(lists).toEqual([[]]);

@@ -168,7 +168,7 @@ describeWith(CHROMIUM)("the page of a plan", { timeout: 30_000 }, () => {
       expect(sections.get("Sites going offline")).toContain(name);
     expect(sections.get("Sites going offline")).toContain("Declare suspended as false, and apply.");
     expect(sections.get("Needs attention")).toMatch(
-      /Service 1200 no longer exists.*outcome is unknown \(hosting_domain\.lost\)/,
+      /Service 1200 no longer exists.*result of the create request is unknown \(hosting_domain\.lost\)/,
     );
     expect(sections.get("Also")).toContain("client-4.example comes back online.");
     expect(sections.get("Also")).toContain("dev@acme.example gets manage access to client-10.example.");

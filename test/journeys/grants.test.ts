@@ -130,7 +130,7 @@ describe("a grant of a service that is not live yet, at a host that refuses it u
       const { changes } = await project.plan();
       expect(changes.flatMap(({ actions }) => actions)).toEqual(["no-op", "no-op"]);
       expect((await project.run("plan")).out).toContain(
-        'hosting_grant.www["dev@acme.example"] cannot be read before service 1003 is live: hostform plans it from the state.',
+        'hosting_grant.www["dev@acme.example"] cannot be read before service 1003 is live: the plan uses the state.',
       );
     },
   );

@@ -53,7 +53,7 @@ describe("a plan within the budget of requests", () => {
     const project = await applied();
     const text = await project.run("plan", "--refresh=changed", "--report", "a.html", "--report", "a.md");
     expect(text.out.replace(/127[.\d:]+/, "HOST")).toBe(
-      "agency · HOST · 3 services, acme-shop.example and others\nNo changes in what was read.\nOrders: none. Access: 3 grants not checked. Unpaid invoices: 3 sites not checked.\nReading took 0 requests. Not read: 3 grants of 3 services, 3 services; the last read is not known here.\n",
+      "agency · HOST · 3 services, acme-shop.example and others\nNo changes in what was read.\nOrders: none. Access: 3 grants not checked. Unpaid invoices: 3 sites not checked.\nReading took 0 requests. Not read: 3 grants of 3 services, 3 services; time of the last read unknown.\n",
     );
     expect(project.sent()).toEqual([]);
     for (const file of ["a.html", "a.md"])

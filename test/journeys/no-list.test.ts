@@ -103,7 +103,7 @@ describe.each(sampled(BODIES, 3))("a plan that creates nothing, at a host that a
     );
     const { code, text } = await project.run("apply", "--auto-approve");
     expect(code).toBe(0);
-    expect(text).toContain("hosting_webhook.hook could not be checked: hostform plans it from the state.");
+    expect(text).toContain("hosting_webhook.hook could not be checked: the plan uses the state.");
     expect(project.changesSent()).toEqual([]);
   });
 
@@ -122,7 +122,7 @@ describe.each(sampled(BODIES, 3))("a plan that creates nothing, at a host that a
     expect((await project.run("plan", "--reorder", "hosting_service.www")).text).toContain("api.inconclusive");
     for (const { id } of project.control.list("migration_requests")) project.control.remove("migration_requests", id);
     expect((await project.run("apply", "--auto-approve")).text).toContain(
-      "GET /api/v1/migration-requests was answered",
+      "The response to GET /api/v1/migration-requests has status 200 and an empty object.",
     );
     expect(project.changesSent()).toEqual([]);
   });

@@ -314,7 +314,7 @@ describe("a value that no call changes", () => {
     await project.apply();
     for (const address of ["hosting_client_account.acme", "hosting_service.www"]) {
       const [kept] = await refusalsOf(project, address);
-      expect(kept?.summary).toBe(`"currency" of ${address}: the host returned a different value than hostform sent`);
+      expect(kept?.summary).toBe(`"currency" of ${address}: the host returned a different value than requested`);
     }
     await project.declare(all({ client: { currency: "EUR" }, service: { currency: "EUR" } }));
     await project.expectNoChanges();

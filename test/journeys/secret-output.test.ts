@@ -135,7 +135,7 @@ describe("a new webhook with a secret_output", () => {
     const refused = await inner.run("apply", "--auto-approve");
     expect(refused.code).toBe(1);
     expect(refused.text).toMatch(/\[secret\.output\]\n +on hosting\.yaml:\d+:\d+/);
-    expect(refused.text).toContain("set `outside_project` to true");
+    expect(refused.text).toContain("set outside_project to true");
     expect(project.control.list("webhooks"), "nothing was sent").toEqual([]);
     expect(text(project, "outside/.bashrc")).toBe("alias ll=ls\n");
 
@@ -228,7 +228,7 @@ describe("a new webhook with a secret_output", () => {
 
 describe("a place that cannot be written to", () => {
   it.each<[why: string, output: object, prepare: (project: Project) => void, words: string]>([
-    ["its folder does not exist", { file: "no/such/folder" }, () => undefined, "mkdir -p"],
+    ["its folder does not exist", { file: "no/such/folder" }, () => undefined, "Create its folder first."],
     ["it is a folder", { file: "vault" }, (project) => mkdirSync(at(project, "vault")), "is a folder"],
     ["it is a device", { file: "/dev/null", outside_project: true }, () => undefined, "not an ordinary file"],
     [

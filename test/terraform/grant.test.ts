@@ -245,14 +245,19 @@ resource "hosting_webhook" "ops" {
     expect(warnings).toMatchObject([
       {
         summary: "Not compared with the account: recorded grants and webhooks",
-        detail: expect.stringContaining('it lacks the ability "technical". The plan uses the recorded values.'),
+        detail: expect.stringContaining(
+          'The token lacks the ability "technical" (403). The plan uses the recorded values.',
+        ),
       },
     ]);
 
     // It would have to prove the absence of a new grant.
     await terraform.write(by("VIEW", all.replace('"boss@acme.example" = "view"', '"new@acme.example" = "view"')));
     expect((await terraform.refused()).errors).toMatchObject([
-      { address: 'hosting_grant.team["new@acme.example"]', summary: expect.stringContaining("may not do this (403)") },
+      {
+        address: 'hosting_grant.team["new@acme.example"]',
+        summary: "The token lacks permission for GET /api/v1/webhooks (403)",
+      },
     ]);
 
     await terraform.write(by("VIEW", all.replace('= "manage"', '= "view"')));

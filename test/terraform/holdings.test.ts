@@ -80,7 +80,9 @@ describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeo
     // An import shows the provider no address that left the configuration.
     await terraform.write(service("two", "one.example", '  reference = "two"'));
     for (const _ of FRESH)
-      expect((await terraform.run(...command)).text).toContain(`${what} already belongs to another address of this state`);
+      expect((await terraform.run(...command)).text).toContain(
+        `${what} already belongs to another address of this state`,
+      );
     await terraform.write(service("one", "one.example") + service("two", "one.example", '  reference = "two"'));
     const refused = await terraform.run(...command);
     expect(refused.code, refused.text).toBe(1);
@@ -96,7 +98,7 @@ describeWith(TERRAFORM)("one object and several addresses in Terraform", { timeo
     await terraform.write(service("two", "one.example", '  reference = "two"'));
     const early = await terraform.run(...command);
     expect(early.code, early.text).toBe(1);
-    expect(early.text).toMatch(/`terraform state rm`\s+with\s+the\s+other\s+address,\s+then\s+`terraform\s+plan`/);
+    expect(early.text).toMatch(/`terraform\s+state\s+rm`\s+with\s+the\s+other\s+address,\s+then\s+`terraform\s+plan`/);
     await terraform.plan();
     await terraform.well(...command);
     await terraform.applied();
@@ -337,12 +339,12 @@ resource "hosting_client_account" "${name}" {
     expect(imported).toContain("is in two states");
     await terraform.plan();
     await terraform.well("workspace", "select", "default");
-    expect((await terraform.plan()).warnings[0]?.detail).toMatch(/There: the Terraform workspace other in /);
+    expect((await terraform.plan()).warnings[0]?.detail).toMatch(/The other state: the Terraform workspace other in /);
     await terraform.well("workspace", "select", "other");
     const { warnings, text } = await terraform.plan();
     expect(warnings[0]?.summary, text).toMatch(/^webhook \d+ \(https:\/\/one\.example\/hook\) is in two states$/);
     expect(warnings[0]?.detail).toMatch(
-      /Here: the Terraform workspace other in .*\. There: the Terraform workspace default in /,
+      /This state: the Terraform workspace other in .*\. The other state: the Terraform workspace default in /,
     );
     for (const how of ["destroy", "remove"]) {
       if (how === "remove") await terraform.write("");
@@ -476,7 +478,9 @@ resource "hosting_domain" "${name}" {
     expect(applied.code, applied.text).toBe(0);
     expect(applied.warnings.map(({ summary }) => summary).sort(), applied.text).toEqual([
       ...(recreated ? [expect.stringMatching(/^webhook .* moved from .* the apply deleted the object/)] : []),
-      ...Array.from({ length: 2 - recreated }, () => expect.stringMatching(/^webhook .* moved from .* the apply sent no request/)),
+      ...Array.from({ length: 2 - recreated }, () =>
+        expect.stringMatching(/^webhook .* moved from .* the apply sent no request/),
+      ),
     ]);
     expect(terraform.changesSent()).toHaveLength(2 * recreated);
     terraform.believeLists();

@@ -111,6 +111,6 @@ describeWith(TERRAFORM)("a YAML project and Terraform", { timeout: 60_000 }, () 
     expect(yaml.text).toContain(`Here: hosting.tfstate in ${terraform.dir}`);
     const { warnings, text } = await terraform.plan();
     expect(warnings[0]?.summary, text).toMatch(/^webhook \d+ \(https:\/\/one\.example\/hook\) is in two states$/);
-    expect(warnings[0]?.detail).toContain(`There: hosting.tfstate in ${terraform.dir}, as hosting_webhook.a`);
+    expect(warnings[0]?.detail).toContain(`The other state: hosting.tfstate in ${terraform.dir}, as hosting_webhook.a`);
   });
 });

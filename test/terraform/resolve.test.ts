@@ -249,7 +249,7 @@ describeWith(TERRAFORM)("hostform resolve in a folder of Terraform", { timeout: 
     expect(listed.map(({ address }) => address).toSorted()).toEqual([first, second].toSorted());
     const adopted = await terraform.hostform("resolve", first ?? "", "--adopt", id);
     expect(adopted.code, adopted.text).toBe(0);
-    expect(adopted.text).toContain("the next apply on this machine records it");
+    expect(adopted.text).toContain("The next apply on this machine writes the decision to the state.");
     const absent = await terraform.hostform("resolve", second ?? "", "--absent", "--json");
     expect(JSON.parse(absent.out)).toEqual({ address: second, settled: "absent", stored: true });
     await expectEnd(terraform, subject, 1);

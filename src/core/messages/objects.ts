@@ -96,9 +96,9 @@ export const objects = {
     const { address, name, was, becomes, value, isSecret, isKept } = given;
     return {
       summary: isKept
-        ? `"${name}" of ${address}: the host returned a different value than hostform sent`
+        ? `"${name}" of ${address}: the host returned a different value than requested`
         : `"${name}" of ${address} was changed in the account; the earlier value is declared`,
-      detail: `${isSecret ? "Both values are secret." : `The account has ${was}; the declaration has ${becomes}.`} The API cannot change this attribute.`,
+      detail: `${isSecret ? "Both values are secret." : `The account has ${was}; ${becomes} is declared.`} The API cannot change this attribute.`,
       remedies: [
         "Ask the host to restore the declared value.",
         { do: "follow", attribute: name, value, when: "the value in the account is correct" },

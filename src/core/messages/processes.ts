@@ -63,7 +63,7 @@ export const processes = {
   })),
   "provider.ledger/refused": warning(({ place, reason }: Failure) => ({
     summary: "This process does not share the rate limit, and cannot create objects",
-    detail: `${place}: ${reason}. hostform needs this place, because otherwise a request could be sent twice.`,
+    detail: `${place}: ${reason}. Without this file, a request could be sent twice.`,
     remedies: ["End the process that holds the file, or use the newer version that wrote the file."],
   })),
   "provider.ledger/creates": warning(({ place, reason }: Failure) => ({
@@ -85,7 +85,7 @@ export const processes = {
   })),
   "store.busy": error((of: Partial<Words<"project">> & Words<"place"> & { pid: number; seconds: number }) => ({
     summary: `${processIn(of)} holds ${of.place}`,
-    detail: `The process has not released the file for ${of.seconds} s. hostform needs the file, because otherwise a request could be sent twice.`,
+    detail: `The process has not released the file for ${of.seconds} s. Without the file, a request could be sent twice.`,
     remedies: [{ do: "wake", pid: of.pid }, { do: "apply_again" }],
   })),
   "store.turn": error((of: Turn & { seconds: number }) => ({

@@ -75,7 +75,7 @@ export function choiceOf({ id, attributes }: Remote, candidates: readonly PlanRe
   });
   const more = candidates.length > MOST_CANDIDATES ? `, or one of ${candidates.length - MOST_CANDIDATES} more` : "";
   return [
-    `choose: plan_id ${named.length === 0 ? "(run hostform plans)" : `${named.join(" or ")}${more}`} (service ${id})`,
+    `choose: plan_id ${named.length === 0 ? "(one of the host's hosting plans)" : `${named.join(" or ")}${more}`} (service ${id})`,
     `The API shows ${about.length === 0 ? "nothing of its plan" : about.join(", ")}. Add plan_id, remove the \`# \`, and plan.`,
   ];
 }

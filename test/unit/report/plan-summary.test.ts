@@ -61,7 +61,7 @@ describe("the sentence for a plan without changes", () => {
     [
       "a status that is not understood",
       { changes: [change({ unfulfilled: true })], diagnostics: [warning("plan.unknown_status")] },
-      "hostform plans no change for 1 resource with an unknown status; see above.",
+      "The plan contains no change for 1 resource with an unknown status; see above.",
     ],
   ])("%s", (_, over, line) => expect(summaryLine(plan([change()], over))).toBe(line));
 });

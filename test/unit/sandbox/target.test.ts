@@ -28,7 +28,7 @@ test.each([
   [["a b"], "a host such as"],
   [[""], "a host such as"],
   [["me@hooks.example"], "a host such as"],
-  [["hooks.example", "anywhere"], "list hosts only"],
+  [["hooks.example", "anywhere"], "Pass this word alone, or pass only hosts."],
   ["hooks.example", "a list of hosts"],
 ])("%j is rejected, because it would allow no target", (given, hint) => {
   expect(() => deliverToOf(given as string[])).toThrow(SandboxOptionError);

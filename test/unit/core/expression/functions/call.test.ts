@@ -76,7 +76,7 @@ describe("calling functions", () => {
 
   it.each<[string, Value[], string]>([
     ["upper", [null], 'Invalid value for "str" parameter: argument must not be null'],
-    ["upper", [["a"]], 'Invalid value for "str" parameter: string required'],
+    ["upper", [["a"]], 'Invalid value for "str" parameter: string is required, but the value is tuple'],
     [
       "join",
       [",", ["a", null]],
