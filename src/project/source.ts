@@ -3,6 +3,7 @@ import type { CaptureOptions, CommandEnd } from "../core/files/index.ts";
 import type { Clock, Diagnostic } from "../core/model/index.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
+import type { Trace } from "./telemetry.ts";
 
 /** The parts of a project: its source, its process, its secrets, and its log. */
 export interface ProjectParts {
@@ -98,4 +99,6 @@ export interface Log {
   output(text: string): void;
   /** True if {@link output} is visible to the user. */
   readonly showsOutput: boolean;
+  /** Receiver of the spans of a run. */
+  readonly trace?: Trace;
 }

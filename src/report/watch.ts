@@ -132,7 +132,10 @@ type Message<Type extends string, Fields = object> = { readonly type: Type } & R
 /** The messages of `watch --json` that Terraform has no words for. What they say stands under `hostform`. */
 export type WatchMessage =
   /** It begins. */
-  | Message<"watch_start", { interval_seconds: number; auto_approve: boolean; listening: string | null }>
+  | Message<
+      "watch_start",
+      { interval_seconds: number; auto_approve: boolean; listening: string | null; metrics: string | null }
+    >
   /** A check begins. No targets: of everything. */
   | Message<"watch_look", { look: number; events: readonly string[]; targets: readonly string[] }>
   /** A check has ended. `news`: something is other than at the check before. */
@@ -160,14 +163,19 @@ export type WatchMessage =
   | Message<"watch_clock", { step_seconds: number }>
   /** SIGHUP: the declaration is read again, and everything is checked. */
   | Message<"watch_reload">
+  /** The host has not responded for these seconds, or responds again after them. */
+  | Message<"watch_unreachable", { seconds: number; over: boolean }>
   /** It ends. */
-  | Message<"watch_end", { looks: number; reason: "interrupted" | "max_runs" }>;
+  | Message<"watch_end", { looks: number; reason: "interrupted" | "max_runs" | "unauthenticated" }>;
 
 /** @param text the same for people. @param now milliseconds since the epoch. */
 export function watchMessage({ type, ...fields }: WatchMessage, text: string, now: number): UiMessage {
-  const level =
-    type === "watch_refused" || type === "watch_contended" || ("result" in fields && fields.result === "failed")
-      ? "warn"
-      : "info";
+  const isWarning =
+    type === "watch_refused" ||
+    type === "watch_contended" ||
+    ("result" in fields && fields.result === "failed") ||
+    ("over" in fields && !fields.over) ||
+    ("reason" in fields && fields.reason === "unauthenticated");
+  const level = isWarning ? "warn" : "info";
   return message(now, level, escapeLine(text), type, { hostform: fields });
 }

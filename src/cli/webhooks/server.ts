@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Clock, errnoOf, HostformError, isObject, shorten } from "../../core/model/index.ts";
+import { amended, type Clock, errnoOf, HostformError, isObject, shorten } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { invoiceIdOf, orderIdOf, receiverServer, serviceIdOf, type WebhookEvent } from "../../webhooks/index.ts";
 import type { ListenAddress } from "../listen-address.ts";
@@ -50,6 +50,13 @@ export async function receiveAt({ host, port }: ListenAddress, handler: RequestL
       }),
   };
 }
+
+/** Serves a handler at the address of an option. Throws as {@link receiveAt}, with a remedy that names the option. */
+export const receiveFor = (option: string, at: ListenAddress, handler: RequestListener): Promise<Receiver> =>
+  receiveAt(at, handler).catch((error: unknown) => {
+    const remedies = [`Choose another one with ${option} [HOST:]PORT (port 0: any free one).`];
+    throw amended(error, () => ({ remedies }));
+  });
 
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "it is in use",
