@@ -255,7 +255,9 @@ const catalogue = {
   })),
   "watch.notify": warning(({ reason }: Words<"reason">) => ({
     summary: `systemd-notify ${reason}, so systemd receives no status of this run`,
-    remedies: ["Install systemd-notify, and set `NotifyAccess=all` in the unit. Or set `Type=exec` and no `WatchdogSec`."],
+    remedies: [
+      "Install systemd-notify, and set `NotifyAccess=all` in the unit. Or set `Type=exec` and no `WatchdogSec`.",
+    ],
   })),
   "terraform.install": error(({ mirror, reason }: Words<"mirror" | "reason">) => ({
     summary: `The provider cannot be installed into ${mirror}: ${reason}`,

@@ -54,12 +54,13 @@ export function monitorsOf(terminal: Terminal, project: Project, flags: MonitorF
       const { metrics: at } = flags;
       if (at !== undefined)
         server = await receiveFor("--metrics", at, ({ url = "" }, response) => {
-          const pages: Record<string, () => { status: number; body: string }> = {
-            "/healthz": () => health.report(),
-            "/metrics": () => ({ status: 200, body: health.metrics(activity.budget()) }),
-          };
-          const page = pages[url.replace(/\?.*$/, "")]?.() ?? { status: 404, body: "not found\n" };
-          response.writeHead(page.status, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(page.body);
+          const metrics = { status: 200, body: health.metrics(activity.budget()) };
+          const pages = new Map([
+            ["/healthz", health.report()],
+            ["/metrics", metrics],
+          ]);
+          const { status, body } = pages.get(url) ?? { status: 404, body: "not found\n" };
+          response.writeHead(status, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(body);
         });
       manager?.send("READY=1");
       return server?.url;
@@ -96,7 +97,8 @@ function serviceManager({ source: { cwd, env }, host, log, redaction }: Project)
     });
   };
   const watchdog = async () => {
-    for (const halfMs = Number(WATCHDOG_USEC) / 2_000; ; send("WATCHDOG=1")) await host.clock.sleep(halfMs, over.signal);
+    for (const halfMs = Number(WATCHDOG_USEC) / 2_000; ; send("WATCHDOG=1"))
+      await host.clock.sleep(halfMs, over.signal);
   };
   if (Number(WATCHDOG_USEC) > 0) void watchdog().catch(() => {});
   return {

@@ -15,13 +15,8 @@ export async function observed(
 ): Promise<number> {
   const isWatch = command === "watch";
   const beat = heartbeatTo(isWatch ? undefined : heartbeat, parts);
-  const trace = parts.source.env.OTEL_EXPORTER_OTLP_ENDPOINT ? await startTrace(parts) : undefined;
-  const { log } = parts;
-  const request: typeof log.request = (event, budget) => {
-    trace?.request(event);
-    log.request(event, budget);
-  };
-  const run = () => work(trace === undefined ? parts : { ...parts, log: { ...log, trace, request } });
+  const trace = await startTrace(parts);
+  const run = () => work(trace ? { ...parts, log: { ...parts.log, trace } } : parts);
   let code = 1;
   try {
     code = await (trace === undefined || isWatch ? run() : trace.run(command, run));

@@ -150,6 +150,17 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
   return 0;
 };
 
+/** Runs `hostform state migrate`: moves the state to the declared backend, or copies it back to the file. */
+export const runStateMigrate: Action<Switches<"back">> = async (terminal, project, { back = false }) => {
+  const resources = await project.state.migrate(back);
+  const what = plural(resources ?? 0, "resource");
+  const left = back ? "Now remove `backend` from the declaration." : "The file is now its backup.";
+  const text = `The state with ${what} is now ${back ? "in the file" : "at the backend"}. ${left}\n`;
+  const none = "There is no state to migrate.\n";
+  printResult(terminal, { migrated: resources !== undefined }, resources === undefined ? none : text);
+  return 0;
+};
+
 /** Runs `hostform state encrypt`: merges the journal into the state, and encrypts the state and its backup. */
 export const runStateEncrypt: Action = async (terminal, project) => {
   const key = project.state.encryption().required();

@@ -1,141 +1,94 @@
 /** Sends spans and metrics of a command to an OpenTelemetry collector. Loads the optional packages on demand. */
+import type { Attributes } from "@opentelemetry/api";
 import type { RequestEvent } from "../core/api/index.ts";
 import { VERSION } from "../core/api/version.ts";
 import { type ApplyEvent, HostformError } from "../core/model/index.ts";
 import { problem } from "./messages.ts";
 import type { ProjectParts } from "./source.ts";
 
-/** Receiver of the spans of a run. */
-export interface Trace {
-  /** Runs a task in a span. */
-  run<T>(name: string, work: () => Promise<T>): Promise<T>;
-  request(event: RequestEvent): void;
-  change(event: ApplyEvent): void;
-  /** Sends all spans and metrics. Never throws. */
-  end(): Promise<void>;
+export type Trace = NonNullable<Awaited<ReturnType<typeof startTrace>>>;
+
+/** The packages of OpenTelemetry. */
+interface Packages {
+  readonly api: typeof import("@opentelemetry/api");
+  readonly NodeSDK: new (options: object) => { start(): void; shutdown(): Promise<void> };
 }
 
-type Attributes = Readonly<Record<string, string | number>>;
-
-interface Span {
-  setAttributes(attributes: Attributes): void;
-  setStatus(status: { readonly code: number; readonly message?: string }): void;
-  end(at: number): void;
+/** Imports the packages by name, because a build may not have them. */
+async function packages(): Promise<Packages> {
+  const names = ["@opentelemetry/api", "@opentelemetry/sdk-node"];
+  const [api, sdk] = await Promise.all(names.map((name) => import(name)));
+  return { api, ...sdk };
 }
-
-interface SpanOptions {
-  readonly startTime: number;
-  readonly attributes?: Attributes;
-}
-
-/** The used part of `@opentelemetry/api`. */
-interface Api {
-  readonly trace: {
-    getTracer(name: string, version: string): {
-      startSpan(name: string, options: SpanOptions): Span;
-      startActiveSpan<T>(name: string, options: SpanOptions, work: (span: Span) => T): T;
-    };
-  };
-  readonly metrics: {
-    getMeter(name: string, version: string): {
-      createHistogram(name: string, options: { readonly unit: string }): {
-        record(value: number, attributes: Attributes): void;
-      };
-    };
-  };
-}
-
-/** The used part of `@opentelemetry/sdk-node`. */
-interface Sdk {
-  readonly NodeSDK: new (
-    options: object,
-  ) => { start(): void; shutdown(): Promise<void> };
-}
-
-const FAILED = 2;
-/** Time limit of the last export, in milliseconds. */
-const EXPORT_MS = 5_000;
 
 /**
- * Starts the SDK, which reads the variables `OTEL_…`. Attributes contain no query, no header, no message of an error and no value of
- * a resource.
- * @param load imports a package.
- * @returns undefined after a warning if a package is missing.
+ * Starts the SDK, which reads the variables `OTEL_…`. An attribute contains an address, a path without its query, or a code, but no
+ * header, no message and no other value of a resource.
+ * @returns undefined without a collector, and after a warning if a package is missing.
  */
 export async function startTrace(
   { source: { env }, host: { clock }, log, redaction }: ProjectParts,
-  load: (name: string) => Promise<unknown> = (name) => import(name),
-): Promise<Trace | undefined> {
-  // The other detectors read the arguments of the process, which may contain secrets.
+  load: () => Promise<Packages> = packages,
+) {
+  if (!env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
+  // Other detectors read the arguments of the process, which may contain secrets.
   process.env.OTEL_NODE_RESOURCE_DETECTORS ||= "env";
   process.env.OTEL_METRICS_EXPORTER ||= "otlp";
-  const names = ["@opentelemetry/api", "@opentelemetry/sdk-node"];
-  const loaded = await Promise.all(names.map(load)).catch(() => undefined);
-  if (loaded === undefined) {
-    log.warn([problem("telemetry.missing", {})]);
-    return undefined;
-  }
-  const [api, { NodeSDK }] = loaded as [Api, Sdk];
+  const loaded = await load().catch(() => log.warn([problem("telemetry.missing")]));
+  if (!loaded) return undefined;
+  const { api, NodeSDK } = loaded;
   const sdk = new NodeSDK({ serviceName: env.OTEL_SERVICE_NAME || "hostform" });
   sdk.start();
   const tracer = api.trace.getTracer("hostform", VERSION);
-  const meter = api.metrics.getMeter("hostform", VERSION);
-  const histogram = (of: string) => meter.createHistogram(`hostform.${of}.duration`, { unit: "s" });
-  const durations = { run: histogram("run"), request: histogram("request"), change: histogram("change") };
-  const report = (of: "request" | "change", name: string, seconds: number, all: Attributes, few: Attributes) => {
-    const attributes = redaction.redactValue({ ...few, ...all }) as Attributes;
-    const now = clock.now();
-    const span = tracer.startSpan(name, { startTime: now - seconds * 1000, attributes });
-    if (few["error.type"] !== undefined) span.setStatus({ code: FAILED });
-    span.end(now);
-    durations[of].record(seconds, few);
+  const durations = api.metrics.getMeter("hostform", VERSION).createHistogram("hostform.duration", { unit: "s" });
+  /** @param error a code. */
+  const begin = (of: "run" | "request" | "change", name: string, startTime: number, attributes: Attributes = {}) => {
+    const span = tracer.startSpan(`${of} ${name}`, {
+      startTime,
+      attributes: redaction.redactValue(attributes) as Attributes,
+    });
+    const end = (error?: string) => {
+      const failure = error === undefined ? {} : { "error.type": error };
+      if (error !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR }).setAttributes(failure);
+      span.end(clock.now());
+      durations.record((clock.now() - startTime) / 1000, { of, name, ...failure });
+    };
+    return { span, end };
   };
   return {
-    run: (name, work) =>
-      tracer.startActiveSpan(`hostform ${name}`, { startTime: clock.now() }, async (span) => {
-        const started = clock.monotonic();
-        let error: Attributes = {};
-        try {
-          return await work();
-        } catch (thrown) {
-          const code = thrown instanceof HostformError ? thrown.diagnostics[0]?.code : undefined;
-          error = { "error.type": code ?? "internal" };
-          span.setStatus({ code: FAILED });
-          throw thrown;
-        } finally {
-          span.setAttributes(error);
-          span.end(clock.now());
-          durations.run.record((clock.monotonic() - started) / 1000, { "hostform.command": name, ...error });
-        }
-      }),
-    request({ endpoint, method, path, attempt, status, error, ms, waitedMs }) {
-      const failure = error ?? (status !== undefined && status >= 400 ? String(status) : undefined);
-      const few = {
+    /** Runs a task in a span. */
+    async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+      const { span, end } = begin("run", name, clock.now());
+      let error: string | undefined = "internal";
+      try {
+        const result = await api.context.with(api.trace.setSpan(api.context.active(), span), work);
+        error = undefined;
+        return result;
+      } catch (thrown) {
+        if (thrown instanceof HostformError) error = thrown.diagnostics[0]?.code;
+        throw thrown;
+      } finally {
+        end(error);
+      }
+    },
+    request({ endpoint, method, path, attempt, status = 0, error, ms }: RequestEvent): void {
+      const http = {
         "http.request.method": method,
-        "hostform.endpoint": endpoint,
-        ...(status !== undefined && { "http.response.status_code": status }),
-        ...(failure !== undefined && { "error.type": failure }),
+        "http.response.status_code": status,
+        "url.path": path.split("?")[0],
       };
-      const all = {
-        "url.path": path.replace(/\?.*$/s, ""),
-        "http.request.resend_count": attempt - 1,
-        "hostform.waited_ms": waitedMs,
-      };
-      report("request", `${method} ${endpoint}`, ms / 1000, all, few);
+      const attributes = { ...http, "http.request.resend_count": attempt - 1 };
+      begin("request", endpoint, clock.now() - ms, attributes).end(
+        error ?? (status < 400 ? undefined : String(status)),
+      );
     },
-    change(event) {
+    change(event: ApplyEvent): void {
       if (event.type !== "complete" && event.type !== "errored") return;
-      const { action, address, seconds, outcome } = event;
-      const code = event.type === "errored" ? (outcome.diagnostics[0]?.code ?? "internal") : undefined;
-      const few = { "hostform.action": action, ...(code !== undefined && { "error.type": code }) };
-      report("change", `${action} ${address.replace(/[.[].*$/s, "")}`, seconds, { "hostform.address": address }, few);
+      const { address, action, seconds, outcome, type } = event;
+      const error = type === "errored" ? (outcome.diagnostics[0]?.code ?? "internal") : undefined;
+      begin("change", action, clock.now() - seconds * 1000, { "hostform.address": address }).end(error);
     },
-    async end() {
-      const over = new AbortController();
-      const limit = clock.sleep(EXPORT_MS, over.signal);
-      await Promise.race([sdk.shutdown(), limit]).catch(() => {});
-      over.abort();
-      await limit.catch(() => {});
-    },
+    /** Sends all spans and metrics. Never throws. */
+    end: (): Promise<void> => sdk.shutdown().catch(() => {}),
   };
 }

@@ -221,7 +221,11 @@ function registerWatch({ command, action }: Registration, group: string): void {
     .option(...FAIL_ON_OPTION)
     .option(...HEARTBEAT)
     .option("--metrics <[host:]port>", "serve /metrics (Prometheus) and /healthz here", listenAddress)
-    .option("--unreachable-after <time>", "report once if the host does not respond for this time (default: 15m)", duration)
+    .option(
+      "--unreachable-after <time>",
+      "report once if the host does not respond for this time (default: 15m)",
+      duration,
+    )
     .addOption(
       new Option("--listen <[host:]port>", "receive webhooks here; without a host, from this machine only")
         .argParser(listenAddress)

@@ -209,15 +209,16 @@ export class Watch {
       : await this.#readAgain();
     this.#reporter.began(report);
     let news = false;
-    const check = () => reconcileOnce(own, {
-      targets: report.targets,
-      autoApprove,
-      guards: this.#spent ? { ...guards, maxOrders: 0 } : guards,
-      onPlan: (plan, moneyScale) => {
-        news = this.#reporter.plan(plan, this.#memory.compare(plan, report.targets), report, moneyScale);
-      },
-      applying: (plan, stop, work) => this.#reporter.applying(plan, stop, work),
-    });
+    const check = () =>
+      reconcileOnce(own, {
+        targets: report.targets,
+        autoApprove,
+        guards: this.#spent ? { ...guards, maxOrders: 0 } : guards,
+        onPlan: (plan, moneyScale) => {
+          news = this.#reporter.plan(plan, this.#memory.compare(plan, report.targets), report, moneyScale);
+        },
+        applying: (plan, stop, work) => this.#reporter.applying(plan, stop, work),
+      });
     const look = await (own.log.trace?.run("watch", check) ?? check());
     if (this.#reportOutcome(look)) news = true;
     this.#note(look, report);
