@@ -1,7 +1,7 @@
 import { type Command, Help } from "commander";
 import type { Project } from "../project/project.ts";
 import { CliCommand } from "./command.ts";
-import type { HeartbeatFlags } from "./heartbeat.ts";
+import type { HeartbeatFlags } from "./observe.ts";
 import { addCommonOptions, commonOptionsOf, type Registration } from "./options.ts";
 import { registerAccount, registerDoctor, registerOnce } from "./register/account.ts";
 import { registerMain, registerPolicy } from "./register/main.ts";

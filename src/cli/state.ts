@@ -153,11 +153,9 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
 /** Runs `hostform state migrate`: moves the state to the declared backend, or copies it back to the file. */
 export const runStateMigrate: Action<Switches<"back">> = async (terminal, project, { back = false }) => {
   const resources = await project.state.migrate(back);
-  const what = plural(resources ?? 0, "resource");
-  const left = back ? "Now remove `backend` from the declaration." : "The file is now its backup.";
-  const text = `The state with ${what} is now ${back ? "in the file" : "at the backend"}. ${left}\n`;
-  const none = "There is no state to migrate.\n";
-  printResult(terminal, { migrated: resources !== undefined }, resources === undefined ? none : text);
+  const next = back ? "to the file. Now remove `backend` from the declaration." : "to the backend.";
+  const text = resources === undefined ? "There is no state." : `Copied ${plural(resources, "resource")} ${next}`;
+  printResult(terminal, { resources: resources ?? null }, `${text}\n`);
   return 0;
 };
 

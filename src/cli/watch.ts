@@ -15,7 +15,7 @@ import { type FailOnFlags, failedOn } from "./options.ts";
 import { type Action, say } from "./terminal.ts";
 import { terminalReporter } from "./watch-report.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./webhooks/secrets.ts";
-import { type Receiver, receiveFor, short } from "./webhooks/server.ts";
+import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
 
 interface WatchFlags extends GuardFlags, SecretFlags, FailOnFlags, MonitorFlags {
   /** Interval between complete checks, in milliseconds. */
@@ -99,7 +99,7 @@ export async function listen(
     },
     onError: (error) => onRefused(error instanceof HostformError ? error.message : "It could not be handled."),
   });
-  return receiveFor("--listen", at, handler);
+  return receiveAt(at, handler, "--listen");
 }
 
 /** Searches for ids in all of `data`, because §6 does not define its content. */

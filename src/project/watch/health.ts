@@ -9,7 +9,7 @@ export class Health {
   #requests = 0;
   /** Conditions of the last complete check. */
   #conditions: Plan["conditions"];
-  /** End of the last successful check. */
+  /** End of the last successful check. 0 before. */
   #successAt = 0;
   /** Monotonic time of the last successful check, or of the start. */
   #aliveAt: number;
@@ -32,32 +32,35 @@ export class Health {
     this.#aliveAt = this.#clock.monotonic();
   }
 
-  /** Returns the response of `/healthz`. Healthy: a check has succeeded within two intervals and a minute. */
-  report(): { readonly status: number; readonly body: string } {
+  /**
+   * Returns the response of `/healthz` or `/metrics`. Healthy: a check succeeded within two intervals and a minute.
+   * @param budget requests that are left in this minute.
+   */
+  page(url: string, budget?: { readonly left: number }): { readonly status: number; readonly body: string } {
+    if (url === "/metrics") return { status: 200, body: this.#metrics(budget?.left) };
+    if (url !== "/healthz") return { status: 404, body: "not found\n" };
     const ms = this.#clock.monotonic() - this.#aliveAt;
-    const last = `last successful check ${this.#successAt === 0 ? "none" : `${Math.round(ms / 1000)} s ago`}\n`;
-    return ms <= this.#limitMs ? { status: 200, body: `ok: ${last}` } : { status: 503, body: `late: ${last}` };
+    const last = this.#successAt === 0 ? "none" : `${Math.round(ms / 1000)} s ago`;
+    return { status: ms <= this.#limitMs ? 200 : 503, body: `last successful check: ${last}\n` };
   }
 
-  /** Returns the metrics in Prometheus's text format 0.0.4. @param budget requests that are left in this minute. */
-  metrics(budget?: { readonly left: number; readonly of: number }): string {
+  /** Returns the metrics in Prometheus's text format 0.0.4. */
+  #metrics(budget: number | undefined): string {
     const conditions = this.#conditions && Object.groupBy(this.#conditions, ({ condition }) => condition);
     const counts = conditions ? CONDITION_NAMES.map((name) => [name, conditions[name]?.length ?? 0] as const) : [];
     return [
-      metric("watch_last_success_timestamp_seconds gauge", this.#successAt / 1000),
-      metric("watch_checks_total counter", this.#looks, "result"),
-      metric("watch_requests_total counter", this.#requests),
-      metric("conditions gauge", counts, "condition"),
-      metric("request_budget gauge", budget?.of),
-      metric("request_budget_left gauge", budget?.left),
+      metric("watch_last_success_timestamp_seconds", "gauge", this.#successAt / 1000),
+      metric("watch_checks_total", "counter", this.#looks, "result"),
+      metric("watch_requests_total", "counter", this.#requests),
+      metric("conditions", "gauge", counts, "condition"),
+      metric("request_budget_left", "gauge", budget),
     ].join("");
   }
 }
 
 /** @param label name of the label. Its values are names of hostform, so they need no escapes. */
-function metric(named: string, value: number | Iterable<readonly [string, number]> = [], label = ""): string {
-  const [name] = named.split(" ");
+function metric(name: string, type: string, value: number | Iterable<readonly [string, number]> = [], label = "") {
   const lines =
-    typeof value === "number" ? [` ${value}`] : [...value].map(([text, count]) => `{${label}="${text}"} ${count}`);
-  return `# TYPE hostform_${named}\n${lines.map((line) => `hostform_${name}${line}\n`).join("")}`;
+    typeof value === "number" ? [` ${value}`] : Array.from(value, ([of, count]) => `{${label}="${of}"} ${count}`);
+  return `# TYPE hostform_${name} ${type}\n${lines.map((line) => `hostform_${name}${line}\n`).join("")}`;
 }
