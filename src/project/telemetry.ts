@@ -40,7 +40,10 @@ export async function startTrace(
   const sdk = new NodeSDK({ serviceName: env.OTEL_SERVICE_NAME || "hostform" });
   sdk.start();
   const tracer = api.trace.getTracer("hostform", VERSION);
-  const durations = api.metrics.getMeter("hostform", VERSION).createHistogram("hostform.duration", { unit: "s" });
+  const durations = api.metrics.getMeter("hostform", VERSION).createHistogram("hostform.duration", {
+    unit: "s",
+    advice: { explicitBucketBoundaries: [0.1, 1, 10, 60, 600] },
+  });
   /** @param error a code. */
   const begin = (of: "run" | "request" | "change", name: string, startTime: number, attributes: Attributes = {}) => {
     const span = tracer.startSpan(`${of} ${name}`, {

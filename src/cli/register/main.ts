@@ -146,7 +146,7 @@ function registerAdopt({ command, action }: Registration, group: string): void {
 
 const HEARTBEAT = [
   "--heartbeat <url>",
-  "send a GET request to this URL after each success, and to URL/fail after each failure",
+  "send a POST request to this URL after each success, and to URL/fail after each failure",
   monitorUrl,
 ] as const;
 
