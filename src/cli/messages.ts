@@ -248,12 +248,12 @@ const catalogue = {
     summary: "HOME is not set, so the provider folder of Terraform is unknown",
     remedies: ["Pass the folder: `hostform terraform install --mirror DIR`."],
   })),
-  "watch.heartbeat": warning(({ host, reason }: Words<"host" | "reason">) => ({
+  "monitor.heartbeat": warning(({ host, reason }: Words<"host" | "reason">) => ({
     summary: `The heartbeat to ${host} failed: ${reason}`,
     detail: "The monitor may report that this run is missing.",
     remedies: ["Check the URL of --heartbeat."],
   })),
-  "watch.notify": warning(({ reason }: Words<"reason">) => ({
+  "monitor.notify": warning(({ reason }: Words<"reason">) => ({
     summary: `systemd-notify ${reason}, so systemd receives no status of this run`,
     remedies: [
       "Install systemd-notify, and set `NotifyAccess=all` in the unit. Or set `Type=exec` and no `WatchdogSec`.",

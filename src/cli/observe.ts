@@ -23,7 +23,7 @@ export function heartbeatTo(url: URL | undefined, { source, host, log }: Project
     const { status = 0, error } = await monitor.send(new Uint8Array(), new AbortController().signal);
     await monitor.close();
     const reason = error ?? (status < 300 ? undefined : `the response has the status ${status}`);
-    if (reason !== undefined && reason !== known) log.alert(problem("watch.heartbeat", { host: url.host, reason }));
+    if (reason !== undefined && reason !== known) log.alert(problem("monitor.heartbeat", { host: url.host, reason }));
     known = reason;
   };
 }

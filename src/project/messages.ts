@@ -186,7 +186,7 @@ const messages = {
     summary: "The state cannot be migrated: the declaration has no backend at a server",
     remedies: ["Add `backend` with `http` or `pg` to the declaration."],
   })),
-  "telemetry.missing": warning(() => ({
+  "monitor.telemetry": warning(() => ({
     summary: "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed",
     detail: "The run continues without spans and metrics.",
     remedies: [

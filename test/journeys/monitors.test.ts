@@ -75,7 +75,7 @@ describe("a heartbeat", () => {
     const { code, text } = await made.run("plan", "--quiet", "--heartbeat", await start());
     expect(code).toBe(0);
     expect(text).toContain(reason);
-    expect(text).toContain("watch.heartbeat");
+    expect(text).toContain("monitor.heartbeat");
     expect(text).not.toContain("/uuid");
   });
 
@@ -288,6 +288,6 @@ it("continues without the packages of OpenTelemetry", async () => {
   made.env.OTEL_EXPORTER_OTLP_ENDPOINT = "http://127.0.0.1:9";
   const { code, text } = await made.run("plan", "--detailed-exitcode");
   expect(code).toBe(0);
-  expect(text).toContain("telemetry.missing");
+  expect(text).toContain("monitor.telemetry");
   expect(text).toContain("npm install @opentelemetry/api @opentelemetry/sdk-node");
 });

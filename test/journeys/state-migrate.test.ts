@@ -32,9 +32,10 @@ async function started() {
 
 describe("state migrate", () => {
   it("moves the state to the backend and back without an API request", async () => {
-    const { declare, ok, file, remote, server, sent, lineage } = await started();
+    const { declare, ok, file, remote, server, sent, lineage, clock } = await started();
     const before = readFileSync(file, "utf8");
     await declare(remote);
+    clock.advance(60_000);
     expect(await ok("state", "migrate")).toBe("Copied 2 resources to the backend.\n");
     expect(sent()).toEqual([]);
     expect(server.state).toBe(before);
@@ -45,8 +46,10 @@ describe("state migrate", () => {
     expect(await ok("state", "migrate")).toBe("There is no state.\n");
     // A later run at the backend changes the state.
     await declare({ ...remote, webhooks: {}, guards: { max_removals: 1 } });
+    clock.advance(60_000);
     await ok("apply", "--auto-approve");
     sent();
+    clock.advance(60_000);
     const text = await ok("state", "migrate", "--back");
     expect(text).toBe("Copied 1 resource to the file. Now remove `backend` from the declaration.\n");
     expect(sent()).toEqual([]);

@@ -79,7 +79,7 @@ describe("telemetry", () => {
   it("is a warning if a package is missing", async () => {
     const { start, warnings } = await traced();
     expect(await start(() => Promise.reject(new Error("ERR_MODULE_NOT_FOUND")))).toBeUndefined();
-    expect(warnings).toEqual(["telemetry.missing"]);
+    expect(warnings).toEqual(["monitor.telemetry"]);
   });
 
   it("has a span for each run, with the code of its error", async () => {
