@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { list, realPath, rename, textNow } from "../core/files/index.ts";
+import { list, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   heldTwice,
@@ -45,7 +45,7 @@ import { refuseForgotten, type StateKeys, stateBackend } from "./backend.ts";
 import type { ProjectDeclaration } from "./declaration.ts";
 import { trackedWarnings } from "./git-tracked.ts";
 import { interruptible } from "./interrupt.ts";
-import { problem, refuse } from "./messages.ts";
+import { problem } from "./messages.ts";
 import { type Server, withServers } from "./providers.ts";
 import { learnOutputs, learnResource } from "./secrets.ts";
 import type { ProjectParts } from "./source.ts";
@@ -286,44 +286,24 @@ export class ProjectState {
         this.#warn(open);
         const before = open.state;
         const result = await work(open, signal);
-        if (open.state !== before) await this.#recordNow(open.state, before, signal);
+        if (open.state !== before) await this.recordNow(open.state, before, signal);
         return result;
       });
     });
   }
 
   /** Saves the objects of the opened state without a run. If no token is set, the next plan saves them. */
-  async #recordNow(state: State, before: State, signal: AbortSignal): Promise<void> {
+  async recordNow(state: State, before: State, signal: AbortSignal): Promise<void> {
     if (this.#terraforms !== undefined) return;
     const configs = await this.#declaration.providers().catch(ifExplained(() => new Map()));
     const used = [...state.resources.values(), ...before.resources.values()].map(({ provider }) => provider);
     await withServers(configs, this.#parts, signal, used, (servers) => this.record(servers, state, before));
   }
 
-  /**
-   * Copies the state to the declared backend while both are locked. The file becomes its backup.
-   * @param back copies the state of the backend to the file instead. The backend keeps it.
-   * @returns the number of resources. Undefined without a state.
-   * @throws HostformError `state.backend` without a backend at a server; otherwise as `push`.
-   */
-  async migrate(back: boolean): Promise<number | undefined> {
-    const { type = "local" } = (await this.#declaration.backend()) ?? {};
-    if (type === "local") refuse("state.backend/none", {});
-    const { source } = this.#parts;
+  /** Returns the state of the same project in its file, whatever the declared backend. */
+  inFile(): ProjectState {
     const providers = () => this.#declaration.providers();
-    const inFile = new ProjectState(this.#parts, { backend: async () => undefined, providers }, this.#keys);
-    const [from, to] = back ? [this, inFile] : [inFile, this];
-    const command = "state migrate";
-    return from.write(command, async (open, signal) => {
-      const { state } = open;
-      if (state.lineage === "") return undefined;
-      await open.settle();
-      const text = (await from.store().pull()) ?? "";
-      await to.store().push(text, { command, timeoutMs: source.lockTimeoutMs ?? 0, signal, force: false });
-      if (!back) rename(realPath(source.state), filesOfState(realPath(source.state)).backup);
-      await from.#recordNow({ ...state, resources: new Map() }, state, signal);
-      return state.resources.size;
-    });
+    return new ProjectState(this.#parts, { backend: async () => undefined, providers }, this.#keys);
   }
 
   /** Changes the encryption of the state while the state is locked. */

@@ -6,8 +6,6 @@ import { type ApplyEvent, HostformError } from "../core/model/index.ts";
 import { problem } from "./messages.ts";
 import type { ProjectParts } from "./source.ts";
 
-export type Trace = NonNullable<Awaited<ReturnType<typeof startTrace>>>;
-
 /** The packages of OpenTelemetry. */
 interface Packages {
   readonly api: typeof import("@opentelemetry/api");
@@ -59,7 +57,6 @@ export async function startTrace(
     return { span, end };
   };
   return {
-    /** Runs a task in a span. */
     async run<T>(name: string, work: () => Promise<T>): Promise<T> {
       const { span, end } = begin("run", name, clock.now());
       let error: string | undefined = "internal";
