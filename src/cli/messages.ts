@@ -250,7 +250,6 @@ const catalogue = {
   })),
   "monitor.heartbeat": warning(({ host, reason }: Words<"host" | "reason">) => ({
     summary: `The heartbeat to ${host} failed: ${reason}`,
-    detail: "The monitor may report that this run is missing.",
     remedies: ["Check the URL of --heartbeat."],
   })),
   "monitor.notify": warning(({ reason }: Words<"reason">) => ({

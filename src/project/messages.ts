@@ -188,9 +188,8 @@ const messages = {
   })),
   "monitor.telemetry": warning(() => ({
     summary: "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed",
-    detail: "The run continues without spans and metrics.",
     remedies: [
-      "Run `npm install @opentelemetry/api @opentelemetry/sdk-node` where hostform is installed, or unset the variable. The single executable cannot load packages.",
+      "Run `npm install @opentelemetry/api @opentelemetry/sdk-node` beside hostform, or unset the variable. A single executable cannot load packages.",
     ],
   })),
   "state.backend/http": error(({ host }: Words<"host">) => ({

@@ -59,17 +59,13 @@ export async function startTrace(
   return {
     async run<T>(name: string, work: () => Promise<T>): Promise<T> {
       const { span, end } = begin("run", name, clock.now());
-      let error: string | undefined = "internal";
-      try {
-        const result = await api.context.with(api.trace.setSpan(api.context.active(), span), work);
-        error = undefined;
-        return result;
-      } catch (thrown) {
-        if (thrown instanceof HostformError) error = thrown.diagnostics[0]?.code;
-        throw thrown;
-      } finally {
-        end(error);
-      }
+      const task = api.context.with(api.trace.setSpan(api.context.active(), span), work);
+      const codeOf = (error: unknown) => (error instanceof HostformError && error.diagnostics[0]?.code) || "internal";
+      await task.then(
+        () => end(),
+        (error) => end(codeOf(error)),
+      );
+      return task;
     },
     request({ endpoint, method, path, attempt, status = 0, error, ms }: RequestEvent): void {
       const http = {
@@ -83,7 +79,7 @@ export async function startTrace(
       );
     },
     change(event: ApplyEvent): void {
-      if (event.type !== "complete" && event.type !== "errored") return;
+      if (!("outcome" in event)) return;
       const { address, action, seconds, outcome, type } = event;
       const error = type === "errored" ? (outcome.diagnostics[0]?.code ?? "internal") : undefined;
       begin("change", action, clock.now() - seconds * 1000, { "hostform.address": address }).end(error);

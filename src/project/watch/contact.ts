@@ -1,18 +1,15 @@
 /** Follows the contact of a watch with its accounts: rejected tokens, and times without a response. */
 
-/** Number of consecutive checks with a rejected token that ends a watch. */
-export const MOST_REJECTIONS = 3;
-
 /** Codes of failures without a usable response of the host. */
 const AWAY: readonly string[] = ["api.unreachable", "api.timeout", "api.server"];
-const REJECTED = "api.unauthenticated";
 
 /** Contact with the accounts of a watch. Times are monotonic, in milliseconds. */
 export class Contact {
   readonly #afterMs: number;
   /** Time of the first check without a response. Undefined while the accounts respond. */
   #awaySince: number | undefined;
-  #isReported = false;
+  /** The same time after its report. */
+  #reported: number | undefined;
   /** Number of consecutive checks with a rejected token. */
   #rejections = 0;
 
@@ -21,9 +18,9 @@ export class Contact {
     this.#afterMs = afterMs;
   }
 
-  /** True if the token was rejected at {@link MOST_REJECTIONS} consecutive checks. */
+  /** True if the token was rejected at three consecutive checks. */
   get isRejected(): boolean {
-    return this.#rejections >= MOST_REJECTIONS;
+    return this.#rejections >= 3;
   }
 
   /**
@@ -32,24 +29,22 @@ export class Contact {
    * @returns the time without a response, if it was reported and has ended.
    */
   learn(codes: readonly string[], isOver: boolean, now: number): number | undefined {
-    const isRejected = codes.includes(REJECTED);
+    const isRejected = codes.includes("api.unauthenticated");
     if (isRejected) this.#rejections++;
     else if (isOver) this.#rejections = 0;
-    if (AWAY.some((code) => codes.includes(code))) this.#awaySince ??= now;
-    else if (isOver || isRejected) {
-      const since = this.#isReported ? this.#awaySince : undefined;
-      this.#awaySince = undefined;
-      this.#isReported = false;
-      return since === undefined ? undefined : now - since;
-    }
-    return undefined;
+    const isAway = codes.some((code) => AWAY.includes(code));
+    if (isAway) this.#awaySince ??= now;
+    if (isAway || !(isOver || isRejected)) return undefined;
+    const since = this.#reported;
+    this.#awaySince = this.#reported = undefined;
+    return since === undefined ? undefined : now - since;
   }
 
   /** Returns the time without a response, once, when it exceeds the limit. */
   overdue(now: number): number | undefined {
-    const ms = this.#awaySince === undefined ? 0 : now - this.#awaySince;
-    if (this.#isReported || this.#awaySince === undefined || ms < this.#afterMs) return undefined;
-    this.#isReported = true;
+    const ms = now - (this.#awaySince ?? now);
+    if (this.#awaySince === undefined || this.#reported !== undefined || ms < this.#afterMs) return undefined;
+    this.#reported = this.#awaySince;
     return ms;
   }
 }
