@@ -58,4 +58,5 @@ const TITLES: Readonly<Record<string, string>> = {
   sandbox: "The sandbox",
   terraform: "Terraform",
   state: "The state",
+  monitor: "Monitoring",
 };

@@ -248,6 +248,16 @@ const catalogue = {
     summary: "HOME is not set, so the provider folder of Terraform is unknown",
     remedies: ["Pass the folder: `hostform terraform install --mirror DIR`."],
   })),
+  "monitor.heartbeat": warning(({ host, reason }: Words<"host" | "reason">) => ({
+    summary: `The heartbeat to ${host} failed: ${reason}`,
+    remedies: ["Check the URL of --heartbeat."],
+  })),
+  "monitor.notify": warning(({ reason }: Words<"reason">) => ({
+    summary: `systemd-notify ${reason}, so systemd receives no status of this run`,
+    remedies: [
+      "Install systemd-notify, and set `NotifyAccess=all` in the unit. Or set `Type=exec` and no `WatchdogSec`.",
+    ],
+  })),
   "terraform.install": error(({ mirror, reason }: Words<"mirror" | "reason">) => ({
     summary: `The provider cannot be installed into ${mirror}: ${reason}`,
     remedies: ["Check that the folder is writable, or choose another folder with `--mirror`."],

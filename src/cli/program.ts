@@ -1,6 +1,7 @@
 import { type Command, Help } from "commander";
 import type { Project } from "../project/project.ts";
 import { CliCommand } from "./command.ts";
+import type { HeartbeatFlags } from "./observe.ts";
 import { addCommonOptions, commonOptionsOf, type Registration } from "./options.ts";
 import { registerAccount, registerDoctor, registerOnce } from "./register/account.ts";
 import { registerMain, registerPolicy } from "./register/main.ts";
@@ -78,13 +79,20 @@ export function buildProgram(io: GuardedIo, finish: (code: number) => void = () 
         const [loaded, { Project }, { opened }] = await Promise.all(modules);
         const { terminal, parts } = opened(io, print, source, json);
         const run: Action<never, never[]> = loaded[name];
-        const project = new Project(parts);
         const runOn = (own: Project) => run(terminal, own, flags as never, ...(words as never[]));
-        try {
-          if (stacks === undefined) return finish(await runOn(project));
+        const runWith = async (all: typeof parts) => {
+          const project = new Project(all);
+          if (stacks === undefined) return runOn(project);
           const { runOnStacks } = await import("./stacks.ts");
           const given = { command: work, scope, flags: flags as Record<string, unknown>, words };
-          return finish(await runOnStacks(terminal, project, stacks, given, runOn));
+          return runOnStacks(terminal, project, stacks, given, runOn);
+        };
+        try {
+          const { heartbeat } = flags as HeartbeatFlags;
+          const isPlain = heartbeat === undefined && !io.env.OTEL_EXPORTER_OTLP_ENDPOINT;
+          if (isPlain) return finish(await runWith(parts));
+          const { observed } = await import("./observe.ts");
+          return finish(await observed(work, heartbeat, parts, runWith));
         } finally {
           terminal.activity.end();
         }

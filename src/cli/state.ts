@@ -9,6 +9,7 @@ import {
   type State,
 } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
+import { migrateState } from "../project/migrate.ts";
 import { rotateKey } from "../project/rotate-key.ts";
 import { secretNames } from "../project/secrets.ts";
 import { selected } from "../project/selection.ts";
@@ -147,6 +148,15 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
     }),
   );
   printResult(terminal, { pushed: true }, "The state was replaced.\n");
+  return 0;
+};
+
+/** Runs `hostform state migrate`: moves the state to the declared backend, or copies it back to the file. */
+export const runStateMigrate: Action<Switches<"back">> = async (terminal, project, { back = false }) => {
+  const resources = await migrateState(project, back);
+  const next = back ? "to the file. Now remove `backend` from the declaration." : "to the backend.";
+  const text = resources === undefined ? "There is no state." : `Copied ${plural(resources, "resource")} ${next}`;
+  printResult(terminal, { resources: resources ?? null }, `${text}\n`);
   return 0;
 };
 

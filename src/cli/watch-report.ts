@@ -37,7 +37,7 @@ const ENDS: Readonly<Record<string, string>> = {
 type Ended = Pick<Extract<WatchMessage, { type: "watch_found" }>, "result" | "news" | "requests">;
 
 interface TerminalReporter extends WatchReporter {
-  start(intervalMs: number, autoApprove: boolean, listening: string | undefined): void;
+  start(intervalMs: number, autoApprove: boolean, listening: string | undefined, metrics: string | undefined): void;
   /** Reports a rejected delivery. @param reason a sentence without text of the sender. */
   refused(reason: string): void;
 }
@@ -83,12 +83,15 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
     terminal.flush();
   };
   return {
-    start(intervalMs, autoApprove, listening) {
+    start(intervalMs, autoApprove, listening, metrics) {
       const doing = autoApprove ? "differences are applied" : "differences are reported, not applied";
       const hearing = listening === undefined ? "" : ` Receiving events at ${listening}.`;
-      const text = `Checking every ${formatDuration(intervalMs / 1000)}: ${doing}.${hearing} Press Ctrl-C to stop.`;
+      const measuring = metrics === undefined ? "" : ` Serving ${metrics}/metrics and /healthz.`;
+      const every = formatDuration(intervalMs / 1000);
+      const text = `Checking every ${every}: ${doing}.${hearing}${measuring} Press Ctrl-C to stop.`;
       if (json) emit(versionMessage(VERSION, now()));
-      const fields = { interval_seconds: intervalMs / 1000, auto_approve: autoApprove, listening: listening ?? null };
+      const places = { listening: listening ?? null, metrics: metrics ?? null };
+      const fields = { interval_seconds: intervalMs / 1000, auto_approve: autoApprove, ...places };
       show({ type: "watch_start", ...fields }, text);
     },
     /** Without `--json` or `--verbose`, only the report of the check shows the event. */
@@ -163,9 +166,17 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
       const again = `The check failed again with the same error (${times}): ${diagnostics[0]?.summary ?? "an error"}.`;
       endCheck(report, { result: "failed", news, requests: 0 }, news ? "The check failed." : again, nextMs);
     },
+    unreachable(ms, over) {
+      const time = formatDuration(ms / 1000);
+      const text = over
+        ? `The account responds again, after ${time} without a response.`
+        : `The account has not responded for ${time}.`;
+      show({ type: "watch_unreachable", seconds: Math.round(ms / 1000), over }, `${stampOf(now())} ${text}`);
+    },
     stopped(looks, reason) {
       reportRefused(true);
-      show({ type: "watch_end", looks, reason }, `Stopped after ${plural(looks, "check")}.`);
+      const why = reason === "unauthenticated" ? " The API rejected the token at the last 3 checks." : "";
+      show({ type: "watch_end", looks, reason }, `Stopped after ${plural(looks, "check")}.${why}`);
     },
   };
 }

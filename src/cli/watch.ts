@@ -2,7 +2,7 @@
  * Runs `watch`: checks the account repeatedly, reports differences, and applies them with `--auto-approve`. Must not: trust an
  * event (an event only starts a check), plan or apply differently than `plan` and `apply`, hold the lock between checks.
  */
-import { amended, HostformError } from "../core/model/index.ts";
+import { HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
 import type { Project } from "../project/project.ts";
 import type { EventSubject } from "../project/watch/schedule.ts";
@@ -10,39 +10,46 @@ import { Watch } from "../project/watch/watch.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../webhooks/index.ts";
 import type { ListenAddress } from "./listen-address.ts";
 import { refuse } from "./messages.ts";
+import { type MonitorFlags, monitorsOf } from "./monitors.ts";
 import { type FailOnFlags, failedOn } from "./options.ts";
 import { type Action, say } from "./terminal.ts";
 import { terminalReporter } from "./watch-report.ts";
 import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./webhooks/secrets.ts";
 import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
 
-interface WatchFlags extends GuardFlags, SecretFlags, FailOnFlags {
+interface WatchFlags extends GuardFlags, SecretFlags, FailOnFlags, MonitorFlags {
   /** Interval between complete checks, in milliseconds. */
   readonly interval?: number;
   readonly autoApprove?: boolean;
   readonly listen?: ListenAddress;
+  /** Time without a response of the host before a report, in milliseconds. */
+  readonly unreachableAfter?: number;
   /** Number of checks after which the watch ends. */
   readonly maxRuns?: number;
 }
 
 const INTERVAL_MS = 300_000;
+const UNREACHABLE_MS = 900_000;
 
 /**
  * Watches until Ctrl-C, or for `maxRuns` checks.
- * @returns 4 if a condition of `--fail-on` is true. Otherwise 0 if the last check succeeded or Ctrl-C interrupted no apply, else
+ * @returns 5 if the token was rejected at the last three checks, 4 if a condition of `--fail-on` is true. Otherwise 0 if the last check succeeded or Ctrl-C interrupted no apply, else
  * 1.
  * @throws HostformError for an error before the first check.
  */
 export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => {
-  const { interval: intervalMs = INTERVAL_MS, autoApprove = false, maxRuns } = flags;
+  const { interval: intervalMs = INTERVAL_MS, unreachableAfter: unreachableMs = UNREACHABLE_MS, maxRuns } = flags;
+  const { autoApprove = false } = flags;
   if (flags.failOn !== undefined && maxRuns === undefined)
     refuse("usage/needs", { option: "--fail-on", other: "--max-runs 1" });
   const stop = new AbortController();
   const end = terminal.onInterrupt(() => stop.abort());
   if (!terminal.repaints) terminal.activity.mute();
   const reporter = terminalReporter(terminal);
-  const options = { intervalMs, autoApprove, guards: flags, ...(maxRuns !== undefined && { maxRuns }) };
-  const watch = new Watch(project, options, reporter, stop.signal);
+  const timing = { intervalMs, unreachableMs, ...(maxRuns !== undefined && { maxRuns }) };
+  const monitors = monitorsOf(terminal, project, flags, intervalMs);
+  const options = { ...timing, autoApprove, guards: flags };
+  const watch = new Watch(project, options, monitors.observing(reporter), stop.signal);
   const endReload = terminal.onReload(() => watch.reload());
   try {
     const receiver = await listen(project, flags.listen, flags, {
@@ -50,14 +57,18 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
       onRefused: (reason) => reporter.refused(reason),
     });
     try {
-      reporter.start(intervalMs, autoApprove, receiver?.url);
+      reporter.start(intervalMs, autoApprove, receiver?.url, await monitors.start());
       const code = await watch.run();
       return code === 0 ? failedOn(flags, watch.holds, code, (text) => say(terminal, text)) : code;
     } finally {
       // After the end, no check would use an event.
       await receiver?.close(AbortSignal.abort());
     }
+  } catch (error) {
+    monitors.failed();
+    throw error;
   } finally {
+    await monitors.close();
     endReload();
     end();
   }
@@ -88,12 +99,7 @@ export async function listen(
     },
     onError: (error) => onRefused(error instanceof HostformError ? error.message : "It could not be handled."),
   });
-  try {
-    return await receiveAt(at, handler);
-  } catch (error) {
-    const remedies = ["Choose another one with --listen [HOST:]PORT (port 0: any free one)."];
-    throw amended(error, () => ({ remedies }));
-  }
+  return receiveAt(at, handler, "--listen");
 }
 
 /** Searches for ids in all of `data`, because §6 does not define its content. */

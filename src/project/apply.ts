@@ -67,7 +67,10 @@ export async function carryOut(
     turnTimeoutMs: source.lockTimeoutMs,
     stop,
     abandon,
-    onEvent: (event) => onEvent(eventForStack(source, event)),
+    onEvent: (event) => {
+      project.log.trace?.change(event);
+      onEvent(eventForStack(source, event));
+    },
     onLostLock: () => providers.halt(),
     onPause: (why) => project.log.warn([why]),
     requests: () => providers.requests,

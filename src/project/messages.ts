@@ -182,6 +182,16 @@ const messages = {
     detail: `The declared backend replaces ${file}, which is no longer used.`,
     remedies: [advise("push_state", file)],
   })),
+  "state.backend/none": error(() => ({
+    summary: "The state cannot be migrated: the declaration has no backend at a server",
+    remedies: ["Add `backend` with `http` or `pg` to the declaration."],
+  })),
+  "monitor.telemetry": warning(() => ({
+    summary: "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed",
+    remedies: [
+      "Run `npm install @opentelemetry/api @opentelemetry/sdk-node` beside hostform, or unset the variable. A single executable cannot load packages.",
+    ],
+  })),
   "state.backend/http": error(({ host }: Words<"host">) => ({
     summary: `Plain http to ${host} would expose the state to the network`,
     detail: "http is accepted for loopback addresses only.",

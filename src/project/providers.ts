@@ -230,7 +230,10 @@ export class Providers {
       stop: AbortSignal.any([this.#over.signal, ...(this.#ends.stop ? [this.#ends.stop] : [])]),
       signal: this.#ends.now,
       onConnecting: (step) => log.connecting(step),
-      onRequest: (event) => log.request(event, client.requestsPerMinute),
+      onRequest: (event) => {
+        log.trace?.request(event);
+        log.request(event, client.requestsPerMinute);
+      },
       onWait: (_, wait) => wait && log.wait(wait),
       onWarning: (warning) => {
         // Each plan lists the listings that prove nothing, so repeat this warning.

@@ -1,6 +1,6 @@
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { CaptureOptions, CommandEnd } from "../core/files/index.ts";
-import type { Clock, Diagnostic } from "../core/model/index.ts";
+import type { ApplyEvent, Clock, Diagnostic } from "../core/model/index.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
 
@@ -78,6 +78,14 @@ export interface ShellOptions {
   onOutput(text: string): void;
 }
 
+/** Receiver of the spans of a run. */
+interface Trace {
+  /** Runs a task in a span. */
+  run<T>(name: string, work: () => Promise<T>): Promise<T>;
+  request(event: RequestEvent): void;
+  change(event: ApplyEvent): void;
+}
+
 /** Receiver of messages during a task. Results are returned, and errors are thrown. */
 export interface Log {
   /** Reports one line to the user. */
@@ -98,4 +106,5 @@ export interface Log {
   output(text: string): void;
   /** True if {@link output} is visible to the user. */
   readonly showsOutput: boolean;
+  readonly trace?: Trace;
 }

@@ -286,15 +286,24 @@ export class ProjectState {
         this.#warn(open);
         const before = open.state;
         const result = await work(open, signal);
-        // If no token is set, the next plan saves the objects in the store.
-        if (open.state !== before && this.#terraforms === undefined) {
-          const configs = await this.#declaration.providers().catch(ifExplained(() => new Map()));
-          const used = [...open.state.resources.values(), ...before.resources.values()].map(({ provider }) => provider);
-          await withServers(configs, this.#parts, signal, used, (servers) => this.record(servers, open.state, before));
-        }
+        if (open.state !== before) await this.recordNow(open.state, before, signal);
         return result;
       });
     });
+  }
+
+  /** Saves the objects of the opened state without a run. If no token is set, the next plan saves them. */
+  async recordNow(state: State, before: State, signal: AbortSignal): Promise<void> {
+    if (this.#terraforms !== undefined) return;
+    const configs = await this.#declaration.providers().catch(ifExplained(() => new Map()));
+    const used = [...state.resources.values(), ...before.resources.values()].map(({ provider }) => provider);
+    await withServers(configs, this.#parts, signal, used, (servers) => this.record(servers, state, before));
+  }
+
+  /** Returns the state of the same project in its file, whatever the declared backend. */
+  inFile(): ProjectState {
+    const providers = () => this.#declaration.providers();
+    return new ProjectState(this.#parts, { backend: async () => undefined, providers }, this.#keys);
   }
 
   /** Changes the encryption of the state while the state is locked. */

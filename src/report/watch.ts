@@ -132,7 +132,10 @@ type Message<Type extends string, Fields = object> = { readonly type: Type } & R
 /** Messages of `watch --json` without a Terraform equivalent. Their fields are under `hostform`. */
 export type WatchMessage =
   /** `watch` begins. */
-  | Message<"watch_start", { interval_seconds: number; auto_approve: boolean; listening: string | null }>
+  | Message<
+      "watch_start",
+      { interval_seconds: number; auto_approve: boolean; listening: string | null; metrics: string | null }
+    >
   /** A check begins. Without targets, the check covers everything. */
   | Message<"watch_look", { look: number; events: readonly string[]; targets: readonly string[] }>
   /** A check has ended. `news`: the result differs from the previous check. */
@@ -160,14 +163,19 @@ export type WatchMessage =
   | Message<"watch_clock", { step_seconds: number }>
   /** SIGHUP: hostform reads the declaration again and checks everything. */
   | Message<"watch_reload">
+  /** The host has not responded for these seconds, or responds again after them. */
+  | Message<"watch_unreachable", { seconds: number; over: boolean }>
   /** `watch` ends. */
-  | Message<"watch_end", { looks: number; reason: "interrupted" | "max_runs" }>;
+  | Message<"watch_end", { looks: number; reason: "interrupted" | "max_runs" | "unauthenticated" }>;
 
 /** Creates a message of `watch --json`. @param text text of the message for people. @param now milliseconds since the epoch. */
 export function watchMessage({ type, ...fields }: WatchMessage, text: string, now: number): UiMessage {
-  const level =
-    type === "watch_refused" || type === "watch_contended" || ("result" in fields && fields.result === "failed")
-      ? "warn"
-      : "info";
+  const isWarning =
+    type === "watch_refused" ||
+    type === "watch_contended" ||
+    ("result" in fields && fields.result === "failed") ||
+    ("over" in fields && !fields.over) ||
+    ("reason" in fields && fields.reason === "unauthenticated");
+  const level = isWarning ? "warn" : "info";
   return message(now, level, escapeLine(text), type, { hostform: fields });
 }

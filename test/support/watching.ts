@@ -155,6 +155,8 @@ export interface Watched {
   readonly sandbox: Sandbox;
   readonly clock: PatientClock;
   readonly env: Record<string, string>;
+  /** Replaces parts of the environment of later commands. */
+  readonly own: Partial<FakeIo>;
   declare(document: string | object): Promise<void>;
   /** Runs another command in the project. */
   run(...args: string[]): Promise<{ readonly code: number; readonly text: string }>;
@@ -180,12 +182,14 @@ export async function watched(declaration: string | object, options: SandboxOpti
       typeof document === "string" ? document : JSON.stringify(document, null, 2),
     );
   await declare(declaration);
-  const io = () => fakeIo({ cwd: dir, env, clock });
+  const own: Partial<FakeIo> = {};
+  const io = () => ({ ...fakeIo({ cwd: dir, env, clock }), ...own });
   return {
     dir,
     sandbox,
     clock,
     env,
+    own,
     declare,
     run: async (...args) => {
       const own = io();

@@ -10,6 +10,7 @@ import {
   given,
   POLICY_OPTION,
   type Registration,
+  webUrl,
   wholeNumber,
 } from "../options.ts";
 
@@ -42,6 +43,7 @@ export function registerMain(registration: Registration): void {
     .option("--destroy", "plan to remove everything")
     .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform could not check an object")
     .option(...FAIL_ON_OPTION)
+    .option(...HEARTBEAT)
     .choice("--format <format>", "format of the plan (default: text)", [...FORMATS])
     .option("--out <file>", "save the plan; `hostform apply FILE` applies exactly this plan", given)
     .action(action(() => import("../plan.ts"), "runPlan", "each"))
@@ -62,6 +64,7 @@ export function registerMain(registration: Registration): void {
   withRefresh(applying(command("apply", "make the account match the declaration", GROUP)))
     .argument("[plan]", "a plan saved by `plan --out`: applied exactly as it is, without asking, or refused")
     .option(...FAIL_ON_OPTION)
+    .option(...HEARTBEAT)
     .action(action(async () => ({ run: (await import("../apply.ts")).runApply("apply") }), "run", "each"))
     .examples(
       ["hostform apply", "show the plan, ask, apply it"],
@@ -141,6 +144,12 @@ function registerAdopt({ command, action }: Registration, group: string): void {
     );
 }
 
+const HEARTBEAT = [
+  "--heartbeat <url>",
+  "send a POST request to this URL after each success, and to URL/fail after each failure",
+  monitorUrl,
+] as const;
+
 const REPORT = [
   "--report <file>",
   "also write the plan to this file: .html, .md, .json or .txt (repeatable)",
@@ -210,6 +219,13 @@ function registerWatch({ command, action }: Registration, group: string): void {
     .option("--max-runs <n>", "stop after this many checks (default: run until Ctrl-C)", wholeNumber(1, 1_000_000))
     .option(...POLICY_OPTION)
     .option(...FAIL_ON_OPTION)
+    .option(...HEARTBEAT)
+    .option("--metrics <[host:]port>", "serve /metrics (Prometheus) and /healthz here", listenAddress)
+    .option(
+      "--unreachable-after <time>",
+      "report once if the host does not respond for this time (default: 15m)",
+      duration,
+    )
     .addOption(
       new Option("--listen <[host:]port>", "receive webhooks here; without a host, from this machine only")
         .argParser(listenAddress)
@@ -223,6 +239,13 @@ function registerWatch({ command, action }: Registration, group: string): void {
       ["hostform watch --auto-approve --max-orders 0", "correct changes made elsewhere; order nothing"],
       ["hostform watch --listen 8787 --webhook hosting_webhook.watch", "also check what an event names at once"],
     );
+}
+
+/** Parses the URL of a monitor. */
+function monitorUrl(text: string): URL {
+  const url = webUrl(text);
+  if (url === undefined) throw new InvalidArgumentError("Expected a URL such as https://hc-ping.com/UUID.");
+  return url;
 }
 
 function interval(text: string): number {

@@ -41,6 +41,10 @@ export function registerState({ command, action }: Registration): void {
     .option("--force", "accept a file that is older, or of another project")
     .action(action(() => import("../state.ts"), "runStatePush"))
     .examples(["hostform state push backup.tfstate --force", "restore a copy"]);
+  command("migrate", "move the state from the file to the declared backend; sends no request to the API", PARTS, state)
+    .option("--back", "copy the state from the backend to the file")
+    .action(action(() => import("../state.ts"), "runStateMigrate"))
+    .examples(["hostform state migrate", "after you declared a backend"]);
   command("encrypt", "encrypt the state with the key from the environment", PARTS, state)
     .action(action(() => import("../state.ts"), "runStateEncrypt"))
     .examples(["HOSTFORM_STATE_PASSPHRASE=… hostform state encrypt", "every later command needs it"]);

@@ -32,8 +32,13 @@ const FORWARD_MS = 10_000;
 
 export type Forwarder = ReturnType<typeof forwarderTo>;
 
-/** @param secret with which the application verifies deliveries. */
-function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env: ProjectSource["env"]) {
+/** @param secret with which the application verifies deliveries. Without it, requests have no signature. */
+export function forwarderTo(
+  url: URL,
+  secret: (() => Promise<string>) | undefined,
+  clock: Clock,
+  env: ProjectSource["env"],
+) {
   const dispatcher = connectionPool(url, env, { timeoutMs: FORWARD_MS });
   const post = async (body: Uint8Array, signal: AbortSignal): Promise<number> => {
     const { statusCode, body: answer } = await request(url, {
@@ -42,7 +47,7 @@ function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env:
       headers: {
         "content-type": "application/json",
         "user-agent": `hostform/${VERSION}`,
-        [SIGNATURE_HEADER]: signatureOf(body, await secret()),
+        ...(secret && { [SIGNATURE_HEADER]: signatureOf(body, await secret()) }),
       },
       dispatcher,
       signal,

@@ -19,15 +19,23 @@ export interface Receiver {
   close(now: AbortSignal): Promise<void>;
 }
 
-/** Serves a handler on a port. @throws HostformError `webhooks.listen` if the port is not available. */
-export async function receiveAt({ host, port }: ListenAddress, handler: RequestListener): Promise<Receiver> {
+/**
+ * Serves a handler on a port.
+ * @param option sets the address. Default: `--host` and `--port`.
+ * @throws HostformError `webhooks.listen` if the port is not available.
+ */
+export async function receiveAt(
+  { host, port }: ListenAddress,
+  handler: RequestListener,
+  option?: string,
+): Promise<Receiver> {
   const server = receiverServer((request, response) => {
     // Deliveries are rare, and an open connection would delay the end of the run.
     response.setHeader("connection", "close");
     handler(request, response);
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(refusal(error, { host, port })));
+    server.once("error", (error) => reject(refusal(error, { host, port }, option)));
     server.listen(port, host, resolve);
   });
   // Ignore a client that breaks the connection.
@@ -58,11 +66,13 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: "there is no such host",
 };
 
-function refusal(error: unknown, { host, port }: ListenAddress): unknown {
+function refusal(error: unknown, { host, port }: ListenAddress, option?: string): unknown {
   const code = errnoOf(error);
   if (code === undefined) return error;
   const summary = `Cannot listen at ${escapeLine(host)}, port ${port}: ${REASONS[code] ?? code}`;
-  const fix = "Choose another port with --port (0: any free one), or another --host.";
+  const fix = option
+    ? `Choose another one with ${option} [HOST:]PORT (port 0: any free one).`
+    : "Choose another port with --port (0: any free one), or another --host.";
   return new HostformError([{ severity: "error", code: "webhooks.listen", summary, remedies: [fix] }]);
 }
 

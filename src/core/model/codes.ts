@@ -176,6 +176,9 @@ export const codes = {
   "state.unmanaged": "The state holds objects of another program",
   "state.conflict": "The new state is older than the stored state, or unrelated to it",
   "state.unwritable": "The state could not be written",
+  "monitor.heartbeat": "A heartbeat did not reach its monitor",
+  "monitor.notify": "The service manager could not be notified",
+  "monitor.telemetry": "The packages of OpenTelemetry are not installed",
 } as const satisfies Readonly<Record<string, string>>;
 
 export type Code = keyof typeof codes;

@@ -186,7 +186,7 @@ const ADVICE: { readonly [on in Advice]: Advise } = {
   copy_state: (command) =>
     `Pass a copy of the state with \`--state FILE\`: the backend is then not used. To write a copy, run ${command("state pull")} in a trusted job.`,
   push_state: (command, name) =>
-    `Copy the file to the backend with ${command(`state push ${shellPath(name)}`)}, then remove the file. If you do not need its state, only remove the file.`,
+    `Move the state to the backend: ${command("state migrate")}. If you do not need the state, remove ${shellPath(name)}.`,
   push_kept: (command, name) =>
     `When the backend works: ${command(`state push ${shellPath(name)}`)}, then remove the file. If another run has written the state, the push is rejected: compare with ${command("state pull")}, and import the missing objects.`,
   decrypt_state: (command) => `Decrypt the state before Terraform uses it: ${command("state decrypt")}.`,

@@ -86,6 +86,10 @@ function isHarmless(change: Change): boolean {
   return isNoOp(change) || (change.actions[0] === "update" && change.importing === undefined);
 }
 
+/** Returns true if a check ended like a successful apply. */
+export const isGood = ({ end, plan }: Pick<Reconciliation, "end" | "plan">): boolean =>
+  ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;
+
 /** Returns the errors of an apply. */
 export function errorsOf({ outcomes, diagnostics }: ApplyResult): Diagnostic[] {
   return [...outcomes.flatMap((outcome) => outcome.diagnostics), ...diagnostics].filter(isError);

@@ -19,8 +19,9 @@ import type { GuardFlags } from "../guards.ts";
 import type { Project } from "../project.ts";
 import { forStack } from "../stack-diagnostics.ts";
 import { chooseStacks, sourceOn } from "../stacks/choose.ts";
+import { Contact } from "./contact.ts";
 import { type Contended, Contention, conclusion, Memory, type News } from "./memory.ts";
-import { errorsOf, type ReconcileOptions, type Reconciliation, reconcileOnce } from "./reconcile.ts";
+import { errorsOf, isGood, type ReconcileOptions, type Reconciliation, reconcileOnce } from "./reconcile.ts";
 import { Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
 
 interface WatchOptions {
@@ -28,6 +29,8 @@ interface WatchOptions {
   readonly intervalMs: number;
   readonly autoApprove: boolean;
   readonly guards: GuardFlags;
+  /** Time without a response of the host before a report, in milliseconds. */
+  readonly unreachableMs: number;
   /** Maximum number of checks. Default: no limit (until Ctrl-C). */
   readonly maxRuns?: number;
 }
@@ -62,7 +65,9 @@ export interface WatchReporter {
   ended(report: WatchReport, look: Reconciliation, news: boolean, nextMs: number | undefined): void;
   /** Reports a failed check. */
   failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void;
-  stopped(looks: number, reason: "interrupted" | "max_runs"): void;
+  /** Reports that the host does not respond, or responds again. @param ms time without a response. */
+  unreachable(ms: number, isOver: boolean): void;
+  stopped(looks: number, reason: "interrupted" | "max_runs" | "unauthenticated"): void;
 }
 
 /** Codes of temporary failures. Any other failure of the first check ends the watch. */
@@ -73,6 +78,9 @@ const PASSING: ReadonlySet<string> = new Set([
   "api.rate_limited",
   "state.locked",
 ]);
+
+/** Exit code after the end of the token's validity. */
+const REJECTED = 5;
 
 /** Difference between wall clock and monotonic clock, in milliseconds, that proves a clock step or a sleep of the machine. */
 const STEP_MS = 5_000;
@@ -89,6 +97,7 @@ export class Watch {
   readonly #hints = new Hints();
   readonly #memory = new Memory();
   readonly #contention = new Contention();
+  readonly #contact: Contact;
   /** Ends the current sleep. */
   #wake = new AbortController();
   /** True if a complete check is due after the current check. */
@@ -117,6 +126,7 @@ export class Watch {
     this.#options = options;
     this.#reporter = reporter;
     this.#stop = stop;
+    this.#contact = new Contact(options.unreachableMs);
     this.#schedule = new Schedule(options.intervalMs, this.#now);
     this.#settled = settledDeclaration(() => this.#readAgain(), project.host.clock);
   }
@@ -147,8 +157,10 @@ export class Watch {
    */
   async run(): Promise<number> {
     const { maxRuns = Number.POSITIVE_INFINITY } = this.#options;
-    while (!this.#stop.aborted && this.#looks < maxRuns) {
+    while (!this.#stop.aborted && this.#looks < maxRuns && !this.#contact.isRejected) {
       this.#noticeStep();
+      const silentMs = this.#contact.overdue(this.#now);
+      if (silentMs !== undefined) this.#reporter.unreachable(silentMs, false);
       if (this.#reloading) this.#schedule.widen(this.#now);
       this.#reloading = false;
       const { kind, at } = this.#schedule.next();
@@ -156,6 +168,10 @@ export class Watch {
       else await this.#turn(kind);
     }
     const interrupted = this.#stop.aborted;
+    if (!interrupted && this.#contact.isRejected) {
+      this.#reporter.stopped(this.#looks, "unauthenticated");
+      return REJECTED;
+    }
     this.#reporter.stopped(this.#looks, interrupted ? "interrupted" : "max_runs");
     return (interrupted ? !this.#cut : this.#good) ? 0 : 1;
   }
@@ -193,15 +209,17 @@ export class Watch {
       : await this.#readAgain();
     this.#reporter.began(report);
     let news = false;
-    const look = await reconcileOnce(own, {
-      targets: report.targets,
-      autoApprove,
-      guards: this.#spent ? { ...guards, maxOrders: 0 } : guards,
-      onPlan: (plan, moneyScale) => {
-        news = this.#reporter.plan(plan, this.#memory.compare(plan, report.targets), report, moneyScale);
-      },
-      applying: (plan, stop, work) => this.#reporter.applying(plan, stop, work),
-    });
+    const check = () =>
+      reconcileOnce(own, {
+        targets: report.targets,
+        autoApprove,
+        guards: this.#spent ? { ...guards, maxOrders: 0 } : guards,
+        onPlan: (plan, moneyScale) => {
+          news = this.#reporter.plan(plan, this.#memory.compare(plan, report.targets), report, moneyScale);
+        },
+        applying: (plan, stop, work) => this.#reporter.applying(plan, stop, work),
+      });
+    const look = await (own.log.trace?.run("watch", check) ?? check());
     if (this.#reportOutcome(look)) news = true;
     this.#note(look, report);
     this.#noteContention(look);
@@ -219,13 +237,15 @@ export class Watch {
   }
 
   /** Updates the memory and the schedule after a check. */
-  #note({ plan, end, result, requests, perMinute }: Reconciliation, { look, targets }: WatchReport): void {
+  #note(reconciliation: Reconciliation, { look, targets }: WatchReport): void {
+    const { plan, end, result, requests, perMinute } = reconciliation;
     this.#looks = look;
+    this.#learn([...plan.diagnostics, ...(result ? errorsOf(result) : [])], true);
     const holds = holding(plan, end === "applied" || end === "as_declared" ? result : undefined);
     this.#holds = targets.length === 0 ? holds : new Set([...this.#holds, ...holds]);
     if (result?.diagnostics.some((each) => each.code === "guard.spend" && isError(each))) this.#spent = true;
     this.#cut = end === "incomplete" && result?.interrupted === true;
-    this.#good = ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;
+    this.#good = isGood(reconciliation);
     const kind = targets.length === 0 ? "whole" : "hinted";
     // A delay does not help if the status word is unknown.
     const failed = end === "incomplete" && !(result && isFulfilled({ ...result, unfulfilled: [], held: [] }));
@@ -259,10 +279,19 @@ export class Watch {
     const diagnostics = forStack(this.#project.source, error.diagnostics);
     this.#looks = report.look;
     this.#good = false;
-    // Only API failures delay the next check.
-    const outcome = kind === "hinted" || diagnostics.some(({ code }) => code.startsWith("api.")) ? "failed" : "ended";
+    this.#learn(diagnostics, false);
+    // Only API failures delay the next check. A rejected token soon ends the watch.
+    const delays = ({ code }: Diagnostic) => code.startsWith("api.") && code !== "api.unauthenticated";
+    const outcome = kind === "hinted" || diagnostics.some(delays) ? "failed" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests: 0, perMinute: 60, outcome });
     this.#reporter.failed(report, diagnostics, this.#memory.isNew("failure", diagnostics), this.#untilNext());
+  }
+
+  /** Updates the contact after a check. @param isOver true if the check reached its end. */
+  #learn(diagnostics: readonly Diagnostic[], isOver: boolean): void {
+    const codes = diagnostics.filter(isError).map(({ code }) => code);
+    const silentMs = this.#contact.learn(codes, isOver, this.#now);
+    if (silentMs !== undefined) this.#reporter.unreachable(silentMs, true);
   }
 
   /** Returns a new project, which reads the current declaration. */

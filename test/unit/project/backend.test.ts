@@ -100,7 +100,7 @@ describe("a project with a backend", () => {
     expect(JSON.parse(server.state ?? "").lineage).toBe("l");
   });
 
-  it("refuses an empty state beside a state file; state push moves the file", async () => {
+  it("refuses an empty state beside a state file; state migrate moves the file", async () => {
     const { remote, write, read, server } = await remoteProject();
     const declaration = await read("hosting.yaml");
     await write("hosting.yaml", `project: test\n${WEBHOOK}`);
@@ -109,9 +109,9 @@ describe("a project with a backend", () => {
 
     const refused = await remote(["plan"]);
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/backend has no state yet[\s\S]*state push .*hosting.tfstate/);
+    expect(refused.stderr).toMatch(/backend has no state yet[\s\S]*`hostform state migrate`/);
     expect(server.lock).toBeUndefined();
-    expect((await remote(["state", "push", "hosting.tfstate"])).code).toBe(0);
+    expect((await remote(["state", "migrate"])).code).toBe(0);
     const quiet = await remote(["plan", "--detailed-exitcode"]);
     expect(quiet.code, quiet.stdout + quiet.stderr).toBe(0);
   });

@@ -1,0 +1,52 @@
+/** Runs a command with its heartbeat and its spans. */
+import type { ProjectParts } from "../project/source.ts";
+import { startTrace } from "../project/telemetry.ts";
+import { problem } from "./messages.ts";
+import { forwarderTo } from "./webhooks/forward.ts";
+
+export interface HeartbeatFlags {
+  /** URL for a success. `/fail` behind its path reports a failure. */
+  readonly heartbeat?: URL;
+}
+
+/**
+ * Returns the function that sends a heartbeat. It never throws: a failure is a warning, and the same failure is reported once.
+ * Undefined without a URL.
+ */
+export function heartbeatTo(url: URL | undefined, { source, host, log }: ProjectParts) {
+  if (url === undefined) return undefined;
+  let known: string | undefined;
+  return async (isGood: boolean): Promise<void> => {
+    const to = new URL(url);
+    if (!isGood) to.pathname = `${url.pathname.replace(/\/$/, "")}/fail`;
+    const monitor = forwarderTo(to, undefined, host.clock, source.env);
+    const { status = 0, error } = await monitor.send(new Uint8Array(), new AbortController().signal);
+    await monitor.close();
+    const reason = error ?? (status < 300 ? undefined : `the response has the status ${status}`);
+    if (reason !== undefined && reason !== known) log.alert(problem("monitor.heartbeat", { host: url.host, reason }));
+    known = reason;
+  };
+}
+
+/**
+ * Sends a heartbeat after the run: a success for the exit codes 0 and 2. `watch` has a heartbeat and a span for each check instead.
+ * @returns the exit code of the run.
+ */
+export async function observed(
+  command: string,
+  heartbeat: URL | undefined,
+  parts: ProjectParts,
+  work: (parts: ProjectParts) => Promise<number>,
+): Promise<number> {
+  const isWatch = command === "watch";
+  const beat = heartbeatTo(isWatch ? undefined : heartbeat, parts);
+  const trace = await startTrace(parts);
+  const run = () => work(trace ? { ...parts, log: { ...parts.log, trace } } : parts);
+  let code = 1;
+  try {
+    code = await (trace === undefined || isWatch ? run() : trace.run(command, run));
+    return code;
+  } finally {
+    await Promise.all([beat?.(code === 0 || code === 2), trace?.end()]);
+  }
+}

@@ -1,0 +1,66 @@
+/** Counts the checks of a watch, for monitors. */
+import { type Clock, CONDITION_NAMES, type Plan } from "../../core/model/index.ts";
+
+export class Health {
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  /** Number of checks by result. */
+  readonly #looks = new Map<string, number>();
+  #requests = 0;
+  /** Conditions of the last complete check. */
+  #conditions: Plan["conditions"];
+  /** End of the last successful check. 0 before. */
+  #successAt = 0;
+  /** Monotonic time of the last successful check, or of the start. */
+  #aliveAt: number;
+
+  /** @param intervalMs between two checks. */
+  constructor(clock: Clock, intervalMs: number) {
+    this.#clock = clock;
+    // One missed check, with a minute for its requests.
+    this.#limitMs = 2 * intervalMs + 60_000;
+    this.#aliveAt = clock.monotonic();
+  }
+
+  /** @param plan of a complete check. @param result such as `as_declared` or `failed`. */
+  ended(result: string, isGood: boolean, requests = 0, plan?: Plan): void {
+    this.#looks.set(result, (this.#looks.get(result) ?? 0) + 1);
+    this.#requests += requests;
+    if (plan !== undefined) this.#conditions = plan.conditions ?? [];
+    if (!isGood) return;
+    this.#successAt = this.#clock.now();
+    this.#aliveAt = this.#clock.monotonic();
+  }
+
+  /**
+   * Returns the response of `/healthz` or `/metrics`. Healthy: a check succeeded within two intervals and a minute.
+   * @param budget requests that are left in this minute.
+   */
+  page(url: string, budget?: { readonly left: number }): { readonly status: number; readonly body: string } {
+    if (url === "/metrics") return { status: 200, body: this.#metrics(budget?.left) };
+    if (url !== "/healthz") return { status: 404, body: "not found\n" };
+    const ms = this.#clock.monotonic() - this.#aliveAt;
+    const last = this.#successAt === 0 ? "none" : `${Math.round(ms / 1000)} s ago`;
+    return { status: ms <= this.#limitMs ? 200 : 503, body: `last successful check: ${last}\n` };
+  }
+
+  /** Returns the metrics in Prometheus's text format 0.0.4. */
+  #metrics(budget: number | undefined): string {
+    const conditions = this.#conditions && Object.groupBy(this.#conditions, ({ condition }) => condition);
+    const counts = conditions ? CONDITION_NAMES.map((name) => [name, conditions[name]?.length ?? 0] as const) : [];
+    return [
+      metric("watch_last_success_timestamp_seconds", "gauge", this.#successAt / 1000),
+      metric("watch_checks_total", "counter", this.#looks, "result"),
+      metric("watch_requests_total", "counter", this.#requests),
+      metric("conditions", "gauge", counts, "condition"),
+      metric("request_budget_left", "gauge", budget),
+    ].join("");
+  }
+}
+
+/** @param label name of the label. Its values are names of hostform, so they need no escapes. */
+function metric(name: string, type: string, value: number | Iterable<readonly [string, number]> = [], label = "") {
+  const lines =
+    typeof value === "number" ? [` ${value}`] : Array.from(value, ([of, count]) => `{${label}="${of}"} ${count}`);
+  return `# TYPE hostform_${name} ${type}\n${lines.map((line) => `hostform_${name}${line}\n`).join("")}`;
+}
