@@ -1,5 +1,5 @@
-// `npm run check:house`: figures of the structure of `src`, with their goals. A figure beyond its bound fails. A bound only moves toward the
-// goal, except for the size of a new feature (docs/decisions/0037-what-a-feature-adds.md).
+// Runs `npm run check:house`: measures the structure of `src`. Each figure has a goal and a bound. A figure above its bound fails. A change
+// may only lower a bound. Exception: a new feature may raise the bound on the size of `src` (docs/decisions/0037-what-a-feature-adds.md).
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";

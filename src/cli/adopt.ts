@@ -47,7 +47,7 @@ function counted(objects: Readonly<Record<string, number>>): string {
 }
 
 function forecastText({ objects, requests, open, seconds }: Forecast): string {
-  const most = `${plural(open, "more request")} (${plural(requests, "request")} in all)`;
+  const most = `${plural(open, "more request")} (at least ${plural(requests, "request")} in all)`;
   const rest = open === 0 ? "" : ` Reading the grants takes ${most}, ${formatEstimate(seconds)}.`;
   const account = Object.keys(objects).length === 0 ? "is empty" : `has ${counted(objects)}`;
   return `The account ${account}.${rest} hostform changes nothing in the account.`;

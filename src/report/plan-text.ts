@@ -122,7 +122,7 @@ function actionLines(changes: readonly Change[], paint: Paint, moneyScale: Money
 /** Title of the hosts and domains new to the project. */
 export const NEW_NAMES = "New to this project";
 
-/** Lists every new name, because nobody can check a cut name. */
+/** Lists all new names without a maximum, because a reader cannot check a name that the list omits. */
 function newNameLines({ newNames = [] }: Plan, paint: Paint): string[] {
   if (newNames.length === 0) return [];
   const lines = newNames.map(

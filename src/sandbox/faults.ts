@@ -10,7 +10,8 @@ import { derive } from "./store/store.ts";
 /**
  * `before`: nothing is committed. `after`: everything is committed, and the response is lost or replaced. `mid-body`: everything
  * is committed, and the connection is cut after half of the response body. `body-end`: the body is complete, and the connection
- * is cut one byte before the length that the headers announce. `delivery`: the delivery of an event fails, as if at the receiver.
+ * is cut one byte before the length that the headers announce. `delivery`: the sandbox sends nothing to the receiver, and stores
+ * a failed attempt: an error status or a cut connection.
  */
 export const FAULT_PHASES = ["before", "after", "mid-body", "body-end", "delivery"] as const;
 export type FaultPhase = (typeof FAULT_PHASES)[number];

@@ -1,4 +1,7 @@
-/** A response that is not a success. It is thrown where the reason is found. */
+/**
+ * An error response of the sandbox. The code that finds the reason throws or returns a Refusal; the HTTP layer sends the Refusal
+ * as the response.
+ */
 
 /** Field errors of a 422, by dotted path (§7). */
 export type FieldErrors = Record<string, string[]>;

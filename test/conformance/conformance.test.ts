@@ -118,7 +118,7 @@ describe.each([...kinds.values()].map((kind, at) => [kind.type, kind, at] as con
     };
     const recorded: JsonObject[] = [(await project.recorded(sample.address))?.attributes ?? {}];
     await look();
-    // A change of whatever can be changed, so that both its sides are shown.
+    // Changes each changeable attribute that has another sample value, so that the output contains the old and the new value.
     for (const name of [...changeable(kind, "in-place"), ...changeable(kind, "replace")]) {
       if (!(name in sample.others)) continue;
       await declare({ ...attributes, ...sample.together?.[name], [name]: sample.others[name] ?? null });

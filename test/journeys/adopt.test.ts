@@ -238,7 +238,7 @@ describe("adopt", () => {
     const ran = await project.run("adopt", "--auto-approve");
     expect(ran.code, ran.text).toBe(0);
     expect(ran.out).toContain("Nothing new to adopt.");
-    expect(ran.out.match(/service \d+: it may be hosting_service\.www, because \d+ and \d+ are alike/g)).toHaveLength(
+    expect(ran.out.match(/service \d+: \d+ and \d+ all match the declaration of hosting_service\.www/g)).toHaveLength(
       2,
     );
     expect(ran.out).toContain(`service ${server?.id}: it may be hosting_service.box, which is declared`);

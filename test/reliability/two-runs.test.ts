@@ -38,7 +38,7 @@ const declared = (project: string) => ({
 /** The lists that a plan of this reads. */
 const LISTS = ["/services", "/webhooks", "/accounts", "/migration-requests"];
 
-/** A host that answers no list before all processes have asked for all of them. */
+/** Starts a sandbox that holds its responses to these lists until every process has requested every list. */
 async function startHost(processes: number, lists: readonly string[] = LISTS): Promise<Sandbox> {
   let open = () => {};
   const all = new Promise<void>((resolve) => {

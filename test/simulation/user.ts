@@ -1,4 +1,4 @@
-import { withdraw } from "../../src/core/lifecycle/settle.ts";
+import { withdraw } from "../../src/core/lifecycle/resolve.ts";
 import { conditionWarning, type Diagnostic, parseAddress, resourceOf, type State } from "../../src/core/model/index.ts";
 import { type Declaration, serviceAddress } from "./declaration.ts";
 import type { Machine, RunEnd } from "./machine.ts";

@@ -56,7 +56,7 @@ export class OrderGate {
 
   /**
    * Admits and counts an order. @returns undefined if the change is no order.
-   * @throws HostformError `apply.price`, `guard.orders` or `guard.spend`; nothing was ordered.
+   * @throws HostformError `apply.price`, `guard.orders/run` or `guard.spend/run`; nothing was ordered.
    */
   async admit(kind: Kind, change: Change, account: Account): Promise<AdmittedOrder | undefined> {
     const order = this.#orders.get(change.address);
@@ -159,7 +159,7 @@ export class Spending {
     this.#amounts = amounts;
   }
 
-  /** Admits an order. @throws HostformError `guard.orders` or `guard.spend` if a limit forbids the order. */
+  /** Admits an order. @throws HostformError `guard.orders/run` or `guard.spend/run` if a limit forbids the order. */
   admit(order: Order): Admission {
     const { maxOrders: most, maxSpend = {} } = this.#limits;
     const { address, currency } = order;

@@ -17,8 +17,8 @@ import { billOf } from "./invoices.ts";
 import { formNotices, formsTried, withForms } from "./own-forms.ts";
 import { isPendingCreate, withoutRequests } from "./pending-create.ts";
 import { drop, type Progress, save } from "./perform.ts";
+import { withdraw } from "./resolve.ts";
 import { stepsToward, tryOutput } from "./secrets.ts";
-import { withdraw } from "./settle.ts";
 import { unknownAtOnce } from "./status.ts";
 
 /**

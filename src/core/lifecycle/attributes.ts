@@ -239,8 +239,8 @@ export function createdAttributes(kind: Kind, planned: JsonObject, made: Created
 
 /**
  * Returns the attributes of an adopted object. Visible values come from the API. Values that the API never shows, or that
- * concern only hostform, come from the declaration. Other values (a password, a permission) need requests; the next plan shows
- * them.
+ * concern only hostform, come from the declaration. Any other attribute (a password, a permission) keeps the API's value, or
+ * null if the API shows none. If the declaration differs, the next plan contains the change.
  */
 export function adoptedAttributes(kind: Kind, shown: JsonObject, config: ValueObject): JsonObject {
   return select(kind, (name, meta, type) => {

@@ -5,19 +5,19 @@ import { ApiError, HostformError, type Intent, type JsonObject } from "../model/
 import type { Account } from "./account.ts";
 import { differing } from "./attributes.ts";
 import { isBusy, wasRefused } from "./context.ts";
-import { idempotencyKey, usesUpKey } from "./creating.ts";
 import type { Creation } from "./creation.ts";
 import { repeatWithinMs } from "./decide.ts";
+import { idempotencyKey, usesUpKey } from "./intents.ts";
 import { knownBefore, madeBetween } from "./pending-create.ts";
 import { lookalikesOf } from "./read.ts";
 import { existing, lookalike } from "./refusals.ts";
 import { soldAs } from "./sold-plan.ts";
 
 /**
- * Maximum clock difference in milliseconds. If an object is older than its order by more, the response repeats an earlier
- * response.
+ * Age in milliseconds from which a created object looks old: its response may repeat an earlier response. The age may be
+ * smaller than the assumed clock difference (SKEW_MS in decide.ts), because the object is then only read once more.
  */
-const SKEW_MS = 300_000;
+const LOOKS_OLD_MS = 300_000;
 
 /** Differences between the classes of creations. */
 export interface CreateClass {
@@ -25,7 +25,11 @@ export interface CreateClass {
   resume(creation: Creation): Promise<Created | undefined>;
   /** Searches for twins of a new creation. @throws HostformError if the request must not be sent. */
   prepare(creation: Creation): Promise<Ready>;
-  /** Saves a rejection and throws it. @returns undefined if the response was lost; the loop then decides. */
+  /**
+   * Handles the error of the create request. Saves and throws a rejection. The intent of a lost response stays in the state. An
+   * order throws the loss, so that the next run decides, unless the host accepted the order, was busy, or the retry was too late.
+   * @returns undefined if the loop decides in this run.
+   */
   failed(creation: Creation, error: unknown, isFirst: boolean): Promise<undefined>;
 }
 
@@ -198,7 +202,7 @@ function refuseTwin(creation: Creation, alike: readonly Remote[], plans: readonl
 /** Returns true if a response may repeat an old response whose object is no longer listed. */
 function looksOld(made: Created, account: Account): boolean {
   const [, last] = madeBetween(made) ?? [];
-  return made.id !== null && !(last !== undefined && last > account.hostNow() - SKEW_MS);
+  return made.id !== null && !(last !== undefined && last > account.hostNow() - LOOKS_OLD_MS);
 }
 
 /**

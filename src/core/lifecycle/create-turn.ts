@@ -6,9 +6,9 @@ import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
 import { refuseListed } from "./create-keyed.ts";
-import { idempotencyKey, intentId, thingName } from "./creating.ts";
 import type { Creation } from "./creation.ts";
 import { believedAfterMs, LIST_LAG_MS } from "./decide.ts";
+import { idempotencyKey, intentId, thingName } from "./intents.ts";
 import type { PendingCreate } from "./pending-create.ts";
 import type { CreateTurn } from "./perform.ts";
 

@@ -17,10 +17,10 @@ import { createdAttributes, formsOf, parentOf } from "./attributes.ts";
 import { isLate, wasRefused } from "./context.ts";
 import { type CreateClass, confirmMade, keyed } from "./create-keyed.ts";
 import { createInTurn, reportOutcome } from "./create-turn.ts";
-import { mutationOf } from "./creating.ts";
 import { Creation, secretsIn } from "./creation.ts";
 import { learnFromAnswer } from "./habits.ts";
 import { deleteObject } from "./in-place.ts";
+import { mutationOf } from "./intents.ts";
 import { formNotices, formsSeen, withForms } from "./own-forms.ts";
 import { isPendingCreate, knownBefore, returnsSecretOnce } from "./pending-create.ts";
 import { type CreateTurn, type Progress, perform, save } from "./perform.ts";
@@ -49,8 +49,8 @@ const MOST_ROUNDS = 3;
  * 2. settle: decide about an attempt whose response was lost. Waits for lists happen here, without the create lock.
  * 3. createInTurn: take the create lock of this machine.
  * 4. attempt: search for twins, decide again if another process created an object, and send.
- * 5. If the response was lost, repeat from step 2, at most six times. Also repeat if the request was not sent within 5 s of its
- *    state entry.
+ * 5. If the class leaves the outcome of a lost response to this run (see `CreateClass.failed`; an order is usually left to the
+ *    next run), repeat from step 2, at most six times. Also repeat if the request was not sent within 5 s of its state entry.
  * 6. finish: confirm an object that looks old, and write its secret.
  *
  * If the API rejects the request because the parent is not live, hostform waits for the parent and starts again.

@@ -14,8 +14,8 @@ import {
 } from "../model/index.ts";
 import { parentOf, plannedAttributes } from "./attributes.ts";
 import { isBusy, MOST_LATE, notSent, whyLate } from "./context.ts";
-import { intentId, intentOf, refusedAgain } from "./creating.ts";
 import { type Attempt, FENCE_MS, type Instant } from "./decide.ts";
+import { intentId, intentOf, refusedAgain } from "./intents.ts";
 import { isPendingCreate, type Sent, secretsShownOnce } from "./pending-create.ts";
 import {
   attemptsOf,

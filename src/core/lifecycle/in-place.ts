@@ -12,7 +12,7 @@ import {
 } from "../model/index.ts";
 import { formsOf, parentOf, refreshed } from "./attributes.ts";
 import { type ApplyContext, busyPause, isBusy, wasRefused } from "./context.ts";
-import { intentOf } from "./creating.ts";
+import { intentOf } from "./intents.ts";
 import { isJustCreated } from "./pending-create.ts";
 import { type Progress, perform, save } from "./perform.ts";
 import { observedMark, unclearEnd } from "./status.ts";

@@ -10,9 +10,8 @@ export { asksForInvoices, conditionsAfter, suspensionMark } from "./attention.ts
 export * from "./attributes.ts";
 export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutputs } from "./context.ts";
 export { findOrder, reportOutcome } from "./create-turn.ts";
-export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
-
 export { learnAlone } from "./habits.ts";
+export { idempotencyKey, intentId, orderNameErrors } from "./intents.ts";
 export type { InvoiceReading } from "./invoices.ts";
 export { JobWatch, nextPause } from "./job-watch.ts";
 export { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
@@ -24,8 +23,8 @@ export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";
 export { duplicate, lookalike, mismatch, unknownValues, unreadable } from "./refusals.ts";
 export * from "./removal.ts";
+export * from "./resolve.ts";
 export { fileOutputIn, fingerprintOf, misplacedSecret, oneTimeSecretName, unrecoverable } from "./secrets.ts";
-export * from "./settle.ts";
 export {
   endedInList,
   endOf,

@@ -6,7 +6,6 @@ import type { PlanRecord } from "../api/index.ts";
 import { identityOf, type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
 import { type Intent, type JsonObject, nearText, type ValueObject } from "../model/index.ts";
 import { differing, mayBeSame, unreadableOf } from "./attributes.ts";
-import { intentId } from "./creating.ts";
 import {
   type Attempt,
   type Decision,
@@ -22,6 +21,7 @@ import {
   type Row,
   SKEW_MS,
 } from "./decide.ts";
+import { intentId } from "./intents.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
 import { soldAs } from "./sold-plan.ts";
 

@@ -6,8 +6,8 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { ifExplained, type ValueObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
-import { thingName } from "./creating.ts";
 import { habitsOf } from "./habits.ts";
+import { thingName } from "./intents.ts";
 import type { KnownObject, Listed } from "./pending-facts.ts";
 
 /** Reads the list of the kind for a pending create request. @param sent Attributes of the request. */

@@ -61,8 +61,8 @@ export function soldAs(
 }
 
 /**
- * Returns an object of the state as the API shows it, with the number of its plan. Reads the list of plans only if the name
- * changed.
+ * Adds the number of the hosting plan to a live object whose state entry exists. Requests the list of hosting plans only if the
+ * API shows no number and the plan's name differs from the state.
  */
 export async function asSold<Live extends Pick<Remote, "attributes">>(
   account: Account,

@@ -121,7 +121,7 @@ export const creates = {
     detail: `An earlier order used the same project and name. ${UNORDERED}`,
     remedies: [
       { do: "import", id: given.object, when: "it is the declared resource" },
-      `To order a new ${given.noun}, declare an unused reference.`,
+      `To order a new ${given.noun}, set the reference to a value that no earlier order of this project used.`,
     ],
   })),
   "apply.replayed/gone": error((given: Replayed) => ({

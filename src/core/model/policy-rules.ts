@@ -78,7 +78,10 @@ const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
       );
       const total = counted.reduce((sum, { order }) => sum + (order?.most ?? 0), 0);
       const unknown = counted.filter(({ order }) => order?.most === null);
-      if (total > most) return [{ sentence: `The orders may cost ${total} ${currency}, and ${most} are allowed` }];
+      if (total > most)
+        return [
+          { sentence: `The orders of the plan may cost ${total} ${currency}; max_spend allows ${most} ${currency}` },
+        ];
       return unknown.map(({ address }) => ({
         address,
         sentence: `The price of ${address} is not known, and at most ${most} ${currency} are allowed`,

@@ -59,7 +59,10 @@ export class Revision {
     return put ?? (this.#removed.has(address) ? undefined : this.#document.state.resources.get(address));
   }
 
-  /** Returns true if the file has an entry of the object at this address. */
+  /**
+   * Returns true if the state file as it was read has an entry for this address, and this revision has not removed the entry. A
+   * resource that is put again after its removal has none.
+   */
   hasOriginal(address: string): boolean {
     return !this.#removed.has(address) && this.#document.remainder.originals.has(address);
   }

@@ -105,9 +105,9 @@ export function settingValue(
 }
 
 /**
- * Returns the location of each `${…}` in a string, by its offset in the value. The value and the source text differ in quotes,
- * escapes and folded lines. The nth `${` of the value is the nth `${` of the source. If the two numbers of `${` differ, the
- * location is the complete string.
+ * Returns a function from the offset of a `${…}` in the value to its location in the source. The value and the source text
+ * differ in quotes, escapes and folded lines. The nth `${` of the value is the nth `${` of the source. If the value and the
+ * source contain different numbers of `${`, the location is the complete string.
  */
 export function templateSpans(leaf: Leaf): (offset: number) => Span {
   const { source, start, end } = leaf.span;

@@ -46,7 +46,7 @@ export const creates = {
     texts(
       `${name} refers to a resource whose create has no known outcome`,
       noun && `The provider does not create or change the ${noun} before that create is complete.`,
-      `Apply again with the resource that ${name} refers to: the apply completes its create.`,
+      `Apply again, and include the resource that ${name} refers to. The apply completes the create of that resource first.`,
     ),
   ),
   "apply.replayed/settles": warning(({ address, inState }: Words<"address"> & { inState: boolean }) =>

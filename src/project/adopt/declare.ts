@@ -190,7 +190,7 @@ class Declaring {
     const declared = recorded ?? found?.address;
     if (found !== undefined && found.importId === undefined && same.length > 1) {
       const ids = same.map((one) => shown(one.id)).join(" and ");
-      this.#leave(kind, id, `it may be ${found.address}, because ${ids} are alike. Import the right object.`, grants);
+      this.#leave(kind, id, `${ids} all match the declaration of ${found.address}. Import the right object.`, grants);
       return;
     }
     if (declared !== undefined) {

@@ -29,7 +29,7 @@ export interface AdoptOptions {
 export interface Forecast {
   /** Noun, such as `service` or `webhook` -> number of objects. The number of grants is unknown. */
   readonly objects: Readonly<Record<string, number>>;
-  /** Total number of requests, including earlier ones. */
+  /** Minimum total number of requests, including earlier ones. */
   readonly requests: number;
   /** Number of remaining requests. The grants of each service need one request. */
   readonly open: number;

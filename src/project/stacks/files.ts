@@ -200,7 +200,7 @@ export function readManifest(text: string, folder: string, shown: string): reado
     refuseManifest(`${shown} names ${found.length} stacks; at most ${MOST_STACKS} are accepted`);
   const names = new Map(found.map((one) => [one.constructPath, one.name]));
   if (new Set(found.map((one) => one.name)).size < found.length || names.size < found.length) {
-    refuseManifest(`${shown} gives two stacks the same name`);
+    refuseManifest(`${shown} gives two stacks the same name or construct path`);
   }
   return found.map(({ name, constructPath, workingDirectory, synthesizedStackPath, dependencies, annotations }) => {
     const inside = (at: string) => within(folder, at, `${shown}, stack ${name}`);

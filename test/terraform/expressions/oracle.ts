@@ -7,7 +7,10 @@ import type { Json } from "../../../src/core/model/index.ts";
 import { CONFIGURATION } from "./names.ts";
 import { type Exact, readExact, sortedKeys, tidied, written } from "./plain.ts";
 
-/** What an expression is: in the plan (unknown parts are `?`), which parts are secret, and after the apply. */
+/**
+ * Terraform's answer for one expression: the planned value (`?` marks unknown parts), the secret parts, and the value and type
+ * after the apply.
+ */
 export interface Answer {
   readonly planned: string;
   readonly secret: Json;

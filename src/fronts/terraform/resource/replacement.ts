@@ -167,7 +167,7 @@ export async function formsOfReplaced(
   return shown === undefined ? {} : { shown };
 }
 
-/** Removes the record, because the replacement exists. */
+/** Removes the entry that noteReplacing wrote, because the new object now exists. */
 export const dropReplacing = (kind: Kind, name: string | undefined, entries: Entries): Promise<void> =>
   entries.remove(typeOf(kind, "replacing"), name);
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import { create } from "../../../../src/core/lifecycle/create.ts";
-import { usesUpKey } from "../../../../src/core/lifecycle/creating.ts";
+import { usesUpKey } from "../../../../src/core/lifecycle/intents.ts";
 import { withoutRequests } from "../../../../src/core/lifecycle/pending-create.ts";
 import type { Progress } from "../../../../src/core/lifecycle/perform.ts";
 import {

@@ -16,7 +16,7 @@ import {
   read,
 } from "../../../../src/core/lifecycle/index.ts";
 import { decidePending } from "../../../../src/core/lifecycle/pending-facts.ts";
-import { withdraw } from "../../../../src/core/lifecycle/settle.ts";
+import { withdraw } from "../../../../src/core/lifecycle/resolve.ts";
 import {
   type Diagnostic,
   HostformError,

@@ -1,8 +1,8 @@
 // List for a decision about a pending create, with the requests of other processes on the machine, and habits of the host.
 import { describe, expect, it } from "vitest";
-import { thingName } from "../../../../src/core/lifecycle/creating.ts";
 import { learnFromRow } from "../../../../src/core/lifecycle/habits.ts";
 import { Account } from "../../../../src/core/lifecycle/index.ts";
+import { thingName } from "../../../../src/core/lifecycle/intents.ts";
 import { listAll } from "../../../../src/core/lifecycle/pending-list.ts";
 import { MemoryStore, MemoryTables } from "../../../../src/core/local/index.ts";
 import { START, testClock } from "../../../support/clock.ts";

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { Remote } from "../../../../src/core/kinds/kind.ts";
 import { notSent, wasRefused } from "../../../../src/core/lifecycle/context.ts";
-import { intentOf, mutationOf, refusedAgain, usesUpKey } from "../../../../src/core/lifecycle/creating.ts";
 import { type Observation, parentOf, read, validate } from "../../../../src/core/lifecycle/index.ts";
+import { intentOf, mutationOf, refusedAgain, usesUpKey } from "../../../../src/core/lifecycle/intents.ts";
 import { likeness, sameInUse } from "../../../../src/core/lifecycle/read.ts";
 import { mayPass, notLiveYet, signOnRefused } from "../../../../src/core/lifecycle/status.ts";
 import {

@@ -63,7 +63,13 @@ describe("a rule of a policy", () => {
   it.each<[string, PolicyRules, readonly Change[], Partial<PolicyFacts>, readonly string[]]>([
     ["max_orders", { max_orders: 1 }, [named, domain], {}, ["The plan has 2 orders, and 1 are allowed"]],
     ["max_orders, kept", { max_orders: 1 }, [named], {}, []],
-    ["max_spend", { max_spend: { USD: 1799 } }, [named], {}, ["The orders may cost 1800 USD, and 1799 are allowed"]],
+    [
+      "max_spend",
+      { max_spend: { USD: 1799 } },
+      [named],
+      {},
+      ["The orders of the plan may cost 1800 USD; max_spend allows 1799 USD"],
+    ],
     ["max_spend, kept", { max_spend: { USD: 1800 } }, [named], {}, []],
     ["max_spend, another currency", { max_spend: { EUR: 0 } }, [named], {}, []],
     [

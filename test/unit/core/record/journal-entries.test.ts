@@ -1,4 +1,4 @@
-// The text of a journal: each form of an entry as it is written, read again, and refused.
+// Text of a journal: how each form of an entry is written and read, and which texts the reader refuses.
 import { describe, expect, it } from "vitest";
 import { fail, HostformError, type JsonObject, type ResourceState } from "../../../../src/core/model/index.ts";
 import {

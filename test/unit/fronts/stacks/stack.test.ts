@@ -436,7 +436,8 @@ describe("several files", () => {
     ]);
   });
 
-  // Without these types, a set would become a tuple: other keys of `for_each`, other addresses, other orders.
+  // Without these types, a set would become a tuple. `for_each` would get other keys, the resources would get other addresses, and
+  // hostform would order services again.
   it("have the types in their state", () => {
     const R = "data.terraform_remote_state.one.outputs";
     const stack = {

@@ -1,7 +1,7 @@
 // Limits of an apply: when it stops, how long it waits, and which objects a create may replace.
 import { describe, expect, it } from "vitest";
 import type { CallOptions, HostingClient, Mutation } from "../../../../../src/core/api/index.ts";
-import { idempotencyKey } from "../../../../../src/core/lifecycle/creating.ts";
+import { idempotencyKey } from "../../../../../src/core/lifecycle/intents.ts";
 import { ApiError, type JsonObject } from "../../../../../src/core/model/index.ts";
 import { noteReplacing } from "../../../../../src/fronts/terraform/resource/replacement.ts";
 import { START } from "../../../../support/clock.ts";

@@ -1,4 +1,4 @@
-/** Pending creations that the user settles: the evidence, and the resulting state entry. */
+/** Pending creations that the user decides with `resolve`: the evidence, and the resulting state entry. */
 import type { InvoiceRecord } from "../api/index.ts";
 import { identityOf, type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { raise } from "../messages/index.ts";

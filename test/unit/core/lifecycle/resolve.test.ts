@@ -4,7 +4,7 @@ import type { PlanRecord } from "../../../../src/core/api/index.ts";
 import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
 import { planResource } from "../../../../src/core/lifecycle/plan.ts";
-import { adopt, withdraw } from "../../../../src/core/lifecycle/settle.ts";
+import { adopt, withdraw } from "../../../../src/core/lifecycle/resolve.ts";
 import {
   type Diagnostic,
   HostformError,

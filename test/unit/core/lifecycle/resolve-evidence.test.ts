@@ -1,7 +1,7 @@
 // `resolve`: the evidence about a pending create, and the conclusion.
 import { describe, expect, it } from "vitest";
 import type { PendingCreate } from "../../../../src/core/lifecycle/pending-create.ts";
-import { evidence } from "../../../../src/core/lifecycle/settle.ts";
+import { evidence } from "../../../../src/core/lifecycle/resolve.ts";
 import type { Intent, JsonObject } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
 import {
