@@ -16,6 +16,7 @@ import {
 } from "../../core/model/index.ts";
 import { doneChanges, type MoneyScale } from "../../report/index.ts";
 import type { GuardFlags } from "../guards.ts";
+import { Notifier } from "../notify/index.ts";
 import type { Project } from "../project.ts";
 import { forStack } from "../stack-diagnostics.ts";
 import { chooseStacks, sourceOn } from "../stacks/choose.ts";
@@ -87,6 +88,7 @@ export class Watch {
   readonly #schedule: Schedule;
   readonly #settled: ReturnType<typeof settledDeclaration>;
   readonly #hints = new Hints();
+  readonly news: Notifier;
   readonly #memory = new Memory();
   readonly #contention = new Contention();
   /** Ends the current sleep. */
@@ -117,6 +119,7 @@ export class Watch {
     this.#options = options;
     this.#reporter = reporter;
     this.#stop = stop;
+    this.news = new Notifier(project);
     this.#schedule = new Schedule(options.intervalMs, this.#now);
     this.#settled = settledDeclaration(() => this.#readAgain(), project.host.clock);
   }
@@ -148,6 +151,7 @@ export class Watch {
   async run(): Promise<number> {
     const { maxRuns = Number.POSITIVE_INFINITY } = this.#options;
     while (!this.#stop.aborted && this.#looks < maxRuns) {
+      await this.news.deliver();
       this.#noticeStep();
       if (this.#reloading) this.#schedule.widen(this.#now);
       this.#reloading = false;
@@ -203,6 +207,7 @@ export class Watch {
       applying: (plan, stop, work) => this.#reporter.applying(plan, stop, work),
     });
     if (this.#reportOutcome(look)) news = true;
+    this.news.saw({ ...look, waits: !autoApprove });
     this.#note(look, report);
     this.#noteContention(look);
     this.#reporter.ended(report, look, news, this.#untilNext());
@@ -257,6 +262,7 @@ export class Watch {
     if (!(error instanceof HostformError)) throw error;
     if (report.look === 1 && !error.diagnostics.every(({ code }) => PASSING.has(code))) throw error;
     const diagnostics = forStack(this.#project.source, error.diagnostics);
+    this.news.saw({ errors: diagnostics });
     this.#looks = report.look;
     this.#good = false;
     // Only API failures delay the next check.
