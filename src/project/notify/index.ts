@@ -72,6 +72,7 @@ export class Notifier {
       if (news.length > 0) {
         this.#sentAt = host.clock.monotonic();
         const sent = await send(project, desired, news, signal);
+        signal.throwIfAborted();
         log.warn(
           sent.flatMap(({ channel, failure }) => (failure ? problem("notify.failed", { channel, failure }) : [])),
         );

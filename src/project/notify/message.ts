@@ -17,7 +17,7 @@ const MOST = 20;
 /** Returns a title and one line for each news. */
 export function textOf({ project, environment, news }: Message): string {
   const lines = news.map(({ event, text, detail }) =>
-    [`${capitalized(event.replaceAll("_", " "))}: ${text}`, detail].filter(Boolean).join(". "),
+    [`${capitalized(event.replaceAll("_", " "))}: ${text.replace(/\.$/, "")}`, detail].filter(Boolean).join(". "),
   );
   return [`hostform, ${environment ? `${project}, ${environment}` : project}`, ...firstOf(lines, MOST, "")].join("\n");
 }

@@ -49,7 +49,9 @@ export type Known = Map<string, News>;
 export function newsOf(sighting: Sighting, known: Known): News[] {
   const { plan, result, moneyScale, waits } = sighting;
   const { changes = [], unread = [], notRead = [], diagnostics = [] } = plan ?? {};
-  const { conditions = [] } = result ?? plan ?? {};
+  // The host provisions new services. Their news is the order.
+  const awaiting = result?.outcomes.flatMap((one) => (one.awaiting ? one.address : []));
+  const conditions = (result ?? plan)?.conditions?.filter(({ address }) => !awaiting?.includes(address)) ?? [];
   const errors = sighting.errors ?? [...diagnostics.filter(isError), ...(result ? errorsOf(result) : [])];
   const open: Known = new Map();
   for (const one of [...errors.map(causesIn(errors)), ...conditions.map(conditionWarning)]) {
