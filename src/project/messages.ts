@@ -104,7 +104,7 @@ const messages = {
   })),
   "notify.failed": warning(({ channel, failure }: Words<"channel" | "failure">) => ({
     summary: `The notification to ${channel} failed: ${failure}`,
-    remedies: ["Fix the cause, and run `hostform notify test`."],
+    remedies: ["Fix the cause, and send a test notification."],
   })),
   "notify.failed/none": error(() => ({
     summary: "The project has no channel for notifications",
