@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { type CommandEnd, captureCommand } from "../../src/core/files/secret-command.ts";
 import { verifySignature } from "../../src/webhooks/index.ts";
 import { type Project, startProject } from "../support/project.ts";
 import { watched } from "../support/watching.ts";
@@ -170,6 +171,19 @@ describe("a channel that fails", () => {
     const ran = await project.run("apply", "--auto-approve");
     expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining("notify.failed")]);
     expect(project.control.list("services").filter(({ domain }) => domain === "a.example")).toHaveLength(1);
+  });
+
+  it("ends its program at Ctrl-C", async () => {
+    const { project } = await opened(() => [{ command: ["sleep", "60"] }]);
+    let end: CommandEnd | undefined;
+    project.onCapture = async (command, options) => {
+      const running = captureCommand(command, { ...options, env: process.env });
+      project.interrupt();
+      end = await running;
+      return end;
+    };
+    expect((await project.run("apply", "--auto-approve")).code).toBe(0);
+    expect(end?.failure).toContain("ABORT_ERR");
   });
 
   it.each([

@@ -135,7 +135,9 @@ function send(project: Project, desired: Desired, news: readonly News[], signal:
   const tokens = [...desired.providers.values()].map(({ tokenEnv }) => tokenEnv);
   const sent = channelsOf(project, desired).map(async (channel): Promise<Delivery> => {
     const { command, url_env = "", url = env[url_env] ?? "" } = channel;
-    const run = command ? mail(project, command, message, tokens) : post(project, { ...channel, url }, message, signal);
+    const run = command
+      ? mail(project, command, message, tokens, signal)
+      : post(project, { ...channel, url }, message, signal);
     return { channel: command?.[0] ?? URL.parse(url)?.host ?? url_env, ...(await run) };
   });
   return Promise.all(sent);
@@ -146,12 +148,14 @@ async function mail(
   command: readonly string[],
   message: Message,
   tokens: readonly (string | undefined)[],
+  signal: AbortSignal,
 ) {
   const { failure, stderr } = await host.capture(command as [string], {
     cwd: source.dir,
     env: childEnvironment(source.env, tokens),
     input: `${leaving(textOf(message), redaction)}\n`,
     timeoutMs: COMMAND_MS,
+    signal,
   });
   return { failure: failure && `it ${failure}. ${endOfErrors(stderr, "")}` };
 }
