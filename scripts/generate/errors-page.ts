@@ -54,6 +54,7 @@ const TITLES: Readonly<Record<string, string>> = {
   policy: "The policy",
   apply: "Applying",
   secret: "Secrets",
+  notify: "Notifications",
   webhooks: "Webhooks",
   sandbox: "The sandbox",
   terraform: "Terraform",

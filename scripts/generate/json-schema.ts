@@ -2,7 +2,13 @@ import { z } from "zod";
 import { type AttributeMeta, isTextMap, type Kind, type Kinds } from "../../src/core/kinds/index.ts";
 import { attributesOf } from "../../src/core/lifecycle/index.ts";
 import { backendSettings } from "../../src/fronts/source/index.ts";
-import { guardSettings, providerSettings, secretSourceForms, variableForm } from "../../src/fronts/yaml/index.ts";
+import {
+  channelList,
+  guardSettings,
+  providerSettings,
+  secretSourceForms,
+  variableForm,
+} from "../../src/fronts/yaml/index.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -71,6 +77,10 @@ export function jsonSchema(kinds: Kinds): string {
       guards: {
         description: "What one run may order, spend and remove at most.",
         oneOf: [{ type: "null" }, draft7(guardSettings)],
+      },
+      notify: {
+        description: "Channels that receive notifications.",
+        oneOf: [{ type: "null" }, draft7(channelList)],
       },
       backend: {
         description: "Where the state is kept, when that is not a file: one of Terraform's backends.",

@@ -14,6 +14,7 @@ import {
 } from "../core/model/index.ts";
 import { carryOut, hasChanges } from "../project/apply.ts";
 import { type Caps, GUARD_FLAGS } from "../project/guards.ts";
+import { failureNews, notify } from "../project/notify/index.ts";
 import { type RunOptions, withPlan } from "../project/plan.ts";
 import type { Project } from "../project/project.ts";
 import { readSavedPlan } from "../project/saved-plan.ts";
@@ -59,7 +60,7 @@ export const runApply =
   (command: "apply" | "destroy") =>
   async (terminal: Terminal, project: Project, flags: ApplyFlags, file?: string): Promise<number> => {
     const reports = await reportsOf(terminal, project, flags.report);
-    return reports.orWhy(command, "text", async () => {
+    const applied = reports.orWhy(command, "text", async () => {
       if (file !== undefined) refusePlanFlags(flags);
       const { json } = terminal;
       const saved = file === undefined ? undefined : await readSavedPlan(project, file);
@@ -120,6 +121,7 @@ export const runApply =
         // After a failed apply, the outputs may be outdated. `hostform output` shows them.
         if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
         else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
+        await notify(project, { ...run, result, moneyScale: look.moneyScale });
         // The changes of the saved plan do not include its pending creations.
         const open = (saved?.plan.pending ?? []).some(
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
@@ -128,6 +130,7 @@ export const runApply =
         return failedOn(flags, holding(run.plan, result), 0, (text) => say(terminal, text));
       });
     });
+    return applied.catch(failureNews(project));
   };
 
 /** Returns true if an apply reports more than its plan. */

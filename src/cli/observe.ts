@@ -1,8 +1,8 @@
 /** Runs a command with its heartbeat and its spans. */
+import { posterTo } from "../project/notify/post.ts";
 import type { ProjectParts } from "../project/source.ts";
 import { startTrace } from "../project/telemetry.ts";
 import { problem } from "./messages.ts";
-import { forwarderTo } from "./webhooks/forward.ts";
 
 export interface HeartbeatFlags {
   /** URL for a success. `/fail` behind its path reports a failure. */
@@ -19,8 +19,8 @@ export function heartbeatTo(url: URL | undefined, { source, host, log }: Project
   return async (isGood: boolean): Promise<void> => {
     const to = new URL(url);
     if (!isGood) to.pathname = `${url.pathname.replace(/\/$/, "")}/fail`;
-    const monitor = forwarderTo(to, undefined, host.clock, source.env);
-    const { status = 0, error } = await monitor.send(new Uint8Array(), new AbortController().signal);
+    const monitor = posterTo(to, host.clock, source.env);
+    const { status = 0, error } = await monitor.send("", async () => undefined, new AbortController().signal);
     await monitor.close();
     const reason = error ?? (status < 300 ? undefined : `the response has the status ${status}`);
     if (reason !== undefined && reason !== known) log.alert(problem("monitor.heartbeat", { host: url.host, reason }));

@@ -2,6 +2,7 @@
 import { VERSION } from "../core/api/version.ts";
 import { heldIn, holding, isError, unfulfilledIn } from "../core/model/index.ts";
 import { hasChanges, mayApply } from "../project/apply.ts";
+import { notify } from "../project/notify/index.ts";
 import { savedFrom, withPlan } from "../project/plan.ts";
 import { placeForPlan, writeSavedPlan } from "../project/saved-plan.ts";
 import { commandLine } from "../project/stack-diagnostics.ts";
@@ -44,6 +45,8 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
       const { moneyScale } = run.providers;
       printPlan(terminal, plan, moneyScale, format);
       await reports.write(plan, moneyScale);
+      // In a terminal, the user sees the plan.
+      if (project.source.env.CI) await notify(project, { ...run, moneyScale, errors: [], waits: true });
       if (flags.out !== undefined) {
         if (!mayApply(plan, true)) say(terminal, "The plan was not saved, because it cannot be applied.");
         else {

@@ -4,6 +4,7 @@
  */
 import { HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
+import { failureNews } from "../project/notify/index.ts";
 import type { Project } from "../project/project.ts";
 import type { EventSubject } from "../project/watch/schedule.ts";
 import { Watch } from "../project/watch/watch.ts";
@@ -58,7 +59,8 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
     });
     try {
       reporter.start(intervalMs, autoApprove, receiver?.url, await monitors.start());
-      const code = await watch.run();
+      const code = await watch.run().catch(failureNews(project));
+      await watch.news.deliver(true);
       return code === 0 ? failedOn(flags, watch.holds, code, (text) => say(terminal, text)) : code;
     } finally {
       // After the end, no check would use an event.

@@ -99,6 +99,17 @@ const messages = {
     summary: `The backend ${type} of the untrusted declaration is not used`,
     detail: "A state file is selected, so the backend is not needed.",
   })),
+  "trust.untrusted/channels": warning(() => ({
+    summary: "A run of an untrusted declaration sends no notifications, so `notify` is not used",
+  })),
+  "notify.failed": warning(({ channel, failure }: Words<"channel" | "failure">) => ({
+    summary: `The notification to ${channel} failed: ${failure}`,
+    remedies: ["Fix the cause, and send a test notification."],
+  })),
+  "notify.failed/none": error(() => ({
+    summary: "The project has no channel for notifications",
+    remedies: ["Add a channel under `notify`, or set HOSTFORM_NOTIFY to a URL or a program."],
+  })),
   "trust.untrusted/scale": error(({ alias }: Words<"alias">) => ({
     summary: `The untrusted declaration sets the scale of amounts (money_scale) for the provider ${alias}`,
     remedies: [

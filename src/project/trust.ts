@@ -163,7 +163,12 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
     desired: found.length > 0 ? undefined : blind(declaration.desired),
     partial: blind(declaration.partial),
     backend: typeof backend === "object" ? "unclear" : declaration.backend,
-    diagnostics: [...declaration.diagnostics, ...found, ...unused],
+    diagnostics: [
+      ...declaration.diagnostics,
+      ...found,
+      ...unused,
+      ...(readable?.notify ? [problem("trust.untrusted/channels")] : []),
+    ],
   };
 }
 

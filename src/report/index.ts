@@ -17,7 +17,7 @@ export { renderEvidence } from "./evidence-text.ts";
 export * from "./listings.ts";
 export { moneyLines } from "./money.ts";
 export * from "./numbers.ts";
-export { doneChanges, renderOutcome } from "./outcome-text.ts";
+export { doneChanges, outcomeLine, renderOutcome } from "./outcome-text.ts";
 export { renderOutputs, renderOutputValue } from "./outputs.ts";
 export { placeText } from "./place.ts";
 export { COMMENT_BYTES, renderPlanMarkdown } from "./plan-document.ts";

@@ -100,6 +100,10 @@ export function diagnosticsOf({ outcomes, diagnostics }: ApplyResult): Diagnosti
   return [...new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()];
 }
 
+/** Returns the result of an apply as a line, such as `Apply complete! 1 added.` */
+export const outcomeLine = (plan: Plan, result: ApplyResult): string =>
+  resultLines(plan, result, painter(false)).trim();
+
 function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   const verb = plan.mode === "destroy" ? "Destroy" : "Apply";
   if (isFulfilled(result)) return `${paint.good(`${verb} complete!`)} ${doneText(plan, result)}\n`;

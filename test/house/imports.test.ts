@@ -50,6 +50,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     "fronts/yaml",
     "fronts/terraform (lazy)",
     "report",
+    "webhooks",
   ],
   report: ["core/model"],
   webhooks: ["core/model"],

@@ -116,6 +116,14 @@ export function registerPolicy({ command, action }: Registration): void {
     .examples(["hostform policy test policies/cases.yaml", "exit with 1 if a verdict differs"]);
 }
 
+/** Registers `notify test`. */
+export function registerNotify({ command, action }: Registration): void {
+  const notify = command("notify", "test the notifications", GROUP).helpCommand(false);
+  command("test", "send a test notification to each channel", "Commands:", notify)
+    .action(action(() => import("../notify.ts"), "runNotifyTest"))
+    .examples(["hostform notify test", "exit with 1 if a channel fails"]);
+}
+
 function registerAdopt({ command, action }: Registration, group: string): void {
   command("adopt", "bring an account under management: write its declaration and its state", group)
     .option("--names <file>", "CSV `id,name`: names instead of names from domains", given)

@@ -2,81 +2,28 @@
  * Forwards a verified delivery to an application. In: the exact bytes. Out: the application's status, or the reason for a missing
  * response. The body is signed again with the application's secret. No other header of the sender is forwarded.
  */
-import { request } from "undici";
 import { isLoopback } from "../../core/api/address.ts";
-import { connectionPool } from "../../core/api/connect.ts";
-import { VERSION } from "../../core/api/index.ts";
-import { networkFailure } from "../../core/api/network-failure.ts";
 import { type Clock, fail } from "../../core/model/index.ts";
+import { type Posted, posterTo } from "../../project/notify/post.ts";
 import { learnVariable } from "../../project/redaction.ts";
 import type { ProjectParts, ProjectSource } from "../../project/source.ts";
 import { escapeLine } from "../../report/index.ts";
-import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
 import { refuseSecretAsName, webUrl } from "../options.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
-import { within } from "./server.ts";
 
-export interface Forwarded {
-  /** Status of the application's response. Undefined if no response arrived. */
-  readonly status?: number;
-  /** Reason for the missing response, as the end of a sentence. */
-  readonly error?: string;
-  readonly milliseconds: number;
-}
-
-/** Maximum number of response bytes to read. Only the status of the response is used. */
-const ANSWER_BYTES = 1024 * 1024;
-
-/** Time limit for a forwarded request, from the connection to the end of the response, in milliseconds. */
-const FORWARD_MS = 10_000;
-
+export type Forwarded = Posted;
 export type Forwarder = ReturnType<typeof forwarderTo>;
 
-/** @param secret with which the application verifies deliveries. Without it, requests have no signature. */
-export function forwarderTo(
-  url: URL,
-  secret: (() => Promise<string>) | undefined,
-  clock: Clock,
-  env: ProjectSource["env"],
-) {
-  const dispatcher = connectionPool(url, env, { timeoutMs: FORWARD_MS });
-  const post = async (body: Uint8Array, signal: AbortSignal): Promise<number> => {
-    const { statusCode, body: answer } = await request(url, {
-      method: "POST",
-      body,
-      headers: {
-        "content-type": "application/json",
-        "user-agent": `hostform/${VERSION}`,
-        ...(secret && { [SIGNATURE_HEADER]: signatureOf(body, await secret()) }),
-      },
-      dispatcher,
-      signal,
-      // Disable undici's time limits. The injected clock limits the complete request.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
-    await answer.dump({ limit: ANSWER_BYTES });
-    return statusCode;
-  };
+/** @param secret with which the application verifies deliveries. */
+function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env: ProjectSource["env"]) {
+  const { send, close } = posterTo(url, clock, env);
   return {
     url,
     /** URL without its query, which may contain a secret. */
     shown: escapeLine(`${url.origin}${url.pathname}`),
-    /** Posts the bytes. Never throws: returns the error instead. Treats a redirect as a response, and does not follow it. */
-    async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {
-      const started = clock.monotonic();
-      const outcome = await within(clock, FORWARD_MS, (timeUp) =>
-        post(body, AbortSignal.any([signal, timeUp])).then(
-          (status) => ({ status }),
-          (error: unknown) => {
-            if (timeUp.aborted) return { error: `no response within ${FORWARD_MS / 1000} s` };
-            return { error: signal.aborted ? "interrupted" : networkFailure(error).what };
-          },
-        ),
-      );
-      return { ...outcome, milliseconds: clock.monotonic() - started };
-    },
-    close: () => dispatcher.end(),
+    /** Signs and posts the bytes. */
+    send: (body: Uint8Array, signal: AbortSignal): Promise<Posted> => send(body, secret, signal),
+    close,
   };
 }
 

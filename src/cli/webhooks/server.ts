@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Clock, errnoOf, HostformError, isObject, shorten } from "../../core/model/index.ts";
+import { errnoOf, HostformError, isObject, shorten, within } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { invoiceIdOf, orderIdOf, receiverServer, serviceIdOf, type WebhookEvent } from "../../webhooks/index.ts";
 import type { ListenAddress } from "../listen-address.ts";
@@ -146,26 +146,6 @@ export function stopsOf(terminal: Terminal): Stops {
     end,
     atMost: (milliseconds, work) => within(terminal.clock, milliseconds, work, now),
   };
-}
-
-/** Runs a task, and aborts its signal after this time in milliseconds. */
-export async function within<T>(
-  clock: Clock,
-  milliseconds: number,
-  work: (timeUp: AbortSignal) => Promise<T>,
-  timeUp = new AbortController(),
-): Promise<T> {
-  const done = new AbortController();
-  const timer = clock.sleep(milliseconds, done.signal).then(
-    () => timeUp.abort(),
-    () => {},
-  );
-  try {
-    return await work(timeUp.signal);
-  } finally {
-    done.abort();
-    await timer;
-  }
 }
 
 export async function aborted(signal: AbortSignal): Promise<void> {

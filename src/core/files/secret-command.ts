@@ -46,6 +46,8 @@ export interface CaptureOptions {
   readonly input: string;
   /** Time limit in milliseconds. */
   readonly timeoutMs: number;
+  /** Ends the program at once. */
+  readonly signal?: AbortSignal;
   /** Maximum number of kept bytes of output. Default: 64 KiB. */
   readonly mostBytes?: number;
 }
@@ -92,12 +94,12 @@ const MOST_OUTPUT = 64 * 1024;
  */
 export function captureCommand(
   [program, ...args]: readonly [string, ...string[]],
-  { cwd, env, input, timeoutMs, mostBytes = MOST_OUTPUT }: CaptureOptions,
+  { cwd, env, input, timeoutMs, signal, mostBytes = MOST_OUTPUT }: CaptureOptions,
 ): Promise<CommandEnd> {
   return new Promise((resolve) => {
     const found = programPath(program, env);
     if (found === undefined) return resolve({ failure: "could not be found", stdout: "", stderr: "" });
-    const child = spawn(found, args, { cwd, env: { ...env }, stdio: "pipe", argv0: program });
+    const child = spawn(found, args, { cwd, env: { ...env }, stdio: "pipe", argv0: program, signal });
     const [stdout, stderr] = [collected(child.stdout, mostBytes), collected(child.stderr, MOST_OUTPUT)];
     let failure: string | undefined;
     const end = (words?: string) => {

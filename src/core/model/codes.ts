@@ -134,6 +134,7 @@ export const codes = {
   "secret.output": "A one-time secret was not written to its secret_output",
   "secret.source": "A secret cannot be read from its declared source",
   "secret.lost": "A one-time secret was not received",
+  "notify.failed": "A notification could not be sent",
   "webhooks.method": "A webhook receiver received a request that is not a delivery",
   "webhooks.too_large": "A delivery is larger than the limit of the receiver",
   "webhooks.cut_off": "The body of a delivery is incomplete",

@@ -1,5 +1,6 @@
 // A declaration in any configuration language: resources, data sources, outputs, and their expressions.
 import type { SourceRange } from "./errors.ts";
+import type { Channel } from "./news.ts";
 import type { Origin, Origins } from "./origin.ts";
 import type { AttributePath, Json, JsonObject, Value } from "./value.ts";
 
@@ -149,6 +150,8 @@ export interface Desired {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   readonly resources: readonly DesiredResource[];
   readonly guards?: Guards;
+  /** Receivers of notifications. */
+  readonly notify?: readonly Channel[];
   readonly backend?: Backend;
   readonly data?: readonly DesiredData[];
   readonly outputs?: readonly DesiredOutput[];

@@ -16,6 +16,7 @@ export * from "./look-alike.ts";
 export * from "./moment.ts";
 export * from "./money-scale.ts";
 export * from "./natural-key.ts";
+export * from "./news.ts";
 export * from "./origin.ts";
 export * from "./payment.ts";
 export * from "./policy-facts.ts";

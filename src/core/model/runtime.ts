@@ -99,6 +99,26 @@ export function elapsedMs(since: ClockTimes, clock: Clock): number {
   return Math.min(...passed) < 0 ? Number.POSITIVE_INFINITY : Math.max(...passed);
 }
 
+/** Runs a task, and aborts its signal after this time in milliseconds. */
+export async function within<T>(
+  clock: Clock,
+  milliseconds: number,
+  work: (timeUp: AbortSignal) => Promise<T>,
+  timeUp = new AbortController(),
+): Promise<T> {
+  const done = new AbortController();
+  const timer = clock.sleep(milliseconds, done.signal).then(
+    () => timeUp.abort(),
+    () => {},
+  );
+  try {
+    return await work(timeUp.signal);
+  } finally {
+    done.abort();
+    await timer;
+  }
+}
+
 /** Converts `90`, `90s`, `5m`, `1h` or `7d` to milliseconds. Undefined for other texts. */
 export function milliseconds(text = ""): number | undefined {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text.trim());
@@ -119,7 +139,7 @@ const CHILD_ENV = "HOSTFORM_CHILD_ENV";
 
 /** API tokens, state keys, and credentials of the state backend. */
 const OWN =
-  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?!HOME$|TIMEOUT$)\w+|TF_HTTP_PASSWORD|PG(?:[A-Z]+|_\w+))$/;
+  /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?!HOME$|TIMEOUT$)\w+|HOSTFORM_NOTIFY(?:_SECRET)?|TF_HTTP_PASSWORD|PG(?:[A-Z]+|_\w+))$/;
 
 /**
  * Returns the environment for programs started for the user or a declaration. hostform's own credentials are removed, except

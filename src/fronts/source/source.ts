@@ -145,6 +145,7 @@ const SECTIONS = [
   "provider",
   "providers",
   "guards",
+  "notify",
   "backend",
   "outputs",
   "moved",

@@ -35,6 +35,7 @@ import { type Fragment, readDocument } from "./document.ts";
 import { type EnvironmentSections, overlaid, readEnvironment } from "./environment.ts";
 import { expand } from "./expand.ts";
 import { problem } from "./messages.ts";
+import { readChannels } from "./notify.ts";
 import { readOutputs } from "./outputs.ts";
 import { readRefactoring } from "./refactoring.ts";
 import { checkReferences, type ReferenceContext } from "./references.ts";
@@ -204,6 +205,7 @@ function merge(
   const tokens = new Set([...providers.values()].map(({ tokenEnv }) => tokenEnv));
   const sourceOf = sourcesIn(kinds, (name) => tokens.has(name) || context.isHidden(name));
   const guards = mergeGuards(fragments, context);
+  const notify = fragments.flatMap(({ channels }) => channels.flatMap((section) => readChannels(section, diags)));
   const drafts = mergeDrafts(fragments, mostResources, diags);
   if (drafts === undefined) return undefined;
   const instances = Map.groupBy(drafts.keys(), resourceOf);
@@ -230,6 +232,7 @@ function merge(
       outputs: readOutputs(outputs.flat(), { ...references, providers, resources, sourceOf }),
     }),
     ...(guards && { guards }),
+    ...(notify.length > 0 && { notify }),
     ...(moved.length > 0 && { moved }),
     ...(removed.length > 0 && { removed }),
     files: files.map((file) => file.path),

@@ -20,6 +20,7 @@ export interface Fragment {
   project?: SpannedName;
   readonly providers: Entry[];
   readonly guards: Entry[];
+  readonly channels: Entry[];
   readonly backends: Entry[];
   /** Entries of the sections `moved`, `removed` and `import`. */
   readonly refactoring: Entry[];
@@ -29,12 +30,12 @@ export interface Fragment {
 }
 
 /**
- * Reads the sections of a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend`,
+ * Reads the sections of a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `notify`, `backend`,
  * `outputs`, `moved`, `removed`, `import`, and one section per top-level kind. `include` is read before. Ignores keys with the
  * prefix `x-`, which contain anchors.
  */
 export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollector): Fragment {
-  const fragment: Fragment = { providers: [], guards: [], backends: [], refactoring: [], drafts: [] };
+  const fragment: Fragment = { providers: [], guards: [], channels: [], backends: [], refactoring: [], drafts: [] };
   if (tree.form !== "map") {
     diags.add(tree.span, problem("config.structure/declaration"));
     return fragment;
@@ -52,6 +53,7 @@ export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollecto
       }
     } else if (entry.key === "project") fragment.project = readProject(entry, diags);
     else if (entry.key === "guards") fragment.guards.push(entry);
+    else if (entry.key === "notify") fragment.channels.push(entry);
     else if (entry.key === "backend") fragment.backends.push(entry);
     else if (REFACTORING.includes(entry.key)) fragment.refactoring.push(entry);
     else if (entry.key === "outputs") fragment.outputs = blocksOf(entry, diags, "output");
@@ -98,6 +100,7 @@ function reportKey(entry: Entry, sections: readonly string[], kinds: Kinds, diag
       "providers",
       "variables",
       "guards",
+      "notify",
       "backend",
       "outputs",
       ...REFACTORING,

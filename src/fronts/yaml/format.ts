@@ -39,6 +39,7 @@ const TOP = [
     "providers",
     "backend",
     "guards",
+    "notify",
     "defaults",
     "templates",
   ],

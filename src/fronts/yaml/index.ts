@@ -11,6 +11,7 @@ export { parseDeclaration } from "./declaration.ts";
 export { environmentState } from "./environment.ts";
 export { type DeclarationFiles, declarationText, type ReadOptions, readDeclaration } from "./files.ts";
 export { expandedYaml, formatYaml } from "./format.ts";
+export { channelList } from "./notify.ts";
 export {
   appendDocument,
   type Block,

@@ -2,6 +2,7 @@ import {
   type ApplyEvent,
   type ApplyResult,
   type Change,
+  type Desired,
   type Diagnostic,
   heldIn,
   isError,
@@ -20,6 +21,7 @@ import type { Project } from "../project.ts";
 /** Result of one check. */
 export interface Reconciliation {
   readonly plan: Plan;
+  readonly desired: Desired;
   /**
    * Result. `as_declared`: no changes. `differs`: changes were reported. `refused`: the plan has errors. `applied`: all changes
    * are applied. `incomplete`: some changes are not applied. `widened`: the changes need a complete check.
@@ -58,9 +60,10 @@ export function reconcileOnce(project: Project, options: ReconcileOptions): Prom
   const { targets, autoApprove, guards } = options;
   const request = { command: "watch", mode: "apply", targets, reorder: [], guards, unattended: autoApprove } as const;
   return withPlan(project, request, async (run) => {
-    const { plan, providers } = run;
+    const { plan, desired, providers } = run;
     const looked = (end: Reconciliation["end"], result?: ApplyResult): Reconciliation => ({
       plan,
+      desired,
       end,
       ...(result && { result }),
       requests: providers.requests,

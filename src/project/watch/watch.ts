@@ -16,6 +16,7 @@ import {
 } from "../../core/model/index.ts";
 import { doneChanges, type MoneyScale } from "../../report/index.ts";
 import type { GuardFlags } from "../guards.ts";
+import { Notifier } from "../notify/index.ts";
 import type { Project } from "../project.ts";
 import { forStack } from "../stack-diagnostics.ts";
 import { chooseStacks, sourceOn } from "../stacks/choose.ts";
@@ -95,6 +96,7 @@ export class Watch {
   readonly #schedule: Schedule;
   readonly #settled: ReturnType<typeof settledDeclaration>;
   readonly #hints = new Hints();
+  readonly news: Notifier;
   readonly #memory = new Memory();
   readonly #contention = new Contention();
   readonly #contact: Contact;
@@ -127,6 +129,7 @@ export class Watch {
     this.#reporter = reporter;
     this.#stop = stop;
     this.#contact = new Contact(options.unreachableMs);
+    this.news = new Notifier(project);
     this.#schedule = new Schedule(options.intervalMs, this.#now);
     this.#settled = settledDeclaration(() => this.#readAgain(), project.host.clock);
   }
@@ -158,6 +161,7 @@ export class Watch {
   async run(): Promise<number> {
     const { maxRuns = Number.POSITIVE_INFINITY } = this.#options;
     while (!this.#stop.aborted && this.#looks < maxRuns && !this.#contact.isRejected) {
+      await this.news.deliver();
       this.#noticeStep();
       const silentMs = this.#contact.overdue(this.#now);
       if (silentMs !== undefined) this.#reporter.unreachable(silentMs, false);
@@ -221,6 +225,7 @@ export class Watch {
       });
     const look = await (own.log.trace?.run("watch", check) ?? check());
     if (this.#reportOutcome(look)) news = true;
+    this.news.saw({ ...look, waits: !autoApprove });
     this.#note(look, report);
     this.#noteContention(look);
     this.#reporter.ended(report, look, news, this.#untilNext());
@@ -277,6 +282,7 @@ export class Watch {
     if (!(error instanceof HostformError)) throw error;
     if (report.look === 1 && !error.diagnostics.every(({ code }) => PASSING.has(code))) throw error;
     const diagnostics = forStack(this.#project.source, error.diagnostics);
+    this.news.saw({ errors: diagnostics });
     this.#looks = report.look;
     this.#good = false;
     this.#learn(diagnostics, false);

@@ -42,7 +42,7 @@ function answers(table: Readonly<Partial<Record<Answer, string>>>): Map<string, 
 
 const YAML = answers({
   harmless: `
-    project provider x-* moved removed import required_version state
+    project provider notify x-* moved removed import required_version state
     variables.*: type default description
     providers.*: requests_per_minute status_words.* idempotency_key_retention list_lag
     guards: max_orders max_spend.GEL max_spend.USD max_spend.EUR max_removals max_removals_percent

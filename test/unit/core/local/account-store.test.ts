@@ -333,7 +333,9 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
       const since = new Date(clock.now()).toISOString();
       const { giveBack } = await hold(open());
       const before = clock.monotonic();
-      const waiting = open(slowClock(clock)).withTurn({ ...RUN, timeoutMs: 18_000 }, async () => expect.fail("it has no turn"));
+      const waiting = open(slowClock(clock)).withTurn({ ...RUN, timeoutMs: 18_000 }, async () =>
+        expect.fail("it has no turn"),
+      );
       await expect(waiting).rejects.toMatchObject({
         diagnostics: [
           {
