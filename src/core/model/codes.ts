@@ -28,6 +28,7 @@ export const codes = {
   "config.include": "An `include` matches no file, or a file that is not allowed",
   "config.template": "A template, its parameters or the defaults are used in an invalid way",
   "config.too_large": "A file is too large, or nested too deeply",
+  "edit.by_hand": "A command cannot edit this place of the declaration",
   "stack.app": "The app that synthesizes stacks failed",
   "stack.manifest": "The manifest of the stacks cannot be used",
   "stack.files": "Some files of a stack cannot be read",

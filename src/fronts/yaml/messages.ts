@@ -27,6 +27,13 @@ const LIMITS = {
   merges: (most: number) => `has more than ${most} values when its merge keys are expanded`,
 };
 
+/** Reasons why hostform does not edit a place. */
+const OBSTACLES = {
+  expression: "the value is an expression",
+  alias: "the value has an anchor or is an alias",
+  shared: "other resources use it",
+};
+
 /** Remedies of common errors, by the parser's code. */
 const SYNTAX: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "Indent with spaces.",
@@ -384,6 +391,9 @@ const messages = {
   ),
   "config.unreadable": error(({ path, why }: Words<"path" | "why">) =>
     texts(`${path} cannot be read: ${why}`, "Check the path and its permissions."),
+  ),
+  "edit.by_hand": error(({ why, fix }: { readonly why: keyof typeof OBSTACLES; readonly fix: string }) =>
+    texts(`hostform cannot edit this place: ${OBSTACLES[why]}`, fix, "No file was written."),
   ),
   "internal/format": error(({ path }: Words<"path">) =>
     texts(
