@@ -105,6 +105,10 @@ const catalogue = {
     detail: "A saved plan is applied without changes.",
     remedies: [`Remove ${flag}, or save another plan: \`hostform plan ${flag} … --out FILE\`.`],
   })),
+  "usage/no_services": error(({ option }: Words<"option">) => ({
+    summary: "No service is selected",
+    remedies: [`Pass domains or addresses, or select services with ${option}.`],
+  })),
   "usage/several": error(({ name, found }: Words<"name"> & { found: readonly string[] }) => ({
     summary: `${name} matches ${found.length} resources`,
     detail: `${some(found)}.`,

@@ -3,6 +3,7 @@ import type { Project } from "../project/project.ts";
 import { CliCommand } from "./command.ts";
 import { addCommonOptions, commonOptionsOf, type Registration } from "./options.ts";
 import { registerAccount, registerDoctor, registerOnce } from "./register/account.ts";
+import { registerEdit } from "./register/edit.ts";
 import { registerMain, registerPolicy } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
@@ -93,6 +94,7 @@ export function buildProgram(io: GuardedIo, finish: (code: number) => void = () 
   };
   registerMain(registration);
   registerPolicy(registration);
+  registerEdit(registration);
   registerState(registration);
   registerAccount(registration);
   registerOnce(registration);

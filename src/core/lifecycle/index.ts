@@ -13,7 +13,7 @@ export { findOrder, reportOutcome } from "./create-turn.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./creating.ts";
 
 export { learnAlone } from "./habits.ts";
-export type { InvoiceReading } from "./invoices.ts";
+export { type InvoiceReading, invoiceText } from "./invoices.ts";
 export { JobWatch, nextPause } from "./job-watch.ts";
 export { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
 export { formNotices, formsSeen, reread, withForms } from "./own-forms.ts";

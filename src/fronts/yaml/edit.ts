@@ -2,7 +2,17 @@
  * Edits one file of a declaration as text. Each edit replaces, adds or removes complete nodes, so all other bytes stay: comments,
  * order, quotes, anchors and line ends.
  */
-import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, parseAllDocuments, stringify, type YAMLMap } from "yaml";
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  stringify,
+  type YAMLMap,
+} from "yaml";
 import { HostformError, type Json, type JsonObject, type SourceRange } from "../../core/model/index.ts";
 import { Source, type SourceFile } from "../source/source.ts";
 import { problem } from "./messages.ts";
@@ -18,13 +28,14 @@ export interface Step {
 export type KeyPath = readonly [Step, ...Step[]];
 
 /** Reason why a place cannot be edited. Each has its own fix. */
-export type Obstacle = "expression" | "alias" | "shared";
+export type Obstacle = "expression" | "alias" | "shared" | "secret";
 
-const keyOf = ({ key }: Pair<Node, unknown>): string => (isScalar(key) ? String(key.value) : "");
+export const keyOf = ({ key }: Pair<Node, unknown>): string => (isScalar(key) ? String(key.value) : "");
 const startOf = ({ key }: Step["pair"]): number => key.range?.[0] ?? 0;
 const pairsOf = (map: YAMLMap) => map.items as Step["pair"][];
 const isFlow = (node: unknown) => (node as { flow?: boolean }).flow === true;
-const isEmpty = (node: Node | null): boolean => node === null || (isScalar(node) && node.range?.[0] === node.range?.[1]);
+const isEmpty = (node: Node | null): boolean =>
+  node === null || (isScalar(node) && node.range?.[0] === node.range?.[1]);
 
 /** Returns the offset after the last character of a pair or value. */
 function endOf(part: unknown): number {
@@ -78,16 +89,6 @@ export class FileEdit {
     return found && [...path, ...found];
   }
 
-  /** Returns the top-level entries of these sections, with the index of their document. */
-  blocks(sections: readonly string[]): { readonly path: KeyPath; readonly section: string; readonly name: string }[] {
-    return [...this.#keys.values()].flatMap((path) => {
-      const [first, second, ...rest] = path;
-      const section = keyOf(first.pair);
-      if (second === undefined || rest.length > 0 || !sections.includes(section)) return [];
-      return [{ path, section, name: keyOf(second.pair) }];
-    });
-  }
-
   /** Returns the lines of an entry with the comments above it. */
   linesOf(path: KeyPath): string {
     const { start, end } = this.#lines((path.at(-1) as Step).pair);
@@ -115,7 +116,8 @@ export class FileEdit {
     const { pair, map } = path.at(-1) as Step;
     const old = pair.value;
     const fix = `Set ${keyOf(pair)} to ${JSON.stringify(value)}.`;
-    if (isAlias(old) || (old as Node & { anchor?: string })?.anchor !== undefined) throw this.byHand(path, "alias", fix);
+    if (isAlias(old) || (old as Node & { anchor?: string })?.anchor !== undefined)
+      throw this.byHand(path, "alias", fix);
     if (this.textOf(path).includes("${")) throw this.byHand(path, "expression", fix);
     if (isEmpty(old)) {
       const at = this.source.text.indexOf(":", pair.key.range?.[1]) + 1;
@@ -154,6 +156,12 @@ export class FileEdit {
     } else throw this.byHand([{ map, pair: list }], "alias", `Add ${JSON.stringify(items)}.`);
   }
 
+  /** Adds a section at the end of the first document. */
+  addSection(section: string, entries: JsonObject): void {
+    const [map] = this.#documents;
+    if (map !== undefined) this.#append(map, { [section]: entries }, true);
+  }
+
   /** Removes an entry with the comments above it. A section without entries is removed with its last entry. */
   remove(path: KeyPath): void {
     const { pair, map } = path.at(-1) as Step;
@@ -170,23 +178,28 @@ export class FileEdit {
     this.#splices.push({ start, end, text: isQuoted ? JSON.stringify(name) : name });
   }
 
-  /** Replaces each match in a value. The pattern must match inside a string only. */
-  replace(path: KeyPath, pattern: RegExp, text: string): void {
-    const { value } = (path.at(-1) as Step).pair;
-    const at = value?.range?.[0] ?? 0;
-    for (const { 0: found, index } of this.textOf(path).matchAll(pattern))
-      this.#splices.push({ start: at + index, end: at + index + found.length, text });
+  /** Replaces each match in the values outside these top-level sections. */
+  replaceAll(pattern: RegExp, text: string, except: readonly string[]): void {
+    for (const [at, path] of this.#values) {
+      if (except.includes(keyOf(path[0].pair))) continue;
+      for (const { 0: found, index } of this.textOf(path).matchAll(pattern)) {
+        const start = at + index;
+        this.#splices.push({ start, end: start + found.length, text: found.replace(pattern, text) });
+      }
+    }
   }
 
-  /** Returns the paths of the top-level sections. */
-  get sections(): readonly KeyPath[] {
-    return this.#documents.flatMap((map) => pairsOf(map).map((pair): KeyPath => [{ map, pair }]));
+  /** Returns the paths of all keys. */
+  get paths(): readonly KeyPath[] {
+    return [...this.#keys.values()];
   }
 
   /** Returns the text with all edits. */
   result(): string {
     const { text } = this.source;
-    const gone = [...this.#removed].filter(([, path]) => !path.slice(0, -1).some(({ pair }) => this.#removed.has(pair)));
+    const gone = [...this.#removed].filter(
+      ([, path]) => !path.slice(0, -1).some(({ pair }) => this.#removed.has(pair)),
+    );
     const cuts = gone.map(([pair, path]) => ({ ...this.#cut(pair, (path.at(-1) as Step).map), text: "" }));
     const splices = [...cuts, ...this.#splices].sort((a, b) => a.start - b.start);
     let out = "";
@@ -264,10 +277,21 @@ export class FileEdit {
     const last = pairsOf(map).at(-1);
     if (!isFlow(map)) {
       const indent = " ".repeat(this.#column(map.range?.[0] ?? 0));
-      this.#insertLines(endOfPair(last), (isApart ? this.#eol : "") + this.#lined(entries, indent));
+      // A new block has the style of the block above.
+      const isShort = (value: Json) => isMap(last?.value) && isFlow(last.value) && typeof value === "object";
+      const lines = Object.entries(entries).map(([key, value]) =>
+        isShort(value)
+          ? `${indent}${key}: ${this.#inline(value, map)}${this.#eol}`
+          : this.#lined({ [key]: value }, indent),
+      );
+      this.#insertLines(endOfPair(last), (isApart ? this.#eol : "") + lines.join(""));
       return;
     }
-    const texts = Object.entries(entries).map(([key, value]) => this.#inline({ [key]: value }, map).slice(1, -1).trim());
+    const texts = Object.entries(entries).map(([key, value]) =>
+      this.#inline({ [key]: value }, map)
+        .slice(1, -1)
+        .trim(),
+    );
     const at = last === undefined ? (map.range?.[0] ?? 0) + 1 : endOfPair(last);
     const start = last === undefined ? at : startOf(last);
     const before = this.source.text.slice(this.#lineStart(start), start);
@@ -301,7 +325,8 @@ export class FileEdit {
     let last = end;
     while (isAfterBlank && last < text.length && isBlank(last, this.#lineEnd(last + 1))) last = this.#lineEnd(last + 1);
     let first = start;
-    while (last === text.length && first > 0 && isBlank(this.#lineStart(first - 1), first)) first = this.#lineStart(first - 1);
+    while (last === text.length && first > 0 && isBlank(this.#lineStart(first - 1), first))
+      first = this.#lineStart(first - 1);
     return { start: first, end: last };
   }
 }

@@ -32,6 +32,7 @@ const OBSTACLES = {
   expression: "the value is an expression",
   alias: "the value has an anchor or is an alias",
   shared: "other resources use it",
+  secret: "the value is a secret",
 };
 
 /** Remedies of common errors, by the parser's code. */
