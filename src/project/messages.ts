@@ -19,51 +19,23 @@ type File = Words<"file">;
 const messages = {
   "edit.by_hand/invalid": error(() => ({
     summary: "No file was written: the edited declaration has errors",
-    detail: "The following lines are lines of the edited text.",
-    remedies: ["Edit the files that refer to the resource first, then run the command again."],
+    remedies: ["Fix the following lines first. They are lines of the edited text."],
   })),
   "edit.by_hand/effect": error(({ others }: { readonly others: readonly string[] }) => ({
     summary: `No file was written: the edit would also change ${some(others)}`,
-    detail: "Several resources use the same lines.",
-    remedies: ["Give the resource its own lines, or edit the shared lines."],
+    remedies: ["Edit the shared lines by hand."],
   })),
   "edit.by_hand/environments": error(({ names }: { readonly names: readonly string[] }) => ({
     summary: `No file was written: the environments ${names.join(", ")} share each block`,
-    detail: "The value belongs to the account of one environment.",
     remedies: ["Declare the value as a variable, and set the variable in one environment."],
   })),
-  "plan.address": error(({ text, near, isTwice }: Words<"text" | "near"> & { readonly isTwice: boolean }) => ({
-    summary: isTwice ? `${text} is the domain of several services` : `No resource ${text} is declared.${near}`,
-    remedies: ["Pass the address of a declared resource, or the domain of a declared service."],
+  "plan.address": error(({ text, near }: Words<"text" | "near">) => ({
+    summary: `Not exactly one declared resource is ${text}.${near}`,
+    remedies: ["Pass the address of a resource, or the domain of a service."],
   })),
-  "usage/rename": error(({ address, to }: Words<"address" | "to">) => ({
-    summary: `${address} cannot be renamed to ${to}`,
-    remedies: ["Pass a new name, or an address of the same type without a key."],
-  })),
-  "usage/no_live": error(({ address }: Words<"address">) => ({
-    summary: `The account has no object of ${address}`,
-    remedies: ["Plan the resource to see its state."],
-  })),
-  "usage/no_client_blocks": error(({ what }: Words<"what">) => ({
-    summary: `Nothing was moved: ${what} has no block`,
-    remedies: ["Pass a file of the declaration, or `client:` with the name of a client."],
-  })),
-  "usage/same_project": error(({ place }: Words<"place">) => ({
-    summary: `Both projects are the same: ${place}`,
-    remedies: ["Pass the folder of another project."],
-  })),
-  "usage/split_environments": error(() => ({
-    summary: "A project with environments cannot be split or joined",
-    detail: "Each environment has its own state, but all environments share the blocks.",
-    remedies: ["Move the blocks by hand, and move the state entries of each environment."],
-  })),
-  "usage/held_twice": error(({ address, place }: Words<"address" | "place">) => ({
-    summary: `${address} is another object in the state of ${place}`,
-    remedies: ["Rename one of both resources, then run the command again."],
-  })),
-  "plan.pending/moved": error(({ address }: Words<"address">) => ({
-    summary: `${address} may have been ordered, so its state entry cannot be moved`,
-    remedies: [RESOLVE],
+  "usage/rename": error(({ to }: Words<"to">) => ({
+    summary: `${to} is not a new name`,
+    remedies: ["Pass a name, or an address of the same type without a key."],
   })),
   "usage/base": error(({ ref, why, fix }: Words<"ref" | "why" | "fix">) => ({
     summary: `The base ${ref} ${why}`,

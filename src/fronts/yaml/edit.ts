@@ -3,7 +3,6 @@
  * order, quotes, anchors and line ends.
  */
 import {
-  isAlias,
   isMap,
   isScalar,
   isSeq,
@@ -12,226 +11,213 @@ import {
   parseAllDocuments,
   stringify,
   type YAMLMap,
+  type YAMLSeq,
 } from "yaml";
 import { HostformError, type Json, type JsonObject, type SourceRange } from "../../core/model/index.ts";
 import { Source, type SourceFile } from "../source/source.ts";
-import { problem } from "./messages.ts";
+import { type Obstacle, problem } from "./messages.ts";
 import { printYaml } from "./print.ts";
 
 /** A key with its value, in its map. */
-export interface Step {
+interface Step {
+  readonly key: string;
   readonly map: YAMLMap;
   readonly pair: Pair<Node, Node | null>;
 }
 
-/** The keys from the top of a document to one value. Never empty. */
-export type KeyPath = readonly [Step, ...Step[]];
+/** The keys from the top of a document to one value. */
+export type KeyPath = readonly [...Step[], Step];
 
-/** Reason why a place cannot be edited. Each has its own fix. */
-export type Obstacle = "expression" | "alias" | "shared" | "secret";
+type Part = Node | Step["pair"] | null | undefined;
 
-export const keyOf = ({ key }: Pair<Node, unknown>): string => (isScalar(key) ? String(key.value) : "");
+const last = (path: KeyPath) => path.at(-1) as Step;
 const startOf = ({ key }: Step["pair"]): number => key.range?.[0] ?? 0;
-const pairsOf = (map: YAMLMap) => map.items as Step["pair"][];
-const isFlow = (node: unknown) => (node as { flow?: boolean }).flow === true;
-const isEmpty = (node: Node | null): boolean =>
-  node === null || (isScalar(node) && node.range?.[0] === node.range?.[1]);
+const isLined = (node: unknown): boolean => (isMap(node) || isSeq(node)) && node.flow !== true;
+const isEmpty = (node: Part) => node == null || (isScalar(node) && node.range?.[0] === node.range?.[1]);
 
 /** Returns the offset after the last character of a pair or value. */
-function endOf(part: unknown): number {
-  if (isMap(part) && !isFlow(part)) return endOfPair(pairsOf(part).at(-1));
-  if (isSeq(part) && !isFlow(part)) return endOf(part.items.at(-1));
-  return (part as Node | undefined)?.range?.[1] ?? 0;
-}
-const endOfPair = (pair: Step["pair"] | undefined): number =>
-  pair === undefined ? 0 : isEmpty(pair.value) ? (pair.key.range?.[1] ?? 0) + 1 : endOf(pair.value);
-
-/** Inserts lines, or replaces a range. */
-interface Splice {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
+function endOf(part: Part): number {
+  if (part == null) return 0;
+  if (isLined(part)) return endOf((part as YAMLMap).items.at(-1) as Part);
+  if (!("key" in part)) return part.range?.[1] ?? 0;
+  return isEmpty(part.value) ? (part.key.range?.[1] ?? 0) + 1 : endOf(part.value);
 }
 
 /** One file with its edits. The edits apply together, so offsets refer to the original text. */
 export class FileEdit {
   readonly source: Source;
-  readonly #documents: readonly YAMLMap[];
-  readonly #keys = new Map<number, KeyPath>();
-  readonly #values = new Map<number, KeyPath>();
+  /** All keys, in the order of the text. */
+  readonly paths: KeyPath[] = [];
   readonly #removed = new Map<Step["pair"], KeyPath>();
-  readonly #splices: Splice[] = [];
+  readonly #splices: { readonly start: number; readonly end: number; readonly text: string }[] = [];
 
-  /** @param file a valid file. Its text has no byte order mark. */
+  /** @param file a valid file. */
   constructor(file: SourceFile, index = 0) {
     this.source = new Source(file, index);
-    const options = { schema: "core", uniqueKeys: false, resolveKnownTags: false, logLevel: "silent" } as const;
-    const documents = [...parseAllDocuments(this.source.text, options)];
-    this.#documents = documents.flatMap(({ contents }) => (isMap(contents) ? [contents as YAMLMap] : []));
-    for (const map of this.#documents) this.#index(map, []);
+    const visit = (map: YAMLMap, above: readonly Step[]) => {
+      for (const pair of map.items as Step["pair"][]) {
+        const path: KeyPath = [...above, { key: isScalar(pair.key) ? String(pair.key.value) : "", map, pair }];
+        this.paths.push(path);
+        if (isMap(pair.value)) visit(pair.value as YAMLMap, path);
+      }
+    };
+    const documents = parseAllDocuments(this.source.text, { uniqueKeys: false, logLevel: "silent" });
+    for (const { contents } of [...documents]) if (isMap(contents)) visit(contents as YAMLMap, []);
   }
 
-  /** Returns the keys to the value that a range begins. Undefined if no key or single value begins there. */
+  /** Returns the path to the key or single value at the beginning of a range. */
   at({ line, column }: Pick<SourceRange, "line" | "column">): KeyPath | undefined {
     const offset = this.source.offset(line, column);
-    return this.#keys.get(offset) ?? this.#values.get(offset);
+    return this.paths.findLast((path) =>
+      [startOf(last(path).pair), last(path).pair.value?.range?.[0]].includes(offset),
+    );
   }
 
-  /** Returns the path with these keys, from the first document that contains them. */
+  /** Returns the first path with these keys. */
   find(...keys: readonly string[]): KeyPath | undefined {
-    return this.#documents.map((map) => this.#within(map, keys)).find((path) => path !== undefined);
-  }
-
-  /** Returns a key of the map at a path. */
-  inside(path: KeyPath, key: string): KeyPath | undefined {
-    const { value } = (path.at(-1) as Step).pair;
-    const found = isMap(value) ? this.#within(value as YAMLMap, [key]) : undefined;
-    return found && [...path, ...found];
-  }
-
-  /** Returns the lines of an entry with the comments above it. */
-  linesOf(path: KeyPath): string {
-    const { start, end } = this.#lines((path.at(-1) as Step).pair);
-    return this.source.text.slice(start, end);
+    return this.paths.find((path) => path.length === keys.length && path.every(({ key }, i) => key === keys[i]));
   }
 
   /** Returns the source text of a value. */
   textOf(path: KeyPath): string {
-    const { value } = (path.at(-1) as Step).pair;
+    const { value } = last(path).pair;
     return isEmpty(value) ? "" : this.source.text.slice(value?.range?.[0], endOf(value));
-  }
-
-  range(path: KeyPath): SourceRange {
-    const { key } = (path.at(-1) as Step).pair;
-    return this.source.range(key.range?.[0] ?? 0, key.range?.[1] ?? 0);
   }
 
   /** Returns an error that the user must edit this place. */
   byHand(path: KeyPath, why: Obstacle, fix: string): HostformError {
-    return new HostformError([problem("edit.by_hand", { why, fix, range: this.range(path) })]);
+    const [start = 0, end = 0] = last(path).pair.key.range ?? [];
+    return new HostformError([problem("edit.by_hand", { why, fix, range: this.source.range(start, end) })]);
   }
 
-  /** Replaces a value. @throws HostformError `edit.by_hand` for an alias, an anchor and an expression. */
+  /** Replaces a value that is written in one line. @throws HostformError `edit.by_hand`. */
   set(path: KeyPath, value: Json): void {
-    const { pair, map } = path.at(-1) as Step;
-    const old = pair.value;
-    const fix = `Set ${keyOf(pair)} to ${JSON.stringify(value)}.`;
-    if (isAlias(old) || (old as Node & { anchor?: string })?.anchor !== undefined)
-      throw this.byHand(path, "alias", fix);
+    const { pair, key } = last(path);
+    const { value: old } = pair;
+    const fix = `Set ${key} to ${JSON.stringify(value)}.`;
     if (this.textOf(path).includes("${")) throw this.byHand(path, "expression", fix);
-    if (isEmpty(old)) {
-      const at = this.source.text.indexOf(":", pair.key.range?.[1]) + 1;
-      this.#splices.push({ start: at, end: at, text: ` ${this.#inline(value, map)}` });
+    if (
+      isEmpty(old) ||
+      isLined(old) ||
+      (old as { anchor?: string; source?: string }).anchor ||
+      /^\*/.test(this.textOf(path))
+    )
+      throw this.byHand(path, "alias", fix);
+    this.#splice(old?.range?.[0] ?? 0, endOf(old), this.#inline(value));
+  }
+
+  /** Adds entries or items at the end of the value at a path. @throws HostformError `edit.by_hand`. */
+  add(path: KeyPath, content: JsonObject | readonly Json[]): void {
+    const { pair } = last(path);
+    if (isMap(pair.value) || isSeq(pair.value)) this.append(pair.value as YAMLMap, content);
+    else if (isEmpty(pair.value)) this.#addLines(endOf(pair), this.#column(startOf(pair)) + 2, printYaml(content));
+    else throw this.byHand(path, "alias", `Add ${JSON.stringify(content)}.`);
+  }
+
+  /** Adds entries at the end of a map or list. @param before text above. */
+  append(node: YAMLMap | YAMLSeq, content: JsonObject | readonly Json[], before = ""): void {
+    const end = node.items.at(-1) as Part;
+    const short = this.#inline(content).slice(1, -1).trim();
+    if (!isLined(node)) {
+      const at = end == null ? (node.range?.[0] ?? 0) + 1 : endOf(end);
+      this.#splice(at, at, end == null ? short : `, ${short}`);
       return;
     }
-    const start = old?.range?.[0] ?? 0;
-    const isBlock = (isMap(old) || isSeq(old)) && !isFlow(old);
-    const text = isBlock ? this.#lined(value, " ".repeat(this.#column(start))).trimStart() : this.#inline(value, map);
-    this.#splices.push({ start, end: endOf(old), text: isBlock ? text.trimEnd() : text });
+    // A new block has the style of the block above.
+    const isShort = isMap(node) && isMap((end as Step["pair"]).value) && !isLined((end as Step["pair"]).value);
+    const lines = isShort && before === "" ? `${short}\n` : printYaml(content);
+    this.#addLines(endOf(end), this.#column(node.range?.[0] ?? 0), before + lines);
   }
 
-  /** Adds entries at the end of the map at a path. */
-  add(path: KeyPath, entries: JsonObject): void {
-    const { pair } = path.at(-1) as Step;
-    const { value } = pair;
-    if (isMap(value)) this.#append(value as YAMLMap, entries);
-    else if (isEmpty(value)) {
-      const indent = " ".repeat(this.#column(startOf(pair)) + 2);
-      this.#insertLines((pair.key.range?.[1] ?? 0) + 1, this.#lined(entries, indent));
-    } else throw this.byHand(path, "alias", `Add ${JSON.stringify(entries)}.`);
-  }
-
-  /** Adds items at the end of a top-level list such as `removed`. Creates the list in the document of a path. */
-  addItems([{ map }]: KeyPath, section: string, items: readonly JsonObject[]): void {
-    const list = pairsOf(map).find((pair) => keyOf(pair) === section);
-    if (list === undefined) this.#append(map, { [section]: [...items] }, true);
-    else if (isSeq(list.value) && !isFlow(list.value)) {
-      const indent = " ".repeat(this.#column(list.value.range?.[0] ?? 0));
-      this.#insertLines(endOf(list.value), this.#lined([...items], indent));
-    } else if (isSeq(list.value)) {
-      const texts = items.map((item) => this.#inline(item, map)).join(", ");
-      const last = list.value.items.at(-1);
-      const at = last === undefined ? (list.value.range?.[0] ?? 0) + 1 : endOf(last);
-      this.#splices.push({ start: at, end: at, text: last === undefined ? texts : `, ${texts}` });
-    } else throw this.byHand([{ map, pair: list }], "alias", `Add ${JSON.stringify(items)}.`);
-  }
-
-  /** Adds a section at the end of the first document. */
-  addSection(section: string, entries: JsonObject): void {
-    const [map] = this.#documents;
-    if (map !== undefined) this.#append(map, { [section]: entries }, true);
+  /** Adds items to a list at the top of the document of a path. Creates a missing list. */
+  addItems([{ map }]: KeyPath, section: string, items: readonly Json[]): void {
+    const list = this.paths.find(([step]) => step?.map === map && step.key === section);
+    if (list === undefined) this.append(map, { [section]: [...items] }, "\n");
+    else this.add(list, items);
   }
 
   /** Removes an entry with the comments above it. A section without entries is removed with its last entry. */
   remove(path: KeyPath): void {
-    const { pair, map } = path.at(-1) as Step;
+    const { pair, map } = last(path);
     this.#removed.set(pair, path);
     // In a block, an empty section could remove the section of its template.
-    const isSection = (path.length === 2 || path.length === 4) && !keyOf(path[0].pair).startsWith("x-");
-    if (isSection && pairsOf(map).every((one) => this.#removed.has(one))) this.remove(path.slice(0, -1) as [Step]);
+    const isSection = [2, 4].includes(path.length) && !path[0].key.startsWith("x-");
+    if (isSection && map.items.every((one) => this.#removed.has(one as Step["pair"])))
+      this.remove(path.slice(0, -1) as unknown as KeyPath);
   }
 
   renameKey(path: KeyPath, name: string): void {
-    const { key } = (path.at(-1) as Step).pair;
-    const [start = 0, end = 0] = key.range ?? [];
-    const isQuoted = isScalar(key) && key.type !== "PLAIN";
-    this.#splices.push({ start, end, text: isQuoted ? JSON.stringify(name) : name });
+    const [start = 0, end = 0] = last(path).pair.key.range ?? [];
+    this.#splice(start, end, /["']/.test(this.source.text[start] ?? "") ? JSON.stringify(name) : name);
   }
 
   /** Replaces each match in the values outside these top-level sections. */
   replaceAll(pattern: RegExp, text: string, except: readonly string[]): void {
-    for (const [at, path] of this.#values) {
-      if (except.includes(keyOf(path[0].pair))) continue;
+    for (const path of this.paths) {
+      const { value } = last(path).pair;
+      if (isMap(value) || except.includes(path[0].key)) continue;
       for (const { 0: found, index } of this.textOf(path).matchAll(pattern)) {
-        const start = at + index;
-        this.#splices.push({ start, end: start + found.length, text: found.replace(pattern, text) });
+        const start = (value?.range?.[0] ?? 0) + index;
+        this.#splice(start, start + found.length, found.replace(pattern, text));
       }
     }
   }
 
-  /** Returns the paths of all keys. */
-  get paths(): readonly KeyPath[] {
-    return [...this.#keys.values()];
+  /** Returns the lines of an entry, with the comments above it. */
+  lines(path: KeyPath): { readonly start: number; readonly end: number } {
+    const { text } = this.source;
+    const { pair } = last(path);
+    const comments = new RegExp(`(?:(?<![^\\n]) {${this.#column(startOf(pair))}}#[^\\n]*\\n)*$`);
+    const own = this.#lineStart(startOf(pair));
+    // A regular expression of the whole text above would take too long for each entry.
+    const above = text.slice(text.lastIndexOf("\n\n", own) + 1, own);
+    const start = own - (comments.exec(above)?.[0].length ?? 0);
+    return { start, end: this.#lineEnd(endOf(pair)) };
   }
 
   /** Returns the text with all edits. */
   result(): string {
     const { text } = this.source;
-    const gone = [...this.#removed].filter(
-      ([, path]) => !path.slice(0, -1).some(({ pair }) => this.#removed.has(pair)),
-    );
-    const cuts = gone.map(([pair, path]) => ({ ...this.#cut(pair, (path.at(-1) as Step).map), text: "" }));
-    const splices = [...cuts, ...this.#splices].sort((a, b) => a.start - b.start);
+    const cuts = [...this.#removed.values()]
+      .filter((path) => !path.slice(0, -1).some(({ pair }) => this.#removed.has(pair)))
+      .map((path) => ({ ...this.#cut(path), text: "" }));
     let out = "";
     let from = 0;
-    for (const { start, end, text: added } of splices) {
-      out += text.slice(from, Math.max(from, start)) + (this.#isCut(cuts, start, end) ? "" : added);
+    for (const { start, end, text: added } of [...cuts, ...this.#splices].sort((a, b) => a.start - b.start)) {
+      out += text.slice(from, Math.max(from, start)) + added;
       from = Math.max(from, end);
     }
     return out + text.slice(from);
   }
 
-  /** Returns true for an edit inside a removed entry. */
-  #isCut = (cuts: readonly Splice[], start: number, end: number) =>
-    cuts.some((cut) => cut.start <= start && end <= cut.end && start < end);
-
-  #index(map: YAMLMap, above: readonly Step[]): void {
-    for (const pair of pairsOf(map)) {
-      const path = [...above, { map, pair }] as unknown as KeyPath;
-      this.#keys.set(startOf(pair), path);
-      if (isMap(pair.value)) this.#index(pair.value as YAMLMap, path);
-      else if (pair.value?.range) this.#values.set(pair.value.range[0], path);
+  #cut(path: KeyPath): { start: number; end: number } {
+    const { text } = this.source;
+    const { pair, map } = last(path);
+    if (isLined(map)) {
+      const { start, end } = this.lines(path);
+      const [blank = ""] = /\n\r?\n$/.test(text.slice(start - 3, start))
+        ? (/^(?:\r?\n)+/.exec(text.slice(end)) ?? [])
+        : [];
+      return { start, end: end + blank.length };
     }
+    const pairs = map.items as Step["pair"][];
+    const nth = pairs.indexOf(pair);
+    const next = pairs[nth + 1];
+    const isAfter = pairs.slice(0, nth).some((one) => !this.#removed.has(one));
+    if (!isAfter && next !== undefined) return { start: startOf(pair), end: startOf(next) };
+    return { start: isAfter ? endOf(pairs[nth - 1]) : startOf(pair), end: endOf(pair) };
   }
 
-  #within(map: YAMLMap, keys: readonly string[]): KeyPath | undefined {
-    const [key, ...rest] = keys;
-    const pair = pairsOf(map).find((one) => keyOf(one) === key);
-    if (pair === undefined) return undefined;
-    const path: KeyPath = [{ map, pair }];
-    if (rest.length === 0) return path;
-    const inner = isMap(pair.value) ? this.#within(pair.value as YAMLMap, rest) : undefined;
-    return inner && [...path, ...inner];
+  #splice(start: number, end: number, text: string): void {
+    this.#splices.push({ start, end, text });
+  }
+
+  #addLines(end: number, column: number, lines: string): void {
+    const { text } = this.source;
+    const at = this.#lineEnd(end);
+    const indented = lines.replace(/(?<![^\n])(?=[^\n])/g, " ".repeat(column));
+    const added = text[at - 1] === "\n" ? indented : `\n${indented}`;
+    this.#splice(at, at, text.includes("\r\n") ? added.replaceAll("\n", "\r\n") : added);
   }
 
   #column(offset: number): number {
@@ -239,95 +225,19 @@ export class FileEdit {
   }
 
   #lineStart(offset: number): number {
-    return offset === 0 ? 0 : this.source.text.lastIndexOf("\n", offset - 1) + 1;
+    return offset <= 0 ? 0 : this.source.text.lastIndexOf("\n", offset - 1) + 1;
   }
 
   /** Returns the offset after the line that contains the last character before `end`. */
   #lineEnd(end: number): number {
-    const { text } = this.source;
-    const newline = text[end - 1] === "\n" ? end - 1 : text.indexOf("\n", end);
-    return newline < 0 ? text.length : newline + 1;
+    const newline = this.source.text.indexOf("\n", this.source.text[end - 1] === "\n" ? end - 1 : end);
+    return newline < 0 ? this.source.text.length : newline + 1;
   }
 
-  get #eol(): string {
-    return this.source.text.includes("\r\n") ? "\r\n" : "\n";
-  }
-
-  /** Prints a value on its own lines. */
-  #lined(value: Json | JsonObject, indent: string): string {
-    return printYaml(value)
-      .replace(/(?<![^\n])(?=[^\n])/g, indent)
-      .replaceAll("\n", this.#eol);
-  }
-
-  /** Prints a value in one line, in the style of a map: with quotes as in JSON, or without. */
-  #inline(value: Json, map: YAMLMap): string {
-    const [first] = pairsOf(map);
-    if (isFlow(map) && isScalar(first?.key) && first.key.type === "QUOTE_DOUBLE") return JSON.stringify(value);
+  /** Prints a value in one line: as JSON in a file of JSON, or with as few quotes as possible. */
+  #inline(value: Json | readonly Json[]): string {
+    if (/^\s*\{/.test(this.source.text)) return JSON.stringify(value);
     return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
-  }
-
-  #insertLines(end: number, lines: string): void {
-    const at = this.#lineEnd(end);
-    const isOpen = at === this.source.text.length && this.source.text[at - 1] !== "\n";
-    this.#splices.push({ start: at, end: at, text: isOpen ? this.#eol + lines : lines });
-  }
-
-  #append(map: YAMLMap, entries: JsonObject, isApart = false): void {
-    const last = pairsOf(map).at(-1);
-    if (!isFlow(map)) {
-      const indent = " ".repeat(this.#column(map.range?.[0] ?? 0));
-      // A new block has the style of the block above.
-      const isShort = (value: Json) => isMap(last?.value) && isFlow(last.value) && typeof value === "object";
-      const lines = Object.entries(entries).map(([key, value]) =>
-        isShort(value)
-          ? `${indent}${key}: ${this.#inline(value, map)}${this.#eol}`
-          : this.#lined({ [key]: value }, indent),
-      );
-      this.#insertLines(endOfPair(last), (isApart ? this.#eol : "") + lines.join(""));
-      return;
-    }
-    const texts = Object.entries(entries).map(([key, value]) =>
-      this.#inline({ [key]: value }, map)
-        .slice(1, -1)
-        .trim(),
-    );
-    const at = last === undefined ? (map.range?.[0] ?? 0) + 1 : endOfPair(last);
-    const start = last === undefined ? at : startOf(last);
-    const before = this.source.text.slice(this.#lineStart(start), start);
-    const apart = last === undefined ? "" : before.trim() === "" ? `,${this.#eol}${before}` : ", ";
-    this.#splices.push({ start: at, end: at, text: apart + texts.join(apart || ", ") });
-  }
-
-  /** Returns the lines of an entry in a block map: its comments above, and its value. */
-  #lines(pair: Step["pair"]): { start: number; end: number } {
-    const { text } = this.source;
-    let start = this.#lineStart(startOf(pair));
-    const comment = new RegExp(`^ {${this.#column(startOf(pair))}}#`);
-    while (start > 0 && comment.test(text.slice(this.#lineStart(start - 1), start))) start = this.#lineStart(start - 1);
-    return { start, end: this.#lineEnd(endOfPair(pair)) };
-  }
-
-  #cut(pair: Step["pair"], map: YAMLMap): { start: number; end: number } {
-    const { text } = this.source;
-    const pairs = pairsOf(map);
-    const nth = pairs.indexOf(pair);
-    if (isFlow(map)) {
-      const isAfter = pairs.slice(0, nth).some((one) => !this.#removed.has(one));
-      const next = pairs[nth + 1];
-      if (isAfter || next === undefined)
-        return { start: isAfter ? endOfPair(pairs[nth - 1]) : startOf(pair), end: endOfPair(pair) };
-      return { start: startOf(pair), end: startOf(next) };
-    }
-    const { start, end } = this.#lines(pair);
-    const isBlank = (from: number, to: number) => from < to && text.slice(from, to).trim() === "";
-    const isAfterBlank = nth === 0 || start === 0 || isBlank(this.#lineStart(start - 1), start);
-    let last = end;
-    while (isAfterBlank && last < text.length && isBlank(last, this.#lineEnd(last + 1))) last = this.#lineEnd(last + 1);
-    let first = start;
-    while (last === text.length && first > 0 && isBlank(this.#lineStart(first - 1), first))
-      first = this.#lineStart(first - 1);
-    return { start: first, end: last };
   }
 }
 
@@ -349,14 +259,9 @@ export function insertNested(
 ): string | undefined {
   const edit = new FileEdit({ path: "", text });
   const block = edit.find(section, name);
-  if (block === undefined || !isOnLines(block)) return undefined;
-  const inner = edit.inside(block, nested);
-  if (inner !== undefined && !isOnLines(inner)) return undefined;
+  const inner = edit.find(section, name, nested);
+  const isWritable = (path: KeyPath | undefined) => path === undefined || isLined(last(path).pair.value);
+  if (block === undefined || !isWritable(block) || !isWritable(inner)) return undefined;
   edit.add(inner ?? block, inner === undefined ? { [nested]: entries } : entries);
   return edit.result();
-}
-
-function isOnLines(path: KeyPath): boolean {
-  const { value } = (path.at(-1) as Step).pair;
-  return isMap(value) && !isFlow(value) && value.items.length > 0;
 }

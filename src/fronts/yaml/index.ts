@@ -8,7 +8,7 @@
  */
 export { providerSettings } from "../../core/kinds/provider-settings.ts";
 export { parseDeclaration } from "./declaration.ts";
-export { FileEdit, insertNested, type KeyPath, keyOf, type NestedPlace } from "./edit.ts";
+export { FileEdit, insertNested, type KeyPath, type NestedPlace } from "./edit.ts";
 export { environmentState } from "./environment.ts";
 export { type DeclarationFiles, declarationText, type ReadOptions, readDeclaration } from "./files.ts";
 export { expandedYaml, formatYaml } from "./format.ts";

@@ -28,6 +28,8 @@ const LIMITS = {
 };
 
 /** Reasons why hostform does not edit a place. */
+export type Obstacle = keyof typeof OBSTACLES;
+
 const OBSTACLES = {
   expression: "the value is an expression",
   alias: "the value has an anchor or is an alias",
@@ -393,7 +395,7 @@ const messages = {
   "config.unreadable": error(({ path, why }: Words<"path" | "why">) =>
     texts(`${path} cannot be read: ${why}`, "Check the path and its permissions."),
   ),
-  "edit.by_hand": error(({ why, fix }: { readonly why: keyof typeof OBSTACLES; readonly fix: string }) =>
+  "edit.by_hand": error(({ why, fix }: { readonly why: Obstacle; readonly fix: string }) =>
     texts(`hostform cannot edit this place: ${OBSTACLES[why]}`, fix, "No file was written."),
   ),
   "internal/format": error(({ path }: Words<"path">) =>
