@@ -4,6 +4,7 @@ import { writeFiles } from "../project/adopt/write.ts";
 import { revokePerson, setSuspended } from "../project/edit/account.ts";
 import { acceptLive, addService, handOver, removeResource, renameResource } from "../project/edit/changes.ts";
 import type { Edited } from "../project/edit/declaration-edit.ts";
+import { moveBlocks } from "../project/edit/projects.ts";
 import type { Project } from "../project/project.ts";
 import { escapeLine } from "../report/index.ts";
 import { patch } from "./fmt.ts";
@@ -43,6 +44,25 @@ export const runEdit =
     const edited = await edit(project, flags, ...words);
     if (!flags.dryRun) await writeFiles(edited.changes, async () => undefined);
     printEdited(terminal, project, edited, flags);
+    return 0;
+  };
+
+/** Runs `project split FILE|client:NAME TARGET` and `project join SOURCE`. */
+export const runMove =
+  (isJoin: boolean) =>
+  async (terminal: Terminal, project: Project, flags: EditFlags, ...words: string[]): Promise<number> => {
+    const { source } = project;
+    const dir = path.resolve(source.cwd, words.at(-1) ?? "");
+    const other = project.on({
+      ...source,
+      dir,
+      files: [],
+      state: path.join(dir, "hosting.tfstate"),
+      stateNamed: false,
+    });
+    const [from, to] = isJoin ? [other, project] : [project, other];
+    const moved = await moveBlocks(from, to, isJoin ? undefined : words[0], flags.dryRun === true);
+    printEdited(terminal, project, moved, flags);
     return 0;
   };
 

@@ -33,6 +33,10 @@ const messages = {
     summary: `Not exactly one declared resource is ${text}.${near}`,
     remedies: ["Pass the address of a resource, or the domain of a service."],
   })),
+  "usage/split": error(({ why }: Words<"why">) => ({
+    summary: `Nothing was moved: ${why}`,
+    remedies: ["Move the blocks and the state entries by hand."],
+  })),
   "usage/rename": error(({ to }: Words<"to">) => ({
     summary: `${to} is not a new name`,
     remedies: ["Pass a name, or an address of the same type without a key."],

@@ -1,17 +1,15 @@
 import type { runEdit } from "../edit.ts";
 import { duration, given, type Registration } from "../options.ts";
 
+const GROUP = "Edit the declaration:";
+const DRY_RUN = "print the difference, write nothing";
+
 /** Registers `edit …`, which edits the files of a declaration and prints the difference. */
 export function registerEdit({ command, action }: Registration): void {
-  const edit = command("edit", "edit the declaration and print the difference", "Edit the declaration:").helpCommand(
-    false,
-  );
+  const edit = command("edit", "edit the declaration and print the difference", GROUP).helpCommand(false);
   const editing = (name: Parameters<typeof runEdit>[0], summary: string, ...words: readonly string[]) => {
     const spelled = name === "handOver" ? "hand-over" : name;
-    const added = command(spelled, summary, "Commands:", edit).option(
-      "--dry-run",
-      "print the difference, write nothing",
-    );
+    const added = command(spelled, summary, "Commands:", edit).option("--dry-run", DRY_RUN);
     for (const word of words) added.argument(word);
     return added.action(action(async () => ({ run: (await import("../edit.ts")).runEdit(name) }), "run", "none"));
   };
@@ -48,5 +46,23 @@ export function registerEdit({ command, action }: Registration): void {
   editing("accept", "write the live values of a resource into its block", "<address>").examples([
     "hostform edit accept hosting_webhook.billing",
     "somebody changed it in the dashboard",
+  ]);
+  const projects = command("project", "move blocks and their state entries between projects", GROUP).helpCommand(false);
+  const moving = (name: string, summary: string, ...words: readonly string[]) => {
+    const added = command(name, summary, "Commands:", projects).option("--dry-run", DRY_RUN);
+    for (const word of words) added.argument(word);
+    return added.action(
+      action(async () => ({ run: (await import("../edit.ts")).runMove(name === "join") }), "run", "none"),
+    );
+  };
+  moving(
+    "split",
+    "move the blocks of a file or a client to the project in another folder",
+    "<what>",
+    "<folder>",
+  ).examples(["hostform project split client:acme ../acme", "one project for each client"]);
+  moving("join", "move all blocks of the project in another folder to this project", "<folder>").examples([
+    "hostform project join ../acme",
+    "the reverse",
   ]);
 }

@@ -163,8 +163,13 @@ export class FileEdit {
     }
   }
 
-  /** Returns the lines of an entry, with the comments above it. */
-  lines(path: KeyPath): { readonly start: number; readonly end: number } {
+  /** Returns the text of the lines of an entry, with the comments above it. */
+  linesOf(path: KeyPath): string {
+    const { start, end } = this.#lines(path);
+    return this.source.text.slice(start, end).replace(/\n?$/, "\n");
+  }
+
+  #lines(path: KeyPath): { readonly start: number; readonly end: number } {
     const { text } = this.source;
     const { pair } = last(path);
     const comments = new RegExp(`(?:(?<![^\\n]) {${this.#column(startOf(pair))}}#[^\\n]*\\n)*$`);
@@ -194,7 +199,7 @@ export class FileEdit {
     const { text } = this.source;
     const { pair, map } = last(path);
     if (isLined(map)) {
-      const { start, end } = this.lines(path);
+      const { start, end } = this.#lines(path);
       const [blank = ""] = /\n\r?\n$/.test(text.slice(start - 3, start))
         ? (/^(?:\r?\n)+/.exec(text.slice(end)) ?? [])
         : [];

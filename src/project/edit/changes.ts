@@ -10,7 +10,7 @@ import { selected } from "../selection.ts";
 import { DeclarationEdit, type Edited } from "./declaration-edit.ts";
 
 /** Returns the addresses of a resource and of the resources with its name: a service and its grants. */
-const namedBy = (address: string): readonly string[] => {
+export const namedBy = (address: string): readonly string[] => {
   const { type, name, key } = parseAddress(address) ?? {};
   if (key !== undefined) return [address];
   return [...kinds.values()].flatMap((kind) =>
