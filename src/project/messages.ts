@@ -35,7 +35,7 @@ const messages = {
   })),
   "usage/split": error(({ why }: Words<"why">) => ({
     summary: `Nothing was moved: ${why}`,
-    remedies: ["Move the blocks and the state entries by hand."],
+    remedies: ["Correct the command, or move the blocks and the state entries by hand."],
   })),
   "usage/rename": error(({ to }: Words<"to">) => ({
     summary: `${to} is not a new name`,

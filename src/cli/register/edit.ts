@@ -14,11 +14,7 @@ export function registerEdit({ command, action }: Registration): void {
     return added.action(action(async () => ({ run: (await import("../edit.ts")).runEdit(name) }), "run", "none"));
   };
   editing("suspend", "declare services as suspended: by domain, by address, or unpaid services", "[services...]")
-    .option(
-      "--unpaid-over <time>",
-      "only live services with an invoice that is overdue for longer, such as 30d",
-      duration,
-    )
+    .option("--unpaid-over <time>", "only services with an invoice that is overdue for longer, such as 30d", duration)
     .examples(["hostform edit suspend --unpaid-over 30d", "all services that nobody has paid for"]);
   editing("unsuspend", "declare services as not suspended", "[services...]")
     .option("--paid", "only services whose late invoice is paid and that have no overdue invoice")

@@ -1,5 +1,6 @@
 /** Edits that read the account: services by their invoices, and the grants of a person. Sends only GET requests. */
 import type { InvoiceRecord } from "../../core/api/index.ts";
+import type { Remote } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
 import { type Account, invoiceText } from "../../core/lifecycle/index.ts";
 import {
@@ -25,12 +26,15 @@ const timeOf = (text: string | null): number => {
 const earliestDue = (invoices: readonly InvoiceRecord[]) =>
   invoices.toSorted((a, b) => timeOf(a.due_date) - timeOf(b.due_date))[0];
 
+/** Returns true for a service that is provisioned: live, or suspended by the host. */
+const isOn = (live: Remote | undefined) => live?.phase === "live" || live?.phase === "suspended";
+
 /** Options of {@link setSuspended}. */
 interface Suspending {
   /** Addresses or domains. If empty, all services. */
   readonly services: readonly string[];
   readonly suspended: boolean;
-  /** Suspends only live services with an invoice that is overdue for longer, in milliseconds. */
+  /** Suspends only provisioned services with an invoice that is overdue for longer, in milliseconds. */
   readonly unpaidOver?: number | undefined;
   /** Restores only services without an overdue invoice, with an invoice that was paid after its due date. */
   readonly paid?: boolean | undefined;
@@ -56,7 +60,7 @@ export async function setSuspended(project: Project, options: Suspending): Promi
           bills.filter((bill) => isPaid(bill) === true && timeOf(bill.paid_at) > timeOf(bill.due_date)),
         );
         const bill = suspended ? overdue : overdue === undefined ? late : undefined;
-        if (address === undefined || bill === undefined || (suspended && live.get(order)?.phase !== "live")) continue;
+        if (address === undefined || bill === undefined || !isOn(live.get(order))) continue;
         reasons.set(address, `${suspended ? "unpaid" : "paid"} ${invoiceText(invoiceOf(bill), config.moneyScale)}`);
       }
     });

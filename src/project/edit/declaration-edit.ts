@@ -77,7 +77,7 @@ export class DeclarationEdit {
     const [found, other] = resources.filter(isNamed);
     if (found !== undefined && other === undefined) return found;
     const known = resources.flatMap((one) => [one.address, String(one.config.domain)]);
-    const longer = known.find((name) => name.endsWith(`.${text}`));
+    const longer = known.find((name) => name.endsWith(`.${text}`) || text.endsWith(`.${name}`));
     return refuse("plan.address", { text, near: longer ? ` Did you mean "${longer}"?` : didYouMean(text, known) });
   }
 
@@ -102,9 +102,11 @@ export class DeclarationEdit {
   set(resource: DesiredResource, attribute: string, value: Json): void {
     const fix = `Set ${attribute} of ${resource.address} to ${JSON.stringify(value)}.`;
     const { edit, path: block } = this.block(resource, fix);
-    const place = attribute in resource.config ? this.placeOf(resource, [attribute]) : undefined;
-    if (place?.path.some(({ pair }) => pair === block.at(-1)?.pair)) place.edit.set(place.path, value);
-    else if (place?.edit.textOf(place.path).includes("${")) throw place.edit.byHand(place.path, "expression", fix);
+    const own = edit.find(...block.map(({ key }) => key), attribute);
+    const place = own ? { edit, path: own } : resource.config[attribute] && this.placeOf(resource, [attribute]);
+    if (place && place.path.some(({ pair }) => pair === block.at(-1)?.pair)) place.edit.set(place.path, value);
+    else if (place && place.edit.textOf(place.path).includes("${"))
+      throw place.edit.byHand(place.path, "expression", fix);
     else edit.add(block, { [attribute]: value });
   }
 

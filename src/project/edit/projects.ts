@@ -1,6 +1,6 @@
 /** Moves blocks and their state entries to another project. Sends no request. */
-import { existsSync } from "node:fs";
 import path from "node:path";
+import { look, makeParent } from "../../core/files/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { isPendingCreate } from "../../core/lifecycle/index.ts";
 import { type DesiredResource, equal, isPattern, resourceOf } from "../../core/model/index.ts";
@@ -49,8 +49,10 @@ export async function moveBlocks(
   const shared = edit.files.flatMap(({ edit: of }) =>
     of.paths.filter((at) => at.length === 1 && SHARED.test(at[0].key)).map((at) => of.linesOf(at)),
   );
+  const main = path.join(to.source.dir, "hosting.yaml");
+  if (!dryRun) makeParent(main);
   const { desired: before } = await to.declaration.check();
-  const isNew = before === undefined && !existsSync(path.join(to.source.dir, "hosting.yaml"));
+  const isNew = before === undefined && look(main) === undefined;
   const named = isNew ? "hosting.yaml" : `${slug(path.parse(what ?? desired.project).name)}.hosting.yaml`;
   const head = isNew ? `project: ${slug(path.basename(to.source.dir))}\n${shared.join("")}` : "";
   const added: FileChange = { file: path.join(to.source.dir, named), before: undefined, text: head + textOf(places) };
@@ -93,7 +95,7 @@ export async function moveBlocks(
 const textAfter = (changes: readonly FileChange[], file: string) =>
   changes.find((one) => one.file === file)?.text ?? "";
 
-/** Returns the lines of blocks under their sections, with the provider of their document. */
+/** Returns the lines of blocks under their sections, with one document for each document of the source. */
 function textOf(places: readonly Place[]): string {
   const documents = [...Map.groupBy(places, ({ path: at }) => at[0].map).values()].map((all) => {
     const sections = [...Map.groupBy(all, ({ path: at }) => at[0].key)].map(([section, of]) => {
