@@ -68,7 +68,7 @@ const planned = async (project: Project) =>
 
 describe("services that are not paid", () => {
   it("are suspended after the given time, and restored after the payment", async () => {
-    const project = await applied({ autoPay: false, provisioningSeconds: 0 });
+    const project = await applied({ autoPay: false, provisioningSeconds: 0 }, { HOSTING_MONEY_SCALE: "2" });
     project.control.advanceClock({ months: 1, days: 12 });
     const [acme, bakery] = project.control.list("services").filter(({ customer_id }) => customer_id === 1);
     for (const { id, status, order_id } of project.control.list("invoices"))

@@ -103,10 +103,10 @@ export class DeclarationEdit {
     const fix = `Set ${attribute} of ${resource.address} to ${JSON.stringify(value)}.`;
     const { edit, path: block } = this.block(resource, fix);
     const own = edit.find(...block.map(({ key }) => key), attribute);
-    const place = own ? { edit, path: own } : resource.config[attribute] && this.placeOf(resource, [attribute]);
-    if (place && place.path.some(({ pair }) => pair === block.at(-1)?.pair)) place.edit.set(place.path, value);
-    else if (place && place.edit.textOf(place.path).includes("${"))
-      throw place.edit.byHand(place.path, "expression", fix);
+    const isDeclared = attribute in resource.config;
+    const place = own ? { edit, path: own } : isDeclared ? this.placeOf(resource, [attribute]) : undefined;
+    if (place?.path.some(({ pair }) => pair === block.at(-1)?.pair)) place.edit.set(place.path, value);
+    else if (place?.edit.textOf(place.path).includes("${")) throw place.edit.byHand(place.path, "expression", fix);
     else edit.add(block, { [attribute]: value });
   }
 
