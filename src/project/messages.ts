@@ -17,15 +17,15 @@ const advise = <const On extends string>(on: On, ...[name, other]: readonly stri
 type File = Words<"file">;
 
 const messages = {
-  "edit.by_hand/invalid": error(() => ({
+  "config.by_hand/invalid": error(() => ({
     summary: "No file was written: the edited declaration has errors",
     remedies: ["Fix the following lines first. They are lines of the edited text."],
   })),
-  "edit.by_hand/effect": error(({ others }: { readonly others: readonly string[] }) => ({
+  "config.by_hand/effect": error(({ others }: { readonly others: readonly string[] }) => ({
     summary: `No file was written: the edit would also change ${some(others)}`,
     remedies: ["Edit the shared lines by hand."],
   })),
-  "edit.by_hand/environments": error(({ names }: { readonly names: readonly string[] }) => ({
+  "config.by_hand/environments": error(({ names }: { readonly names: readonly string[] }) => ({
     summary: `No file was written: the environments ${names.join(", ")} share each block`,
     remedies: ["Declare the value as a variable, and set the variable in one environment."],
   })),

@@ -87,10 +87,10 @@ export class FileEdit {
   /** Returns an error that the user must edit this place. */
   byHand(path: KeyPath, why: Obstacle, fix: string): HostformError {
     const [start = 0, end = 0] = last(path).pair.key.range ?? [];
-    return new HostformError([problem("edit.by_hand", { why, fix, range: this.source.range(start, end) })]);
+    return new HostformError([problem("config.by_hand", { why, fix, range: this.source.range(start, end) })]);
   }
 
-  /** Replaces a value that is written in one line. @throws HostformError `edit.by_hand`. */
+  /** Replaces a value that is written in one line. @throws HostformError `config.by_hand`. */
   set(path: KeyPath, value: Json): void {
     const { pair, key } = last(path);
     const { value: old } = pair;
@@ -106,7 +106,7 @@ export class FileEdit {
     this.#splice(old?.range?.[0] ?? 0, endOf(old), this.#inline(value));
   }
 
-  /** Adds entries or items at the end of the value at a path. @throws HostformError `edit.by_hand`. */
+  /** Adds entries or items at the end of the value at a path. @throws HostformError `config.by_hand`. */
   add(path: KeyPath, content: JsonObject | readonly Json[]): void {
     const { pair } = last(path);
     if (isMap(pair.value) || isSeq(pair.value)) this.append(pair.value as YAMLMap, content);

@@ -395,7 +395,7 @@ const messages = {
   "config.unreadable": error(({ path, why }: Words<"path" | "why">) =>
     texts(`${path} cannot be read: ${why}`, "Check the path and its permissions."),
   ),
-  "edit.by_hand": error(({ why, fix }: { readonly why: Obstacle; readonly fix: string }) =>
+  "config.by_hand": error(({ why, fix }: { readonly why: Obstacle; readonly fix: string }) =>
     texts(`hostform cannot edit this place: ${OBSTACLES[why]}`, fix, "No file was written."),
   ),
   "internal/format": error(({ path }: Words<"path">) =>

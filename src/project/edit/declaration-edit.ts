@@ -57,7 +57,7 @@ export class DeclarationEdit {
    */
   static async open(project: Project, ofAccount = false): Promise<DeclarationEdit> {
     const names = ofAccount ? await environmentNames(project.source) : [];
-    if (names.length > 1) refuse("edit.by_hand/environments", { names });
+    if (names.length > 1) refuse("config.by_hand/environments", { names });
     const { desired } = await project.declaration.load();
     const opened = desired.files.map(async (file, index) => {
       const before = declarationText(file, await read(path.resolve(project.source.cwd, file)));
@@ -89,7 +89,7 @@ export class DeclarationEdit {
     return edit && found && { edit, path: found };
   }
 
-  /** Returns the own block of a resource. @throws HostformError `edit.by_hand` for a block of a template or an anchor. */
+  /** Returns the own block of a resource. @throws HostformError `config.by_hand` for a block of a template or an anchor. */
   block(resource: DesiredResource, fix: string): Place {
     const place = this.placeOf(resource) ?? refuse("plan.address", { text: resource.address, near: "" });
     const { section } = kinds.get(kinds.get(resource.type)?.nested?.in ?? resource.type) ?? {};
@@ -112,7 +112,7 @@ export class DeclarationEdit {
 
   /**
    * Returns the changed files after a check: the result is a valid declaration with exactly these effects.
-   * @param rename replaces a name in addresses and values. @throws HostformError `edit.by_hand`, and the mistakes of the result.
+   * @param rename replaces a name in addresses and values. @throws HostformError `config.by_hand`, and the mistakes of the result.
    */
   async result(effects: Effects, rename = (text: string) => text): Promise<readonly FileChange[]> {
     const changes = this.files.flatMap(({ edit, before }): FileChange[] => {
@@ -133,7 +133,7 @@ export async function checkEffects(
   rename = (text: string) => text,
 ): Promise<Desired> {
   const { desired, diagnostics } = await declaration.check(new Map(changes.map(({ file, text }) => [file, text])));
-  if (desired === undefined) throw new HostformError([problem("edit.by_hand/invalid"), ...diagnostics.filter(isError)]);
+  if (desired === undefined) throw new HostformError([problem("config.by_hand/invalid"), ...diagnostics.filter(isError)]);
   const valuesOf = (of: Desired | undefined) =>
     new Map(of?.resources.map((one) => [one.address, valueIn(of, one) as JsonObject]));
   const earlier = [...valuesOf(before)].map(([address, value]): [string, JsonObject] => [
@@ -149,6 +149,6 @@ export async function checkEffects(
     return effect !== "any" && !equal(effect === "gone" ? null : (expected ?? null), now.get(address) ?? null);
   });
   const first = desired.resources.find(({ address }) => others.includes(address));
-  if (others.length > 0) refuse("edit.by_hand/effect", { others, range: first?.locate([]) });
+  if (others.length > 0) refuse("config.by_hand/effect", { others, range: first?.locate([]) });
   return desired;
 }
