@@ -133,7 +133,8 @@ export async function checkEffects(
   rename = (text: string) => text,
 ): Promise<Desired> {
   const { desired, diagnostics } = await declaration.check(new Map(changes.map(({ file, text }) => [file, text])));
-  if (desired === undefined) throw new HostformError([problem("config.by_hand/invalid"), ...diagnostics.filter(isError)]);
+  if (desired === undefined)
+    throw new HostformError([problem("config.by_hand/invalid"), ...diagnostics.filter(isError)]);
   const valuesOf = (of: Desired | undefined) =>
     new Map(of?.resources.map((one) => [one.address, valueIn(of, one) as JsonObject]));
   const earlier = [...valuesOf(before)].map(([address, value]): [string, JsonObject] => [

@@ -53,7 +53,9 @@ export async function moveBlocks(
   if (!dryRun) makeParent(main);
   const { desired: before } = await to.declaration.check();
   const isNew = before === undefined && look(main) === undefined;
-  const named = isNew ? "hosting.yaml" : `${slug(path.parse(what ?? desired.project).name)}.hosting.yaml`;
+  const named = isNew
+    ? "hosting.yaml"
+    : `${slug(path.parse(what?.replace("client:", "") ?? desired.project).name)}.hosting.yaml`;
   const head = isNew ? `project: ${slug(path.basename(to.source.dir))}\n${shared.join("")}` : "";
   const added: FileChange = { file: path.join(to.source.dir, named), before: undefined, text: head + textOf(places) };
   const names = new Set(outer.flatMap(({ address }) => namedBy(address)));
