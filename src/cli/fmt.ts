@@ -50,7 +50,7 @@ export const runFmt: Action<Switches<"check" | "diff">, [files: readonly string[
   return flags.check && changed.length > 0 ? UNFORMATTED : 0;
 };
 
-const patch = ({ name, before, after }: Formatted) =>
+export const patch = ({ name, before, after }: Formatted) =>
   before === after ? "" : escapeText(createTwoFilesPatch(`old/${name}`, `new/${name}`, before, after));
 
 /** Runs `hostform validate --expanded`: returns the declaration with templates, defaults and includes expanded. */

@@ -105,6 +105,10 @@ const catalogue = {
     detail: "A saved plan is applied without changes.",
     remedies: [`Remove ${flag}, or save another plan: \`hostform plan ${flag} … --out FILE\`.`],
   })),
+  "usage/no_services": error(() => ({
+    summary: "No service is selected",
+    remedies: ["Pass domains or addresses, or `--unpaid-over TIME`, or `--paid`."],
+  })),
   "usage/several": error(({ name, found }: Words<"name"> & { found: readonly string[] }) => ({
     summary: `${name} matches ${found.length} resources`,
     detail: `${some(found)}.`,

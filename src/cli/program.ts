@@ -4,6 +4,7 @@ import { CliCommand } from "./command.ts";
 import type { HeartbeatFlags } from "./observe.ts";
 import { addCommonOptions, commonOptionsOf, type Registration } from "./options.ts";
 import { registerAccount, registerDoctor, registerOnce } from "./register/account.ts";
+import { registerEdit } from "./register/edit.ts";
 import { registerMain, registerNotify, registerPolicy } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
@@ -102,6 +103,7 @@ export function buildProgram(io: GuardedIo, finish: (code: number) => void = () 
   registerMain(registration);
   registerPolicy(registration);
   registerNotify(registration);
+  registerEdit(registration);
   registerState(registration);
   registerAccount(registration);
   registerOnce(registration);

@@ -165,7 +165,7 @@ export function changedSince(before: Desired | undefined, now: Desired, { resour
 }
 
 /** Returns the parts of one resource that decide its plan. */
-function valueIn({ providers }: Desired, one: DesiredResource | undefined): Json {
+export function valueIn({ providers }: Desired, one: DesiredResource | undefined): Json {
   if (one === undefined) return null;
   const { config, provider, dependsOn, importId, lifecycle, client, sources } = one;
   const { range: _, ...account } = providers.get(provider) ?? { alias: provider };

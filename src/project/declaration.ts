@@ -45,9 +45,12 @@ export class ProjectDeclaration {
     this.#outputsAt = outputsAt;
   }
 
-  /** Returns every mistake in source order. Also returns the declaration unless it has errors. */
-  async check(): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
-    const { desired, partial, diagnostics } = await this.read();
+  /**
+   * Returns every mistake in source order. Also returns the declaration unless it has errors.
+   * @param texts replace the texts of files, by absolute path. A path may be new.
+   */
+  async check(texts?: ReadonlyMap<string, string>): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
+    const { desired, partial, diagnostics } = await (texts ? this.readAt(this.#over(texts)) : this.read());
     const readable = desired ?? partial;
     const values = readable && [
       ...validateDesired(readable, kinds, declaredEnvironment(this.#source)),
@@ -121,6 +124,22 @@ export class ProjectDeclaration {
   /** Reads the declaration from other files. Registers no secret, because no value of these files may be printed. */
   async readAt(fs: DeclarationFiles): Promise<Declaration> {
     return scaled(await readDeclaration({ ...optionsOf(this.#source), fs }), this.#source);
+  }
+
+  #over(texts: ReadonlyMap<string, string>): DeclarationFiles {
+    const { fs } = optionsOf(this.#source);
+    const far = (file: string) => path.resolve(this.#source.cwd, file);
+    return {
+      list: async (folder, isNamed) => {
+        const added = [...texts.keys()].filter((file) => path.dirname(file) === far(folder));
+        const names = await fs.list(folder, isNamed).catch(ifErrno(() => []));
+        return [...new Set([...names, ...added.map((file) => path.basename(file))])];
+      },
+      read: async (file, limit, isNamed) => {
+        const text = texts.get(far(file));
+        return text === undefined ? fs.read(file, limit, isNamed) : new TextEncoder().encode(text);
+      },
+    };
   }
 
   async #read(): Promise<Declaration> {

@@ -31,6 +31,12 @@ async function namesIn({ path: folder, ...own }: Folder): Promise<readonly strin
   return names.flatMap((name) => (/^[^.].*\.yaml$/.test(name) ? [name.slice(0, -ENDING.length)] : [])).toSorted();
 }
 
+/** Returns the sorted names of the environments of a project. */
+export async function environmentNames(source: ProjectSource): Promise<readonly string[]> {
+  const folder = folderOf(source);
+  return folder === undefined ? [] : namesIn(folder);
+}
+
 /**
  * Returns the project in an environment. The state file is `hosting.NAME.tfstate`, unless the environment or the run
  * names another file.

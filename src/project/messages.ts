@@ -17,6 +17,30 @@ const advise = <const On extends string>(on: On, ...[name, other]: readonly stri
 type File = Words<"file">;
 
 const messages = {
+  "config.by_hand/invalid": error(() => ({
+    summary: "No file was written: the edited declaration has errors",
+    remedies: ["Fix the following lines first. They are lines of the edited text."],
+  })),
+  "config.by_hand/effect": error(({ others }: { readonly others: readonly string[] }) => ({
+    summary: `No file was written: the edit would also change ${some(others)}`,
+    remedies: ["Edit the shared lines by hand."],
+  })),
+  "config.by_hand/environments": error(({ names }: { readonly names: readonly string[] }) => ({
+    summary: `No file was written: the environments ${names.join(", ")} share each block`,
+    remedies: ["Declare the value as a variable, and set the variable in one environment."],
+  })),
+  "plan.address": error(({ text, near }: Words<"text" | "near">) => ({
+    summary: `Not exactly one declared resource is ${text}.${near}`,
+    remedies: ["Pass the address of a resource, or the domain of a service."],
+  })),
+  "usage/split": error(({ why }: Words<"why">) => ({
+    summary: `Nothing was moved: ${why}`,
+    remedies: ["Correct the command, or move the blocks and the state entries by hand."],
+  })),
+  "usage/rename": error(({ to }: Words<"to">) => ({
+    summary: `${to} is not a new name`,
+    remedies: ["Pass a name, or an address of the same type without a key."],
+  })),
   "usage/base": error(({ ref, why, fix }: Words<"ref" | "why" | "fix">) => ({
     summary: `The base ${ref} ${why}`,
     remedies: [fix, "Or plan without a base."],

@@ -215,7 +215,7 @@ it("tests each channel, and a command reads the text", async () => {
   const second = await project.run("notify", "test");
   expect([second.code, second.out]).toEqual([
     1,
-    expect.stringContaining("mailer: it ended with exit code 3. The end of its standard error:\nno route"),
+    expect.stringContaining("mailer: it ended with exit code 3. Last lines of standard error:\nno route"),
   ]);
   expect(hook.events()).toEqual([["test"], ["test"]]);
   const none = await startProject({ declare: declaring([]) });

@@ -77,6 +77,19 @@ describe("a service that is given up", () => {
     await project.expectNoChanges();
   });
 
+  it("stays with the grants of each service if the list names two services", async () => {
+    const two = { www: { ...SITE, ...GRANTS }, shop: { ...SITE, ...GRANTS, domain: "shop.acme.example" } };
+    const project = await startProject({ declare: { project: "p", services: two } });
+    await project.apply();
+    project.changesSent();
+    const removed = ["www", "shop"].map((name) => ({ from: `hosting_service.${name}`, destroy: false }));
+    await project.declare({ project: "p", removed });
+    await project.apply("--allow-removals");
+    expect(project.changesSent()).toEqual([]);
+    expect(project.control.list("grants")).toHaveLength(2);
+    expect((await project.state()).resources.size).toBe(0);
+  });
+
   it("is removed as policy and limits say where the block asks for that", async () => {
     const project = await applied();
     await project.declare({ project: "p", removed: [{ from: OLD, destroy: true }] });

@@ -12,7 +12,7 @@ export { type Applied, type ApplyContext, Fate, refuseStopped, type SecretOutput
 export { findOrder, reportOutcome } from "./create-turn.ts";
 export { learnAlone } from "./habits.ts";
 export { idempotencyKey, intentId, orderNameErrors } from "./intents.ts";
-export type { InvoiceReading } from "./invoices.ts";
+export { type InvoiceReading, invoiceText } from "./invoices.ts";
 export { JobWatch, nextPause } from "./job-watch.ts";
 export { type ListCosts, listName, readAgainCost } from "./list-costs.ts";
 export { formNotices, formsSeen, reread, withForms } from "./own-forms.ts";

@@ -27,6 +27,7 @@ export const codes = {
   "config.sensitive": "A value that approvers must see comes from a sensitive source",
   "config.include": "An `include` matches no file, or a file that is not allowed",
   "config.template": "A template, its parameters or the defaults are used in an invalid way",
+  "config.by_hand": "A command cannot edit this place of the declaration",
   "config.too_large": "A file is too large, or nested too deeply",
   "stack.app": "The app that synthesizes stacks failed",
   "stack.manifest": "The manifest of the stacks cannot be used",

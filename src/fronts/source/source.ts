@@ -57,6 +57,11 @@ export class Source {
     };
   }
 
+  /** Returns the offset of a line and column. */
+  offset(line: number, column: number): number {
+    return (this.#lineStarts[line - 1] ?? 0) + column - 1;
+  }
+
   #position(offset: number): { line: number; column: number } {
     const line = lastStart(this.#lineStarts, offset);
     return { line: line + 1, column: offset - (this.#lineStarts[line] ?? 0) + 1 };

@@ -8,6 +8,7 @@
  */
 export { providerSettings } from "../../core/kinds/provider-settings.ts";
 export { parseDeclaration } from "./declaration.ts";
+export { FileEdit, insertNested, type KeyPath, type NestedPlace } from "./edit.ts";
 export { environmentState } from "./environment.ts";
 export { type DeclarationFiles, declarationText, type ReadOptions, readDeclaration } from "./files.ts";
 export { expandedYaml, formatYaml } from "./format.ts";
@@ -15,9 +16,7 @@ export { channelList } from "./notify.ts";
 export {
   appendDocument,
   type Block,
-  insertNested,
   literal,
-  type NestedPlace,
   printDocument,
   printTemplates,
 } from "./print.ts";

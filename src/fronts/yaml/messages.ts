@@ -27,6 +27,16 @@ const LIMITS = {
   merges: (most: number) => `has more than ${most} values when its merge keys are expanded`,
 };
 
+/** Reasons why hostform does not edit a place. */
+export type Obstacle = keyof typeof OBSTACLES;
+
+const OBSTACLES = {
+  expression: "the value is an expression",
+  alias: "the value has an anchor or is an alias",
+  shared: "other resources use it",
+  secret: "the value is a secret",
+};
+
 /** Remedies of common errors, by the parser's code. */
 const SYNTAX: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "Indent with spaces.",
@@ -384,6 +394,9 @@ const messages = {
   ),
   "config.unreadable": error(({ path, why }: Words<"path" | "why">) =>
     texts(`${path} cannot be read: ${why}`, "Check the path and its permissions."),
+  ),
+  "config.by_hand": error(({ why, fix }: { readonly why: Obstacle; readonly fix: string }) =>
+    texts(`hostform cannot edit this place: ${OBSTACLES[why]}`, fix, "No file was written."),
   ),
   "internal/format": error(({ path }: Words<"path">) =>
     texts(

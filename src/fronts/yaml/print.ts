@@ -1,15 +1,5 @@
-/** Writes declarations in YAML: new blocks, and lines in an existing block. Existing text stays byte for byte. */
-import {
-  isMap,
-  isScalar,
-  isSeq,
-  type Node,
-  parseAllDocuments,
-  type Scalar,
-  type ScalarTag,
-  stringify,
-  type YAMLMap,
-} from "yaml";
+/** Writes new blocks of declarations in YAML. */
+import { type Scalar, type ScalarTag, stringify } from "yaml";
 import { stringifyString } from "yaml/util";
 import { escapeLine, INVISIBLE, type JsonObject } from "../../core/model/index.ts";
 
@@ -87,57 +77,4 @@ function printSection(section: string, blocks: readonly Block[]): string {
 /** Returns the text with a document added at its end. */
 export function appendDocument(text: string, document: string): string {
   return `${text === "" || text.endsWith("\n") ? text : `${text}\n`}---\n${document}`;
-}
-
-/** Position of added lines in a block, such as `grants` of `www` in `services`. */
-export interface NestedPlace {
-  readonly section: string;
-  readonly name: string;
-  readonly nested: string;
-}
-
-/**
- * Returns the text with entries added at the end of a nested section. If the section is missing, adds it at the end of its block.
- * @returns undefined if the block is not written on its own lines (flow style or an anchor). The text then stays unchanged.
- */
-export function insertNested(
-  text: string,
-  { section, name, nested }: NestedPlace,
-  entries: JsonObject,
-): string | undefined {
-  for (const document of parseAllDocuments(text)) {
-    const block: unknown = "getIn" in document ? document.getIn([section, name], true) : undefined;
-    if (!isBlock(block)) continue;
-    const inner: unknown = block.get(nested, true);
-    if (isBlock(inner)) return insertAfter(text, inner, printYaml(entries));
-    return inner === undefined ? insertAfter(text, block, printYaml({ [nested]: entries })) : undefined;
-  }
-  return undefined;
-}
-
-const isBlock = (node: unknown): node is YAMLMap => isMap(node) && node.flow !== true && node.items.length > 0;
-
-/** Inserts lines after the last line of a map, with the indentation of its keys. */
-function insertAfter(text: string, map: YAMLMap, lines: string): string | undefined {
-  const [first] = map.items;
-  const from = (first?.key as Node | undefined)?.range?.[0];
-  const end = endOf(map);
-  if (from === undefined || end === undefined) return undefined;
-  const indent = text.slice(text.lastIndexOf("\n", from - 1) + 1, from);
-  if (indent.trim() !== "") return undefined;
-  const atLineStart = text[end - 1] === "\n";
-  const newline = atLineStart ? end - 1 : text.indexOf("\n", end);
-  const before = newline < 0 ? `${text}\n` : text.slice(0, newline + 1);
-  return `${before}${indented(lines, indent)}${newline < 0 ? "" : text.slice(newline + 1)}`;
-}
-
-/** Returns the offset after the last character of a value in the text. */
-function endOf(node: unknown): number | undefined {
-  if (isMap(node) && node.flow !== true) {
-    const { key, value } = node.items.at(-1) ?? {};
-    return endOf(value) ?? (key as Node | undefined)?.range?.[1];
-  }
-  if (isSeq(node) && node.flow !== true) return endOf(node.items.at(-1));
-  const range = (node as Node | null | undefined)?.range;
-  return isScalar(node) && node.value === null ? undefined : range?.[1];
 }

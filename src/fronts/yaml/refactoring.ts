@@ -159,10 +159,10 @@ function withNested<Block extends { readonly from: string; readonly to?: string 
     const { type = "", key } = parseAddress(block.from) ?? {};
     for (const kind of key === undefined ? within(type) : []) {
       const added = nest(block, (address) => `${kind.type}.${parseAddress(address)?.name}`);
-      if (added === undefined || instances.has(added.from) || used.has(added.from) || used.has(`to ${added.to}`))
-        continue;
-      used.add(added.from).add(`to ${added.to}`);
-      all.push(added);
+      const names = added && (added.to === undefined ? [added.from] : [added.from, `to ${added.to}`]);
+      if (names === undefined || instances.has(added?.from ?? "") || names.some((name) => used.has(name))) continue;
+      for (const name of names) used.add(name);
+      all.push(added as Block);
     }
   }
   return all;

@@ -87,5 +87,5 @@ const orRefuse = <T>(file: string, step: () => Promise<T>): Promise<T> =>
 const refuse = (file: string, why: string): never =>
   fail("usage", `No file was written: ${path.basename(file)} cannot be replaced: ${why}`, {
     detail: file,
-    remedies: ["Remove the cause, then run the command again: hostform keeps what it read for an hour."],
+    remedies: ["Remove the cause, then run the command again."],
   });

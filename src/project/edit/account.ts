@@ -1,0 +1,142 @@
+/** Edits that read the account: services by their invoices, and the grants of a person. Sends only GET requests. */
+import type { InvoiceRecord } from "../../core/api/index.ts";
+import type { Remote } from "../../core/kinds/kind.ts";
+import { service } from "../../core/kinds/service/index.ts";
+import { type Account, invoiceText } from "../../core/lifecycle/index.ts";
+import {
+  type DesiredResource,
+  invoiceOf,
+  isOpen,
+  isPaid,
+  type JsonObject,
+  readMoment,
+  sameEmail,
+} from "../../core/model/index.ts";
+import { nestedKind, readGrants } from "../adopt/read.ts";
+import { requireAccounts } from "../identity.ts";
+import { interruptible } from "../interrupt.ts";
+import type { Project } from "../project.ts";
+import { type Provider, withProviders } from "../providers.ts";
+import { DeclarationEdit, type Edited } from "./declaration-edit.ts";
+
+const timeOf = (text: string | null): number => {
+  const moment = readMoment(text);
+  return "at" in moment ? moment.at : Number.NaN;
+};
+const earliestDue = (invoices: readonly InvoiceRecord[]) =>
+  invoices.toSorted((a, b) => timeOf(a.due_date) - timeOf(b.due_date))[0];
+
+/** Returns true for a service that is provisioned: live, or suspended by the host. */
+const isOn = (live: Remote | undefined) => live?.phase === "live" || live?.phase === "suspended";
+
+/** Options of {@link setSuspended}. */
+interface Suspending {
+  /** Addresses or domains. If empty, all services. */
+  readonly services: readonly string[];
+  readonly suspended: boolean;
+  /** Suspends only provisioned services with an invoice that is overdue for longer, in milliseconds. */
+  readonly unpaidOver?: number | undefined;
+  /** Restores only services without an overdue invoice, with an invoice that was paid after its due date. */
+  readonly paid?: boolean | undefined;
+}
+
+/** Declares services as suspended or not suspended. A service without a late invoice was suspended for another reason. */
+export async function setSuspended(project: Project, options: Suspending): Promise<Edited> {
+  const { services: words, suspended, unpaidOver, paid } = options;
+  const edit = await DeclarationEdit.open(project, true);
+  const named = words.length === 0 ? edit.desired.resources : words.map((word) => edit.resource(word));
+  const open = named.filter(({ type, config }) => type === service.type && (config.suspended === true) !== suspended);
+  const reasons = new Map(open.map(({ address }) => [address, "as requested"]));
+  if (unpaidOver !== undefined || paid) {
+    reasons.clear();
+    await eachAccount(edit, open, async ({ account, config }, own) => {
+      const [live, invoices] = await Promise.all([account.list(service), account.invoices.all()]);
+      for (const [order, bills] of Map.groupBy(invoices, ({ order_id }) => order_id ?? "")) {
+        const { address } = own.get(order) ?? {};
+        const isOverdue = (bill: InvoiceRecord) =>
+          isOpen(bill) && account.hostNow() - timeOf(bill.due_date) > (unpaidOver ?? 0);
+        const overdue = earliestDue(bills.filter(isOverdue));
+        const late = earliestDue(
+          bills.filter((bill) => isPaid(bill) === true && timeOf(bill.paid_at) > timeOf(bill.due_date)),
+        );
+        const bill = suspended ? overdue : overdue === undefined ? late : undefined;
+        if (address === undefined || bill === undefined || !isOn(live.get(order))) continue;
+        reasons.set(address, `${suspended ? "unpaid" : "paid"} ${invoiceText(invoiceOf(bill), config.moneyScale)}`);
+      }
+    });
+  }
+  for (const one of open) if (reasons.has(one.address)) edit.set(one, "suspended", suspended);
+  const changes = await edit.result(new Map([...reasons.keys()].map((address) => [address, { suspended }])));
+  const notes = [...reasons].map(
+    ([address, reason]) => `${address} is declared with suspended: ${suspended} (${reason}).`,
+  );
+  return { changes, notes };
+}
+
+/** Opens the account of each provider with its declared services in the state, by id. */
+function eachAccount(
+  { project, desired }: DeclarationEdit,
+  services: readonly DesiredResource[],
+  work: (provider: Provider, own: ReadonlyMap<string, DesiredResource>, ids: ReadonlySet<unknown>) => Promise<void>,
+): Promise<void> {
+  return interruptible(project.host, async (signal) => {
+    const state = await project.state.read();
+    const known = new Set(
+      [...state.resources.values()].map(({ attributes: { id, service_id } }) => `${service_id}/${id}`),
+    );
+    const byAlias = Map.groupBy(services, ({ provider }) => provider);
+    await withProviders(desired.providers, project, signal, async (providers) => {
+      await providers.prepare(byAlias.keys());
+      requireAccounts(byAlias.keys(), providers, state);
+      for (const [alias, all] of byAlias) {
+        const own = all.map((one) => [String(state.resources.get(one.address)?.attributes.id), one] as const);
+        await work(providers.get(alias), new Map(own), known);
+      }
+    });
+  });
+}
+
+/**
+ * Removes every grant of an e-mail address, in all blocks, templates and anchors. Declares undeclared grants with their id: the next
+ * apply adopts them, and a second run removes them. Reads the grants of all declared services.
+ */
+export async function revokePerson(project: Project, email: string): Promise<Edited> {
+  const edit = await DeclarationEdit.open(project, true);
+  const isTheirs = (value: unknown) => typeof value === "string" && sameEmail(value, email);
+  const services = edit.desired.resources.filter(({ type }) => type === service.type);
+  const grants = edit.desired.resources.filter(
+    ({ type, config }) => type === nestedKind.type && isTheirs(config.email),
+  );
+  const places = grants.flatMap((grant) => edit.placeOf(grant) ?? []);
+  for (const { edit: file, path } of places)
+    if (!isTheirs(path.at(-1)?.key)) throw file.byHand(path, "expression", `Remove ${email} from its values.`);
+  const unused = edit.files.flatMap(({ edit: file }) =>
+    file.paths.filter((path) => path.at(-2)?.key === "grants").map((path) => ({ edit: file, path })),
+  );
+  for (const { edit: file, path } of [...places, ...unused]) if (isTheirs(path.at(-1)?.key)) file.remove(path);
+  const effects = new Map<string, "gone" | "any">(grants.map(({ address }) => [address, "gone"]));
+  const notes = grants.map(({ address }) => `The next apply revokes ${address}.`);
+  await eachAccount(edit, services, async ({ account }, own, known) => {
+    for (const { id, attributes } of await grantsOf(account, own, project)) {
+      const { email: key, permission = null, expires_at, service_id } = attributes;
+      const of = own.get(String(service_id));
+      if (of === undefined || !isTheirs(key) || known.has(`${service_id}/${id}`)) continue;
+      const address = `${of.address.replace(service.type, nestedKind.type)}["${key}"]`;
+      if (effects.has(address)) continue;
+      const body = { permission, ...(typeof expires_at === "string" && { expires_at }), import: id } as JsonObject;
+      const { edit: file, path } = edit.block(of, "Add the grant there.");
+      const inside = file.find(...path.map((step) => step.key), "grants");
+      file.add(inside ?? path, inside ? { [String(key)]: body } : { grants: { [String(key)]: body } });
+      effects.set(address, "any");
+      notes.push(`${address} was not declared. The next apply adopts it. Then run this command again.`);
+    }
+  });
+  return { changes: await edit.result(effects), notes };
+}
+
+async function grantsOf(account: Account, own: ReadonlyMap<string, DesiredResource>, { log }: Project) {
+  const live = [...(await account.list(service)).values()].filter(({ id, phase }) => own.has(id) && phase !== "gone");
+  const { objects, unread } = await readGrants(account, live, (open) => log.reading(open));
+  for (const sentence of unread) log.say(sentence);
+  return objects.get(nestedKind.type) ?? [];
+}

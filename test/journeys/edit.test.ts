@@ -1,0 +1,283 @@
+/** The work of a month: each command edits the YAML, and the next plan has exactly the effect of the edit. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const SITES = `# All sites.
+project: agency
+
+defaults:
+  services: { currency: USD, deletion_policy: suspend }
+
+templates:
+  site:
+    parameters:
+      domain:
+    plan_id: 11
+    domain: \${domain}
+    grants:
+      dev@agency.example: manage
+
+services:
+  acme: { template: site, with: { domain: acme.example }, client: acme }
+  # Pays late.
+  bakery:
+    template: site
+    with:
+      domain: bakery.example # main
+    client: bakery
+  cafe: { template: site, with: { domain: cafe.example }, client: cafe }
+`;
+const HOOKS = `webhooks:
+  billing:
+    url: https://hooks.agency.example/in
+    events: [invoice.created]
+`;
+
+const text = (project: Project, file = "hosting.yaml") => readFile(path.join(project.dir, file), "utf8");
+
+async function applied(sandbox = {}, env = {}): Promise<Project> {
+  const project = await startProject({ declare: SITES, sandbox, env });
+  await project.declare(HOOKS, "hooks.hosting.yaml");
+  await project.run("apply", "--auto-approve", "--no-wait");
+  for (const { id, status } of project.control.list("invoices"))
+    if (status === "unpaid") project.control.payInvoice(id);
+  project.clock.advance(60_000);
+  await project.apply();
+  project.changesSent();
+  return project;
+}
+
+/** Runs an edit, which sends no change. Returns its output. */
+async function edit(project: Project, ...args: string[]): Promise<string> {
+  const { code, text: output } = await project.run("edit", ...args);
+  expect(code, output).toBe(0);
+  expect(project.changesSent()).toEqual([]);
+  return output;
+}
+
+/** Returns the planned changes as `action address`. */
+const planned = async (project: Project) =>
+  (await project.plan()).changes
+    .filter(({ actions, importing }) => actions[0] !== "no-op" || importing)
+    .map(({ actions, address, after, importing }) => {
+      const what = importing ? "import" : after?.suspended === true ? "suspend" : actions.join("+");
+      return `${what} ${address}`;
+    });
+
+describe("services that are not paid", () => {
+  it("are suspended after the given time, and restored after the payment", async () => {
+    const project = await applied({ autoPay: false, provisioningSeconds: 0 }, { HOSTING_MONEY_SCALE: "2" });
+    project.control.advanceClock({ months: 1, days: 12 });
+    const [acme, bakery] = project.control.list("services").filter(({ customer_id }) => customer_id === 1);
+    for (const { id, status, order_id } of project.control.list("invoices"))
+      if (status === "unpaid" && order_id === acme?.id) project.control.payInvoice(id);
+    // The host has suspended cafe, and has restored bakery.
+    project.control.unsuspendService(bakery?.id ?? 0);
+    project.clock.advance(60_000);
+    expect(await edit(project, "suspend", "--unpaid-over", "30d")).toContain("Nothing to change");
+    const output = await edit(project, "suspend", "--unpaid-over", "2d");
+    const names = ["acme", "bakery", "cafe"].filter((name) => output.includes(`hosting_service.${name} `));
+    expect(names).toEqual(["bakery", "cafe"]);
+    expect(output).toContain("suspended: true (unpaid invoice INV-2026-000009, 4.50 USD, due 2026-12-28)");
+    expect(await planned(project)).toEqual(["suspend hosting_service.bakery"]);
+    await project.apply();
+    project.changesSent();
+    expect(await edit(project, "unsuspend", "--paid")).toContain("Nothing to change");
+    for (const { id, status } of project.control.list("invoices"))
+      if (status === "unpaid") project.control.payInvoice(id);
+    project.clock.advance(60_000);
+    const restored = await edit(project, "unsuspend", "--paid");
+    for (const name of names)
+      expect(restored).toContain(`hosting_service.${name} is declared with suspended: false (paid`);
+    expect(await planned(project)).toContain("update hosting_service.bakery");
+  });
+
+  it("need the ability billing: without it, the command fails and writes nothing", async () => {
+    const project = await applied();
+    project.control.addFault({
+      method: "GET",
+      path: "/invoices",
+      phase: "before",
+      status: 403,
+      body: { message: "no" },
+      times: 9,
+    });
+    const { code, text: output } = await project.run("edit", "suspend", "--unpaid-over", "30d");
+    expect(code).toBe(1);
+    expect(output).toContain("403");
+    expect(await text(project)).toBe(SITES);
+  });
+});
+
+describe("an edit of blocks", () => {
+  it("changes the named service only, keeps all other lines, and --dry-run writes nothing", async () => {
+    const project = await applied();
+    const shown = await edit(project, "suspend", "bakery.example", "--dry-run");
+    expect(shown).toContain("+    suspended: true");
+    expect(await text(project)).toBe(SITES);
+    await edit(project, "suspend", "bakery.example");
+    expect((await text(project)).replace("    suspended: true\n", "")).toBe(SITES);
+    expect(await planned(project)).toEqual(["suspend hosting_service.bakery"]);
+    expect(await edit(project, "suspend", "bakery.example")).toContain("Nothing to change");
+  });
+
+  it("removes, renames, adds and hands over", async () => {
+    const project = await applied();
+    await edit(project, "rename", "acme.example", "acme-www");
+    await project.expectNoChanges();
+    await edit(project, "add", "pub.example", "--template", "site", "--client", "cafe");
+    expect(await text(project)).toContain(
+      "  pub-example: { template: site, with: { domain: pub.example }, client: cafe }\n",
+    );
+    expect(await planned(project)).toContain("create hosting_service.pub-example");
+    await edit(project, "remove", "pub.example");
+    await edit(project, "remove", "hosting_webhook.billing");
+    expect(await planned(project)).toEqual(["delete hosting_webhook.billing"]);
+    await project.apply("--allow-removals");
+    expect(project.changesSent()).toEqual(["DELETE /webhooks/201"]);
+    await project.declare((await text(project)).replace("client: cafe", "client: bakery"));
+    await edit(project, "hand-over", "bakery");
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect(project.control.list("grants")).toHaveLength(3);
+    expect([...(await project.state()).resources.keys()]).toEqual([
+      'hosting_grant.acme-www["dev@agency.example"]',
+      "hosting_service.acme-www",
+    ]);
+  });
+
+  it.each([
+    ["an unknown domain", ["remove", "www.bakery.example"], 'Did you mean "bakery.example"'],
+    ["a grant of a template", ["remove", 'hosting_grant.acme["dev@agency.example"]'], "hosting.yaml:14:7"],
+    ["a template that does not exist", ["add", "x.example", "--template", "sites"], 'Did you mean "site"?'],
+    ["a domain that is declared", ["add", "acme.example", "--template", "site"], "acme.example"],
+    ["no service", ["suspend"], "No service is selected"],
+    ["the same name", ["rename", "acme.example", "acme"], "not a new name"],
+    ["an unknown client", ["hand-over", "acm"], "client:acm"],
+    ["a wrong time", ["suspend", "--unpaid-over", "soon"], "Expected a time"],
+  ])("rejects %s, and writes nothing", async (_, args, words) => {
+    const project = await startProject({ declare: SITES });
+    const { code, text: output } = await project.run("edit", ...args);
+    expect(code).toBe(1);
+    expect(output).toContain(words);
+    expect(await text(project)).toBe(SITES);
+  });
+
+  it("rejects a block that another service uses as an anchor, and an expression", async () => {
+    const project = await startProject();
+    const shared = `project: p
+services:
+  a: &a
+    plan_id: 11
+    currency: USD
+    domain: a.example
+  b:
+    <<: *a
+    domain: b.example
+    suspended: \${var.down}
+variables:
+  down: { type: boolean, default: false }
+`;
+    await project.declare(shared.replace(/ {4}suspended[\s\S]*/, ""));
+    const first = await project.run("edit", "suspend", "a.example");
+    expect(first.text).toContain("the edit would also change hosting_service.b");
+    await project.declare(shared);
+    const second = await project.run("edit", "suspend", "b.example");
+    expect(second.text).toContain("hosting.yaml:10:5");
+    expect([first.code, second.code]).toEqual([1, 1]);
+    expect(await text(project)).toBe(shared);
+  });
+});
+
+it("a person who leaves loses declared grants first, and undeclared grants after their adoption", async () => {
+  const project = await applied();
+  await project.declare(
+    SITES.replace(
+      "      dev@agency.example: manage\n",
+      "      dev@agency.example: manage\n      gone@agency.example: view\n",
+    ),
+  );
+  await project.apply();
+  const [, bakery] = project.control.list("services").slice(-3);
+  const post = {
+    method: "POST",
+    headers: { authorization: `Bearer ${project.sandbox.tokens.agency}`, "content-type": "application/json" },
+  };
+  const body = JSON.stringify({ email: "other@agency.example", permission: "manage" });
+  await fetch(`${project.sandbox.url}/api/v1/services/${bakery?.id}/grants`, { ...post, body });
+  project.changesSent();
+  project.clock.advance(60_000);
+  await edit(project, "revoke", "gone@agency.example");
+  expect(await text(project)).toBe(SITES);
+  await project.apply("--allow-removals");
+  project.changesSent();
+  expect(await edit(project, "revoke", "other@agency.example")).toContain("was not declared");
+  expect(await planned(project)).toEqual(['import hosting_grant.bakery["other@agency.example"]']);
+  await project.apply();
+  await edit(project, "revoke", "other@agency.example");
+  await project.apply("--allow-removals");
+  expect(project.changesSent()).toHaveLength(1);
+  expect(await text(project)).toBe(SITES);
+});
+
+it("the live value is accepted after drift, and no change is planned", async () => {
+  const project = await applied();
+  await project.declare(SITES.replace("client: cafe }", "client: cafe, suspended: false }"));
+  await project.apply();
+  project.changesSent();
+  const { id } = project.control.list("services").at(-1) ?? { id: 0 };
+  project.control.suspendService(id);
+  project.clock.advance(60_000);
+  project.changesSent();
+  expect(await planned(project)).toEqual(["update hosting_service.cafe"]);
+  await edit(project, "accept", "cafe.example");
+  expect(await text(project)).toBe(SITES.replace("client: cafe }", "client: cafe, suspended: true }"));
+  expect(await planned(project)).toEqual([]);
+});
+
+describe("two projects", () => {
+  it("split and join move blocks and state entries, and no plan has a change", async () => {
+    const project = await applied();
+    await mkdir(path.join(project.dir, "other"));
+    const run = (...args: string[]) => project.run(...args);
+    const { code, text: output } = await run("project", "split", "client:bakery", "other");
+    expect(code, output).toBe(0);
+    expect(await text(project, "other/hosting.yaml")).toContain("  # Pays late.\n  bakery:\n    template: site\n");
+    expect(await text(project)).toBe(SITES.replace(/ {2}# Pays[\s\S]*client: bakery\n/, ""));
+    expect((await run("project", "split", "hooks.hosting.yaml", "other")).code).toBe(0);
+    for (const place of [[], ["-C", "other"]]) {
+      const { code: same, text: plan } = await run(...place, "plan", "--detailed-exitcode");
+      expect(same, plan).toBe(0);
+    }
+    expect((await run("project", "join", "other")).code).toBe(0);
+    await project.expectNoChanges();
+    expect((await run("-C", "other", "state", "list")).out).toBe("");
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it.each([
+    ["a service of another block", "hosting_service.bakery is declared", "client:bakery"],
+    ["no block", "has no block", "nothing.yaml"],
+    ["an unknown client", "client:bak", "client:bak"],
+  ])("are unchanged after a mistake: %s", async (_, words, what) => {
+    const project = await applied();
+    const more = "\noutputs:\n  id: ${hosting_service.bakery.id}\n";
+    await writeFile(path.join(project.dir, "hosting.yaml"), SITES + more);
+    const { code, text: output } = await project.run("project", "split", what, "other");
+    expect(code).toBe(1);
+    expect(output).toContain(words.replace("hosting_service.bakery is declared", "No resource hosting_service.bakery"));
+    expect(await text(project)).toBe(SITES + more);
+  });
+
+  it("keep each object in a state if a write fails", async () => {
+    const project = await applied();
+    await mkdir(path.join(project.dir, "other"));
+    await mkdir(path.join(project.dir, "other", "hosting.tfstate"));
+    const { code } = await project.run("project", "split", "client:bakery", "other");
+    expect(code).toBe(1);
+    expect(await text(project)).toBe(SITES);
+    await project.expectNoChanges();
+  });
+});
