@@ -13,10 +13,10 @@ export function trackedWarnings(state: string): Diagnostic[] {
     () => realPath(state),
     () => state,
   );
-  const { state: text, backup, journal } = filesOfState(at);
+  const { state: text, backup, journal, history } = filesOfState(at);
   const tracked = trackedFiles(
     path.dirname(at),
-    [text, backup, journal].map((file) => path.basename(file)),
+    [text, backup, journal, history].map((file) => path.basename(file)),
   );
   if (tracked.length === 0) return [];
   return [
