@@ -55,6 +55,8 @@ export function trackedFiles(folder: string, names: readonly string[]): string[]
   }
 }
 
+export const isInRepository = (folder: string): boolean => repositoryOf(folder) !== undefined;
+
 /** Finds the nearest folder with `.git`, and the folder of its index. The index of a worktree is in another folder. */
 function repositoryOf(folder: string): { readonly top: string; readonly git: string } | undefined {
   for (let top = folder; ; top = path.dirname(top)) {

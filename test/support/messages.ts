@@ -413,6 +413,15 @@ export const samples: Samples = {
     { ...resource, ...spending, why: "So far: 400 USD. This order: at most 100 USD.", isOver: false, hasPrice: true },
     { ...resource, ...spending, why: "So far: 500 USD.", isOver: true, hasPrice: false },
   ],
+  "guard.month": [[], ["hosting_domain.acme"]].map((unknown) => ({
+    spent: "29500 USD",
+    more: "1000 USD",
+    limit: "30000 USD",
+    unknown,
+    source: "Counted: the history, and the invoices of this month's services.",
+    unit: "Amounts are in the API's own unit.",
+  })),
+  "guard.month/orders": [{ orders: 1, today: 20, limit: 20, source: "Counted: the history alone." }],
   "guard.spend/exceeded": [true, false].map((isCertain) => ({
     ...spending,
     isCertain,

@@ -50,7 +50,11 @@ export interface HistoryReading {
 }
 
 /** An order that counts toward a limit of the month. */
-export interface PastOrder extends Pick<HistoryOrder, "key" | "id"> {
+export interface PastOrder {
+  /** {@link HistoryOrder.key}, or the id. */
+  readonly key: string;
+  /** Provider and id of the service or domain: `default 1001`. Null while the result is unknown. */
+  readonly id: string | null;
   /** In milliseconds since the epoch. */
   readonly at: number;
   readonly currency: string | null;
@@ -61,9 +65,9 @@ export interface PastOrder extends Pick<HistoryOrder, "key" | "id"> {
 /** Returns the orders of entries. The invoice counts before the quote. */
 export const ordersIn = (entries: readonly HistoryEntry[]): PastOrder[] =>
   entries.flatMap(({ at, orders }) =>
-    orders.map(({ key, id, currency, quote, invoice }) => ({
+    orders.map(({ key, id, provider, currency, quote, invoice }) => ({
       key,
-      id,
+      id: id && `${provider} ${id}`,
       at: Date.parse(at),
       currency: invoice?.currency ?? currency,
       amount: invoice?.total ?? quote,

@@ -92,6 +92,10 @@ export class History {
     this.#sealing = sealing;
   }
 
+  get name(): string {
+    return this.#lines.name;
+  }
+
   /** @throws the error of the place; HostformError `state.key`. */
   async read(): Promise<HistoryReading> {
     const rows = (await this.#open()).map(({ row }) => row);
