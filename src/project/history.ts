@@ -151,13 +151,14 @@ export function entryOf({ plan, command, store, project }: Run, result: ApplyRes
 /** Appends an entry to the history of an open state. @returns a warning if this fails. */
 export async function remember(
   { source, host, redaction }: ProjectParts,
-  { history, proveLock }: Partial<Pick<OpenState, "history" | "proveLock">>,
+  open: Partial<Pick<OpenState, "history" | "proveLock">>,
   { effects, ...entry }: Remembered,
 ): Promise<readonly Diagnostic[]> {
+  const { history } = open;
   if (history === undefined) return [];
   const { env } = source;
   try {
-    await proveLock?.();
+    await open.proveLock?.();
     const { commit = null, author } = await headOf(host, source);
     const { GITHUB_RUN_ID: github, GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository } = env;
     const run = env.CI_JOB_URL ?? env.BUILD_URL ?? (github ? `${server}/${repository}/actions/runs/${github}` : null);
