@@ -2,8 +2,8 @@
 import { requireScale } from "../core/messages/index.ts";
 import { ifExplained, isOpen, type ResourceState } from "../core/model/index.ts";
 import { type ProviderFlags, withProvider } from "../project/providers.ts";
-import { invoiceSums, renderListing } from "../report/index.ts";
-import { runCollection, withoutRaw } from "./list.ts";
+import { invoiceSums, renderFields, renderListing } from "../report/index.ts";
+import { withoutRaw } from "./list.ts";
 import { type Action, printJson, type Switches } from "./terminal.ts";
 
 interface InvoiceFlags extends ProviderFlags, Switches<"unpaid" | "overdue"> {
@@ -14,11 +14,10 @@ interface InvoiceFlags extends ProviderFlags, Switches<"unpaid" | "overdue"> {
 
 /** Runs `hostform invoices [ID]`. Sends only GET requests. */
 export const runInvoices: Action<InvoiceFlags, [id?: string]> = async (terminal, project, flags, id) => {
-  if (id !== undefined) return runCollection("invoices")(terminal, project, flags, id);
   const { provider: alias = "default", unpaid, overdue, client: wanted, month = "" } = flags;
   return withProvider(project, alias, async ({ client, config: { moneyScale } }, signal) => {
     const call = { signal, onNoList: () => undefined };
-    const found = await client.invoices.list(call).all();
+    const found = id === undefined ? await client.invoices.list(call).all() : [await client.invoices.get(id, call)];
     const services = await client.services
       .list(call)
       .all()
@@ -40,7 +39,10 @@ export const runInvoices: Action<InvoiceFlags, [id?: string]> = async (terminal,
         const isUnpaid = isOpen(one) && (!overdue || (due !== "" && due < today));
         return (isUnpaid || !(unpaid || overdue)) && (one.client === wanted || !wanted) && due.startsWith(month);
       });
-    if (terminal.json) printJson(terminal, rows.map(withoutRaw));
+    const records = rows.map(withoutRaw);
+    const [one] = records;
+    if (terminal.json) printJson(terminal, records);
+    else if (id !== undefined && one !== undefined) terminal.out(renderFields(one, terminal.outLook));
     else {
       requireScale(moneyScale, "invoice", rows);
       terminal.out(renderListing("invoices", rows, { ...terminal.outLook, moneyScale: () => moneyScale }));

@@ -5,6 +5,7 @@ import { kinds } from "../core/kinds/index.ts";
 import { problem } from "../core/messages/index.ts";
 import {
   type ApplyResult,
+  type Desired,
   type Diagnostic,
   effectsOf,
   type HistoryDetails,
@@ -14,14 +15,27 @@ import {
   messageOf,
   ordersIn,
   type PastOrder,
+  type Plan,
   readMoment,
 } from "../core/model/index.ts";
 import { authorOf } from "../core/policy/index.ts";
 import { type OpenState, thisProcess } from "../core/record/index.ts";
 import { headOf } from "./base.ts";
-import type { Run } from "./plan.ts";
-import type { Provider } from "./providers.ts";
+import type { Interrupts } from "./interrupt.ts";
+import type { Provider, Providers } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
+
+/** Parts of a run that its history needs. */
+interface Acting {
+  readonly project: ProjectParts;
+  readonly command: string;
+  readonly plan: Plan;
+  readonly desired: Pick<Desired, "providers">;
+  readonly store: Pick<OpenState, "state" | "history">;
+  readonly providers: Providers;
+  readonly interrupts: Interrupts;
+  readonly limits: Limits;
+}
 
 /** Lifetime of a reservation, in milliseconds: longer than a month. */
 const KEPT_MS = 40 * 86_400_000;
@@ -42,7 +56,7 @@ function failureOf(place: string, error: unknown, severity: Diagnostic["severity
  * @param isApplied proves that the history can be written.
  */
 export async function budgetOf(
-  { plan, desired, store: { history }, providers, interrupts, limits, project }: Omit<Run, "policy" | "shown">,
+  { plan, desired, store: { history }, providers, interrupts, limits, project }: Omit<Acting, "command">,
   isApplied: boolean,
 ): Promise<{ readonly limits: Limits; readonly diagnostics: readonly Diagnostic[] }> {
   const orders = ordersOf(plan.changes, kinds);
@@ -63,10 +77,10 @@ export async function budgetOf(
   } catch (error) {
     return of(...failureOf(place, error, "error"));
   }
-  let source = "Counted: the history, and the invoices of this month's services.";
+  let source = "Sources: history and invoices.";
   for (const alias of new Set(orders.map(({ provider }) => provider))) {
     const found = await orderedIn(providers.get(alias), month);
-    if (typeof found === "string") source = `Counted: the history alone. ${found}.`;
+    if (typeof found === "string") source = `Source: the history alone. ${found}.`;
     else past.push(...found);
   }
   const keyOf: MonthBudget["keyOf"] = (order) => orderKey(place, order);
@@ -125,7 +139,7 @@ async function orderedIn({ alias, account }: Provider, since: number): Promise<P
 type Remembered = Omit<HistoryEntry, "at" | "commit" | "details"> & Pick<HistoryDetails, "effects">;
 
 /** Returns the entry of an apply. */
-export function entryOf({ plan, command, store, project }: Run, result: ApplyResult): Remembered {
+export function entryOf({ plan, command, store, project }: Acting, result: ApplyResult): Remembered {
   const outcomes = new Map(result.outcomes.map((outcome) => [outcome.address, outcome]));
   const effects = effectsOf(plan).flatMap(({ address, sentence }) => {
     const { result: end = "not-started" } = outcomes.get(address) ?? {};

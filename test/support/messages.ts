@@ -418,10 +418,10 @@ export const samples: Samples = {
     more: "1000 USD",
     limit: "30000 USD",
     unknown,
-    source: "Counted: the history, and the invoices of this month's services.",
+    source: "Sources: history and invoices.",
     unit: "Amounts are in the API's own unit.",
   })),
-  "guard.month/orders": [{ orders: 1, today: 20, limit: 20, source: "Counted: the history alone." }],
+  "guard.month/orders": [{ orders: 1, today: 20, limit: 20, source: "Source: the history alone." }],
   "guard.spend/exceeded": [true, false].map((isCertain) => ({
     ...spending,
     isCertain,

@@ -114,16 +114,16 @@ export const limits = {
       source,
       unit,
     }: Month & Words<"spent" | "more"> & { readonly unknown: readonly string[] }) => ({
-      summary: `The orders cost up to ${more}; this month's orders cost ${spent} so far, and max_spend_month allows ${limit}`,
-      detail: [...(unknown.length > 0 ? [`Unknown cost: ${some(unknown)}.`] : []), `${source} ${unit}`].join("\n"),
-      remedies: ["Check `hostform history`. Wait for the next month (UTC), or raise max_spend_month."],
+      summary: `${more} more this month; max_spend_month allows ${limit}, and ${spent} is spent so far`,
+      detail: [...(unknown.length > 0 ? [`Unknown cost: ${some(unknown)}.`] : []), source, unit].join("\n"),
+      remedies: ["Wait for the next month (UTC), or raise max_spend_month. The history lists the orders."],
     }),
   ),
   "guard.month/orders": error(
     ({ orders, today, limit, source }: Words<"source"> & Record<"orders" | "today" | "limit", number>) => ({
-      summary: `${counted(orders, "more order")}; today has ${counted(today, "order")} so far, and max_orders_day allows ${limit}`,
+      summary: `${counted(orders, "more order")}; max_orders_day allows ${limit}, and today has ${today} so far`,
       detail: source,
-      remedies: ["Check `hostform history`. Wait for the next day (UTC), or raise max_orders_day."],
+      remedies: ["Wait for the next day (UTC), or raise max_orders_day. The history lists the orders."],
     }),
   ),
   "apply.price": error(({ address, planned, now, unit }: Words<"address" | "planned" | "now" | "unit">) => ({
