@@ -48,6 +48,12 @@ describe("the chain", () => {
     expect(await history.read()).toEqual({ name: "memory", entries: [1, 2, 3].map(entry) });
   });
 
+  it("does not detect a removed end", async () => {
+    const { history, lines } = await written();
+    lines.pop();
+    expect((await history.read()).broken).toBeUndefined();
+  });
+
   const changed = (from: string, to: string) => (lines: string[]) => {
     lines[1] = lines[1]?.replace(from, to) ?? "";
   };
