@@ -220,8 +220,7 @@ export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
     // An amount in an unknown currency is no bound.
     const known = isCurrency(currency);
     const why = known ? unknown : "its currency is known only after apply";
-    const { address, type, provider, private: mark } = change;
-    const { generation = 1 } = mark;
+    const { address, type, provider, private: { generation = 1 } = {} } = change;
     return [{ address, type, provider, generation, currency, most: known ? most : null, unknown: why }];
   });
 }
