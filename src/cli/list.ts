@@ -101,7 +101,7 @@ function withLife<L extends Listing>({ lifeNote }: Provider, listing: L, row: Li
   return life === undefined ? row : { ...row, life };
 }
 
-function withoutRaw(record: object): object {
+export function withoutRaw(record: object): object {
   const { raw: _, ...rest } = record as { raw?: unknown };
   return rest;
 }

@@ -2,6 +2,7 @@ import { apply, PARALLELISM } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { type ApplyResult, changesRecord, heldIn, isError, isNoOp, isStopped, type Plan } from "../core/model/index.ts";
 import { dataReader } from "./data-reader.ts";
+import { entryOf, remember } from "./history.ts";
 import { marking } from "./identity.ts";
 import type { Run } from "./plan.ts";
 import { secretsOf } from "./secrets.ts";
@@ -21,10 +22,12 @@ interface ApplySettings {
  * of the project.
  */
 export async function carryOut(
-  { project, plan, desired, state, limits, policy, all, moves, data, store, providers, interrupts, ...run }: Run,
+  whole: Run,
   { wait = true, waitTimeout = 300_000, parallelism = PARALLELISM }: ApplySettings,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
+  const { project, plan, desired, state, limits, policy, all, moves, data, store, providers, interrupts, ...run } =
+    whole;
   const { source, host, redaction } = project;
   const { stop, abandon } = interrupts;
   policy.confirm(host.clock.now());
@@ -81,7 +84,8 @@ export async function carryOut(
   });
   const result = resultForStack(source, done);
   run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
-  return result;
+  const warnings = hasChanges(plan) ? await remember(project, store, entryOf(whole, result)) : [];
+  return { ...result, diagnostics: [...result.diagnostics, ...warnings] };
 }
 
 /** Returns true if an apply of the plan changes the account or the state. */

@@ -29,6 +29,7 @@ import {
   KEY_VARIABLES,
   type KeyCommand,
   type KeyVariables,
+  linesInFile,
   once,
   readOldKeys,
   readStateKey,
@@ -128,7 +129,8 @@ function httpBackend(
     return connectionPool(address, source.env, { timeoutMs: CONNECT_MS });
   };
   let pool: ReturnType<typeof openPool> | undefined;
-  return createHttpBackend({
+  const { HOSTFORM_HISTORY: history } = source.env;
+  const http = createHttpBackend({
     address,
     updateMethod: setting("update_method") ?? "POST",
     lock,
@@ -143,6 +145,7 @@ function httpBackend(
       return pool;
     },
   });
+  return history ? { ...http, history: linesInFile(path.resolve(source.cwd, history)) } : http;
 }
 
 /** Returns the state folder if only this user can write in it. In a shared folder a heartbeat proves nothing. */

@@ -9,11 +9,13 @@ import {
   type DesiredResource,
   equal,
   failWith,
+  ifExplained,
   isError,
   type Json,
   type State,
 } from "../core/model/index.ts";
 import type { DeclarationFiles } from "../fronts/yaml/index.ts";
+import { isInRepository } from "./git-tracked.ts";
 import { refuse } from "./messages.ts";
 import type { Project } from "./project.ts";
 import type { PlanRequest } from "./saved-plan.ts";
@@ -126,7 +128,20 @@ function repositoryOf(host: Host, source: ProjectSource, ref: string) {
     };
   }
 
-  return { commit, filesAt, refuseBase };
+  return { ask, commit, filesAt, refuseBase };
+}
+
+/** Returns the last commit of the project's repository and its author. Runs git only inside a repository. */
+export async function headOf(host: Host, source: ProjectSource): Promise<{ commit?: string; author?: string }> {
+  if (!isInRepository(source.dir)) return {};
+  const ask = (...args: readonly string[]) =>
+    repositoryOf(host, source, "HEAD")
+      .ask(...args)
+      .catch(ifExplained(() => undefined));
+  const commit = (await ask("rev-parse", "--verify", "--quiet", "HEAD"))?.trim();
+  if (commit === undefined) return {};
+  const author = /^author (.*>)/m.exec((await ask("cat-file", "commit", commit)) ?? "")?.[1];
+  return { commit, ...(author !== undefined && { author }) };
 }
 
 /** Reads the declaration at a commit. @throws HostformError `usage`; `trust.untrusted` for an untrusted project. */

@@ -13,10 +13,10 @@ export function trackedWarnings(state: string): Diagnostic[] {
     () => realPath(state),
     () => state,
   );
-  const { state: text, backup, journal } = filesOfState(at);
+  const { state: text, backup, journal, history } = filesOfState(at);
   const tracked = trackedFiles(
     path.dirname(at),
-    [text, backup, journal].map((file) => path.basename(file)),
+    [text, backup, journal, history].map((file) => path.basename(file)),
   );
   if (tracked.length === 0) return [];
   return [
@@ -54,6 +54,8 @@ export function trackedFiles(folder: string, names: readonly string[]): string[]
     return [];
   }
 }
+
+export const isInRepository = (folder: string): boolean => repositoryOf(folder) !== undefined;
 
 /** Finds the nearest folder with `.git`, and the folder of its index. The index of a worktree is in another folder. */
 function repositoryOf(folder: string): { readonly top: string; readonly git: string } | undefined {

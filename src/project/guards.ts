@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Limits } from "../core/engine/index.ts";
-import type { Guards } from "../core/model/index.ts";
+import type { capsOf, Guards } from "../core/model/index.ts";
 import type { Caps, GuardFlags } from "./library-types.ts";
 
 export type { Caps, GuardFlags };
@@ -45,16 +45,24 @@ export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended
 }
 
 /** Returns the stricter value of each limit and cap. */
-export function tightened(limits: Limits, { maxOrders, maxSpend = {}, maxRemovals }: Caps): Limits {
+export function tightened(limits: Limits, { maxRemovals, ...caps }: Caps & ReturnType<typeof capsOf>): Limits {
   const least = (cap: number, limit = Number.POSITIVE_INFINITY) => Math.min(cap, limit);
-  const spend = Object.entries(maxSpend).map(([currency, cap]) => [currency, least(cap, limits.maxSpend?.[currency])]);
+  const count = (name: "maxOrders" | "maxOrdersDay") =>
+    caps[name] === undefined ? {} : { [name]: least(caps[name], limits[name]) };
+  const amounts = (name: "maxSpend" | "maxSpendMonth") => {
+    const given = Object.entries(caps[name] ?? {});
+    const spend = given.map(([currency, cap]) => [currency, least(cap, limits[name]?.[currency])]);
+    return spend.length === 0 ? {} : { [name]: { ...limits[name], ...Object.fromEntries(spend) } };
+  };
   const removals = limits.allowRemovals
     ? { allowRemovals: false, maxRemovalsPercent: 100, maxRemovals }
     : { maxRemovals: maxRemovals && least(maxRemovals, limits.maxRemovals) };
   return {
     ...limits,
-    ...(maxOrders !== undefined && { maxOrders: least(maxOrders, limits.maxOrders) }),
-    ...(spend.length > 0 && { maxSpend: { ...limits.maxSpend, ...Object.fromEntries(spend) } }),
+    ...count("maxOrders"),
+    ...count("maxOrdersDay"),
+    ...amounts("maxSpend"),
+    ...amounts("maxSpendMonth"),
     ...(maxRemovals !== undefined && removals),
   };
 }

@@ -29,6 +29,7 @@ import { escapeLine, plural } from "../report/index.ts";
 import { type Base, changedSince, checkBase, readBase } from "./base.ts";
 import { dataReader } from "./data-reader.ts";
 import { type Caps, limitsOf, tightened } from "./guards.ts";
+import { budgetOf } from "./history.ts";
 import { type Identities, identitiesOf, placesOf, requireAccounts } from "./identity.ts";
 import { Interrupts } from "./interrupt.ts";
 import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
@@ -62,7 +63,7 @@ export interface RunOptions extends PlanRequest, RefreshOptions {
 }
 
 /** A plan with everything that its apply needs. */
-export interface Run {
+export interface Run extends Pick<RunOptions, "command"> {
   readonly project: Project;
   readonly plan: Plan;
   /** Declaration, limited to the targets. */
@@ -155,15 +156,16 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       now: host.clock.now(),
       isLater: isReading(options),
     });
+    const parts = { project, plan: judged, command: options.command, store, providers, interrupts };
+    const month = await budgetOf({ ...made, ...parts, limits: policy.limits(made.limits) }, !isReading(options));
     const { conditions } = judged;
     const attention = conditions && { conditions: conditionsForStack(source, conditions) };
     const verdicts = judged.diagnostics.slice(0, judged.diagnostics.length - made.plan.diagnostics.length);
-    const diagnostics = [...verdicts, ...found, ...compared, ...providers.takeWarnings()];
+    const diagnostics = [...verdicts, ...found, ...compared, ...month.diagnostics, ...providers.takeWarnings()];
     const { variables } = declared;
     const warned = { ...judged, ...(variables && { variables }), ...attention, diagnostics };
     interrupts.planned();
-    const limits = policy.limits(made.limits);
-    return await then({ ...made, limits, policy, project, plan: warned, store, providers, interrupts, shown });
+    return await then({ ...made, ...parts, limits: month.limits, policy, plan: warned, shown });
   } finally {
     try {
       const closing = store?.close().catch((error: unknown) => unlessShown(error, shown));

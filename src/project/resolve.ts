@@ -26,6 +26,7 @@ import {
   some,
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
+import { orderKey, remember } from "./history.ts";
 import { requireAccounts } from "./identity.ts";
 import { refuse } from "./messages.ts";
 import type { Project } from "./project.ts";
@@ -51,7 +52,8 @@ interface Undeclared {
 }
 
 /** A state with pending creations. */
-export type CreatesStore = Pick<OpenState, "state" | "put"> & { remove(address: string): Promise<void> };
+export type CreatesStore = Pick<OpenState, "state" | "put"> &
+  Partial<Pick<OpenState, "history">> & { remove(address: string): Promise<void> };
 
 /** Parts of a project that {@link resolveCreates} needs. */
 export interface Resolvable extends ProjectParts {
@@ -118,6 +120,7 @@ export async function resolveCreates(
             .use(one.provider)
             .then(({ account }) => reportOutcome(account, kindOf(one), one, false))
             .catch(ifExplained(() => {}));
+        await append(project, open, one);
         return { settled: "absent", address: one.address, ...undeclared };
       }
       if (how === undefined) {
@@ -135,10 +138,23 @@ export async function resolveCreates(
       if ("settled" in resolved) {
         const { account } = providers.get(one.provider);
         await reportOutcome(account, kindOf(one), one, true, project.state.owner(open.state.lineage));
+        await append(project, open, one, "id" in resolved ? resolved.id : undefined);
       }
       return resolved;
     }),
   );
+}
+
+/** Appends a decision to the history. @param id of the adopted object. Default: the request created nothing. */
+async function append(project: Resolvable, { history }: CreatesStore, one: PendingCreate, id?: string): Promise<void> {
+  const { address, provider, attributes, private: mark } = one;
+  const currency = String(attributes.currency ?? "unknown");
+  const key = orderKey(history?.name ?? "", { address, ...mark });
+  const isOrder = id !== undefined && kindOf(one).creation !== "listable";
+  const orders = isOrder ? [{ key, id, provider, currency, quote: null, invoice: null }] : [];
+  const effects = [{ address, text: id === undefined ? "The request created nothing." : `Adopted ${id}.` }];
+  const entry = { command: "resolve", plan: null, orders, requests: 0, errors: [], effects };
+  project.log.warn(await remember(project, { history }, entry));
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   errorOf,
   failWith,
   formatAddress,
+  type HistoryReading,
   ifExplained,
   type Plan,
   parseAddress,
@@ -270,6 +271,11 @@ export class ProjectState {
       if (warns) this.#warn(open);
       return open.state;
     });
+  }
+
+  /** Reads the history without a lock. Undefined if the backend has no place for a history. */
+  history(): Promise<HistoryReading | undefined> {
+    return whileOpen(this.store().open(READING), ({ history }) => history?.read());
   }
 
   /** Reads the resources at an address without a lock. @throws HostformError `plan.address` if none exists. */

@@ -14,6 +14,7 @@ export { type DiagnosticJson, diagnosticJson, renderDiagnostics } from "./diagno
 export { renderDoctor } from "./doctor.ts";
 export * from "./escape.ts";
 export { renderEvidence } from "./evidence-text.ts";
+export { invoiceSums, renderHistory } from "./history.ts";
 export * from "./listings.ts";
 export { moneyLines } from "./money.ts";
 export * from "./numbers.ts";

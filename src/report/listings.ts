@@ -19,6 +19,7 @@ export interface Listings {
     Amounts<"price">;
   readonly invoices: Identified &
     Texts<"invoice_number" | "status" | "currency" | "due_date" | "paid_at" | "order_id"> &
+    Partial<Texts<"domain" | "client">> &
     Amounts<"total">;
   readonly grants: Identified & Texts<"email" | "permission" | "expires_at">;
   readonly webhooks: Identified & Texts<"url"> & { readonly events: readonly string[] };
@@ -85,6 +86,8 @@ const COLUMNS: Columns = {
     ["DUE", "due_date"],
     ["PAID", "paid_at", SPARE],
     ["SERVICE", "order_id", WHOLE],
+    ["DOMAIN", ({ domain = null }) => shown(domain)],
+    ["CLIENT", "client", SPARE],
   ],
   grants: () => [
     ["ID", "id", WHOLE],
@@ -127,7 +130,7 @@ const COLUMNS: Columns = {
 const EMPTY: Readonly<Record<Listing, string>> = {
   plans: "The API offers no plans to this token.",
   services: "There are no services in this account.",
-  invoices: "There are no invoices in this account.",
+  invoices: "There are no such invoices in this account.",
   grants: "The service is not shared with anybody.",
   webhooks: "No webhooks are registered.",
   accounts: "There are no client accounts.",

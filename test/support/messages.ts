@@ -413,6 +413,15 @@ export const samples: Samples = {
     { ...resource, ...spending, why: "So far: 400 USD. This order: at most 100 USD.", isOver: false, hasPrice: true },
     { ...resource, ...spending, why: "So far: 500 USD.", isOver: true, hasPrice: false },
   ],
+  "guard.month": [[], ["hosting_domain.acme"]].map((unknown) => ({
+    spent: "29500 USD",
+    more: "1000 USD",
+    limit: "30000 USD",
+    unknown,
+    source: "Sources: history and invoices.",
+    unit: "Amounts are in the API's own unit.",
+  })),
+  "guard.month/orders": [{ orders: 1, today: 20, limit: 20, source: "Source: the history alone." }],
   "guard.spend/exceeded": [true, false].map((isCertain) => ({
     ...spending,
     isCertain,

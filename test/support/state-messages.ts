@@ -19,6 +19,17 @@ const server = { place: "https://git.example/state/acme", reason: "connection re
 const exchange = "POST https://git.example/state/acme answered 403: Forbidden.";
 
 export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof locks> = {
+  "state.history": (["error", "warning"] as const).map((severity) => ({
+    place: "hosting.tfstate.history",
+    reason: "EACCES: permission denied",
+    severity,
+  })),
+  "state.history/place": [{}],
+  "state.history/broken": (["error", "warning"] as const).map((severity) => ({
+    place: "hosting.tfstate.history",
+    line: 3,
+    severity,
+  })),
   "state.unreadable/file": [file],
   "state.unreadable/folder": [file],
   "state.unreadable/empty": [{ source }],

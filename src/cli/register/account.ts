@@ -1,9 +1,15 @@
+import { InvalidArgumentError } from "commander";
 import type { CliCommand } from "../command.ts";
 import type { CollectionName } from "../list.ts";
 import { given, POLICY_OPTION, type Registration, TOKEN_ENV, variableName } from "../options.ts";
 import { registerWebhooks } from "./webhooks.ts";
 
 const GROUP = "Account (read-only):";
+
+function month(text: string): string {
+  if (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text)) return text;
+  throw new InvalidArgumentError("Expected a month such as 2026-12.");
+}
 
 /** Registers the commands that only read the account. They print tables, or arrays of records with `--json`. */
 export function registerAccount(registration: Registration): void {
@@ -25,9 +31,18 @@ export function registerAccount(registration: Registration): void {
   collection("services", "list services, or show one")
     .argument("[id]", "show this one, with every field")
     .examples(["hostform services 1001", "one service, with every field"]);
-  collection("invoices", "list invoices, or show one")
+  reading("invoices", "list invoices with their sum, or show one")
     .argument("[id]", "show this one, with every field")
-    .examples(["hostform invoices --json", "an array of records"]);
+    .option("--unpaid", "only invoices that must be paid")
+    .option("--overdue", "only unpaid invoices whose due date has passed")
+    .option("--client <name>", "only invoices of this client, as the state has it", given)
+    .option("--month <yyyy-mm>", "only invoices that are due in this month", month)
+    .action(action(() => import("../invoices.ts"), "runInvoices"))
+    .examples(
+      ["hostform invoices --overdue", "what is late, and for which domain"],
+      ["hostform invoices --client acme --month 2026-12", "to bill a client"],
+      ["hostform invoices --json", "an array of records"],
+    );
   reading("grants", "list who has access to a service")
     .argument("<service>", "its id, its domain, or its address, such as hosting_service.acme-www")
     .action(action(() => import("../list.ts"), "runGrants"))

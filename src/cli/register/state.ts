@@ -1,7 +1,15 @@
+import { InvalidArgumentError, Option } from "commander";
+import { readMoment } from "../../core/model/index.ts";
 import { collect, given, type Registration } from "../options.ts";
 
 const GROUP = "State:";
 const PARTS = "Commands:";
+
+function day(text: string): number {
+  const moment = readMoment(text);
+  if (moment.form === "day") return moment.at;
+  throw new InvalidArgumentError("Expected a day such as 2026-01-01.");
+}
 
 /** Registers `output`, `state` and `force-unlock`, which read and repair the state. */
 export function registerState({ command, action }: Registration): void {
@@ -54,6 +62,15 @@ export function registerState({ command, action }: Registration): void {
   command("rotate-key", "encrypt the state with a new key", PARTS, state)
     .action(action(() => import("../state.ts"), "runStateRotateKey"))
     .examples(["HOSTFORM_STATE_NEW_PASSPHRASE=… hostform state rotate-key", "the old one stays where it is"]);
+  const history = command("history", "show what each run did, its orders and their invoices", GROUP)
+    .helpCommand(false)
+    .argument("[address]", "only runs that affected this resource")
+    .action(action(() => import("../history.ts"), "runHistory"))
+    .examples(["hostform history hosting_service.acme-www", "every run that affected the service"]);
+  command("prune", "remove people, effects and CI runs from old entries; orders and sums stay", PARTS, history)
+    .addOption(new Option("--before <date>", "entries before this day (UTC)").argParser(day).makeOptionMandatory())
+    .action(action(() => import("../history.ts"), "runHistoryPrune"))
+    .examples(["hostform history prune --before 2026-01-01", "for example once a year"]);
   command("force-unlock", "release the lock of the state if its holder is stuck", GROUP)
     .argument("[lock-id]", "release only this lock; required if the backend does not show who holds it")
     .option("--yes", "release it without asking")

@@ -10,6 +10,7 @@ import {
   formatAmount,
   type Guards,
   isCurrency,
+  type PastOrder,
   type Plan,
   type ProviderConfig,
   type ResourceState,
@@ -171,7 +172,30 @@ export interface Limits extends Guards {
   readonly allowUnknownPrices?: boolean;
   /** True if nobody reviews the plan before it is applied. */
   readonly unattended?: boolean;
+  /** Orders of this month. Undefined without a limit of the month or the day. */
+  readonly budget?: MonthBudget;
 }
+
+/** Orders of this month over all runs. */
+export interface MonthBudget {
+  /** Orders of the history and of the account. */
+  readonly past: readonly PastOrder[];
+  /** Sentence about the sources of the sum. */
+  readonly source: string;
+  /** Beginning of the day (UTC), in milliseconds since the epoch. */
+  readonly day: number;
+  /** Returns the name of an order, equal for each attempt. */
+  keyOf(this: void, order: Pick<Order, "address" | "generation">): string;
+  /**
+   * Reserves an order. No other process on this machine with the same token reserves meanwhile.
+   * @param check receives the orders of this month with all reservations, and throws to prevent the order.
+   * @returns the function that replaces the reserved amount after the response, or removes the reservation.
+   */
+  reserve(order: Order, check: (past: readonly PastOrder[]) => void): Promise<(end: Ordered | undefined) => void>;
+}
+
+/** Order as the response shows it. Null if missing. */
+export type Ordered = Pick<PastOrder, "id" | "amount" | "currency">;
 
 /** A paid create request: a service or domain that is ordered, ordered again, or resent after a lost response. */
 export interface Order {
@@ -179,6 +203,7 @@ export interface Order {
   readonly type: string;
   readonly provider: string;
   readonly currency: string;
+  readonly generation: number;
   /** Upper bound of the invoice. Null if unknown. */
   readonly most: number | null;
   /** Reason why an amount is unknown. */
@@ -195,16 +220,17 @@ export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
     // An amount in an unknown currency is no bound.
     const known = isCurrency(currency);
     const why = known ? unknown : "its currency is known only after apply";
-    const { address, type, provider } = change;
-    return [{ address, type, provider, currency, most: known ? most : null, unknown: why }];
+    const { address, type, provider, private: { generation = 1 } = {} } = change;
+    return [{ address, type, provider, generation, currency, most: known ? most : null, unknown: why }];
   });
 }
 
 /**
- * Returns true if orders must run one by one because of a spending limit. An invoice may exceed the listed price (§2: subtotal
+ * Returns true if orders must run one by one because of a limit. An invoice may exceed the listed price (§2: subtotal
  * and total) or use another currency. The next order must know this.
  */
-export const ordersInTurn = ({ maxSpend = {} }: Limits): boolean => Object.keys(maxSpend).length > 0;
+export const ordersInTurn = ({ maxSpend = {}, budget }: Limits): boolean =>
+  budget !== undefined || Object.keys(maxSpend).length > 0;
 
 /** Returns true if an amount is, or may be, in a currency. Null and words outside of §2 may mean any currency. */
 export const mayBeIn = (word: string | null, currency: string) =>

@@ -5,14 +5,17 @@ import { problem, raise } from "../messages/index.ts";
 import {
   type Change,
   type Diagnostic,
+  failWith,
   fractionIn,
   isObject,
+  type PastOrder,
   type Plan,
   type ProviderConfig,
   type Quote,
   some,
 } from "../model/index.ts";
 import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersInTurn, ordersOf } from "./guards.ts";
+import { checkMonth } from "./month.ts";
 
 /** An order within the limits. If neither method is called, the order counts as its planned cost. */
 interface AdmittedOrder {
@@ -29,6 +32,7 @@ interface AdmittedOrder {
 export class OrderGate {
   readonly #orders: ReadonlyMap<string, Order>;
   readonly #isInTurn: boolean;
+  readonly #limits: Limits;
   readonly #spending: Spending;
   readonly #amounts: Amounts;
   /** Providers whose list of hosting plans was read again. */
@@ -37,6 +41,7 @@ export class OrderGate {
   constructor(plan: Plan, limits: Limits, kinds: Kinds, providers: ReadonlyMap<string, ProviderConfig>) {
     const orders = ordersOf(plan.changes, kinds);
     this.#orders = new Map(orders.map((order) => [order.address, order]));
+    this.#limits = limits;
     this.#isInTurn = ordersInTurn(limits);
     this.#amounts = amountsOf(orders, providers);
     this.#spending = new Spending(limits, this.#amounts);
@@ -63,11 +68,29 @@ export class OrderGate {
     if (order === undefined) return undefined;
     await this.#confirmPrice(kind, change, account);
     const { invoiced, withdrawn } = this.#spending.admit(order);
+    const settle = await this.#reserve(order).catch((error: unknown) => {
+      withdrawn();
+      throw error;
+    });
     const answered = (answer: unknown) => {
       const { total, currency } = invoiceIn(answer, account.settings.moneyScale);
       invoiced(total, currency);
+      const id = isObject(answer) && typeof answer.id === "string" ? answer.id : null;
+      settle?.({ id, amount: total, currency });
     };
-    return { answered, withdrawn };
+    return {
+      answered,
+      withdrawn: () => {
+        withdrawn();
+        settle?.(undefined);
+      },
+    };
+  }
+
+  /** Counts an order toward the limits over all runs. @throws HostformError `guard.month`. */
+  async #reserve(order: Order) {
+    const check = (past: readonly PastOrder[]) => failWith(checkMonth([order], this.#limits, past, this.#amounts));
+    return this.#limits.budget?.reserve(order, check);
   }
 
   /** Compares the price with the plan. The price list is read again once per provider before its first order. */

@@ -13,6 +13,9 @@ const sourceOf = ({ rule, file }: Said) =>
 /** A limit in words, `450 USD (4.50)`, and a sentence about its unit. */
 type Limit = Words<"limit" | "unit">;
 
+/** `source`: a sentence about the sources of the sum. */
+type Month = Limit & Words<"source">;
+
 /** Orders of a plan, and the limit of their currency. */
 export interface Spending extends Limit, Words<"currency"> {
   readonly isOver: boolean;
@@ -100,6 +103,27 @@ export const limits = {
       remedies: [
         "Check the invoices. They can exceed the listed prices, for example by tax. Raise max_spend by this difference.",
       ],
+    }),
+  ),
+  "guard.month": error(
+    ({
+      spent,
+      more,
+      limit,
+      unknown,
+      source,
+      unit,
+    }: Month & Words<"spent" | "more"> & { readonly unknown: readonly string[] }) => ({
+      summary: `${more} more this month; max_spend_month allows ${limit}, and ${spent} is spent so far`,
+      detail: [...(unknown.length > 0 ? [`Unknown cost: ${some(unknown)}.`] : []), source, unit].join("\n"),
+      remedies: ["Wait for the next month (UTC), or raise max_spend_month. The history lists the orders."],
+    }),
+  ),
+  "guard.month/orders": error(
+    ({ orders, today, limit, source }: Words<"source"> & Record<"orders" | "today" | "limit", number>) => ({
+      summary: `${counted(orders, "more order")}; max_orders_day allows ${limit}, and today has ${today} so far`,
+      detail: source,
+      remedies: ["Wait for the next day (UTC), or raise max_orders_day. The history lists the orders."],
     }),
   ),
   "apply.price": error(({ address, planned, now, unit }: Words<"address" | "planned" | "now" | "unit">) => ({

@@ -1,6 +1,6 @@
 /** Messages about the text of a state, its key, its journal, and writes to them. */
 import type { Remedy } from "../model/index.ts";
-import { type Catalogue, error, failure, type Words, warning } from "./message.ts";
+import { type Catalogue, either, error, failure, type Words, warning } from "./message.ts";
 
 const RESTORE = "Restore it from version control or a backup.";
 const WRITER = "Use the program version that wrote it, or a later one.";
@@ -22,6 +22,21 @@ const unreadable = (is: string, detail: string, ...remedies: readonly Remedy[]) 
   error(({ source }: Source) => ({ summary: `The state in ${source} ${is}`, detail, remedies }));
 
 export const states = {
+  "state.history": either(({ place, reason }: Failure) => ({
+    summary: "The history cannot be read or written",
+    detail: `${place}: ${reason}.`,
+    remedies: ["Fix the cause. With max_spend_month or max_orders_day, no order is sent until then."],
+  })),
+  "state.history/place": error(() => ({
+    summary: "The backend http keeps no history",
+    detail: "max_spend_month and max_orders_day need a history.",
+    remedies: ["Set HOSTFORM_HISTORY to a file that all runs share."],
+  })),
+  "state.history/broken": either(({ place, line }: Words<"place"> & { readonly line: number }) => ({
+    summary: `The history was changed: line ${line} does not continue the line before it`,
+    detail: `${place}.`,
+    remedies: ["Restore the history from a backup. If it is lost, move it away; the next run begins a new history."],
+  })),
   "state.unreadable/file": failure(
     "The state file cannot be read",
     "Check that it is a regular file with read permission.",

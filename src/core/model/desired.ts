@@ -94,6 +94,10 @@ export interface Guards {
   readonly maxOrders?: number;
   /** Maximum cost of one run's orders by currency, in the API's own unit. */
   readonly maxSpend?: Readonly<Record<string, number>>;
+  /** Maximum cost of the orders of one calendar month (UTC), over all runs, by currency. */
+  readonly maxSpendMonth?: Readonly<Record<string, number>>;
+  /** Maximum number of orders of one day (UTC), over all runs. */
+  readonly maxOrdersDay?: number;
   /** Maximum number of resources that one run may remove. */
   readonly maxRemovals?: number;
   /** Maximum share of the state's resources that one run may remove, in percent. */

@@ -11,6 +11,7 @@ export * from "./desired.ts";
 export * from "./doctor.ts";
 export * from "./effect.ts";
 export * from "./errors.ts";
+export * from "./history-entry.ts";
 export * from "./holding.ts";
 export * from "./look-alike.ts";
 export * from "./moment.ts";

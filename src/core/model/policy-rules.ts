@@ -28,6 +28,8 @@ export interface Scope {
 export interface PolicyRules {
   readonly max_orders?: number | undefined;
   readonly max_spend?: Readonly<Record<string, number>> | undefined;
+  readonly max_spend_month?: Readonly<Record<string, number>> | undefined;
+  readonly max_orders_day?: number | undefined;
   readonly max_removals?: number | undefined;
   readonly webhook_hosts?: readonly string[] | undefined;
   readonly grantee_domains?: readonly string[] | undefined;
@@ -87,6 +89,9 @@ const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
         sentence: `The price of ${address} is not known, and at most ${most} ${currency} are allowed`,
       }));
     }),
+  // The run adds these to its guards, because a plan shows only its own orders.
+  max_spend_month: () => [],
+  max_orders_day: () => [],
   webhook_hosts: (allowed, { changes }) =>
     changes.flatMap(({ address, receiver }) =>
       outside(receiver, allowed, address, "sends events to", "a host that is known only after apply"),
@@ -183,13 +188,20 @@ export function capsOf(policies: readonly Pick<Policy, "rules">[]) {
     const given = values.filter((value) => value !== undefined);
     return given.length === 0 ? undefined : Math.min(...given);
   };
-  const currencies = new Set(policies.flatMap(({ rules }) => Object.keys(rules.max_spend ?? {})));
-  const spend = [...currencies].map((one) => [one, least(policies.map(({ rules }) => rules.max_spend?.[one]))]);
-  const maxOrders = least(policies.map(({ rules }) => rules.max_orders));
-  return {
-    ...(maxOrders !== undefined && { maxOrders }),
-    ...(spend.length > 0 && { maxSpend: Object.fromEntries(spend) as Readonly<Record<string, number>> }),
+  const count = (rule: "max_orders" | "max_orders_day") => least(policies.map(({ rules }) => rules[rule]));
+  const amounts = (rule: "max_spend" | "max_spend_month") => {
+    const currencies = new Set(policies.flatMap(({ rules }) => Object.keys(rules[rule] ?? {})));
+    const spend = [...currencies].map((one) => [one, least(policies.map(({ rules }) => rules[rule]?.[one]))]);
+    return spend.length === 0 ? undefined : (Object.fromEntries(spend) as Readonly<Record<string, number>>);
   };
+  const caps = {
+    maxOrders: count("max_orders"),
+    maxSpend: amounts("max_spend"),
+    maxSpendMonth: amounts("max_spend_month"),
+    maxOrdersDay: count("max_orders_day"),
+  };
+  type Given = { readonly [Cap in keyof typeof caps]?: NonNullable<(typeof caps)[Cap]> };
+  return Object.fromEntries(Object.entries(caps).filter(([, cap]) => cap !== undefined)) as Given;
 }
 
 function tooMany(

@@ -3,6 +3,9 @@ import { attempt, CONDITION_NAMES, CURRENCIES, EFFECT_KINDS, WEEKDAYS } from "..
 
 const number = (of: string) => z.int(`expected a whole number of ${of}`).min(0, "at least 0");
 
+const amounts = () =>
+  z.strictObject(Object.fromEntries(CURRENCIES.map((currency) => [currency, number("units").optional()]))).optional();
+
 /** Returns a list type. An empty list allows nothing. */
 const list = <Item extends z.ZodType>(item: Item, what: string) => z.array(item, `expected a list of ${what}`);
 
@@ -64,10 +67,9 @@ const scopes = z
 export const policySchema = z
   .strictObject({
     max_orders: number("orders").optional().describe("Maximum number of orders in one run."),
-    max_spend: z
-      .strictObject(Object.fromEntries(CURRENCIES.map((currency) => [currency, number("units").optional()])))
-      .optional()
-      .describe("Maximum spending of one run, by currency, in the unit of the API."),
+    max_spend: amounts().describe("Maximum spending of one run, by currency, in the unit of the API."),
+    max_spend_month: amounts().describe("Maximum spending of one calendar month (UTC), over all runs, by currency."),
+    max_orders_day: number("orders").optional().describe("Maximum number of orders of one day (UTC), over all runs."),
     max_removals: number("removals").optional().describe("Maximum number of resources that one run may remove."),
     webhook_hosts: domains().optional().describe("Hosts that may receive events."),
     grantee_domains: domains().optional().describe("E-mail domains of the people who may get access."),

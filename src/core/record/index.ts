@@ -15,6 +15,7 @@
  * process may hold the lock.
  */
 export { bytesOf, Encryption, type Seal } from "./encryption.ts";
+export { History, linesInFile } from "./history.ts";
 export {
   createStateFileLock,
   type HeldLock,

@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../model/index.ts";
+import type { HistoryLines } from "./history.ts";
 import { type Journal, readJournal, refuseForeign, relationOf } from "./journal-reading.ts";
 import type { StateLock } from "./lock.ts";
 import { touchedBy, withChanges } from "./revise.ts";
@@ -17,6 +18,8 @@ export interface StateBackend {
    * an earlier run is still read.
    */
   readonly whole?: boolean;
+  /** Lines of the history. Undefined if the backend has no place for a history. */
+  readonly history?: HistoryLines;
   /** Encryption of the journal if the state is encrypted. `text` holds the state in clear text. */
   readonly sealing?: Pick<SealedText, "current" | "from" | "checkClear">;
 }

@@ -6,6 +6,7 @@ import {
   type ResourceState,
   type State,
 } from "../model/index.ts";
+import type { History } from "./history.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened } from "./opening.ts";
 import type { Recorder } from "./recorder.ts";
@@ -47,6 +48,8 @@ export class StateSession {
   readonly recovered: readonly string[];
   /** Warnings about the storage of the state. */
   readonly warnings: readonly Diagnostic[];
+  /** History of the state. Undefined if the backend has no place for a history. */
+  readonly history: History | undefined;
   readonly #name: string;
   readonly #writing: Writing | undefined;
   readonly #onResource: (resource: ResourceState) => void;
@@ -66,7 +69,7 @@ export class StateSession {
    * @param onResource receives each resource of the state, and each new resource before its write.
    */
   constructor(
-    { durable, recovered, warnings }: Opened,
+    { durable, recovered, warnings, history }: Opened & { readonly history?: History | undefined },
     name: string,
     writing: Writing | undefined,
     onResource: (resource: ResourceState) => void,
@@ -74,6 +77,7 @@ export class StateSession {
     this.#revision = new Revision(durable);
     this.recovered = recovered;
     this.warnings = warnings;
+    this.history = history;
     this.#name = name;
     this.#writing = writing;
     this.#onResource = onResource;

@@ -40,10 +40,17 @@ export interface StateText {
 /** Converts a text. @param place name of the state or of a copy. */
 export type Change = (text: string, place: string) => Promise<string>;
 
-/** Returns the paths of a state: text, backup, journal, lock, and notice of the lock holder. */
+/** Returns the paths of a state: text, backup, journal, history, lock, and notice of the lock holder. */
 export function filesOfState(state: string) {
   const lock = join(dirname(state), `.${basename(state)}.lock`);
-  return { state, backup: `${state}.backup`, journal: `${state}.journal`, lock, notice: `${lock}.info` };
+  return {
+    state,
+    backup: `${state}.backup`,
+    journal: `${state}.journal`,
+    history: `${state}.history`,
+    lock,
+    notice: `${lock}.info`,
+  };
 }
 
 /**

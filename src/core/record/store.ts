@@ -13,6 +13,7 @@ import {
   systemClock,
 } from "../model/index.ts";
 import { Encryption } from "./encryption.ts";
+import { History, linesInFile } from "./history.ts";
 import { refuseForeign, relationOf } from "./journal-reading.ts";
 import {
   type Contender,
@@ -28,7 +29,7 @@ import { type Resealed, type Resealing, reseal } from "./reseal.ts";
 import { type Acceptance, SealedText, unsealed } from "./sealed-text.ts";
 import { type OpenState, StateSession } from "./session.ts";
 import { decodeState, encodeState, type StateDocument } from "./state-document.ts";
-import { JournalFile, reasonOf, refuseWrite, StateFile } from "./state-file.ts";
+import { filesOfState, JournalFile, reasonOf, refuseWrite, StateFile } from "./state-file.ts";
 
 export interface StateStore {
   /**
@@ -119,7 +120,7 @@ export function createStateStore(
         const more = await check(opened.durable.state, request.command);
         const warnings = [...at.text.warnings, ...opened.warnings, ...more];
         const writing = lock && { lock, recorder: new Recorder(at, opened, lock, uuid) };
-        return new StateSession({ ...opened, warnings }, at.text.name, writing, onResource);
+        return new StateSession({ ...opened, warnings, history: historyOf(at) }, at.text.name, writing, onResource);
       } catch (error) {
         await lock?.release();
         throw error;
@@ -143,6 +144,8 @@ export function createStateStore(
         await settleJournal(at, opened, lock, uuid);
         const { state } = opened.durable;
         const resealed = await reseal(at.text.stored, encryption, wanted, () => lock.verify());
+        const { encryption: next } = wanted.to === "key" ? wanted : { encryption };
+        await historyOf(at)?.convert(wanted.to === "clear" ? undefined : await next.recent());
         return { found: state.lineage !== "", ...resealed, state };
       });
     },
@@ -159,6 +162,8 @@ function sealBackend(backend: StateBackend, encryption: Encryption, accept?: Acc
   const text = new SealedText(backend.text, encryption, accept);
   return { ...backend, text, sealing: text };
 }
+
+const historyOf = ({ history, text }: ReturnType<typeof sealBackend>) => history && new History(history, text);
 
 /** Runs work under the lock, then confirms the write at the backend. */
 async function whileLocked<T>(
@@ -186,7 +191,8 @@ export async function createFileBackend(options: FileBackendOptions): Promise<St
     .catch((error: unknown) => raise("state.unreadable/folder", { place: options.path, reason: reasonOf(error) }));
   const text = new StateFile(path, disk, uuid);
   const journal = new JournalFile(text, disk);
-  return { text, journal, whole, lock: lock(path, { clock, uuid, contender }) };
+  const history = linesInFile(filesOfState(path).history, disk);
+  return { text, journal, history, whole, lock: lock(path, { clock, uuid, contender }) };
 }
 
 /** Returns the identity of this process, for the lock of the state. */

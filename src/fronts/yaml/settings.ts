@@ -84,18 +84,24 @@ const wholeNumber = (of: string) => z.int(`expected a whole number of ${of}`).mi
 const amount = () =>
   z.int("expected a whole number, in the unit of the API (`hostform plans` shows amounts in it)").min(0, "at least 0");
 
-/** Schema of the section `guards`. The schema for editors is generated from this schema. */
-export const guardSettings = z.strictObject({
-  max_orders: wholeNumber("orders").optional().describe("Most services and domains that one run may order."),
-  max_spend: z
+const amounts = () =>
+  z
     .strictObject(
       Object.fromEntries(CURRENCIES.map((currency) => [currency, amount().optional()])),
       "expected amounts by currency, such as {USD: 20000}",
     )
-    .optional()
-    .describe(
-      "Most that one run may spend, by currency, in the unit of the API. A currency that is not listed has no limit.",
-    ),
+    .optional();
+
+/** Schema of the section `guards`. The schema for editors is generated from this schema. */
+export const guardSettings = z.strictObject({
+  max_orders: wholeNumber("orders").optional().describe("Most services and domains that one run may order."),
+  max_spend: amounts().describe(
+    "Most that one run may spend, by currency, in the unit of the API. A currency that is not listed has no limit.",
+  ),
+  max_spend_month: amounts().describe(
+    "Most that the orders of a calendar month (UTC) may cost, over all runs, by currency, in the unit of the API.",
+  ),
+  max_orders_day: wholeNumber("orders").optional().describe("Most orders of one day (UTC), over all runs."),
   max_removals: wholeNumber("resources").optional().describe("Most resources that one run may remove."),
   max_removals_percent: z
     .number("expected a percentage from 0 to 100")
@@ -109,6 +115,8 @@ export const guardSettings = z.strictObject({
 const GUARD_NAMES = {
   max_orders: "maxOrders",
   max_spend: "maxSpend",
+  max_spend_month: "maxSpendMonth",
+  max_orders_day: "maxOrdersDay",
   max_removals: "maxRemovals",
   max_removals_percent: "maxRemovalsPercent",
 } as const satisfies Record<keyof typeof guardSettings.shape, keyof Guards>;
@@ -142,7 +150,8 @@ export function readGuards(section: Entry, diags: DiagnosticCollector): Guards {
 /** Returns true if the section is empty, or contains only empty limits (`max_spend: {}`). */
 function limitsNothing(tree: Entry["value"]): boolean {
   if (tree.form === "leaf") return isNull(tree);
-  const isEmpty = ({ key, value }: Entry) => key === "max_spend" && value.form !== "list" && limitsNothing(value);
+  const isEmpty = ({ key, value }: Entry) =>
+    key.startsWith("max_spend") && value.form !== "list" && limitsNothing(value);
   return tree.form === "map" && [...tree.entries.values()].every(isEmpty);
 }
 
@@ -152,7 +161,7 @@ const limitOf = ({ key, keySpan, value }: Entry, diags: DiagnosticCollector): Js
 /** Checks one limit. Reports each error at its location. */
 function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
   const { key, value: tree } = entry;
-  if (key !== "max_spend" || tree.form !== "map")
+  if (!key.startsWith("max_spend") || tree.form !== "map")
     return checkedSetting(guardSettings, entry, limitOf(entry, diags), diags) !== undefined;
   const isKnown = (currency: string) => CURRENCIES.some((known) => known === currency);
   const strange = [...tree.entries.values()].filter((currency) => !isKnown(currency.key));

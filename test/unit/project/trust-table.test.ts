@@ -45,7 +45,7 @@ const YAML = answers({
     project provider notify x-* moved removed import required_version state
     variables.*: type default description
     providers.*: requests_per_minute status_words.* idempotency_key_retention list_lag
-    guards: max_orders max_spend.GEL max_spend.USD max_spend.EUR max_removals max_removals_percent
+    guards: max_orders max_spend.GEL max_spend.USD max_spend.EUR max_spend_month.GEL max_spend_month.USD max_spend_month.EUR max_orders_day max_removals max_removals_percent
     outputs.*: value description sensitive
     client_accounts.*: name company_name company_number vat_number currency deletion_policy provider client depends_on import template with replace
     defaults.client_accounts: name company_name company_number vat_number currency deletion_policy provider client depends_on

@@ -1,4 +1,5 @@
 import { raise } from "../../messages/index.ts";
+import type { HistoryLines } from "../history.ts";
 import type { StateBackend } from "../opening.ts";
 import type { Verify } from "../state-file.ts";
 import { type Database, interruptibly, type Row, refuseQuery, refuseUnheld } from "./pg-connection.ts";
@@ -33,15 +34,16 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
       return typeof row?.data === "string" && row.data !== "" ? row.data : undefined;
     });
 
-  const read = async () => {
-    if (lock.database !== undefined) return readIn(lock.database);
+  const connected = async <T>(work: (database: Database) => Promise<T>) => {
+    if (lock.database !== undefined) return work(lock.database);
     const own = await connect(applicationName(contender, "read"), signal);
     try {
-      return await readIn(own);
+      return await work(own);
     } finally {
       await own.end();
     }
   };
+  const read = () => connected(readIn);
 
   const refuse = async (database: Database): Promise<never> => {
     const [row] = await database.query(`SELECT ${heldHere("$1")} AS held`, [lock.key]);
@@ -98,5 +100,48 @@ export function createPgBackend(options: PgBackendOptions): StateBackend {
     }
   };
 
-  return { text: { name, read, write, keep: async (text) => options.keep?.(text) }, lock };
+  const history = historyIn(options, name, connected, () => lock.key);
+  return { text: { name, read, write, keep: async (text) => options.keep?.(text) }, lock, history };
+}
+
+/** Lines in a table beside the states, one row for each entry. Only the session with the lock writes. */
+function historyIn(
+  { schema, table, workspace }: PgBackendOptions,
+  name: string,
+  connected: <T>(work: (database: Database) => Promise<T>) => Promise<T>,
+  key: () => string | undefined,
+): HistoryLines {
+  const rows = statesIn({ schema, table: `${table}_history` });
+  const prove = async (database: Database) => {
+    await database.query(
+      `CREATE TABLE IF NOT EXISTS ${rows} (id bigserial PRIMARY KEY, name text NOT NULL, data text NOT NULL)`,
+    );
+    const [row] = await database.query(`SELECT ${heldHere("$1")} AS held`, [key()]);
+    if (row?.held !== true) refuseUnheld(name);
+  };
+  /** @param before another statement of the same transaction. */
+  const write = (lines: readonly string[], before = "") =>
+    connected(async (database) => {
+      await prove(database);
+      await database.query(
+        `${before} INSERT INTO ${rows} (name, data)
+         SELECT $1, line FROM unnest($2::text[]) WITH ORDINALITY AS given (line, nth) ORDER BY nth`,
+        [workspace, lines],
+      );
+    });
+  return {
+    name: `history of ${name}`,
+    read: () =>
+      connected(async (database) => {
+        const select = `SELECT data FROM ${rows} WHERE name = $1 ORDER BY id`;
+        const found = await database.query(select, [workspace]).catch((error: unknown): readonly Row[] => {
+          if (isAbsent(error)) return [];
+          throw error;
+        });
+        return found.map(({ data }) => String(data));
+      }),
+    append: (line) => write([line]),
+    replace: (lines) => write(lines, `WITH gone AS (DELETE FROM ${rows} WHERE name = $1)`),
+    prove: () => connected(prove),
+  };
 }

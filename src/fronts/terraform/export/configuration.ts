@@ -131,11 +131,16 @@ function removedWarnings({ removed = [] }: Desired): Diagnostic[] {
 
 function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
   if (guards === undefined) return undefined;
-  const { ranges = {}, maxOrders, maxSpend, maxRemovals, maxRemovalsPercent } = guards;
-  const spend = Object.entries(maxSpend ?? {}).map(([currency, amount]) => `${currency} ${amount}`);
+  const { ranges = {}, maxOrders, maxSpend, maxSpendMonth, maxOrdersDay, maxRemovals, maxRemovalsPercent } = guards;
+  const amounts = (spend = {}) =>
+    Object.entries(spend)
+      .map(([currency, amount]) => `${currency} ${amount}`)
+      .join(", ") || undefined;
   const limits = Object.entries({
     max_orders: maxOrders,
-    max_spend: spend.length === 0 ? undefined : spend.join(", "),
+    max_spend: amounts(maxSpend),
+    max_spend_month: amounts(maxSpendMonth),
+    max_orders_day: maxOrdersDay,
     max_removals: maxRemovals,
     max_removals_percent: maxRemovalsPercent,
   }).flatMap(([name, limit]) => (limit === undefined ? [] : [`${name}: ${limit}`]));

@@ -44,6 +44,8 @@ export interface Asked {
 /** Rules that need the whole plan, the state or the declaration, each with the reason. */
 const WHOLE: Partial<Readonly<Record<PolicyRule, string>>> = {
   require_state_key: "Terraform keeps the state",
+  max_spend_month: "Terraform keeps no history",
+  max_orders_day: "Terraform keeps no history",
   no_orders_while: "Terraform shows one object after the other",
 };
 

@@ -9,6 +9,7 @@ const order = (name: string, most: number | null, over: Partial<Order> = {}): Or
   address: name,
   type: "hosting_service",
   provider: "default",
+  generation: 1,
   currency: "USD",
   most,
   unknown: "no price",

@@ -60,7 +60,8 @@ describe("with money_scale: 2", () => {
 
   it("an invoice in another unit does not reduce the counted amount of an order", () => {
     const spending = new Spending({ maxSpend: { USD: 2000 } }, amountsOf([], new Map()));
-    const order = { type: "hosting_service", provider: "default", currency: "USD", most: 1700, unknown: "" };
+    const price = { currency: "USD", most: 1700, unknown: "" };
+    const order = { type: "hosting_service", provider: "default", generation: 1, ...price };
     spending.admit({ ...order, address: "a" }).invoiced(null, "USD");
     expect(() => spending.admit({ ...order, address: "b" })).toThrow(/this run might spend/);
   });

@@ -1,0 +1,75 @@
+// Entries of a state's history, and the orders of a month.
+import type { Invoice } from "./payment.ts";
+
+/** An order of a run. Amounts are in the API's own unit. */
+export interface HistoryOrder {
+  /** Name of the order, equal for each attempt: a digest of state, address and generation. */
+  readonly key: string;
+  /** Id of the service or domain, which is the order id of its invoices (§2). Null while the result is unknown. */
+  readonly id: string | null;
+  readonly provider: string;
+  readonly currency: string;
+  /** Upper bound of the invoice by the listed price. Null if unknown. */
+  readonly quote: number | null;
+  readonly invoice: Pick<Invoice, "id" | "number" | "total" | "currency"> | null;
+}
+
+/** The removable part of an entry: it may name people and their addresses. */
+export interface HistoryDetails {
+  /** Random text, so that nobody can guess removed details from their digest. */
+  readonly salt: string;
+  readonly who: string | null;
+  /** URL of the CI run. */
+  readonly run: string | null;
+  readonly effects: readonly { readonly address: string; readonly text: string }[];
+}
+
+/** One apply, resolve or correction. */
+export interface HistoryEntry {
+  /** End of the run (ISO 8601). */
+  readonly at: string;
+  readonly command: string;
+  readonly commit: string | null;
+  /** Digest of the plan. Null without a plan. */
+  readonly plan: string | null;
+  readonly orders: readonly HistoryOrder[];
+  readonly requests: number;
+  /** Codes of errors. */
+  readonly errors: readonly string[];
+  /** Null after `history prune`. */
+  readonly details: HistoryDetails | null;
+}
+
+/** Content of a history. */
+export interface HistoryReading {
+  readonly name: string;
+  /** Oldest first. */
+  readonly entries: readonly HistoryEntry[];
+  /** Number of the first line that does not continue the chain. Undefined if the chain is intact. */
+  readonly broken?: number;
+}
+
+/** An order that counts toward a limit of the month. */
+export interface PastOrder {
+  /** {@link HistoryOrder.key}, or the id. */
+  readonly key: string;
+  /** Provider and id of the service or domain: `default 1001`. Null while the result is unknown. */
+  readonly id: string | null;
+  /** In milliseconds since the epoch. */
+  readonly at: number;
+  readonly currency: string | null;
+  /** Null if unknown. */
+  readonly amount: number | null;
+}
+
+/** Returns the orders of entries. The invoice counts before the quote. */
+export const ordersIn = (entries: readonly HistoryEntry[]): PastOrder[] =>
+  entries.flatMap(({ at, orders }) =>
+    orders.map(({ key, id, provider, currency, quote, invoice }) => ({
+      key,
+      id: id && `${provider} ${id}`,
+      at: Date.parse(at),
+      currency: invoice?.currency ?? currency,
+      amount: invoice?.total ?? quote,
+    })),
+  );

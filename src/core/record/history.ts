@@ -1,0 +1,163 @@
+// History of a state: JSON lines that form a hash chain. Encrypted where the state is.
+import { hash } from "node:crypto";
+import { dirname } from "node:path";
+import * as z from "zod";
+import { beside, type Disk, replaceFile, systemDisk } from "../files/index.ts";
+import {
+  attempt,
+  type HistoryEntry,
+  type HistoryReading,
+  ifExplained,
+  isObject,
+  type Json,
+  type JsonObject,
+  parsedJson,
+} from "../model/index.ts";
+import type { Seal } from "./encryption.ts";
+import type { SealedText } from "./sealed-text.ts";
+
+/** Lines of a history at its place. Each method throws the errors of the place. Only the holder of the state's lock writes. */
+export interface HistoryLines {
+  /** Place of the lines, for messages. */
+  readonly name: string;
+  /** Oldest first. */
+  read(): Promise<readonly string[]>;
+  append(line: string): Promise<void>;
+  replace(lines: readonly string[]): Promise<void>;
+  /** Proves that a line can be appended. */
+  prove(): Promise<void>;
+}
+
+/** Lines in a file that only its owner can read. Each write replaces the file. */
+export function linesInFile(name: string, disk: Disk = systemDisk): HistoryLines {
+  const read = async () => ((await disk.read(name)) ?? "").split("\n").filter(Boolean);
+  const replace = async (lines: readonly string[]) => {
+    await replaceFile(disk, { path: name, temporary: beside(name) }, lines.map((line) => `${line}\n`).join(""));
+    await disk.syncFolder(dirname(name));
+  };
+  const append = async (line: string) => replace([...(await read()), line]);
+  return { name, read, append, replace, prove: async () => replace(await read()) };
+}
+
+const text = z.string();
+const name = text.nullable();
+const amount = z.number().nullable();
+const invoice = z.object({ id: name, number: name, total: amount, currency: name });
+const order = z.object({
+  key: text,
+  id: name,
+  provider: text,
+  currency: text,
+  quote: amount,
+  invoice: invoice.nullable(),
+});
+const effect = z.object({ address: text, text });
+const shape = z.object({
+  at: z.iso.datetime(),
+  command: text,
+  commit: name,
+  plan: name,
+  orders: z.array(order),
+  requests: z.number(),
+  errors: z.array(text),
+  details: z.object({ salt: text, who: name, run: name, effects: z.array(effect) }).nullable(),
+}) satisfies z.ZodType<HistoryEntry>;
+
+/** Encrypted lines are bound to their use. The chain binds them to their position. */
+const BOUND = "history";
+
+const digestOf = (value: Json) => hash("sha256", JSON.stringify(value));
+
+/** Returns the digest of an entry. It covers the digest of the details, so that the chain survives their removal. */
+const linkOf = (row: JsonObject | undefined) => (row === undefined ? "" : digestOf({ ...row, details: null }));
+
+/** Returns true if a row continues the chain and its details are the written ones. */
+const continues = (row: JsonObject, prior: JsonObject | undefined) =>
+  row.before === linkOf(prior) &&
+  shape.safeParse(row).success &&
+  (row.details === null || row.digest === digestOf(row.details ?? null));
+
+/** A line and its content. Empty if the content is unreadable. */
+interface Row {
+  readonly line: string;
+  readonly row: JsonObject;
+}
+
+export class History {
+  readonly #lines: HistoryLines;
+  readonly #sealing: Pick<SealedText, "current" | "from">;
+
+  constructor(lines: HistoryLines, sealing: Pick<SealedText, "current" | "from">) {
+    this.#lines = lines;
+    this.#sealing = sealing;
+  }
+
+  get name(): string {
+    return this.#lines.name;
+  }
+
+  /** @throws the error of the place; HostformError `state.key`. */
+  async read(): Promise<HistoryReading> {
+    const rows = (await this.#open()).map(({ row }) => row);
+    const broken = rows.findIndex((row, at) => !continues(row, rows[at - 1])) + 1;
+    const entries = rows.flatMap((row) => shape.safeParse(row).data ?? []);
+    return { name: this.#lines.name, entries, ...(broken > 0 && { broken }) };
+  }
+
+  /** Appends an entry to the chain. Durable when it resolves. Throws as {@link read} does. */
+  async append(entry: HistoryEntry): Promise<void> {
+    const before = linkOf((await this.#open()).at(-1)?.row);
+    const row = { before, digest: digestOf(entry.details as Json), ...entry } as unknown as JsonObject;
+    await this.#lines.append(sealed(row, await this.#sealing.current()));
+  }
+
+  /** Proves that an entry can be appended. Throws as {@link read} does. */
+  prove(): Promise<void> {
+    return this.#lines.prove();
+  }
+
+  /** Removes the details of entries before a time, in milliseconds. @returns the number of changed entries. */
+  async prune(before: number): Promise<number> {
+    const isOld = ({ at, details }: JsonObject) => isObject(details) && Date.parse(String(at)) < before;
+    const rows = await this.#open();
+    const seal = await this.#sealing.current();
+    const pruned = rows.map(({ line, row }) => (isOld(row) ? sealed({ ...row, details: null }, seal) : line));
+    const count = rows.filter(({ row }) => isOld(row)).length;
+    if (count > 0) await this.#lines.replace(pruned);
+    return count;
+  }
+
+  /** Encrypts all lines with another seal, or decrypts them. */
+  async convert(seal: Seal | undefined): Promise<void> {
+    const rows = await this.#open(true);
+    const converted = rows.map(({ line, row }) => (row.before === undefined ? line : sealed(row, seal)));
+    if (rows.length > 0) await this.#lines.replace(converted);
+  }
+
+  /** @param clear accepts clear lines of an encrypted state. */
+  async #open(clear = false): Promise<Row[]> {
+    const rows: Row[] = [];
+    for (const line of await this.#lines.read()) {
+      const json = parsedJson(line);
+      const found = isObject(json) ? (json as JsonObject) : {};
+      const { key, data } = found;
+      if (isObject(key)) {
+        const seal = await this.#sealing.from(key as JsonObject);
+        const row = attempt(
+          () => parsedJson(seal.open(String(data), BOUND)),
+          ifExplained(() => ({})),
+        );
+        rows.push({ line, row: row as JsonObject });
+      } else {
+        const isFit = clear || (await this.#sealing.current()) === undefined;
+        rows.push({ line, row: isFit ? found : {} });
+      }
+    }
+    return rows;
+  }
+}
+
+function sealed(row: JsonObject, seal: Seal | undefined): string {
+  const line = JSON.stringify(row);
+  return seal === undefined ? line : JSON.stringify({ key: seal.header, data: seal.seal(line, BOUND) });
+}

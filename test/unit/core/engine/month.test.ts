@@ -1,0 +1,66 @@
+import { describe, expect, it } from "vitest";
+import { amountsOf, type MonthBudget, type Order } from "../../../../src/core/engine/guards.ts";
+import { checkMonth, mergedOrders } from "../../../../src/core/engine/month.ts";
+import type { PastOrder } from "../../../../src/core/model/index.ts";
+
+const DAY = Date.parse("2026-11-20");
+const past = (key: string, amount: number | null, over: Partial<PastOrder> = {}): PastOrder => ({
+  key,
+  id: null,
+  at: DAY,
+  currency: "USD",
+  amount,
+  ...over,
+});
+const order = (address: string, most: number | null, currency = "USD"): Order => ({
+  address,
+  type: "hosting_service",
+  provider: "default",
+  generation: 1,
+  currency,
+  most,
+  unknown: "no price",
+});
+const budget: MonthBudget = {
+  past: [],
+  source: "Sources.",
+  day: DAY,
+  keyOf: ({ address }) => address,
+  reserve: () => Promise.reject(new Error("not used")),
+};
+
+describe("merged orders", () => {
+  it.each<[reason: string, orders: PastOrder[], amounts: (number | null)[]]>([
+    ["different orders", [past("a", 1), past("b", 2)], [1, 2]],
+    ["the same key in history and reservation: the larger amount", [past("a", 450), past("a", 500)], [500]],
+    ["the same id in history and account", [past("a", 450, { id: "p 1" }), past("p 1", 400, { id: "p 1" })], [450]],
+    ["one id in two accounts", [past("p 1", 4, { id: "p 1" }), past("q 1", 4, { id: "q 1" })], [4, 4]],
+    [
+      "a lost response that got its id",
+      [past("a", 9), past("a", 8, { id: "p 1" }), past("p 1", 7, { id: "p 1" })],
+      [9],
+    ],
+  ])("%s", (_, orders, amounts) => {
+    expect(mergedOrders(orders).map(({ amount }) => amount)).toEqual(amounts);
+  });
+});
+
+describe("the limits of month and day", () => {
+  const usd = { maxSpendMonth: { USD: 1000 } };
+  it.each<[reason: string, orders: Order[], limits: object, past: PastOrder[], codes: RegExp[]]>([
+    ["exactly the limit", [order("a", 400)], usd, [past("b", 600)], []],
+    ["one unit more", [order("a", 401)], usd, [past("b", 600)], [/401 USD more this month.*600 USD is spent/]],
+    ["an earlier attempt of the same order", [order("a", 400)], usd, [past("a", 700)], []],
+    ["another currency", [order("a", 900)], usd, [past("b", 900, { currency: "EUR" })], []],
+    ["an unknown currency counts", [order("a", 900)], usd, [past("b", 900, { currency: null })], [/900 USD more/]],
+    ["an unknown price", [order("a", null)], usd, [], [/0 USD more/]],
+    ["an allowed unknown price", [order("a", null)], { ...usd, allowUnknownPrices: true }, [], []],
+    ["no order", [], usd, [past("b", 5000)], []],
+    ["a full day", [order("a", 1)], { maxOrdersDay: 1 }, [past("b", 1)], [/max_orders_day allows 1, and today has 1/]],
+    ["yesterday", [order("a", 1)], { maxOrdersDay: 1 }, [past("b", 1, { at: DAY - 1 })], []],
+  ])("%s", (_, orders, limits, orderedBefore, codes) => {
+    const found = checkMonth(orders, { ...limits, budget }, orderedBefore, amountsOf(orders, new Map()));
+    expect(found.map(({ summary }) => summary)).toEqual(codes.map((code) => expect.stringMatching(code)));
+    expect(found.every(({ code, severity }) => code === "guard.month" && severity === "error")).toBe(true);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import type { HistoryEntry } from "../../../../src/core/model/index.ts";
+import { Encryption } from "../../../../src/core/record/encryption.ts";
+import { History, type HistoryLines } from "../../../../src/core/record/history.ts";
+
+const entry = (day: number): HistoryEntry => ({
+  at: `2026-11-0${day}T10:00:00.000Z`,
+  command: "apply",
+  commit: null,
+  plan: null,
+  orders: [{ key: `k${day}`, id: `${day}`, provider: "default", currency: "USD", quote: 450, invoice: null }],
+  requests: day,
+  errors: [],
+  details: { salt: "s", who: "ann@acme.example", run: null, effects: [{ address: "a.b", text: "Bob gets access." }] },
+});
+
+/** Lines in memory, for a test to change. */
+function inMemory(lines: string[] = []) {
+  const replace = async (all: readonly string[]) => void lines.splice(0, lines.length, ...all);
+  const place: HistoryLines = {
+    name: "memory",
+    read: async () => lines,
+    append: async (line) => void lines.push(line),
+    replace,
+    prove: async () => {},
+  };
+  return { lines, place };
+}
+
+const byKey = (fill: number) =>
+  new Encryption({ key: { from: "key", variable: "K", bytes: Buffer.alloc(32, fill) } as never });
+const clear = { current: async () => undefined, from: () => Promise.reject(new Error("no key")) };
+const sealing = (encryption: Encryption) => ({
+  current: () => encryption.fresh(),
+  from: encryption.from.bind(encryption),
+});
+
+async function written(use: ConstructorParameters<typeof History>[1] = clear) {
+  const { lines, place } = inMemory();
+  const history = new History(place, use);
+  for (const day of [1, 2, 3]) await history.append(entry(day));
+  return { lines, history, place };
+}
+
+describe("the chain", () => {
+  it("is intact after appends", async () => {
+    const { history } = await written();
+    expect(await history.read()).toEqual({ name: "memory", entries: [1, 2, 3].map(entry) });
+  });
+
+  it("does not detect a removed end", async () => {
+    const { history, lines } = await written();
+    lines.pop();
+    expect((await history.read()).broken).toBeUndefined();
+  });
+
+  const changed = (from: string, to: string) => (lines: string[]) => {
+    lines[1] = lines[1]?.replace(from, to) ?? "";
+  };
+  it.each<[reason: string, change: (lines: string[]) => void, line: number]>([
+    ["a changed sum breaks the next line", changed('"quote":450', '"quote":1'), 3],
+    ["a changed name breaks its own line", changed("ann@", "eve@"), 2],
+    ["added details break their own line", changed('"details":{', '"details":{"more":1,'), 2],
+    ["a removed line", (lines) => void lines.splice(1, 1), 2],
+    ["a removed beginning", (lines) => void lines.shift(), 1],
+    ["exchanged lines", (lines) => void lines.reverse(), 1],
+    ["a line cut off", (lines) => void lines.splice(2, 1, lines[2]?.slice(0, 40) ?? ""), 3],
+    ["a repeated line", (lines) => void lines.push(lines[2] ?? ""), 4],
+  ])("%s", async (_, change, line) => {
+    const { history, lines } = await written();
+    change(lines);
+    expect((await history.read()).broken).toBe(line);
+    // A later append hides nothing.
+    await history.append(entry(4));
+    expect((await history.read()).broken).toBe(line);
+  });
+});
+
+describe("a pruned history", () => {
+  it.each([
+    ["in clear text", clear],
+    ["encrypted", sealing(byKey(1))],
+  ])("%s keeps the sums and the chain, and no person", async (_, use) => {
+    const { history, lines } = await written(use);
+    expect(await history.prune(Date.parse("2026-11-03"))).toBe(2);
+    const { entries, broken } = await history.read();
+    expect(broken).toBeUndefined();
+    expect(entries).toEqual([{ ...entry(1), details: null }, { ...entry(2), details: null }, entry(3)]);
+    expect(lines.slice(0, 2).join()).not.toMatch(/ann@|Bob/);
+    expect(await history.prune(Date.parse("2026-11-03"))).toBe(0);
+    await history.append(entry(4));
+    expect((await history.read()).broken).toBeUndefined();
+  });
+});
+
+describe("an encrypted history", () => {
+  it("shows nothing without the key, and rejects a clear line and a changed one", async () => {
+    const { history, lines, place } = await written(sealing(byKey(1)));
+    expect(lines.join()).not.toMatch(/ann@|450|apply/);
+    await expect(new History(place, sealing(byKey(2))).read()).rejects.toThrow(/key/);
+    const sealed = lines[1] ?? "";
+    lines[1] = sealed.replace(/"data":"...../, '"data":"AAAAA');
+    expect((await history.read()).broken).toBe(2);
+    lines[1] = JSON.stringify({ before: "", ...entry(2) });
+    expect((await history.read()).broken).toBe(2);
+  });
+
+  it("takes another key, and clear text again", async () => {
+    const { history, place, lines } = await written(sealing(byKey(1)));
+    await history.convert(await byKey(2).fresh());
+    const other = new History(place, sealing(byKey(2)));
+    expect(await other.read()).toEqual({ name: "memory", entries: [1, 2, 3].map(entry) });
+    await other.convert(undefined);
+    expect(lines.join()).toContain("ann@");
+    expect((await new History(place, clear).read()).broken).toBeUndefined();
+  });
+});
