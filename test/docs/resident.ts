@@ -6,7 +6,7 @@ import { captureCommand, runShell } from "../../src/project/programs.ts";
 import { fakeIo } from "../support/io.ts";
 import { builtProgram, runCli } from "../support/program.ts";
 
-/** Commands that read no standard input, and end by themselves. All others are processes, and so is each program of the user's. */
+/** Commands that read no standard input and always end. Other commands and programs of the page run as processes. */
 const HERE = "adopt|apply|doctor|export|import|invoices|output|plan|plans|policy|resolve|services|show|state|validate";
 
 /** The program on the PATH of a page, and what stops it. The output of a command goes to the streams of its caller. */
