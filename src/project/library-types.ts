@@ -1,7 +1,8 @@
 /** The options and results of the library. */
 import type { ApplyEvent, Clock } from "../core/model/index.ts";
-import type { Attention, DiagnosticJson, PlanJson, RequestEvent } from "../report/index.ts";
+import type { AccountReport, Attention, DiagnosticJson, PlanJson, RequestEvent, SectionName } from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
+import type { StatusFlags } from "./status-report.ts";
 
 export interface LoadOptions {
   /** The project's folder. Default: the working folder. */
@@ -156,6 +157,18 @@ export interface AppliedChange {
   readonly address: string;
   readonly result: string;
   readonly diagnostics: readonly DiagnosticJson[];
+}
+
+/** Options of a status. */
+export interface StatusOptions extends WorkOptions, StatusFlags {}
+
+/** A status of the account. Without names, its texts contain the sections of `hostform status`. */
+export interface Status {
+  readonly report: AccountReport;
+  text(sections?: readonly SectionName[]): string;
+  markdown(sections?: readonly SectionName[]): string;
+  html(sections?: readonly SectionName[]): string;
+  csv(section: SectionName): string;
 }
 
 /** Options of an adoption. */

@@ -160,12 +160,15 @@ export function reportOf(
   const objects: AccountReport["objects"] = [];
   const grants: AccountReport["access"]["grants"] = [];
   const services: AccountReport["services"] = [];
-  const owners = new Map<string, Entry["about"]>();
+  const owners = new Map(
+    entries.flatMap(({ kind, about, attributes: { id } }) =>
+      kind.words.order === undefined ? [] : [[`${about.provider} ${id}`, about] as const],
+    ),
+  );
   for (const { kind, about, attributes, sync } of entries) {
     const { type, words } = kind;
     const { provider, address } = about;
     const order = `${provider} ${attributes.id}`;
-    if (words.order !== undefined) owners.set(order, about);
     const base = {
       ...about,
       ...{ type, id: text(attributes.id), sync, status: text(attributes.status) },
@@ -198,8 +201,9 @@ export function reportOf(
       const service_id = text(attributes[words.parent?.attribute ?? ""]);
       const email = text(attributes[words.access.person]) ?? "";
       const end = readMoment(attributes.expires_at ?? null);
+      const parent = owners.get(`${provider} ${service_id}`);
       grants.push({
-        ...about,
+        ...(address === null && parent ? { ...parent, address } : about),
         ...{ service_id, email: shownName(email), permission: text(attributes[words.access.permission]) },
         expires_at: text(attributes.expires_at),
         expires_soon: "at" in end && end.at - nowOf(provider) <= SOON_MS,
@@ -226,7 +230,6 @@ export function reportOf(
   const byAddress = new Map(entries.map(({ about }) => [about.address, about]));
   const aboutOf = (address: string) =>
     byAddress.get(address) ?? { provider: only ?? "default", client: null, address: address || null, site: null };
-  const parents = new Map(services.map((one) => [`${one.provider} ${one.id}`, one]));
   const whys = [...lists].flatMap(([alias, { why }]) => (why === undefined ? [] : `account ${alias}: ${why}`));
   const unread = [...lists].flatMap(([provider, one]) => one.unread.map((list) => ({ provider, ...list })));
   const attention = attentionOf(run).map((one) => ({ ...aboutOf(one.address), ...one, since: one.since ?? null }));
@@ -255,10 +258,7 @@ export function reportOf(
     access: {
       as_of: (plan.notRead ?? []).map(({ last_read }) => last_read ?? "").sort()[0] || null,
       is_complete: full && !isPart && !unread.some(({ what }) => what === nestedKind.section),
-      grants: grants.map((one) => {
-        const { site = null, client = null } = parents.get(`${one.provider} ${one.service_id}`) ?? {};
-        return { ...one, site: one.site ?? site, client: one.client ?? client };
-      }),
+      grants,
     },
     drift: plan.changes.flatMap(({ address, reasons, sensitive, before, after }) =>
       reasons.flatMap(({ why, attribute }) => {
@@ -274,9 +274,12 @@ export function reportOf(
 
 /** Returns the errors of the plan, pending create requests, and conditions. */
 function attentionOf({ plan, state }: Run) {
-  const errors = plan.diagnostics.flatMap(({ address = "", summary, detail, remedies, ...one }) =>
-    isError(one) && !plan.pending.includes(address) ? [{ condition: "error", address, summary, detail, remedies }] : [],
-  );
+  const errors = plan.diagnostics.flatMap((one) => {
+    const { address = "", summary, detail, remedies } = one;
+    return isError(one) && !plan.pending.includes(address)
+      ? [{ condition: "error", address, summary, detail, remedies }]
+      : [];
+  });
   const pending = plan.pending.map((address) => ({
     ...{ condition: "pending", address, since: state.resources.get(address)?.private.pending?.since },
     summary: `The result of the create request of ${address} is unknown`,

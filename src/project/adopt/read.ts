@@ -170,7 +170,8 @@ const provesNothing = (error: unknown) =>
   error instanceof ApiError && error.diagnostics[0]?.code === "api.inconclusive";
 
 /** Returns true if the API rejects the list for this token or account. */
-export const isRefusal = (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404);
+export const isRefusal = (error: unknown) =>
+  error instanceof ApiError && (error.status === 403 || error.status === 404);
 
 /**
  * Reads the grants with one request per service. The API may reject the request before the service is live (§3). @param

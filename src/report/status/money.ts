@@ -81,7 +81,10 @@ export function sumsOf(billed: readonly Billed[], invoices: readonly Invoice[]) 
 export function unpaidOf(invoices: readonly Invoice[]): AccountReport["overview"]["unpaid"] {
   const open = invoices.filter(({ is_open }) => is_open);
   return sums(open.map(({ provider, currency, total }) => ({ provider, currency, total }))).map((sum) => {
-    const own = open.filter((one) => one.provider === sum.provider && one.currency === sum.currency);
-    return { ...sum, due_date: own.flatMap((one) => one.due_date ?? []).toSorted()[0] ?? null };
+    const days = open.map(
+      (one) => (one.provider === sum.provider && one.currency === sum.currency && one.due_date) || "~",
+    );
+    const [first = "~"] = days.toSorted();
+    return { ...sum, due_date: first === "~" ? null : first };
   });
 }

@@ -163,7 +163,14 @@ export const AMOUNTS: ReadonlySet<string> = new Set(["monthly", "price", "quoted
 
 const HEADS: Readonly<Record<string, string>> = {
   ...{ provider: "Account", address: "Resource", registered_until: "Until (estimated)", monthly: "A month" },
-  ...{ email: "E-mail", expires_at: "Expires", next_due_date: "Next due", due_date: "Due" },
+  ...{
+    days: "Next days",
+    count: "Number",
+    email: "E-mail",
+    expires_at: "Expires",
+    next_due_date: "Next due",
+    due_date: "Due",
+  },
 };
 
 /** Time on the day of the report, or else the day. */
@@ -177,13 +184,14 @@ function moneyOf({ accounts }: AccountReport) {
     formatMoney(amount, currency as string | null, scales.get(provider));
 }
 
-/** Returns the sections as tables. */
+/** Returns the sections as tables. The last one names the sections without entries. */
 export function tablesOf(report: AccountReport, names: readonly SectionName[]): StatusTable[] {
   const { accounts, access, money: bills } = report;
   const money = moneyOf(report);
   const textOf = (entry: Entry, field: string): string => {
     const value = entry[field] as Json;
-    if (value === null || value === undefined || (field === "provider" && accounts.length === 1)) return "";
+    const isRepeated = (field === "provider" && accounts.length === 1) || (field === "name" && value === entry.site);
+    if (value === null || value === undefined || isRepeated) return "";
     if (field === "since") return sinceText(String(value), report);
     if (typeof value === "number") return AMOUNTS.has(field) ? money(entry, value) : formatNumber(value);
     if (field === "type" || field === "sync") return String(value).replace("hosting_", "").replaceAll("_", " ");
@@ -192,7 +200,7 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
   const grants = access.is_complete
     ? ""
     : `From the state${access.as_of === null ? "" : `, read at ${access.as_of} or later`}. \`--full\` reads the grants of each service.`;
-  return names.map((name) => {
+  const tables = names.map((name) => {
     const { title, columns, note = "", isCalm: calm = false } = ALL[name] as Section;
     const entries = entriesOf(report, name);
     const fields = columns.split(" ").filter((field) => entries.some((entry) => textOf(entry, field) !== ""));
@@ -206,7 +214,7 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
       from >= 0 && accounts.some(({ scale }) => scale === null) ? UNSCALED : "",
     ];
     return {
-      title: `${title}: ${formatNumber(entries.length)}`,
+      title: entries.length > 0 ? `${title}: ${formatNumber(entries.length)}` : title,
       head: fields.map((field) => HEADS[field] ?? capitalized(field)),
       rows: entries.map((entry) => fields.map((field) => textOf(entry, field))),
       from: from < 0 ? fields.length : from,
@@ -214,6 +222,14 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
       isAlarm: !calm && entries.length > 0,
     };
   });
+  const { true: none = [], false: others = [] } = Object.groupBy(
+    tables,
+    ({ rows, note }) => `${rows.length === 0 && !note}`,
+  );
+  const note = `${none.map(({ title }) => title).join(", ")}.`;
+  return none.length === 0
+    ? others
+    : [...others, { title: "No entries", head: [], rows: [], from: 0, note, isAlarm: false }];
 }
 
 const DAY = new Intl.DateTimeFormat("en", { weekday: "long", timeZone: "UTC" });

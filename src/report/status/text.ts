@@ -16,14 +16,14 @@ export function renderReport(report: AccountReport, names: readonly SectionName[
       cell: (row: readonly string[]) => row[at],
       ...(at >= from && { align: "right" as const, whole: true }),
     }));
-    const table = rows.length === 0 ? "" : renderTable(rows, columns, { ...style, empty: "" });
-    return `${bold(title)}\n${table}${note && dim(lines(note))}`;
+    const table = rows.length > 0 && renderTable(rows, columns, { ...style, empty: "" });
+    return `${bold(title)}\n${table || ""}${note && dim(lines(note))}`;
   });
   return [bold(lines(headlineOf(report))), ...blocks, closingOf(report).map(lines).join("")].join("\n");
 }
 
 /**
- * Returns the entries of a section as CSV (RFC 4180). Amounts are decimal numbers if the account has a scale. A text that a
+ * Returns the entries of a section as CSV. Amounts are decimal numbers if the account has a scale. A text that a
  * spreadsheet would evaluate begins with an apostrophe.
  */
 export function renderReportCsv(report: AccountReport, name: SectionName): string {
@@ -44,5 +44,5 @@ export function renderReportCsv(report: AccountReport, name: SectionName): strin
     });
   });
   const quoted = (cell: string) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
-  return [head, ...rows].map((cells) => `${cells.map(quoted).join(",")}\r\n`).join("");
+  return [head, ...rows].map((cells) => `${cells.map(quoted).join(",")}\n`).join("");
 }
