@@ -91,10 +91,12 @@ const keyOf = (provider: string, { type }: Kind, id: Json | undefined) => `${pro
 function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): Entry[] {
   const sites = siteFinder(plan.changes);
   const notRead = new Set(plan.notRead?.map(({ address }) => address));
+  const failed = new Set(plan.diagnostics.flatMap((one) => (isError(one) ? one.address : [])));
   const syncOf = (change: Change): Entry["sync"] => {
     if (plan.pending.includes(change.address)) return "pending";
     if (change.config === null) return "undeclared";
-    if (!isNoOp(change) || change.unfulfilled || change.deferred.length > 0) return "differs";
+    const isOpen = failed.has(change.address) || change.unfulfilled || change.deferred.length > 0;
+    if (isOpen || !isNoOp(change)) return "differs";
     return notRead.has(change.address) ? "not_read" : "synced";
   };
   const entries = new Map<string, Entry>();
@@ -239,7 +241,8 @@ export function reportOf(
   return {
     format_version: "1.0",
     project: plan.project,
-    timestamp: plan.timestamp,
+    // Dates of the account are compared with the time of the host.
+    timestamp: new Date(Math.max(...[...lists.values()].map(({ now }) => now))).toISOString(),
     accounts: declaredPlaces(project.source, desired)
       .filter(({ provider }) => lists.has(provider))
       .map(({ provider, name, host }) => ({ provider, name, host, scale: providers.moneyScale("", provider) ?? null })),
