@@ -71,27 +71,32 @@ export const section = (title: string, body: Html, name = "") =>
 ${body}
 </section>`;
 
+/** A sentence, in which backticks mark code. */
+export const sentence = (text: string) =>
+  text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part));
+
 /** Sentences, in which backticks mark code. */
 export const list = (lines: readonly string[]) => html`<ul>
-${joined(lines.map((line) => html`<li>${line.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}</li>`))}
+${joined(lines.map((line) => html`<li>${sentence(line)}</li>`))}
 </ul>`;
 
-/** A table that scrolls within its section, also by keyboard; on a narrow screen its rows are stacked; of very many rows a list of lines. @param from the first column of amounts. */
+/** A table that scrolls within its section, also by keyboard; on a narrow screen its rows are stacked; of very many rows a list of lines. @param from the first column of amounts. @param label name of the table, unique on its page. */
 export function table(
   head: readonly string[],
   rows: readonly string[][],
   foot: readonly string[][] = [],
   from = head.length,
+  label = head[0],
 ): Html {
   const number = (i: number) => i >= from && html` class="num"`;
   // Stacked rows print the head before each cell.
   const headOf = (i: number, text: string, named: number) =>
     i >= named && text !== "" && html` data-head="${head[i] ?? ""}"`;
   const row = (cells: readonly string[], named = 1) =>
-    html`<tr>${cells.map((text, i) => html`<td${number(i)}${headOf(i, text, named)}>${text}</td>`)}</tr>`;
+    html`<tr>${cells.map((text, i) => html`<td${number(i)}${headOf(i, text, named)}>${sentence(text)}</td>`)}</tr>`;
   const lines = (all: readonly string[][]) => list(all.map((cells) => cells.filter((text) => text !== "").join(" · ")));
   if (rows.length > MOST_ROWS) return html`<p>${head.join(" · ")}</p>\n${lines(foot)}\n${lines(rows)}`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table: ${head[0]}"><table>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table: ${label}"><table>
 <thead><tr>${head.map((text, i) => html`<th${number(i)} scope="col">${text}</th>`)}</tr></thead>
 <tbody>
 ${joined(rows.map((cells) => row(cells)))}

@@ -2,12 +2,15 @@
 import { html } from "hono/html";
 import { breakMarkdown, sentenceMarkdown } from "../escape.ts";
 import { plural } from "../numbers.ts";
-import { list, pageHtml, section, table } from "../page.ts";
+import { list, pageHtml, section, sentence, table } from "../page.ts";
 import { table as markdownTable, markerOf } from "../plan-document.ts";
 import type { AccountReport } from "./model.ts";
 import { closingOf, headlineOf, type SectionName, tablesOf, tilesOf } from "./sections.ts";
 
 const titleOf = ({ project }: AccountReport) => `hostform status: ${project}`;
+
+/** A date stays on one line. */
+const unbroken = (cell: string) => (/^\d{4}-\d\d-\d\d$/.test(cell) ? cell.replaceAll("-", "\u2011") : cell);
 
 /** Returns a page without a script. Every text is escaped, and no row is cut. */
 export function renderReportHtml(report: AccountReport, names: readonly SectionName[]): string {
@@ -19,11 +22,15 @@ export function renderReportHtml(report: AccountReport, names: readonly SectionN
       rows.length > 0 &&
       table(
         head,
-        rows.map((row) => [...row]),
+        rows.map((row) => row.map(unbroken)),
         [],
         from,
       );
-    return section(title, html`${body}${note && html`\n<p class="note">${note}</p>`}`, isAlarm ? "alarm" : "");
+    return section(
+      title,
+      html`${body}${note && html`\n<p class="note">${sentence(note)}</p>`}`,
+      isAlarm ? "alarm" : "",
+    );
   });
   return pageHtml(titleOf(report), [
     html`<p class="headline">${headlineOf(report)}</p>`,

@@ -54,26 +54,6 @@ const ALL = {
     entries: ({ attention }) =>
       attention.map((one) => ({ ...one, what: [one.summary, one.detail].filter((part) => part).join(". ") })),
   },
-  services: {
-    title: "Services",
-    columns: SERVICE,
-    ...{ note: LIST, isCalm },
-    entries: ({ services }) =>
-      services.map(withState).toSorted((a, b) => ((a.client ?? "~") < (b.client ?? "~") ? -1 : 1)),
-  },
-  domains: {
-    title: "Domains",
-    columns: "client provider site address registered_until",
-    note: "The API shows no domains. The dates follow from order, years and paid renewals.",
-    isCalm,
-    entries: ({ objects }) => objects.filter(({ registered_until }) => registered_until !== null),
-  },
-  money: {
-    title: "A month by client",
-    columns: "client provider count total",
-    ...{ note: LIST, isCalm },
-    entries: ({ money }) => money.run_rate,
-  },
   due: {
     title: "Open invoices by week",
     columns: "week provider count total",
@@ -84,18 +64,29 @@ const ALL = {
     title: "Open invoices",
     columns: INVOICE,
     isCalm,
-    entries: ({ money }) => money.invoices.filter(({ is_open }) => is_open),
-  },
-  overdue: {
-    title: "Overdue",
-    columns: INVOICE,
-    entries: ({ money }) => money.invoices.filter(({ is_overdue }) => is_overdue),
+    entries: ({ money }) =>
+      money.invoices
+        .filter(({ is_open }) => is_open)
+        .map((one) => ({ ...one, status: one.is_overdue ? "overdue" : one.status })),
   },
   renewals: {
     title: "Renewals",
     columns: "days provider count total",
     ...{ note: LIST, isCalm },
     entries: ({ money }) => money.renewals,
+  },
+  money: {
+    title: "A month by client",
+    columns: "client provider count total",
+    ...{ note: LIST, isCalm },
+    entries: ({ money }) => money.run_rate,
+  },
+  domains: {
+    title: "Domains",
+    columns: "client provider site address registered_until",
+    note: "The API shows no domains. The dates follow from order, years and paid renewals.",
+    isCalm,
+    entries: ({ objects }) => objects.filter(({ registered_until }) => registered_until !== null),
   },
   access: {
     title: "Access",
@@ -125,12 +116,24 @@ const ALL = {
     entries: ({ drift }) => drift,
   },
   undeclared: { title: "Exists and is not declared", columns: OBJECT, entries: undeclared },
+  services: {
+    title: "Services",
+    columns: SERVICE,
+    ...{ note: LIST, isCalm },
+    entries: ({ services }) =>
+      services.map(withState).toSorted((a, b) => ((a.client ?? "~") < (b.client ?? "~") ? -1 : 1)),
+  },
   billed: {
     title: "Billed and not declared",
     columns: SERVICE,
     note: LIST,
     entries: ({ services }) =>
       services.filter(({ sync, price }) => sync === "undeclared" && price !== null).map(withState),
+  },
+  overdue: {
+    title: "Overdue",
+    columns: INVOICE,
+    entries: ({ money }) => money.invoices.filter(({ is_overdue }) => is_overdue),
   },
   webhooks: {
     title: "Webhooks without a known secret",
