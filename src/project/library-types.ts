@@ -2,7 +2,6 @@
 import type { ApplyEvent, Clock } from "../core/model/index.ts";
 import type { AccountReport, Attention, DiagnosticJson, PlanJson, RequestEvent, SectionName } from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
-import type { StatusFlags } from "./status-report.ts";
 
 export interface LoadOptions {
   /** The project's folder. Default: the working folder. */
@@ -160,6 +159,15 @@ export interface AppliedChange {
 }
 
 /** Options of a status. */
+export interface StatusFlags {
+  /** Only these resources: addresses, patterns, or clients. Default: the whole account. */
+  readonly targets?: readonly string[] | undefined;
+  /** Only this provider. Default: all providers of the project. */
+  readonly provider?: string | undefined;
+  /** Also reads the grants of each service, with one request per service. Default: the grants in the state. */
+  readonly full?: boolean | undefined;
+}
+
 export interface StatusOptions extends WorkOptions, StatusFlags {}
 
 /** A status of the account. Without names, its texts contain the sections of `hostform status`. */

@@ -30,18 +30,9 @@ import {
 } from "../report/index.ts";
 import { nestedKind } from "./adopt/read.ts";
 import { declaredPlaces } from "./identity.ts";
+import type { StatusFlags } from "./library-types.ts";
 import type { Run } from "./plan.ts";
 import { yamlRemedies } from "./stack-diagnostics.ts";
-
-/** Options of a status. */
-export interface StatusFlags {
-  /** Only these resources: addresses, patterns, or clients. Default: the whole account. */
-  readonly targets?: readonly string[] | undefined;
-  /** Only this provider. Default: all providers of the project. */
-  readonly provider?: string | undefined;
-  /** Also reads the grants of each service, with one request per service. Default: the grants in the state. */
-  readonly full?: boolean | undefined;
-}
 
 /** The lists of one account. */
 export interface AccountLists {

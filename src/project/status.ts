@@ -5,9 +5,10 @@
 import { HostformError } from "../core/model/index.ts";
 import type { AccountReport } from "../report/index.ts";
 import { flatKinds, isRefusal, nestedKind, readGrants } from "./adopt/read.ts";
+import type { StatusFlags } from "./library-types.ts";
 import { type Run, withPlan } from "./plan.ts";
 import type { Project } from "./project.ts";
-import { type AccountLists, reportOf, SERVICE, type StatusFlags } from "./status-report.ts";
+import { type AccountLists, reportOf, SERVICE } from "./status-report.ts";
 
 /** @throws HostformError if the project cannot be planned. */
 export function projectStatus(project: Project, flags: StatusFlags): Promise<AccountReport> {

@@ -93,7 +93,7 @@ export function table(
   const headOf = (i: number, text: string, named: number) =>
     i >= named && text !== "" && html` data-head="${head[i] ?? ""}"`;
   const row = (cells: readonly string[], named = 1) =>
-    html`<tr>${cells.map((text, i) => html`<td${number(i)}${headOf(i, text, named)}>${sentence(text)}</td>`)}</tr>`;
+    html`<tr>${cells.map((text, i) => html`<td${number(i)}${headOf(i, text, named)}>${text}</td>`)}</tr>`;
   const lines = (all: readonly string[][]) => list(all.map((cells) => cells.filter((text) => text !== "").join(" · ")));
   if (rows.length > MOST_ROWS) return html`<p>${head.join(" · ")}</p>\n${lines(foot)}\n${lines(rows)}`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Table: ${label}"><table>

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
 import { didYouMean } from "../../core/model/index.ts";
-import { SECTIONS, type SectionName } from "../../report/status/sections.ts";
+import { SECTIONS, type SectionName } from "../../report/status/names.ts";
 import type { CliCommand } from "../command.ts";
 import { listenAddress } from "../listen-address.ts";
 import {

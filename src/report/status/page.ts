@@ -5,7 +5,8 @@ import { plural } from "../numbers.ts";
 import { list, pageHtml, section, sentence, table } from "../page.ts";
 import { table as markdownTable, markerOf } from "../plan-document.ts";
 import type { AccountReport } from "./model.ts";
-import { closingOf, headlineOf, type SectionName, tablesOf, tilesOf } from "./sections.ts";
+import type { SectionName } from "./names.ts";
+import { closingOf, headlineOf, tablesOf, tilesOf } from "./sections.ts";
 
 const titleOf = ({ project }: AccountReport) => `hostform status: ${project}`;
 
@@ -25,6 +26,7 @@ export function renderReportHtml(report: AccountReport, names: readonly SectionN
         rows.map((row) => row.map(unbroken)),
         [],
         from,
+        title,
       );
     return section(
       title,

@@ -3,6 +3,7 @@ import { capitalized, formatMoney, formatNumber, type Json } from "../../core/mo
 import { formatEstimate, plural, UNSCALED } from "../numbers.ts";
 import type { AccountReport } from "./model.ts";
 import { daysAfter } from "./money.ts";
+import type { SectionName } from "./names.ts";
 
 /** A section as text. Columns without any value are left out. */
 export interface StatusTable {
@@ -45,8 +46,8 @@ const undeclared = ({ services, objects, access }: AccountReport): readonly Entr
 
 const isCalm = true;
 
-/** Sections by name, in the order of the report. Those of `status` come first. */
-const ALL = {
+/** Sections by name. */
+const ALL: Readonly<Record<SectionName, Section>> = {
   attention: {
     title: "Needs a person",
     columns: "client what since fix",
@@ -147,16 +148,7 @@ const ALL = {
     entries: ({ attention }) => attention.filter(({ condition }) => condition === "pending"),
   },
   invoices: { title: "Invoices", columns: INVOICE, isCalm, entries: ({ money }) => money.invoices },
-} satisfies Readonly<Record<string, Section>>;
-
-export type SectionName = keyof typeof ALL;
-export const SECTIONS = Object.keys(ALL) as readonly SectionName[];
-/** Sections of `hostform status` without `--section`. */
-export const STATUS_SECTIONS = SECTIONS.slice(0, SECTIONS.indexOf("billed"));
-/** Sections of `hostform audit`. */
-export const AUDIT_SECTIONS: readonly SectionName[] = [
-  ...(["undeclared", "billed", "overdue", "access", "webhooks", "pending"] as const),
-];
+};
 
 /** Returns the entries of a section. */
 export const entriesOf = (report: AccountReport, name: SectionName): readonly Entry[] => ALL[name].entries(report);
@@ -204,7 +196,7 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
     ? ""
     : `From the state${access.as_of === null ? "" : `, read at ${access.as_of} or later`}. \`--full\` reads the grants of each service.`;
   const tables = names.map((name) => {
-    const { title, columns, note = "", isCalm: calm = false } = ALL[name] as Section;
+    const { title, columns, note = "", isCalm: calm = false } = ALL[name];
     const entries = entriesOf(report, name);
     const fields = columns.split(" ").filter((field) => entries.some((entry) => textOf(entry, field) !== ""));
     const from = fields.findIndex((field) => AMOUNTS.has(field));
@@ -217,7 +209,8 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
       from >= 0 && accounts.some(({ scale }) => scale === null) ? UNSCALED : "",
     ];
     return {
-      title: entries.length > 0 ? `${title}: ${formatNumber(entries.length)}` : title,
+      // Rows with sums are not counted.
+      title: entries.length > 0 && !fields.includes("count") ? `${title}: ${formatNumber(entries.length)}` : title,
       head: fields.map((field) => HEADS[field] ?? capitalized(field)),
       rows: entries.map((entry) => fields.map((field) => textOf(entry, field))),
       from: from < 0 ? fields.length : from,

@@ -4,7 +4,8 @@ import { escapeLine } from "../escape.ts";
 import { renderTable } from "../listings.ts";
 import { flow, paint as painter, type TextStyle } from "../text-style.ts";
 import type { AccountReport } from "./model.ts";
-import { AMOUNTS, closingOf, entriesOf, headlineOf, type SectionName, tablesOf } from "./sections.ts";
+import type { SectionName } from "./names.ts";
+import { AMOUNTS, closingOf, entriesOf, headlineOf, tablesOf } from "./sections.ts";
 
 /** Ends with a newline. */
 export function renderReport(report: AccountReport, names: readonly SectionName[], style: TextStyle): string {
