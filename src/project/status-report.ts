@@ -6,6 +6,7 @@ import {
   type Change,
   type Condition,
   clientOf,
+  codes,
   DAY_MS,
   holding,
   isError,
@@ -14,6 +15,7 @@ import {
   isPaid,
   type Json,
   type JsonObject,
+  type Phase,
   readMoment,
   shownName,
   siteFinder,
@@ -60,6 +62,8 @@ interface Entry {
   readonly about: { provider: string; client: string | null; address: string | null; site: string | null };
   readonly attributes: JsonObject;
   readonly sync: AccountReport["services"][number]["sync"];
+  /** Phase in the list of the account. */
+  phase?: Phase;
 }
 
 const text = (value: Json | undefined): string | null => (value == null ? null : String(value));
@@ -78,11 +82,17 @@ const shown = (attributes: JsonObject, sensitive: readonly string[]): JsonObject
 
 const keyOf = (provider: string, { type }: Kind, id: Json | undefined) => `${provider} ${type} ${id}`;
 
+/** Conditions of an object that differs from its declaration. */
+const DIFFERENCES: ReadonlySet<string> = new Set(["gone", "handed_over", "outside", "other_plan", "own_form"]);
+
 /** Returns the planned resources, the declared resources that could not be planned, and undeclared objects. */
 function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): Entry[] {
   const sites = siteFinder(plan.changes);
   const notRead = new Set(plan.notRead?.map(({ address }) => address));
-  const failed = new Set(plan.diagnostics.flatMap((one) => (isError(one) ? one.address : [])));
+  const failed = new Set([
+    ...plan.diagnostics.flatMap((one) => (isError(one) ? one.address : [])),
+    ...(plan.conditions ?? []).flatMap(({ condition, address }) => (DIFFERENCES.has(condition) ? address : [])),
+  ]);
   const syncOf = (change: Change): Entry["sync"] => {
     if (plan.pending.includes(change.address)) return "pending";
     if (change.config === null) return "undeclared";
@@ -91,41 +101,29 @@ function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): En
     return notRead.has(change.address) ? "not_read" : "synced";
   };
   const entries = new Map<string, Entry>();
-  const add = (
-    kind: Kind | undefined,
-    about: Omit<Entry["about"], "client"> & { client?: string | undefined },
-    attributes: JsonObject,
-    sync: Entry["sync"],
-  ) => {
+  const add = (kind: Kind | undefined, about: Entry["about"], attributes: JsonObject, sync: Entry["sync"]) => {
     if (kind === undefined) return;
-    const { site, client, ...where } = about;
-    const whole = { ...where, client: clientOf({ provider: about.provider, ...(client && { client }) }) };
     const key = attributes.id == null ? `${about.address}` : keyOf(about.provider, kind, attributes.id);
-    if (!entries.has(key))
-      entries.set(key, {
-        kind,
-        about: { ...whole, site: site ?? nameIn(attributes, kind.words.site) },
-        attributes,
-        sync,
-      });
+    const site = about.site ?? nameIn(attributes, kind.words.site);
+    if (!entries.has(key)) entries.set(key, { kind, about: { ...about, site }, attributes, sync });
   };
   for (const change of plan.changes) {
-    const { address, provider, client, before, after, sensitive } = change;
-    const about = { provider, client, address, site: sites(change) ?? null };
+    const { address, provider, before, after, sensitive } = change;
+    const about = { provider, client: clientOf(change), address, site: sites(change) ?? null };
     add(kindAt(address), about, shown(before ?? after ?? {}, sensitive), syncOf(change));
   }
-  for (const {
-    address,
-    provider,
-    attributes,
-    sensitive,
-    private: { client },
-  } of state.resources.values())
+  for (const { address, provider, attributes, sensitive, private: mark } of state.resources.values()) {
+    const client = mark.client ?? clientOf({ provider });
     if (all.has(address))
       add(kindAt(address), { provider, client, address, site: null }, shown(attributes, sensitive), "differs");
-  for (const [provider, { objects }] of isPart ? [] : lists)
-    for (const { kind, remote } of objects)
-      add(kind, { provider, address: null, site: null }, remote.attributes, "undeclared");
+  }
+  for (const [provider, { objects }] of lists)
+    for (const { kind, remote } of objects) {
+      const about = { provider, client: clientOf({ provider }), address: null, site: null };
+      if (!isPart) add(kind, about, remote.attributes, "undeclared");
+      const entry = entries.get(keyOf(provider, kind, remote.id));
+      if (entry !== undefined) entry.phase = remote.phase;
+    }
   return [...entries.values()];
 }
 
@@ -140,15 +138,6 @@ export function reportOf(
   const entries = entriesOf(run, lists, isPart).filter(({ about }) => only === undefined || about.provider === only);
   const nowOf = (provider: string) => lists.get(provider)?.now ?? project.host.clock.now();
   const conditions = Map.groupBy(plan.conditions ?? [], ({ address }) => address);
-  const phases = new Map<string, string>();
-  const paid = new Map<string, string[]>();
-  for (const [provider, { objects, invoices }] of lists) {
-    for (const { kind, remote } of objects) phases.set(keyOf(provider, kind, remote.id), remote.phase);
-    for (const one of invoices) {
-      const order = `${provider} ${one.order_id}`;
-      if (isPaid(one)) paid.set(order, [...(paid.get(order) ?? []), dayIn(one.paid_at) ?? "~"].toSorted());
-    }
-  }
   const billed: Billed[] = [];
   const objects: AccountReport["objects"] = [];
   const grants: AccountReport["access"]["grants"] = [];
@@ -158,10 +147,25 @@ export function reportOf(
       kind.words.order === undefined ? [] : [[`${about.provider} ${id}`, about] as const],
     ),
   );
-  for (const { kind, about, attributes, sync } of entries) {
+  const invoices: AccountReport["money"]["invoices"] = [];
+  for (const [provider, { invoices: own }] of lists)
+    for (const record of own) {
+      const about = owners.get(`${provider} ${record.order_id}`);
+      if (isPart && about === undefined) continue;
+      const { id, invoice_number, status, currency, total, paid_at, order_id } = record;
+      const due_date = dayIn(record.due_date);
+      const is_open = isOpen(record);
+      invoices.push({
+        ...(about ?? { provider, client: clientOf({ provider }), address: null, site: null }),
+        ...{ id, number: invoice_number, status, due_date, paid_at, service_id: order_id, is_open },
+        is_overdue: is_open && due_date !== null && due_date < dayOf(nowOf(provider)),
+        ...{ currency, quoted: null, total },
+      });
+    }
+  const paid = Map.groupBy(invoices.filter(isPaid), ({ provider, service_id }) => `${provider} ${service_id}`);
+  for (const { kind, about, attributes, sync, phase } of entries) {
     const { type, words } = kind;
     const { provider, address } = about;
-    const order = `${provider} ${attributes.id}`;
     const base = {
       ...about,
       ...{ type, id: text(attributes.id), sync, status: text(attributes.status) },
@@ -170,7 +174,6 @@ export function reportOf(
     };
     if (type === SERVICE) {
       const [months, price] = [number(attributes.term), number(attributes.price)];
-      const phase = phases.get(keyOf(provider, kind, attributes.id));
       const service = {
         ...base,
         ...{ is_live: phase === "live", plan: text(attributes.plan), currency: text(attributes.currency), price },
@@ -180,8 +183,9 @@ export function reportOf(
       services.push(service);
       if (phase !== undefined && phase !== "pending") billed.push({ service, months, today: dayOf(nowOf(provider)) });
     } else if (words.access === undefined) {
-      const bills = paid.get(order) ?? [];
-      const ordered = dayIn(state.resources.get(address ?? "")?.private.created) ?? dayIn(bills[0]);
+      const bills = paid.get(`${provider} ${attributes.id}`) ?? [];
+      const created = state.resources.get(address ?? "")?.private.created;
+      const ordered = dayIn(created ?? bills.map(({ paid_at }) => paid_at).sort()[0]);
       // The first invoice is the order, each further paid invoice a renewal.
       const months = 12 * Number(attributes.years ?? 0) * Math.max(1, bills.length);
       const isKnown = attributes.secret != null || attributes.secret_fingerprint != null;
@@ -205,21 +209,6 @@ export function reportOf(
       });
     }
   }
-  const invoices: AccountReport["money"]["invoices"] = [];
-  for (const [provider, { invoices: own }] of lists)
-    for (const record of own) {
-      const about = owners.get(`${provider} ${record.order_id}`);
-      if (isPart && about === undefined) continue;
-      const { id, invoice_number, status, currency, total, paid_at, order_id } = record;
-      const due_date = dayIn(record.due_date);
-      const is_open = isOpen(record);
-      invoices.push({
-        ...(about ?? { provider, client: clientOf({ provider }), address: null, site: null }),
-        ...{ id, number: invoice_number, status, due_date, paid_at, service_id: order_id, is_open },
-        is_overdue: is_open && due_date !== null && due_date < dayOf(nowOf(provider)),
-        ...{ currency, quoted: null, total },
-      });
-    }
   const byAddress = new Map(entries.map(({ about }) => [about.address, about]));
   const aboutOf = (address: string) =>
     byAddress.get(address) ?? { provider: only ?? "default", client: null, address: address || null, site: null };
@@ -267,18 +256,15 @@ export function reportOf(
 }
 
 /** Returns the errors of the plan, pending create requests, and conditions. */
-function attentionOf({ plan, state }: Run) {
-  const errors = plan.diagnostics.flatMap((one) => {
-    const { address = "", summary, detail, remedies } = one;
-    return isError(one) && !plan.pending.includes(address)
-      ? [{ condition: "error", address, summary, detail, remedies }]
-      : [];
-  });
-  const pending = plan.pending.map((address) => ({
-    ...{ condition: "pending", address, since: state.resources.get(address)?.private.pending?.since },
-    summary: `The result of the create request of ${address} is unknown`,
-    remedies: [{ do: "resolve" }],
+function attentionOf({ plan: { diagnostics, pending, conditions = [] }, state }: Run) {
+  const isPending = (address = "") => pending.includes(address);
+  const found = diagnostics.filter((one) => isError(one) || isPending(one.address));
+  const rest = pending.filter((address) => !found.some((one) => one.address === address));
+  const unknown = rest.map((address) => ({ address, summary: codes["plan.pending"], remedies: [{ do: "resolve" }] }));
+  const all = [...unknown, ...found].map((one) => ({
+    ...one,
+    ...{ condition: isPending(one.address) ? "pending" : "error", address: one.address ?? "" },
+    since: state.resources.get(one.address ?? "")?.private.pending?.since,
   }));
-  const all = [...errors, ...pending, ...(plan.conditions ?? [])] as readonly Condition[];
-  return all.map((one) => conditionJson(one, yamlRemedies));
+  return [...all, ...conditions].map((one) => conditionJson(one as Condition, yamlRemedies));
 }

@@ -154,6 +154,15 @@ describe("an account with problems", () => {
     ]);
   });
 
+  it("does not count a declared service that no longer exists as synced", async () => {
+    const project = await agency();
+    project.control.terminateService(await idOf(project, "c"));
+    const { overview, attention, money } = await statusOf(project);
+    expect(overview).toMatchObject({ declared: 6, synced: 5, live: 2 });
+    expect(attention).toMatchObject([{ condition: "gone", client: "acme", address: "hosting_service.c" }]);
+    expect(money.run_rate.map(({ total }) => total)).toEqual([500, 500]);
+  });
+
   it("names each pending create request with its command", async () => {
     const project = await startProject({ declare: { project: "p", domains: { acme: registration("acme.example") } } });
     project.control.addFault({ path: "/domains", method: "POST", phase: "after", drop: true });

@@ -15,9 +15,10 @@ const unbroken = (cell: string) => (/^\d{4}-\d\d-\d\d$/.test(cell) ? cell.replac
 
 /** Returns a page without a script. Every text is escaped, and no row is cut. */
 export function renderReportHtml(report: AccountReport, names: readonly SectionName[]): string {
-  const tiles = tilesOf(report).map(
-    ([label, value, isAlarm]) => html`<div class="tile${isAlarm && " alarm"}"><dt>${label}</dt><dd>${value}</dd></div>`,
-  );
+  const tiles = Object.entries(tilesOf(report)).map(([label, value]) => {
+    const isAlarm = typeof value === "number" && value > 0;
+    return html`<div class="tile${isAlarm && " alarm"}"><dt>${label}</dt><dd>${value.toLocaleString("en")}</dd></div>`;
+  });
   const sections = tablesOf(report, names).map(({ title, head, rows, from, note, isAlarm }) => {
     const body =
       rows.length > 0 &&

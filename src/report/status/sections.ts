@@ -264,16 +264,15 @@ export function closingOf({ unread, requests, timestamp, access }: AccountReport
   ];
 }
 
-/** Returns the figures of the page: label, value, and true for a problem. */
-export function tilesOf(report: AccountReport): readonly (readonly [label: string, value: string, isAlarm: boolean])[] {
+/** Returns the figures of the page by label. */
+export function tilesOf(report: AccountReport): Readonly<Record<string, string | number>> {
   const { declared, synced, services, live, offline, pending, unpaid } = report.overview;
-  const count = unpaid.reduce((sum, one) => sum + one.count, 0);
-  return [
-    ["Synced", `${formatNumber(synced)} of ${formatNumber(declared)}`, false],
-    ["Live", `${formatNumber(live)} of ${formatNumber(services)}`, false],
-    ["Offline", formatNumber(offline), offline > 0],
-    ["Unpaid", formatNumber(count), false],
-    ["Pending", formatNumber(pending), pending > 0],
-    ["Not declared", formatNumber(undeclared(report).length), false],
-  ];
+  return {
+    Synced: `${formatNumber(synced)} of ${formatNumber(declared)}`,
+    Live: `${formatNumber(live)} of ${formatNumber(services)}`,
+    Offline: offline,
+    Pending: pending,
+    Unpaid: unpaid.reduce((sum, { count }) => sum + count, 0),
+    "Not declared": undeclared(report).length,
+  };
 }
