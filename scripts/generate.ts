@@ -11,6 +11,7 @@ import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
 import { policyJsonSchema } from "./generate/policy-schema.ts";
 import { registry } from "./generate/registry.ts";
+import { statusSchema } from "./generate/status-schema.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const check = process.argv.includes("--check");
@@ -33,6 +34,7 @@ const { kinds } = await import("../src/core/kinds/index.ts");
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
 await settle("schemas/conditions.schema.json", conditionsSchema());
 await settle("schemas/policy.schema.json", policyJsonSchema());
+await settle("schemas/status.schema.json", statusSchema());
 const { catalogueLint } = await import("./generate/schema-lint.ts");
 const { catalogue, catalogueJson } = await import("../src/fronts/terraform/catalogue.ts");
 await settle("schemas/provider.json", `${JSON.stringify(catalogueJson(catalogue), null, 2)}\n`);

@@ -156,6 +156,7 @@ export async function agencyPages(): Promise<{ readonly pictures: readonly Pictu
   await declaration([...edited.filter((_, at) => at !== 2), ...orders], { domains: { acme: domain } });
   await run("plan", "--report", path.join(cwd, "plan.html"));
   const page = await readFile(path.join(cwd, "plan.html"), "utf8");
+  sandbox.control.suspendService(sites[5]?.id ?? 0);
   // One by one: orders at the same time have their invoices in any order.
   for (const address of ["hosting_service.new", "hosting_service.geo", "hosting_domain.acme"])
     await run("apply", "--auto-approve", "--target", address);
@@ -164,8 +165,10 @@ export async function agencyPages(): Promise<{ readonly pictures: readonly Pictu
   // Requests at the same time are listed in any order.
   const [overview = ""] = (await textOf("/")).split("Latest requests");
   const source = overview + (await textOf("/dashboard/style.css"));
+  const status = await run("status", "--format", "html");
   const pictures = [
     { name: "plan-page.webp", height: 1150, source: page },
+    { name: "status-page.webp", height: 1150, source: status },
     { name: "dashboard-overview.webp", height: 800, source, url: sandbox.controlUrl },
   ];
   const steady = (text: string) => text.replaceAll(/127\.0\.0\.1:\d+/g, "api.host.example");

@@ -162,6 +162,10 @@ const catalogue = {
     summary: "--raw requires the name of an output",
     remedies: ["Pass the name: `hostform output --raw NAME`."],
   })),
+  "usage/csv": error(({ names }: { readonly names: readonly string[] }) => ({
+    summary: "CSV has one table",
+    remedies: [`Select one section: ${names.map((name) => `--section ${name}`).join(", ")}.`],
+  })),
   "usage/report": error(({ file, extensions }: Words<"file"> & { extensions: readonly string[] }) => ({
     summary: `The format of the report ${file} is unknown`,
     detail: `The extension sets the format: ${extensions.join(", ")}.`,

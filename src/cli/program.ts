@@ -12,7 +12,7 @@ import type { Action, GuardedIo } from "./terminal.ts";
 import { shortVersion } from "./version.ts";
 
 /** Commands in the short help, in the order of use in a project. */
-const VERBS = ["init", "adopt", "plan", "apply", "watch", "doctor", "import", "state"];
+const VERBS = ["init", "adopt", "plan", "apply", "status", "watch", "doctor", "import", "state"];
 
 /** Commands that change nothing and may read an untrusted declaration. */
 const READING = ["validate", "plan", "version", "completion", "sandbox"];

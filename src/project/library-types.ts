@@ -1,6 +1,6 @@
 /** The options and results of the library. */
 import type { ApplyEvent, Clock } from "../core/model/index.ts";
-import type { Attention, DiagnosticJson, PlanJson, RequestEvent } from "../report/index.ts";
+import type { AccountReport, Attention, DiagnosticJson, PlanJson, RequestEvent, SectionName } from "../report/index.ts";
 import type { AdoptOptions, Forecast } from "./adopt/types.ts";
 
 export interface LoadOptions {
@@ -156,6 +156,27 @@ export interface AppliedChange {
   readonly address: string;
   readonly result: string;
   readonly diagnostics: readonly DiagnosticJson[];
+}
+
+/** Options of a status. */
+export interface StatusFlags {
+  /** Only these resources: addresses, patterns, or clients. Default: the whole account. */
+  readonly targets?: readonly string[] | undefined;
+  /** Only this provider. Default: all providers of the project. */
+  readonly provider?: string | undefined;
+  /** Also reads the grants of each service, with one request per service. Default: the grants in the state. */
+  readonly full?: boolean | undefined;
+}
+
+export interface StatusOptions extends WorkOptions, StatusFlags {}
+
+/** A status of the account. Without names, its texts contain the sections of `hostform status`. */
+export interface Status {
+  readonly report: AccountReport;
+  text(sections?: readonly SectionName[]): string;
+  markdown(sections?: readonly SectionName[]): string;
+  html(sections?: readonly SectionName[]): string;
+  csv(section: SectionName): string;
 }
 
 /** Options of an adoption. */

@@ -32,6 +32,11 @@ import {
   renderPlan,
   renderPlanHtml,
   renderPlanMarkdown,
+  renderReport,
+  renderReportCsv,
+  renderReportHtml,
+  renderReportMarkdown,
+  STATUS_SECTIONS,
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges, mayApply } from "./apply.ts";
@@ -42,6 +47,8 @@ import type {
   LoadOptions,
   PlanOptions,
   Progress,
+  Status,
+  StatusOptions,
   WorkOptions,
 } from "./library-types.ts";
 import { problem } from "./messages.ts";
@@ -52,6 +59,7 @@ import { learnEnvironment, leaving, Redaction } from "./redaction.ts";
 import { type PlanRequest, readSavedPlan, type SavedPlan, writeSavedPlan } from "./saved-plan.ts";
 import type { Host, Log, ProjectSource } from "./source.ts";
 import { throwingForStack, yamlRemedies } from "./stack-diagnostics.ts";
+import { projectStatus } from "./status.ts";
 import { refuseUntrusted } from "./trust.ts";
 
 export { HostformError } from "../core/model/index.ts";
@@ -189,6 +197,27 @@ class LoadedProject {
           conditions: [...others, ...(result.conditions ?? run.plan.conditions ?? [])],
         });
       });
+    });
+  }
+
+  /**
+   * Reads the account, and returns its status. Changes neither the account nor the state. @throws HostformError if no plan
+   * can be made.
+   */
+  status(options: StatusOptions = {}): Promise<Status> {
+    return this.#during(options, async (project) => {
+      const report = await projectStatus(project, options);
+      const form =
+        (render: typeof renderReportHtml, as?: "markdown" | "html") =>
+        (names = STATUS_SECTIONS) =>
+          leaving(render(report, names), project.redaction, as);
+      return {
+        report,
+        text: form((one, names) => renderReport(one, names, { color: false })),
+        markdown: form(renderReportMarkdown, "markdown"),
+        html: form(renderReportHtml, "html"),
+        csv: (section) => leaving(renderReportCsv(report, section), project.redaction),
+      };
     });
   }
 

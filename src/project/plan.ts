@@ -47,9 +47,11 @@ import { declaredEnvironment } from "./trust.ts";
 
 /** Options of a run. */
 export interface RunOptions extends PlanRequest, RefreshOptions {
-  readonly command: "plan" | "apply" | "destroy" | "watch";
+  readonly command: "plan" | "apply" | "destroy" | "watch" | "status";
   /** Plans only the changes of the declaration since this commit. */
   readonly base?: string;
+  /** Plans only the resources of this provider. */
+  readonly provider?: string | undefined;
   /** Saved plan to apply. Its changes are planned again and must be the same. */
   readonly saved?: SavedPlan;
   /** Limits of the run that applies a saved plan. */
@@ -164,7 +166,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
     const diagnostics = [...verdicts, ...found, ...compared, ...month.diagnostics, ...providers.takeWarnings()];
     const { variables } = declared;
     const warned = { ...judged, ...(variables && { variables }), ...attention, diagnostics };
-    interrupts.planned();
+    if (options.command !== "status") interrupts.planned();
     return await then({ ...made, ...parts, limits: month.limits, policy, plan: warned, shown });
   } finally {
     try {
@@ -182,7 +184,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
 
 /** Returns true if the run does not apply its plan. */
 const isReading = ({ command, unattended }: Pick<RunOptions, "command" | "unattended">) =>
-  command === "plan" || (command === "watch" && unattended !== true);
+  command === "plan" || command === "status" || (command === "watch" && unattended !== true);
 
 /** Returns state entries for the objects that a plan imports. */
 const importsIn = ({ changes }: Plan): ResourceState[] =>
@@ -207,8 +209,8 @@ function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): 
  */
 function selectable({ resources }: Desired, recorded: State, mode: RunOptions["mode"]) {
   const declared = new Map(resources.map((one) => [one.address, one]));
-  const known = [...recorded.resources.values()].map(({ address, private: { client } }) => {
-    return declared.get(address) ?? { address, client };
+  const known = [...recorded.resources.values()].map(({ address, provider, private: { client } }) => {
+    return declared.get(address) ?? { address, provider, client };
   });
   return mode === "destroy" ? known : [...known, ...resources];
 }
@@ -241,6 +243,7 @@ async function makePlan(
     since,
     owner,
     saved,
+    provider,
     caps = {},
     ...reads
   }: Planning,
@@ -261,7 +264,10 @@ async function makePlan(
   // A saved plan contains former addresses, which are already moved.
   const sought = saved === undefined ? targets : targets.filter((address) => known.has(address));
   const named = sought.length === 0 ? [] : selected(sought, selectable(declared, recorded, mode));
-  const changed = since && changedSince(since.desired, declared, recorded);
+  const ofProvider = () =>
+    selectable(declared, recorded, mode).flatMap((one) => (one.provider === provider ? one.address : []));
+  const whole = provider === undefined || named.length > 0;
+  const changed = since ? changedSince(since.desired, declared, recorded) : whole ? undefined : ofProvider();
   const { desired, state }: { desired: Desired; state: State } =
     changed?.length === 0
       ? { desired: { ...wanted, resources: [] }, state: { ...recorded, resources: new Map() } }

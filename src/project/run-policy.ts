@@ -13,6 +13,7 @@ import {
   HostformError,
   ifExplained,
   isError,
+  isOutsider,
   namesIn,
   newNames,
   type Plan,
@@ -75,6 +76,11 @@ export class RunPolicy {
 
   get isGiven(): boolean {
     return this.#policies.length + this.#functions.length > 0;
+  }
+
+  /** Returns true if a policy excludes the domain of an e-mail address. */
+  isOutside(email: unknown): boolean {
+    return this.#policies.some((policy) => isOutsider(policy, email));
   }
 
   /** Tightens limits to the caps of the policy. */

@@ -71,21 +71,27 @@ export const section = (title: string, body: Html, name = "") =>
 ${body}
 </section>`;
 
+/** Returns a sentence. Backticks mark code. */
+export const sentence = (text: string) =>
+  text.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part));
+
 /** Returns a list of sentences. Backticks mark code. */
 export const list = (lines: readonly string[]) => html`<ul>
-${joined(lines.map((line) => html`<li>${line.split(/`([^`]+)`/).map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : part))}</li>`))}
+${joined(lines.map((line) => html`<li>${sentence(line)}</li>`))}
 </ul>`;
 
 /**
  * Returns a table that scrolls within its section, also by keyboard. A narrow screen stacks its rows. Above {@link MOST_ROWS} rows,
  * returns a list of lines.
  * @param from index of the first column with amounts.
+ * @param label name of the table, unique on its page.
  */
 export function table(
   head: readonly string[],
   rows: readonly string[][],
   foot: readonly string[][] = [],
   from = head.length,
+  label = head[0],
 ): Html {
   const number = (i: number) => i >= from && html` class="num"`;
   // Stacked rows print the head before each cell.
@@ -95,7 +101,7 @@ export function table(
     html`<tr>${cells.map((text, i) => html`<td${number(i)}${headOf(i, text, named)}>${text}</td>`)}</tr>`;
   const lines = (all: readonly string[][]) => list(all.map((cells) => cells.filter((text) => text !== "").join(" · ")));
   if (rows.length > MOST_ROWS) return html`<p>${head.join(" · ")}</p>\n${lines(foot)}\n${lines(rows)}`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table: ${head[0]}"><table>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table: ${label}"><table>
 <thead><tr>${head.map((text, i) => html`<th${number(i)} scope="col">${text}</th>`)}</tr></thead>
 <tbody>
 ${joined(rows.map((cells) => row(cells)))}

@@ -1,4 +1,6 @@
 import { InvalidArgumentError, Option } from "commander";
+import { didYouMean } from "../../core/model/index.ts";
+import { SECTIONS, type SectionName } from "../../report/status/names.ts";
 import type { CliCommand } from "../command.ts";
 import { listenAddress } from "../listen-address.ts";
 import {
@@ -71,6 +73,7 @@ export function registerMain(registration: Registration): void {
       ["hostform apply acme.plan", "apply a saved plan"],
       ["hostform apply --auto-approve --json", "for CI: one JSON event per line"],
     );
+  registerStatus(registration);
   registerWatch(registration, GROUP);
   applying(command("destroy", "remove all managed resources, as far as deletion_policy allows", GROUP))
     .action(action(async () => ({ run: (await import("../apply.ts")).runApply("destroy") }), "run", "each"))
@@ -100,6 +103,39 @@ export function registerMain(registration: Registration): void {
       ["hostform resolve hosting_domain.acme --adopt 4711", "it was ordered: the invoice shows its id"],
       ["hostform resolve hosting_domain.acme --absent", "it was not ordered; the next apply orders it"],
     );
+}
+
+function registerStatus({ command, action }: Registration): void {
+  const reporting = (name: string, summary: string) =>
+    command(name, summary, GROUP)
+      .option("--section <name>", `only this section (repeatable): ${SECTIONS.join(", ")}`, sections)
+      .option(
+        "--target <address>",
+        "only this resource and its dependencies; also 'hosting_service.acme-*' or client:acme (repeatable)",
+        collect,
+      )
+      .option("--provider <alias>", "only this account of the declaration (default: all)", given)
+      .option("--full", "also read the grants of each service: one request for each")
+      .option(...POLICY_OPTION)
+      .option(...FAIL_ON_OPTION)
+      .choice("--format <format>", "output format; CSV needs one section (default: text)", [...FORMATS, "csv"]);
+  reporting("status", "show what is down, who owes, what renews and who gets in")
+    .action(action(() => import("../status.ts"), "runStatus", "each"))
+    .examples(
+      ["hostform status", "the account and its declaration"],
+      ["hostform status --format html > status.html", "a page without a script"],
+      ["hostform status --section money --format csv > clients.csv", "the monthly cost by client"],
+    );
+  reporting("audit", "show what is not declared, overdue or pending, and who gets in")
+    .action(action(() => import("../status.ts"), "runAudit", "each"))
+    .examples(["hostform audit --full --fail-on offline,gone,unpaid", "for a scheduled job"]);
+}
+
+function sections(text: string, earlier: readonly SectionName[] = []): readonly SectionName[] {
+  const name = SECTIONS.find((one) => one === text);
+  if (name === undefined)
+    throw new InvalidArgumentError(`The sections are ${SECTIONS.join(", ")}.${didYouMean(text, SECTIONS)}`);
+  return [...earlier, name];
 }
 
 /** Registers `policy test`. */

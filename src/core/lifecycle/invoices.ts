@@ -8,9 +8,15 @@ import type { Shown } from "./list-costs.ts";
 /** Maximum number of invoice pages per plan. */
 const MOST_PAGES = 10;
 
+/** Order of an invoice without an order. */
+const NO_ORDER = "";
+
+/** An id that no order has. Its reading ends only with the list. */
+const ANY_ORDER = " ";
+
 /** Invoices read so far. */
 export interface InvoiceReading {
-  /** Invoices by order id. */
+  /** Invoices by order id. Invoices without an order have the id "". */
   readonly invoices: ReadonlyMap<string, readonly InvoiceRecord[]>;
   /** True if every invoice was read. */
   readonly isWhole: boolean;
@@ -58,6 +64,11 @@ export class Invoices {
     return this.#some.of(orders);
   }
 
+  /** Returns all invoices of at most ten pages. Reads only the pages that {@link of} has not read. @throws as {@link of} does. */
+  listed(): Promise<InvoiceReading> {
+    return this.of([ANY_ORDER]);
+  }
+
   forget(): void {
     this.#all = undefined;
     this.#some = undefined;
@@ -103,8 +114,7 @@ class Reading {
 
   #add(record: InvoiceRecord): void {
     requireScale(this.#moneyScale, "invoice", [record]);
-    const { order_id: order } = record;
-    if (order === null) return;
+    const order = record.order_id ?? NO_ORDER;
     this.#found.set(order, [...(this.#found.get(order) ?? []), record]);
     if (isOpen(record)) this.#unpaid.add(order);
   }

@@ -201,7 +201,7 @@ const named = (value: Json | undefined) => (word(value) === undefined ? undefine
 type SiteFinder = (change: Change, side?: "before" | "after") => string | undefined;
 
 /** Returns a function that finds the site, domain or receiver of a change, or of its parent. */
-function siteFinder(changes: readonly Change[]): SiteFinder {
+export function siteFinder(changes: readonly Change[]): SiteFinder {
   const own = ({ before, after, words: { site = "" }, sensitive, origins }: Change) =>
     sensitive.includes(site) ? shownUrl(origins?.[site]) : (named(after?.[site]) ?? named(before?.[site]));
   const byAddress = new Map(changes.map((change) => [change.address, change]));

@@ -107,7 +107,7 @@ function valueAfter({ after, after_unknown: unknown }: Change, attribute: string
  * Returns a domain, or the domain of an e-mail address, as A-labels. Other values are unknown, so that no rule mistakes them
  * for an allowed value.
  */
-function domainIn(value: unknown): string | Unknown {
+export function domainIn(value: unknown): string | Unknown {
   if (typeof value !== "string") return UNKNOWN;
   return foldedDomain(value.slice(value.lastIndexOf("@") + 1)) ?? UNKNOWN;
 }

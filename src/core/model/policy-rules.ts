@@ -4,7 +4,7 @@ import type { EffectKind } from "./effect.ts";
 import type { SourceRange } from "./errors.ts";
 import { lookAlikes } from "./look-alike.ts";
 import { foldedDomain, shownName } from "./natural-key.ts";
-import { type ChangeFacts, type PolicyFacts, suspicions } from "./policy-facts.ts";
+import { type ChangeFacts, domainIn, type PolicyFacts, suspicions } from "./policy-facts.ts";
 import type { PolicyVerdict } from "./policy-verdict.ts";
 import { isLike } from "./selection.ts";
 import { isCurrency } from "./specification.ts";
@@ -229,6 +229,10 @@ function isDomainLike(pattern: string, domain: string): boolean {
   const ascii = foldedDomain(name) ?? name;
   return below ? domain.endsWith(`.${ascii}`) : domain === ascii;
 }
+
+/** Returns true if the rules of a policy exclude the domain of an e-mail address. */
+export const isOutsider = ({ rules: { grantee_domains: allowed } }: Policy, email: unknown): boolean =>
+  allowed !== undefined && outside(domainIn(email), allowed, "", "", "").length > 0;
 
 function outside(
   name: ChangeFacts["receiver"],

@@ -26,7 +26,7 @@ const AT_ONCE = 10;
 
 export const nestedKind =
   [...kinds.values()].find(({ nested }) => nested !== undefined) ?? fail("internal", "No kind is nested");
-const flatKinds = [...kinds.values()].filter((kind) => kind.list !== undefined && kind.parent === undefined);
+export const flatKinds = [...kinds.values()].filter((kind) => kind.list !== undefined && kind.parent === undefined);
 
 /** Returns a reader that stores its lists, and uses stored lists instead of requests. */
 export function keepingReader(client: Reader, kept: KeptLists): Reader {
@@ -169,7 +169,9 @@ const isGone = ({ phase }: Remote) => phase === "gone";
 const provesNothing = (error: unknown) =>
   error instanceof ApiError && error.diagnostics[0]?.code === "api.inconclusive";
 
-const isRefusal = (error: unknown) => error instanceof ApiError && (error.status === 403 || error.status === 404);
+/** Returns true if the API rejects the list for this token or account. */
+export const isRefusal = (error: unknown) =>
+  error instanceof ApiError && (error.status === 403 || error.status === 404);
 
 /**
  * Reads the grants with one request per service. The API may reject the request before the service is live (§3). @param

@@ -41,6 +41,7 @@ const FOR_HELP = [
   "src/project/redaction.ts",
   "src/report/escape.ts",
   "src/report/paint.ts",
+  "src/report/status/names.ts",
 ];
 
 describe("modules that a command line loads", () => {

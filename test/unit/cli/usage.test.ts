@@ -67,7 +67,7 @@ describe("help", () => {
       const { code, stdout } = await run(...line);
       expect(code).toBe(0);
       expect(stdout.match(/(?<=^ {2})[a-z]+(?= )/gm)).toEqual(
-        "init adopt plan apply watch doctor import state hostform hostform hostform hostform".split(" "),
+        "init adopt plan apply status watch doctor import state hostform hostform hostform hostform".split(" "),
       );
       expect(stdout).not.toContain("--insecure-http");
       expect(stdout).toMatch(/All commands and options: hostform help --all\n$/);

@@ -1,0 +1,270 @@
+/** Builds the account report from a plan and the lists of its accounts. Sends no request. */
+import type { InvoiceRecord } from "../core/api/index.ts";
+import { kindAt } from "../core/kinds/index.ts";
+import type { Kind, Remote } from "../core/kinds/kind.ts";
+import {
+  type Change,
+  type Condition,
+  clientOf,
+  codes,
+  DAY_MS,
+  holding,
+  isError,
+  isNoOp,
+  isOpen,
+  isPaid,
+  type Json,
+  type JsonObject,
+  type Phase,
+  readMoment,
+  shownName,
+  siteFinder,
+} from "../core/model/index.ts";
+import {
+  type AccountReport,
+  type Billed,
+  conditionJson,
+  dayIn,
+  dayOf,
+  monthsAfter,
+  sumsOf,
+  unpaidOf,
+} from "../report/index.ts";
+import { nestedKind } from "./adopt/read.ts";
+import { declaredPlaces } from "./identity.ts";
+import type { StatusFlags } from "./library-types.ts";
+import type { Run } from "./plan.ts";
+import { yamlRemedies } from "./stack-diagnostics.ts";
+
+/** The lists of one account. */
+export interface AccountLists {
+  /** Time of the host, in milliseconds since the epoch. */
+  readonly now: number;
+  readonly objects: readonly { readonly kind: Kind; readonly remote: Remote }[];
+  readonly invoices: readonly InvoiceRecord[];
+  /** Reason why not all invoices were read. */
+  readonly why: string | undefined;
+  /** Lists that the token cannot read. */
+  readonly unread: readonly { readonly what: string; readonly why: string }[];
+}
+
+export type Lists = ReadonlyMap<string, AccountLists>;
+
+/** Type of services: the kind that grants belong to. */
+export const SERVICE = nestedKind.nested?.in;
+
+/** Time before the end of an access in which the report warns, in milliseconds. */
+const SOON_MS = 14 * DAY_MS;
+
+/** An object of the account or the state, without secrets. */
+interface Entry {
+  readonly kind: Kind;
+  readonly about: { provider: string; client: string | null; address: string | null; site: string | null };
+  readonly attributes: JsonObject;
+  readonly sync: AccountReport["services"][number]["sync"];
+  /** Phase in the list of the account. */
+  phase?: Phase;
+}
+
+const text = (value: Json | undefined): string | null => (value == null ? null : String(value));
+const number = (value: Json | undefined): number | null => (typeof value === "number" ? value : null);
+const nameIn = (attributes: JsonObject, name = ""): string | null =>
+  typeof attributes[name] === "string" ? shownName(attributes[name]) : null;
+
+/** Replaces secret values. */
+const shown = (attributes: JsonObject, sensitive: readonly string[]): JsonObject =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => [
+      name,
+      value !== null && sensitive.includes(name) ? "(sensitive)" : value,
+    ]),
+  );
+
+const keyOf = (provider: string, { type }: Kind, id: Json | undefined) => `${provider} ${type} ${id}`;
+
+/** Conditions of an object that differs from its declaration. */
+const DIFFERENCES: ReadonlySet<string> = new Set(["gone", "handed_over", "outside", "other_plan", "own_form"]);
+
+/** Returns the planned resources, the declared resources that could not be planned, and undeclared objects. */
+function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): Entry[] {
+  const sites = siteFinder(plan.changes);
+  const notRead = new Set(plan.notRead?.map(({ address }) => address));
+  const failed = new Set([
+    ...plan.diagnostics.flatMap((one) => (isError(one) ? one.address : [])),
+    ...(plan.conditions ?? []).flatMap(({ condition, address }) => (DIFFERENCES.has(condition) ? address : [])),
+  ]);
+  const syncOf = (change: Change): Entry["sync"] => {
+    if (plan.pending.includes(change.address)) return "pending";
+    if (change.config === null) return "undeclared";
+    const isOpen = failed.has(change.address) || change.unfulfilled || change.deferred.length > 0;
+    if (isOpen || !isNoOp(change)) return "differs";
+    return notRead.has(change.address) ? "not_read" : "synced";
+  };
+  const entries = new Map<string, Entry>();
+  const add = (kind: Kind | undefined, about: Entry["about"], attributes: JsonObject, sync: Entry["sync"]) => {
+    if (kind === undefined) return;
+    const key = attributes.id == null ? `${about.address}` : keyOf(about.provider, kind, attributes.id);
+    const site = about.site ?? nameIn(attributes, kind.words.site);
+    if (!entries.has(key)) entries.set(key, { kind, about: { ...about, site }, attributes, sync });
+  };
+  for (const change of plan.changes) {
+    const { address, provider, before, after, sensitive } = change;
+    const about = { provider, client: clientOf(change), address, site: sites(change) ?? null };
+    add(kindAt(address), about, shown(before ?? after ?? {}, sensitive), syncOf(change));
+  }
+  for (const { address, provider, attributes, sensitive, private: mark } of state.resources.values()) {
+    const client = mark.client ?? clientOf({ provider });
+    if (all.has(address))
+      add(kindAt(address), { provider, client, address, site: null }, shown(attributes, sensitive), "differs");
+  }
+  for (const [provider, { objects }] of lists)
+    for (const { kind, remote } of objects) {
+      const about = { provider, client: clientOf({ provider }), address: null, site: null };
+      if (!isPart) add(kind, about, remote.attributes, "undeclared");
+      const entry = entries.get(keyOf(provider, kind, remote.id));
+      if (entry !== undefined) entry.phase = remote.phase;
+    }
+  return [...entries.values()];
+}
+
+/** Builds the report. Times in it come from the state alone. */
+export function reportOf(
+  run: Run,
+  lists: Lists,
+  { targets = [], provider: only, full = false }: StatusFlags,
+): AccountReport {
+  const { plan, providers, desired, state, project, policy } = run;
+  const isPart = targets.length > 0;
+  const entries = entriesOf(run, lists, isPart).filter(({ about }) => only === undefined || about.provider === only);
+  const nowOf = (provider: string) => lists.get(provider)?.now ?? project.host.clock.now();
+  const conditions = Map.groupBy(plan.conditions ?? [], ({ address }) => address);
+  const billed: Billed[] = [];
+  const objects: AccountReport["objects"] = [];
+  const grants: AccountReport["access"]["grants"] = [];
+  const services: AccountReport["services"] = [];
+  const owners = new Map(
+    entries.flatMap(({ kind, about, attributes: { id } }) =>
+      kind.words.order === undefined ? [] : [[`${about.provider} ${id}`, about] as const],
+    ),
+  );
+  const invoices: AccountReport["money"]["invoices"] = [];
+  for (const [provider, { invoices: own }] of lists)
+    for (const record of own) {
+      const about = owners.get(`${provider} ${record.order_id}`);
+      if (isPart && about === undefined) continue;
+      const { id, invoice_number, status, currency, total, paid_at, order_id } = record;
+      const due_date = dayIn(record.due_date);
+      const is_open = isOpen(record);
+      invoices.push({
+        ...(about ?? { provider, client: clientOf({ provider }), address: null, site: null }),
+        ...{ id, number: invoice_number, status, due_date, paid_at, service_id: order_id, is_open },
+        is_overdue: is_open && due_date !== null && due_date < dayOf(nowOf(provider)),
+        ...{ currency, quoted: null, total },
+      });
+    }
+  const paid = Map.groupBy(invoices.filter(isPaid), ({ provider, service_id }) => `${provider} ${service_id}`);
+  for (const { kind, about, attributes, sync, phase } of entries) {
+    const { type, words } = kind;
+    const { provider, address } = about;
+    const base = {
+      ...about,
+      ...{ type, id: text(attributes.id), sync, status: text(attributes.status) },
+      name: nameIn(attributes, words.name) ?? String(attributes.id ?? ""),
+      conditions: (conditions.get(address ?? "") ?? []).map(({ condition }) => condition),
+    };
+    if (type === SERVICE) {
+      const [months, price] = [number(attributes.term), number(attributes.price)];
+      const service = {
+        ...base,
+        ...{ is_live: phase === "live", plan: text(attributes.plan), currency: text(attributes.currency), price },
+        monthly: price === null || !months ? null : Math.ceil(price / months),
+        next_due_date: dayIn(attributes.next_due_date),
+      };
+      services.push(service);
+      if (phase !== undefined && phase !== "pending") billed.push({ service, months, today: dayOf(nowOf(provider)) });
+    } else if (words.access === undefined) {
+      const bills = paid.get(`${provider} ${attributes.id}`) ?? [];
+      const created = state.resources.get(address ?? "")?.private.created;
+      const ordered = dayIn(created ?? bills.map(({ paid_at }) => paid_at).sort()[0]);
+      // The first invoice is the order, each further paid invoice a renewal.
+      const months = 12 * Number(attributes.years ?? 0) * Math.max(1, bills.length);
+      const isKnown = attributes.secret != null || attributes.secret_fingerprint != null;
+      objects.push({
+        ...base,
+        registered_until: ordered !== null && months > 0 ? monthsAfter(ordered, months) : null,
+        secret: words.receiver === undefined ? null : isKnown ? "known" : "unknown",
+      });
+    } else if (attributes.id != null) {
+      const service_id = text(attributes[words.parent?.attribute ?? ""]);
+      const email = text(attributes[words.access.person]) ?? "";
+      const end = readMoment(attributes.expires_at ?? null);
+      const parent = owners.get(`${provider} ${service_id}`);
+      grants.push({
+        ...(address === null && parent ? { ...parent, address } : about),
+        ...{ service_id, email: shownName(email), permission: text(attributes[words.access.permission]) },
+        expires_at: text(attributes.expires_at),
+        expires_soon: "at" in end && end.at - nowOf(provider) <= SOON_MS,
+        is_declared: sync !== "undeclared",
+        is_outside: policy.isOutside(email),
+      });
+    }
+  }
+  const byAddress = new Map(entries.map(({ about }) => [about.address, about]));
+  const aboutOf = (address: string) =>
+    byAddress.get(address) ?? { provider: only ?? "default", client: null, address: address || null, site: null };
+  const whys = [...lists].flatMap(([alias, { why }]) => (why === undefined ? [] : `account ${alias}: ${why}`));
+  const unread = [...lists].flatMap(([provider, one]) => one.unread.map((list) => ({ provider, ...list })));
+  const attention = attentionOf(run).map((one) => ({ ...aboutOf(one.address), ...one, since: one.since ?? null }));
+  const declared = entries.filter(({ sync }) => sync !== "undeclared");
+  const sent = providers.requests;
+  const forecast = sent + (full ? 0 : services.length);
+  return {
+    format_version: "1.0",
+    project: plan.project,
+    // Dates of the account are compared with the time of the host.
+    timestamp: new Date(Math.max(...[...lists.values()].map(({ now }) => now))).toISOString(),
+    accounts: declaredPlaces(project.source, desired)
+      .filter(({ provider }) => lists.has(provider))
+      .map(({ provider, name, host }) => ({ provider, name, host, scale: providers.moneyScale("", provider) ?? null })),
+    overview: {
+      declared: Math.max(declared.length, isPart || only !== undefined ? 0 : desired.resources.length),
+      synced: declared.filter(({ sync }) => sync === "synced" || sync === "not_read").length,
+      services: services.length,
+      live: services.filter(({ is_live }) => is_live).length,
+      offline: new Set(attention.flatMap((one) => (one.condition === "offline" ? one.address : []))).size,
+      offline_since: null,
+      unpaid: unpaidOf(invoices),
+      pending: plan.pending.length,
+    },
+    ...{ attention, services, objects, unread },
+    money: { unread: whys.join("; ") || null, ...sumsOf(billed, invoices), invoices },
+    access: {
+      as_of: (plan.notRead ?? []).map(({ last_read }) => last_read ?? "").sort()[0] || null,
+      is_complete: full && !isPart && !unread.some(({ what }) => what === nestedKind.section),
+      grants,
+    },
+    drift: plan.changes.flatMap(({ address, reasons, sensitive, before, after }) =>
+      reasons.flatMap(({ why, attribute }) => {
+        if (why !== "drift" || attribute === undefined) return [];
+        const valueIn = (side: JsonObject | null) => shown(side ?? {}, sensitive)[attribute] ?? null;
+        return [{ ...aboutOf(address), attribute, declared: valueIn(after), live: valueIn(before), since: null }];
+      }),
+    ),
+    holds: [...holding(plan)],
+    requests: { sent, full: forecast, full_seconds: Math.ceil((forecast * 60) / providers.requestsPerMinute) },
+  };
+}
+
+/** Returns the errors of the plan, pending create requests, and conditions. */
+function attentionOf({ plan: { diagnostics, pending, conditions = [] }, state }: Run) {
+  const isPending = (address = "") => pending.includes(address);
+  const found = diagnostics.filter((one) => isError(one) || isPending(one.address));
+  const rest = pending.filter((address) => !found.some((one) => one.address === address));
+  const unknown = rest.map((address) => ({ address, summary: codes["plan.pending"], remedies: [{ do: "resolve" }] }));
+  const all = [...unknown, ...found].map((one) => ({
+    ...one,
+    ...{ condition: isPending(one.address) ? "pending" : "error", address: one.address ?? "" },
+    since: state.resources.get(one.address ?? "")?.private.pending?.since,
+  }));
+  return [...all, ...conditions].map((one) => conditionJson(one as Condition, yamlRemedies));
+}

@@ -1,0 +1,107 @@
+/**
+ * Reads the status of a project: its plan, and what the lists of its accounts show beyond the plan. Sends only GET requests, reads
+ * each list once, and changes neither the account nor the state.
+ */
+import { HostformError } from "../core/model/index.ts";
+import type { AccountReport } from "../report/index.ts";
+import { flatKinds, isRefusal, nestedKind, readGrants } from "./adopt/read.ts";
+import type { StatusFlags } from "./library-types.ts";
+import { type Run, withPlan } from "./plan.ts";
+import type { Project } from "./project.ts";
+import { type AccountLists, reportOf, SERVICE } from "./status-report.ts";
+
+/** @throws HostformError if the project cannot be planned. */
+export function projectStatus(project: Project, flags: StatusFlags): Promise<AccountReport> {
+  const { targets = [], provider, full = false } = flags;
+  const request = { mode: "apply", targets, reorder: [], replace: [], orderAnyway: [], guards: {}, provider } as const;
+  // Without a budget for grants, the plan reads only lists.
+  const reads = full ? {} : { refreshBudget: 0 };
+  return withPlan(project, { ...request, ...reads, command: "status" }, async (run) => {
+    const lists = new Map<string, AccountLists>();
+    for (const alias of aliasesOf(run, flags))
+      lists.set(alias, await readLists(run, alias, full && targets.length === 0));
+    const report = await withFirstSeen(
+      run,
+      reportOf(run, lists, flags),
+      targets.length === 0 && provider === undefined,
+    );
+    return project.redaction.redactValue(report) as AccountReport;
+  });
+}
+
+/** Returns the providers to read: those of the plan, and without targets also the other declared ones. */
+function aliasesOf({ plan, desired, state }: Run, { targets = [], provider }: StatusFlags): readonly string[] {
+  if (provider !== undefined) return [provider];
+  const used = new Set([...plan.changes, ...state.resources.values()].map((one) => one.provider));
+  const declared = [...desired.providers].flatMap(([alias, { range }]) => (range ? alias : []));
+  const all = targets.length > 0 ? used : new Set([...used, ...declared]);
+  return all.size > 0 ? [...all].sort() : [...desired.providers.keys()];
+}
+
+async function readLists({ providers, project }: Run, alias: string, isFull: boolean): Promise<AccountLists> {
+  const { account } = await providers.use(alias);
+  const unread: { what: string; why: string }[] = [];
+  const orSkip = (what: string) => (error: unknown) => {
+    if (!isRefusal(error) || !(error instanceof HostformError)) throw error;
+    unread.push({ what, why: error.diagnostics[0]?.summary ?? error.message });
+  };
+  const lists = await Promise.all(
+    flatKinds.map(async (kind) => {
+      const found = await account.list(kind).catch(orSkip(kind.section.replaceAll("_", " ")));
+      return [...(found?.values() ?? [])].map((remote) => ({ kind, remote }));
+    }),
+  );
+  const objects = lists.flat().filter(({ remote }) => remote.phase !== "gone");
+  const services = objects.flatMap(({ kind, remote }) => (kind.type === SERVICE ? remote : []));
+  const shared = isFull
+    ? await readGrants(account, services, (open) => project.log.reading(open)).catch(orSkip("grants"))
+    : undefined;
+  const { invoices, why } = await account.invoices.listed();
+  return {
+    now: account.hostNow(),
+    objects: [
+      ...objects,
+      ...(shared?.objects.get(nestedKind.type) ?? []).map((remote) => ({ kind: nestedKind, remote })),
+    ],
+    invoices: [...invoices.values()].flat(),
+    why,
+    unread,
+  };
+}
+
+/** Lifetime of the first time of a condition, in milliseconds. */
+const KEPT_MS = 400 * 24 * 3_600_000;
+
+/**
+ * Adds the time of the first status with each condition and difference. The file of the account's store keeps these times. Without
+ * this file, only the times in the state are known.
+ * @param isWhole false: the report contains only a part of the account, so the times of the rest stay.
+ */
+async function withFirstSeen(
+  { providers, plan }: Run,
+  report: AccountReport,
+  isWhole: boolean,
+): Promise<AccountReport> {
+  const list = `seen ${plan.lineage}`;
+  const [store] = providers.stores(report.accounts.map(({ provider }) => provider)).values();
+  const isKept = store?.file !== undefined && plan.lineage !== "";
+  const known = isKept ? await store.notes(list).catch(() => []) : [];
+  const times = new Map(known.map(({ name, value }) => [name, String(value)]));
+  const current = new Map<string, string>();
+  const seen = <One extends { since: string | null; address: string | null }>(one: One, what: string): One => {
+    const name = `${what} ${one.address}`;
+    const since = one.since ?? times.get(name) ?? (isKept ? report.timestamp : null);
+    if (since !== null) current.set(name, since);
+    return { ...one, since };
+  };
+  const attention = report.attention.map((one) => seen(one, one.condition));
+  const drift = report.drift.map((one) => seen(one, `drift ${one.attribute}`));
+  const fresh = [...current].flatMap(([name, value]) => (times.has(name) ? [] : { list, name, value }));
+  const ended = known.filter(({ name }) => isWhole && !current.has(name));
+  if (isKept && fresh.length > 0) await store.note(fresh, { keptMs: KEPT_MS, isDurable: false }).catch(() => {});
+  if (isKept && ended.length > 0) await store.forget(ended).catch(() => {});
+  const [offline_since = null] = attention
+    .flatMap((one) => (one.condition === "offline" ? (one.since ?? []) : []))
+    .sort();
+  return { ...report, attention, drift, overview: { ...report.overview, offline_since } };
+}

@@ -1,0 +1,90 @@
+// Dates and sums of an account report. Dates are days (YYYY-MM-DD) in UTC, amounts are in the API's own unit.
+import { DAY_MS } from "../../core/model/index.ts";
+import type { AccountReport } from "./model.ts";
+
+type Service = AccountReport["services"][number];
+type Invoice = AccountReport["money"]["invoices"][number];
+
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+/** Returns the day of a date or a time of the API. Null for any other text. */
+export const dayIn = (text: unknown): string | null => /^\d{4}-\d\d-\d\d/.exec(String(text))?.[0] ?? null;
+
+export const daysAfter = (day: string, days: number): string => dayOf(Date.parse(day) + days * DAY_MS);
+
+/** Adds months. Uses the last day of a shorter month. */
+export function monthsAfter(day: string, months: number): string {
+  const [year = 0, month = 1, date = 1] = day.split("-").map(Number);
+  const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
+  return dayOf(Date.UTC(year, month - 1 + months, Math.min(date, last)));
+}
+
+/** Returns the Monday of a day's week. */
+export const weekOf = (day: string): string => daysAfter(day, -((new Date(day).getUTCDay() + 6) % 7));
+
+/** Sums amounts by their other fields. Ignores unknown amounts and currencies. */
+function sums<Key extends object>(
+  items: readonly (Key & { readonly currency: string | null; readonly total: number | null })[],
+) {
+  const groups = Map.groupBy(items, ({ total: _, ...key }) => JSON.stringify(key));
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (first?.currency == null || first.total === null) return [];
+    const total = others.reduce((sum, one) => sum + (one.total ?? 0), first.total);
+    return [{ ...first, currency: first.currency, total, count: others.length + 1 }];
+  });
+}
+
+/** Returns the due days of a service within a period. @param months of its billing cycle; null if unknown. */
+export function dueDays(first: string | null, months: number | null, from: string, to: string): string[] {
+  const days: string[] = [];
+  for (let nth = 0; first !== null && (nth === 0 || months); nth += 1) {
+    const day = monthsAfter(first, nth * (months ?? 0));
+    if (day > to) break;
+    if (day >= from) days.push(day);
+  }
+  return days;
+}
+
+/** A billed service, the months of its billing cycle, and the day of the host's clock. */
+export interface Billed {
+  readonly service: Service;
+  readonly months: number | null;
+  readonly today: string;
+}
+
+/** Returns the sums of services, by list price, and of open invoices. */
+export function sumsOf(billed: readonly Billed[], invoices: readonly Invoice[]) {
+  const due = invoices.flatMap(({ is_open, due_date, provider, currency, total }) =>
+    is_open && due_date !== null ? [{ week: weekOf(due_date), provider, currency, total }] : [],
+  );
+  return {
+    run_rate: sums(
+      billed.map(({ service: { provider, client, currency, monthly: total } }) => ({
+        client,
+        provider,
+        currency,
+        total,
+      })),
+    ),
+    due: sums(due).toSorted((a, b) => (a.week < b.week ? -1 : 1)),
+    renewals: [30, 60, 90].flatMap((days) =>
+      sums(
+        billed.flatMap(({ service: { provider, currency, price: total, next_due_date: due }, months, today }) =>
+          dueDays(due, months, today, daysAfter(today, days)).map(() => ({ days, provider, currency, total })),
+        ),
+      ),
+    ),
+  };
+}
+
+/** Returns the sums of open invoices, with the earliest due day. */
+export function unpaidOf(invoices: readonly Invoice[]): AccountReport["overview"]["unpaid"] {
+  const open = invoices.filter(({ is_open }) => is_open);
+  return sums(open.map(({ provider, currency, total }) => ({ provider, currency, total }))).map((sum) => {
+    const days = open.map(
+      (one) => (one.provider === sum.provider && one.currency === sum.currency && one.due_date) || "~",
+    );
+    const [first = "~"] = days.toSorted();
+    return { ...sum, due_date: first === "~" ? null : first };
+  });
+}

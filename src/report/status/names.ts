@@ -1,0 +1,29 @@
+// Names of the sections of an account report. Imports nothing, because the command line loads it for each command.
+const ANSWERS = [
+  "attention",
+  "due",
+  "unpaid",
+  "renewals",
+  "money",
+  "domains",
+  "access",
+  "drift",
+  "undeclared",
+  "services",
+] as const;
+
+/** Sections in the order of the report. */
+export const SECTIONS = [...ANSWERS, "billed", "overdue", "webhooks", "pending", "invoices"] as const;
+export type SectionName = (typeof SECTIONS)[number];
+
+/** Sections of `hostform status` without `--section`. */
+export const STATUS_SECTIONS: readonly SectionName[] = ANSWERS;
+/** Sections of `hostform audit`. */
+export const AUDIT_SECTIONS: readonly SectionName[] = [
+  "undeclared",
+  "billed",
+  "overdue",
+  "access",
+  "webhooks",
+  "pending",
+];

@@ -1,0 +1,273 @@
+/** `hostform status` and `hostform audit`: the account and its declaration in one report, from lists alone. */
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import { describe, expect, it } from "vitest";
+import type { AccountReport } from "../../src/report/index.ts";
+import { COUNTABLE, fillAgency } from "../support/agency.ts";
+import { type Project, startProject } from "../support/project.ts";
+import { registration } from "../support/registration.ts";
+
+const site = (name: string, over: object = {}) => ({
+  plan_id: 11,
+  currency: "USD",
+  domain: `${name}.example`,
+  ...over,
+});
+const HOOK = { url: "https://hooks.acme.example/x", events: ["invoice.paid"] };
+const AGENCY = {
+  project: "agency",
+  services: {
+    a: site("a", { client: "acme", grants: { "dev@acme.example": "manage" } }),
+    b: site("b", { client: "borjomi" }),
+    c: site("c", { client: "acme" }),
+  },
+  domains: { acme: registration("acme.example") },
+  webhooks: { hook: HOOK },
+};
+
+const ajv = new Ajv2020({ strictTypes: false });
+formats.default(ajv);
+const validate = ajv.compile(JSON.parse(readFileSync("schemas/status.schema.json", "utf8")));
+
+/** Runs `status --json`, and checks the report against its schema. Fails if a request changes the account. */
+async function statusOf(project: Project, ...args: string[]): Promise<AccountReport> {
+  const before = await project.stateText();
+  project.sent();
+  const ran = await project.run("status", "--json", ...args);
+  expect(ran.code, ran.text).toBe(0);
+  const report = JSON.parse(ran.out);
+  expect(validate(report), JSON.stringify(validate.errors)).toBe(true);
+  expect(await project.stateText()).toBe(before);
+  return report;
+}
+
+const idOf = async (project: Project, name: string) =>
+  Number((await project.recorded(`hosting_service.${name}`))?.attributes.id);
+
+/** A project whose first invoices are paid. The host raises further invoices, and nobody pays them. */
+async function agency(options: Parameters<typeof startProject>[0] = {}): Promise<Project> {
+  const declared = { declare: AGENCY, env: { HOSTING_MONEY_SCALE: "2" }, ...options };
+  const project = await startProject({ ...declared, sandbox: { autoPay: false } });
+  project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "home");
+  await project.apply("--allow-unknown-prices");
+  for (const { id } of project.control.list("invoices")) project.control.payInvoice(id);
+  project.clock.advance(60_000);
+  await project.apply("--allow-unknown-prices");
+  return project;
+}
+
+describe("a healthy account", () => {
+  it("is one sentence, in every form", async () => {
+    const project = await agency();
+    const { overview, attention, drift, unread } = await statusOf(project);
+    expect(overview).toMatchObject({
+      declared: 6,
+      synced: 6,
+      services: 3,
+      live: 3,
+      offline: 0,
+      unpaid: [],
+      pending: 0,
+    });
+    expect({ attention, drift, unread }).toEqual({ attention: [], drift: [], unread: [] });
+    for (const format of ["text", "markdown", "html"])
+      expect((await project.run("status", "--format", format)).out).toContain("Synced 6 of 6 · live 3");
+    expect((await project.run("status")).out).toContain("No entries\nNeeds a person, ");
+    expect(project.changesSent()).toEqual([]);
+  });
+});
+
+describe("an account with problems", () => {
+  it("shows what is offline and since when, who owes, what nobody declared, and what drifted", async () => {
+    const project = await agency();
+    project.control.advanceClock({ months: 1, days: 1 });
+    const due = (await project.run("status")).out.split("\n")[0];
+    expect(due).toBe("Synced 6 of 6 · live 3 · 3 unpaid, 13.50 USD by Monday");
+    project.control.advanceClock({ days: 7 });
+    const open = project.control
+      .list("invoices")
+      .filter(({ status, customer_id }) => status === "unpaid" && customer_id === 1);
+    // The host has suspended the three unpaid sites.
+    project.control.seedServices({ count: 1, plan_id: 12, domain_prefix: "stray" });
+    project.control.create("webhooks", { url: "https://else.example/y", events: ["invoice.paid"] });
+    const report = await statusOf(project, "--fail-on", "gone");
+    const total = open.reduce((sum, one) => sum + one.total, 0);
+    const dues = open.map(({ due_date }) => due_date).toSorted();
+    expect(report.overview.unpaid).toMatchObject([{ currency: "USD", total, count: open.length, due_date: dues[0] }]);
+    expect(report.money.due.reduce((sum, one) => sum + one.total, 0)).toBe(total);
+    expect(report.money.invoices.filter(({ is_overdue }) => is_overdue)).toHaveLength(open.length);
+    expect(report.overview).toMatchObject({ services: 4, live: 1, offline: 3 });
+    const undeclared = [...report.services, ...report.objects].filter(({ sync }) => sync === "undeclared");
+    expect(undeclared.map(({ type }) => type)).toEqual(["hosting_service", "hosting_webhook"]);
+    expect(report.objects.map(({ secret }) => secret)).toEqual([null, "known", "unknown"]);
+    const since = report.overview.offline_since;
+    project.clock.advance(3_600_000);
+    const later = await statusOf(project);
+    expect(since).not.toBe(null);
+    expect(later.overview.offline_since).toBe(since);
+    expect(later.timestamp > String(since)).toBe(true);
+    const { out } = await project.run("status");
+    expect(out.split("\n")[0]).toMatch(
+      /^Synced 6 of 6 · live 1 · 3 unpaid, 13.50 USD, overdue since 2026-12-28 · 3 offline since \d\d:\d\d$/,
+    );
+    const audit = (await project.run("audit")).out;
+    for (const text of ["stray-00001.example", "Billed and not declared: 1", "Overdue: 3", "https://else.example/y"])
+      expect(audit).toContain(text);
+    expect((await project.run("audit", "--fail-on", "offline")).code).toBe(4);
+    expect((await project.run("status", "--fail-on", "gone,handed_over")).code).toBe(0);
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("counts the money of each client at list prices, and the renewals of 90 days", async () => {
+    const { money, objects } = await statusOf(await agency());
+    expect(money.run_rate).toEqual([
+      { client: "acme", provider: "default", currency: "USD", total: 1000, count: 2 },
+      { client: "borjomi", provider: "default", currency: "USD", total: 500, count: 1 },
+    ]);
+    expect(money.renewals.map(({ days, count, total }) => [days, count, total])).toEqual([
+      [30, 3, 1500],
+      [60, 3, 1500],
+      [90, 6, 3000],
+    ]);
+    expect(objects[0]?.registered_until).toBe("2027-11-21");
+  });
+
+  it("shows a service that does not match its declaration, an error, and drift", async () => {
+    const project = await agency();
+    await project.declare({
+      ...AGENCY,
+      services: { ...AGENCY.services, c: site("c", { plan_id: 12 }), b: site("b", { suspended: false }) },
+    });
+    project.control.suspendService(await idOf(project, "b"));
+    const ran = await project.run("status", "--json");
+    const report: AccountReport = JSON.parse(ran.out);
+    expect(ran.code).toBe(1);
+    expect(report.attention.map(({ condition, address }) => `${condition} ${address}`)).toContain(
+      "error hosting_service.c",
+    );
+    expect(report.services.map(({ sync }) => sync)).toEqual(["synced", "differs", "differs"]);
+    expect(report.drift).toMatchObject([
+      { address: "hosting_service.b", attribute: "suspended", declared: false, live: true },
+    ]);
+  });
+
+  it("does not count a declared service that no longer exists as synced", async () => {
+    const project = await agency();
+    project.control.terminateService(await idOf(project, "c"));
+    const { overview, attention, money } = await statusOf(project);
+    expect(overview).toMatchObject({ declared: 6, synced: 5, live: 2 });
+    expect(attention).toMatchObject([{ condition: "gone", client: "acme", address: "hosting_service.c" }]);
+    expect(money.run_rate.map(({ total }) => total)).toEqual([500, 500]);
+  });
+
+  it("names each pending create request with its command", async () => {
+    const project = await startProject({ declare: { project: "p", domains: { acme: registration("acme.example") } } });
+    project.control.addFault({ path: "/domains", method: "POST", phase: "after", drop: true });
+    expect((await project.run("apply", "--auto-approve", "--allow-unknown-prices")).code).toBe(1);
+    const { overview, attention } = await statusOf(project);
+    expect(overview.pending).toBe(1);
+    expect(attention[0]).toMatchObject({ condition: "pending", address: "hosting_domain.acme" });
+    expect(attention[0]?.fix).toContain("`hostform resolve 'hosting_domain.acme'`");
+    expect((await project.run("audit")).out).toContain("Pending orders: 1");
+  });
+});
+
+describe("access", () => {
+  it("comes from the state, and with --full from each service", async () => {
+    const project = await agency();
+    const policy = path.join(project.dir, "policy.yaml");
+    await writeFile(policy, "grantee_domains: [acme.example]\n");
+    project.control.create("grants", {
+      service_id: await idOf(project, "b"),
+      email: "x@else.example",
+      permission: "view",
+    });
+    const emails = ({ access: { grants } }: AccountReport) =>
+      grants.map((one) => `${one.email} ${one.site} ${one.is_declared}`);
+    const first = await statusOf(project);
+    expect(emails(first)).toEqual(["dev@acme.example a.example true"]);
+    expect(first.access.is_complete).toBe(false);
+    const full = await statusOf(project, "--full");
+    expect(emails(full)).toEqual(["dev@acme.example a.example true", "x@else.example b.example false"]);
+    expect(full.access).toMatchObject({ is_complete: true, as_of: null });
+    expect((await project.run("audit", "--full", "--policy", policy)).out).toContain(
+      "not declared, outside the allowed domains",
+    );
+  });
+});
+
+describe("requests", () => {
+  it("for 300 services: three pages, the pages of invoices, and one for each other collection", async () => {
+    const project = await startProject({ declare: { project: "p" }, pinned: COUNTABLE });
+    fillAgency(project.control, { services: 300 });
+    const report = await statusOf(project);
+    const sent = project.sent().map((text) => text.replace(/\?.*/, ""));
+    const count = (name: string) => sent.filter((text) => text === `GET /${name}`).length;
+    expect(count("services")).toBe(3);
+    expect(count("invoices")).toBeLessThanOrEqual(10);
+    for (const name of ["webhooks", "accounts", "migration-requests"]) expect(count(name), name).toBe(1);
+    expect(sent).toHaveLength(6 + count("invoices"));
+    expect(report.requests).toMatchObject({ sent: sent.length, full: sent.length + 300 });
+  });
+
+  it("needs no ability except view, and names the rest", async () => {
+    const project = await agency();
+    project.env.HOSTING_TOKEN = project.sandbox.tokens.viewer;
+    const report = await statusOf(project);
+    expect(report.money.unread).toContain("billing");
+    expect(report.unread.map(({ what }) => what)).toEqual(["webhooks"]);
+    expect(report.overview).toMatchObject({ services: 3, live: 3 });
+    const { out } = await project.run("status");
+    expect(out).toContain("Not all invoices were read: account default: The token may not read invoices (403)");
+    expect(out).toContain("Not read: webhooks of account default.");
+  });
+});
+
+describe("options", () => {
+  it("--target and --provider limit the report", async () => {
+    const project = await agency();
+    project.control.seedServices({ count: 1, plan_id: 12 });
+    const acme = await statusOf(project, "--target", "client:acme");
+    expect(acme.services.map(({ site }) => site)).toEqual(["a.example", "c.example"]);
+    expect(acme.money.invoices).toHaveLength(2);
+    const own = await statusOf(project, "--provider", "default");
+    expect(own.services).toHaveLength(4);
+    expect((await project.run("status", "--provider", "other")).text).toContain("provider.unknown");
+    expect((await project.run("status", "--target", "client:nobody")).code).not.toBe(0);
+  });
+
+  it("CSV has one section, and no cell is a formula", async () => {
+    const project = await agency();
+    const { out } = await project.run("status", "--section", "services", "--format", "csv");
+    const [head, first] = out.split("\n");
+    expect(head).toContain("client,");
+    expect(first).toContain("a.example");
+    expect(first).toContain("5.00");
+    const many = await project.run("status", "--format", "csv");
+    expect([many.code, many.text]).toEqual([1, expect.stringContaining("CSV has one table")]);
+  });
+
+  it.each([
+    [["--section", "service"], "Did you mean"],
+    [["--json", "--format", "html"], "--json and --format html"],
+    [["--fail-on", "down"], "is no condition"],
+  ])("rejects %s", async (args, text) => {
+    const project = await startProject({ declare: { project: "p" } });
+    const ran = await project.run("status", ...args);
+    expect([ran.code, ran.text]).toEqual([1, expect.stringContaining(text)]);
+  });
+});
+
+it("Ctrl-C ends the reads, and frees the lock", async () => {
+  const project = await agency();
+  project.control.addFault({ path: "/webhooks", method: "GET", phase: "before", delayMs: 1 });
+  project.onDelay = () => project.interrupt();
+  const ran = await project.run("status");
+  expect(ran.code).not.toBe(0);
+  expect(ran.text).toContain("Interrupted. Nothing was changed.");
+  project.onDelay = () => undefined;
+  await statusOf(project);
+});
