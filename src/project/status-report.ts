@@ -110,7 +110,8 @@ function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): En
   for (const change of plan.changes) {
     const { address, provider, before, after, sensitive } = change;
     const about = { provider, client: clientOf(change), address, site: sites(change) ?? null };
-    add(kindAt(address), about, shown(before ?? after ?? {}, sensitive), syncOf(change));
+    const attributes = before ?? state.resources.get(address)?.attributes ?? after ?? {};
+    add(kindAt(address), about, shown(attributes, sensitive), syncOf(change));
   }
   for (const { address, provider, attributes, sensitive, private: mark } of state.resources.values()) {
     const client = mark.client ?? clientOf({ provider });
@@ -201,7 +202,7 @@ export function reportOf(
       const parent = owners.get(`${provider} ${service_id}`);
       grants.push({
         ...(address === null && parent ? { ...parent, address } : about),
-        ...{ service_id, email: shownName(email), permission: text(attributes[words.access.permission]) },
+        ...{ type, service_id, email: shownName(email), permission: text(attributes[words.access.permission]) },
         expires_at: text(attributes.expires_at),
         expires_soon: "at" in end && end.at - nowOf(provider) <= SOON_MS,
         is_declared: sync !== "undeclared",

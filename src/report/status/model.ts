@@ -20,7 +20,7 @@ const about = { provider: text, client: textOrNull, address: textOrNull, site: t
 /** A condition as in `plan --json`, a pending create request, or an error of the plan. */
 const condition = z.looseObject({
   ...about,
-  condition: text.describe("Name of a condition (`--fail-on`), `pending` or `error`"),
+  condition: text.describe("Name of a condition, `pending` or `error`"),
   summary: text,
   detail: text,
   since: instant.nullable().describe("Time when hostform first recorded the condition, which may be older"),
@@ -67,6 +67,7 @@ const sum = { provider: text, currency: text, total: z.number(), count };
 
 const grant = z.object({
   ...about,
+  type: text,
   service_id: textOrNull,
   email: text,
   permission: textOrNull,
@@ -108,8 +109,12 @@ export const accountReport = z.object({
   }),
   drift: z.array(z.object({ ...about, attribute: text, declared: json, live: json, since: instant.nullable() })),
   unread: z.array(z.object({ provider: text, what: text, why: text })),
-  holds: z.array(text).describe("Names that `--fail-on` would fail on"),
-  requests: z.object({ sent: count, full: count.describe("Forecast with --full"), full_seconds: count }),
+  holds: z.array(text).describe("Names of the conditions that hold, and drift"),
+  requests: z.object({
+    sent: count,
+    full: count.describe("Forecast with the grants of each service"),
+    full_seconds: count,
+  }),
 });
 
 export type AccountReport = z.infer<typeof accountReport>;

@@ -8,7 +8,7 @@ import type { AccountReport } from "./model.ts";
 import type { SectionName } from "./names.ts";
 import { closingOf, headlineOf, tablesOf, tilesOf } from "./sections.ts";
 
-const titleOf = ({ project }: AccountReport) => `hostform status: ${project}`;
+const titleOf = ({ project }: AccountReport) => `Status: ${project}`;
 
 /** A date stays on one line. */
 const unbroken = (cell: string) => (/^\d{4}-\d\d-\d\d$/.test(cell) ? cell.replaceAll("-", "\u2011") : cell);

@@ -41,7 +41,7 @@ const withState = (one: AccountReport["services"][number]) => ({
 
 const undeclared = ({ services, objects, access }: AccountReport): readonly Entry[] => [
   ...[...services, ...objects].filter(({ sync }) => sync === "undeclared"),
-  ...access.grants.filter((one) => !one.is_declared).map((one) => ({ ...one, type: "hosting_grant", name: one.email })),
+  ...access.grants.filter((one) => !one.is_declared).map((one) => ({ ...one, name: one.email })),
 ];
 
 const isCalm = true;
@@ -189,12 +189,13 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
     if (value === null || value === undefined || isRepeated) return "";
     if (field === "since") return sinceText(String(value), report);
     if (typeof value === "number") return AMOUNTS.has(field) ? money(entry, value) : formatNumber(value);
-    if (field === "type" || field === "sync") return String(value).replace("hosting_", "").replaceAll("_", " ");
+    if (field === "sync") return String(value).replace("_", " ");
+    if (field === "type") return String(value).split("_").slice(1).join(" ");
     return typeof value === "object" ? JSON.stringify(value) : String(value);
   };
   const grants = access.is_complete
     ? ""
-    : `From the state${access.as_of === null ? "" : `, read at ${access.as_of} or later`}. \`--full\` reads the grants of each service.`;
+    : `From the state${access.as_of === null ? "" : `, read at ${access.as_of} or later`}. A full status reads the grants of each service.`;
   const tables = names.map((name) => {
     const { title, columns, note = "", isCalm: calm = false } = ALL[name];
     const entries = entriesOf(report, name);
@@ -257,7 +258,7 @@ export function headlineOf(report: AccountReport): string {
 
 /** Returns the last sentences: the lists that were not read, and the requests. */
 export function closingOf({ unread, requests, timestamp, access }: AccountReport): string[] {
-  const full = ` With \`--full\`: ${plural(requests.full, "request")}, ${formatEstimate(requests.full_seconds)}.`;
+  const full = ` A full status: ${plural(requests.full, "request")}, ${formatEstimate(requests.full_seconds)}.`;
   return [
     ...unread.map(({ provider, what, why }) => `Not read: ${what} of account ${provider}. ${why}.`),
     `${timestamp.slice(0, 16).replace("T", " ")} UTC, ${plural(requests.sent, "request")}.${access.is_complete ? "" : full}`,

@@ -100,6 +100,7 @@ export function sampleReport(count: number, hostile = ""): AccountReport {
         {
           ...about(1),
           ...{
+            type: "hosting_grant",
             service_id: "1001",
             email: `dev@else.example${hostile}`,
             permission: "manage",

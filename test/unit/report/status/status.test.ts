@@ -89,7 +89,7 @@ describe("the forms", () => {
     markdown: renderReportMarkdown(report, SECTIONS),
     html: renderReportHtml(report, SECTIONS),
   };
-  it.each(Object.entries(texts))("%s has each section, each note, and the forecast of --full", (_, text) => {
+  it.each(Object.entries(texts))("%s has each section, each note, and the forecast of a full status", (_, text) => {
     for (const title of [
       "Needs a person: 2",
       "Services: 10",
@@ -100,7 +100,7 @@ describe("the forms", () => {
       expect(text).toContain(title);
     expect(text).toContain("No entries");
     expect(text).toContain("Billed and not declared");
-    expect(text.replace(/<\/?code>|`/g, "")).toContain("With --full: 307 requests, about 5 minutes");
+    expect(text.replace(/<\/?code>|`/g, "")).toContain("A full status: 307 requests, about 5 minutes");
     expect(text.replaceAll("`", "")).toContain("Not read: webhooks of account default. The token lacks the ability.");
   });
 
