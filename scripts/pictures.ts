@@ -28,7 +28,7 @@ async function openProject() {
   const account = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency };
   const io = fakeIo({
     ...{ cwd, clock, terminal: true, columns: COLUMNS },
-    env: { ...account, HOSTING_MONEY_SCALE: "2", CI: "1" },
+    env: { ...account, HOSTING_MONEY_SCALE: "2", CI: "1", HOSTFORM_AUTHOR: "nino", HOSTFORM_STATE_HOME: cwd },
   });
   return {
     ...{ sandbox, cwd },

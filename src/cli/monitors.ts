@@ -2,6 +2,7 @@
  * Monitors of a watch: a heartbeat, a server with `/healthz` and `/metrics`, and the service manager. In: the ends of checks. Must
  * not: delay a check, or fail a watch that runs.
  */
+import { spendOf } from "../project/history.ts";
 import type { Project } from "../project/project.ts";
 import { Health } from "../project/watch/health.ts";
 import { isGood } from "../project/watch/reconcile.ts";
@@ -35,6 +36,10 @@ export function monitorsOf(
     sending = sending.then(() => beat?.(isSuccess));
     void manager?.notify(`STATUS=${stampOf(clock.now())} ${escapeLine(text)}`);
   };
+  const spent = async () => {
+    const { entries, broken } = (await project.state.history().catch(() => undefined)) ?? {};
+    return entries && broken === undefined ? spendOf(entries, clock.now()) : undefined;
+  };
   return {
     /** Returns a reporter that also informs the monitors. */
     observing: (reporter: WatchReporter): WatchReporter => ({
@@ -42,6 +47,7 @@ export function monitorsOf(
       ended(report, look, ...more) {
         const { end, plan, requests } = look;
         health.ended(end, isGood(look), requests, report.targets.length === 0 ? plan : undefined);
+        if (flags.metrics !== undefined) void spent().then((spend) => Object.assign(health, { spend }));
         // A complete check follows `widened` at once.
         if (end !== "widened") ended(isGood(look), foundText(plan, terminal.outLook.remedies));
         reporter.ended(report, look, ...more);

@@ -7,6 +7,7 @@ import {
   FAIL_ON,
   type FailOn,
   milliseconds,
+  STATUS_NAMES,
   untrustedByEnvironment,
 } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
@@ -320,8 +321,16 @@ export function failedOn(
 export const FAIL_ON_OPTION = [
   "--fail-on <conditions>",
   `exit with ${FAILED_ON} if one of these conditions holds, such as offline,gone,unpaid`,
-  conditionNames,
+  (text: string, earlier?: readonly FailOn[]) => {
+    const names = conditionNames(text, earlier);
+    const listed = STATUS_NAMES.find((name) => names.includes(name));
+    if (listed === undefined) return names;
+    throw new InvalidArgumentError(`${listed} is a section of a status. Only status and audit check it.`);
+  },
 ] as const;
+
+/** `--fail-on` of a status. */
+export const FAIL_ON_STATUS_OPTION = [FAIL_ON_OPTION[0], FAIL_ON_OPTION[1], conditionNames] as const;
 
 function conditionNames(text: string, earlier: readonly FailOn[] = []): readonly FailOn[] {
   const names = text.split(",").map((name) => name.trim());

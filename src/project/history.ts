@@ -1,5 +1,6 @@
 /** History of a project's state, and the orders of its month. */
 import { hash, randomUUID } from "node:crypto";
+import type { InvoiceRecord } from "../core/api/index.ts";
 import { amountsOf, checkMonth, type Limits, type MonthBudget, mergedOrders, ordersOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { problem } from "../core/messages/index.ts";
@@ -10,6 +11,7 @@ import {
   effectsOf,
   type HistoryDetails,
   type HistoryEntry,
+  type HistoryOrder,
   HostformError,
   isError,
   messageOf,
@@ -44,6 +46,9 @@ const KEPT_MS = 40 * 86_400_000;
 export const orderKey = (place: string, { address, generation = 1 }: { address: string; generation?: number }) =>
   hash("sha256", JSON.stringify([place, address, generation])).slice(0, 16);
 
+/** Begin of a month (UTC), in milliseconds since the epoch. */
+const monthOf = (ms: number) => Date.parse(`${new Date(ms).toISOString().slice(0, 7)}-01`);
+
 /** A failure of the history. @param severity `warning` after the apply. */
 function failureOf(place: string, error: unknown, severity: Diagnostic["severity"]): readonly Diagnostic[] {
   if (error instanceof HostformError && severity === "error") return error.diagnostics;
@@ -67,7 +72,7 @@ export async function budgetOf(
   const { name: place } = history;
   const { clock } = project.host;
   const now = new Date(clock.now());
-  const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
+  const month = monthOf(clock.now());
   const past: PastOrder[] = [];
   try {
     const { entries, broken } = await history.read();
@@ -113,6 +118,10 @@ export async function budgetOf(
   return { limits: all, diagnostics: checkMonth(orders, all, budget.past, amountsOf(orders, desired.providers)) };
 }
 
+/** Returns the invoice with the earliest due date. */
+export const firstInvoice = (invoices: readonly InvoiceRecord[]): InvoiceRecord | undefined =>
+  invoices.toSorted((a, b) => ((a.due_date ?? "~") < (b.due_date ?? "~") ? -1 : 1))[0];
+
 /** Returns the orders of the services that the account shows since a time. A string is the reason why it shows no invoices. */
 async function orderedIn({ alias, account }: Provider, since: number): Promise<PastOrder[] | string> {
   try {
@@ -125,7 +134,7 @@ async function orderedIn({ alias, account }: Provider, since: number): Promise<P
     const { invoices, why } = await account.invoices.of(made.map(({ id }) => id));
     if (why !== undefined) return why;
     return made.flatMap(({ id, at }) => {
-      const first = invoices.get(id)?.toSorted((a, b) => ((a.due_date ?? "~") < (b.due_date ?? "~") ? -1 : 1))[0];
+      const first = firstInvoice(invoices.get(id) ?? []);
       const name = `${alias} ${id}`;
       return first === undefined ? [] : [{ key: name, id: name, at, currency: first.currency, amount: first.total }];
     });
@@ -186,6 +195,43 @@ export async function remember(
   }
 }
 
-/** Returns the listed price of each order by `PROVIDER ID`, beside its invoice. */
-export const quotesIn = (entries: readonly HistoryEntry[]) =>
-  new Map(entries.flatMap(({ orders }) => orders.map((order) => [`${order.provider} ${order.id}`, order] as const)));
+/** Returns the entries of an open history. Without entries, and with a warning, if it cannot be read or its chain is broken. */
+export async function entriesIn(
+  { log }: Pick<ProjectParts, "log">,
+  history: OpenState["history"],
+): Promise<readonly HistoryEntry[]> {
+  if (history === undefined) return [];
+  const { name: place } = history;
+  try {
+    const { entries, broken } = await history.read();
+    if (broken === undefined) return entries;
+    log.warn([problem("state.history/broken", { place, line: broken, severity: "warning" })]);
+  } catch (error) {
+    log.warn(failureOf(place, error, "warning"));
+  }
+  return [];
+}
+
+/** Returns each order by `PROVIDER ID`, with its quote. The order of a resolve has the quote of its first attempt. */
+export function quotesIn(entries: readonly HistoryEntry[]): ReadonlyMap<string, HistoryOrder> {
+  const orders = entries.flatMap((entry) => entry.orders);
+  const quotes = new Map(orders.flatMap(({ key, quote }) => (quote === null ? [] : [[key, quote] as const])));
+  return new Map(
+    orders.flatMap((order) => {
+      const { key, id, provider, quote } = order;
+      return id === null ? [] : [[`${provider} ${id}`, { ...order, quote: quote ?? quotes.get(key) ?? null }] as const];
+    }),
+  );
+}
+
+/**
+ * Returns the cost of the orders of this month (UTC) by currency, in the API's own unit. The invoice counts before the quote. A
+ * currency of earlier months has 0.
+ */
+export function spendOf(entries: readonly HistoryEntry[], now: number): ReadonlyMap<string, number> {
+  const orders = ordersIn(entries);
+  const sums = new Map<string, number>(orders.flatMap(({ currency }) => (currency === null ? [] : [[currency, 0]])));
+  for (const { currency, amount } of mergedOrders(orders.filter(({ at }) => at >= monthOf(now))))
+    if (currency !== null) sums.set(currency, (sums.get(currency) ?? 0) + (amount ?? 0));
+  return sums;
+}

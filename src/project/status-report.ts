@@ -8,7 +8,9 @@ import {
   clientOf,
   codes,
   DAY_MS,
+  type HistoryEntry,
   holding,
+  isAboveQuote,
   isError,
   isNoOp,
   isOpen,
@@ -31,6 +33,7 @@ import {
   unpaidOf,
 } from "../report/index.ts";
 import { nestedKind } from "./adopt/read.ts";
+import { firstInvoice, quotesIn } from "./history.ts";
 import { declaredPlaces } from "./identity.ts";
 import type { StatusFlags } from "./library-types.ts";
 import type { Run } from "./plan.ts";
@@ -55,6 +58,9 @@ export const SERVICE = nestedKind.nested?.in;
 
 /** Time before the end of an access in which the report warns, in milliseconds. */
 const SOON_MS = 14 * DAY_MS;
+
+/** Number of entries of the history in a report. */
+const MOST_CHANGES = 5;
 
 /** An object of the account or the state, without secrets. */
 interface Entry {
@@ -128,11 +134,12 @@ function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): En
   return [...entries.values()];
 }
 
-/** Builds the report. Times in it come from the state alone. */
+/** Builds the report. Times in it come from the state alone. @param past entries of the history. */
 export function reportOf(
   run: Run,
   lists: Lists,
   { targets = [], provider: only, full = false }: StatusFlags,
+  past: readonly HistoryEntry[],
 ): AccountReport {
   const { plan, providers, desired, state, project, policy } = run;
   const isPart = targets.length > 0;
@@ -149,18 +156,24 @@ export function reportOf(
     ),
   );
   const invoices: AccountReport["money"]["invoices"] = [];
-  for (const [provider, { invoices: own }] of lists)
+  const quotes = quotesIn(past);
+  for (const [provider, { invoices: own, why }] of lists)
     for (const record of own) {
       const about = owners.get(`${provider} ${record.order_id}`);
       if (isPart && about === undefined) continue;
       const { id, invoice_number, status, currency, total, paid_at, order_id } = record;
       const due_date = dayIn(record.due_date);
       const is_open = isOpen(record);
+      const order = quotes.get(`${provider} ${order_id}`);
+      // Renewals have no quote. If the history has no invoice of the order, it is the first in the complete list.
+      const first = () => (why === undefined ? firstInvoice(own.filter((one) => one.order_id === order_id))?.id : null);
+      const isOrders = order !== undefined && (order.invoice?.id ?? first()) === id;
+      const quoted = isOrders && order.currency === currency ? order.quote : null;
       invoices.push({
         ...(about ?? { provider, client: clientOf({ provider }), address: null, site: null }),
         ...{ id, number: invoice_number, status, due_date, paid_at, service_id: order_id, is_open },
         is_overdue: is_open && due_date !== null && due_date < dayOf(nowOf(provider)),
-        ...{ currency, quoted: null, total },
+        ...{ currency, quoted, total, is_above_quote: isAboveQuote(record, { currency, most: quoted }) },
       });
     }
   const paid = Map.groupBy(invoices.filter(isPaid), ({ provider, service_id }) => `${provider} ${service_id}`);
@@ -251,6 +264,12 @@ export function reportOf(
         return [{ ...aboutOf(address), attribute, declared: valueIn(after), live: valueIn(before), since: null }];
       }),
     ),
+    changes: (isPart || only !== undefined ? [] : past.slice(-MOST_CHANGES)).toReversed().map((one) => ({
+      at: one.at,
+      who: one.details?.who ?? null,
+      command: one.command,
+      effects: (one.details?.effects ?? []).map((effect) => effect.text),
+    })),
     holds: [...holding(plan)],
     requests: { sent, full: forecast, full_seconds: Math.ceil((forecast * 60) / providers.requestsPerMinute) },
   };

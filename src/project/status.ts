@@ -2,9 +2,10 @@
  * Reads the status of a project: its plan, and what the lists of its accounts show beyond the plan. Sends only GET requests, reads
  * each list once, and changes neither the account nor the state.
  */
-import { HostformError } from "../core/model/index.ts";
-import type { AccountReport } from "../report/index.ts";
+import { HostformError, STATUS_NAMES } from "../core/model/index.ts";
+import { type AccountReport, entriesOf } from "../report/index.ts";
 import { flatKinds, isRefusal, nestedKind, readGrants } from "./adopt/read.ts";
+import { entriesIn } from "./history.ts";
 import type { StatusFlags } from "./library-types.ts";
 import { type Run, withPlan } from "./plan.ts";
 import type { Project } from "./project.ts";
@@ -20,12 +21,16 @@ export function projectStatus(project: Project, flags: StatusFlags): Promise<Acc
     const lists = new Map<string, AccountLists>();
     for (const alias of aliasesOf(run, flags))
       lists.set(alias, await readLists(run, alias, full && targets.length === 0));
+    const past = await entriesIn(project, run.store.history);
     const report = await withFirstSeen(
       run,
-      reportOf(run, lists, flags),
+      reportOf(run, lists, flags, past),
       targets.length === 0 && provider === undefined,
     );
-    return project.redaction.redactValue(report) as AccountReport;
+    const listed = STATUS_NAMES.filter((name) => entriesOf(report, name).length > 0);
+    const unread = report.unread.length > 0 ? ["unread"] : [];
+    const holds = [...new Set([...report.holds, ...listed, ...unread])];
+    return project.redaction.redactValue({ ...report, holds }) as AccountReport;
   });
 }
 

@@ -157,6 +157,21 @@ describe("the server of --metrics", () => {
     expect(text).toContain(`hostform_conditions{condition="offline"} 1\n`);
   });
 
+  it("sums the orders of the month from the history", async () => {
+    const made = await applied();
+    const watching = made.watch("--metrics", "0");
+    await watching.look(1);
+    const url = `${watching.of("watch_start")[0]?.hostform.metrics}/metrics`;
+    const [invoice] = made.sandbox.control.list("invoices").slice(-1);
+    const read = async () => /^hostform_spend_month.*$/m.exec(await (await fetch(url)).text())?.[0];
+    while ((await read()) === undefined);
+    expect(await read()).toBe(`hostform_spend_month{currency="USD"} ${invoice?.total}`);
+    made.clock.advance(32 * 24 * 60 * MINUTES);
+    await watching.look(2);
+    while ((await read()) !== 'hostform_spend_month{currency="USD"} 0');
+    await watching.stop();
+  });
+
   it("rejects a port that is in use, and sends no request", async () => {
     const made = await applied();
     const { url } = await monitor();

@@ -70,6 +70,20 @@ const idOf = async (project: Project, name: string) =>
   Number((await project.recorded(`hosting_service.${name}`))?.attributes.id);
 
 describe("a signed channel", () => {
+  it("receives an invoice above its quote", async () => {
+    const hook = await receiver();
+    // Exact amounts, billed in cents: plan 11 costs this account 450.
+    const pinned = { plan: ["plan_id", "id"], money: ["minor"] } as const;
+    const project = await startProject({ declare: declaring([signed(hook)], { a: site("a") }), env, pinned });
+    const service = { id: 9000, plan: "Shared Start", status: "pending", created_at: "2026-11-21T10:00:00Z" };
+    const invoice = { id: 1, order_id: 9000, subtotal: 450, total: 451, currency: "USD", status: "unpaid" };
+    const answer = { status: 201, body: { data: { service, invoice } } };
+    project.control.addFault({ method: "POST", path: "/services", phase: "before", ...answer });
+    await project.run("apply", "--auto-approve", "--no-wait");
+    const above = hook.news().flatMap((all) => all.filter(({ event }) => event === "invoice_above_quote"));
+    expect(above).toMatchObject([{ address: "hosting_service.a", text: expect.stringMatching(/451 .*quote: 450 /) }]);
+  });
+
   it("receives an apply with its orders, and the begin and the end of a condition, once each", async () => {
     const { hook, project } = await opened();
     await project.apply();

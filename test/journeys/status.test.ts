@@ -1,6 +1,6 @@
 /** `hostform status` and `hostform audit`: the account and its declaration in one report, from lists alone. */
 import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
@@ -117,7 +117,15 @@ describe("an account with problems", () => {
     for (const text of ["stray-00001.example", "Billed and not declared: 1", "Overdue: 3", "https://else.example/y"])
       expect(audit).toContain(text);
     expect((await project.run("audit", "--fail-on", "offline")).code).toBe(4);
-    expect((await project.run("status", "--fail-on", "gone,handed_over")).code).toBe(0);
+    expect((await project.run("status", "--fail-on", "gone,handed_over,pending")).code).toBe(0);
+    const met = "undeclared,billed,overdue,webhooks";
+    const failed = await project.run("audit", "--fail-on", `gone,${met}`);
+    expect([failed.code, failed.text]).toEqual([4, expect.stringContaining(met.replaceAll(",", ", "))]);
+    const rejected = await project.run("plan", "--fail-on", "overdue");
+    expect([rejected.code, rejected.text]).toEqual([
+      1,
+      expect.stringContaining("overdue is a section of a status. Only status"),
+    ]);
     expect(project.changesSent()).toEqual([]);
   });
 
@@ -172,6 +180,43 @@ describe("an account with problems", () => {
     expect(attention[0]).toMatchObject({ condition: "pending", address: "hosting_domain.acme" });
     expect(attention[0]?.fix).toContain("`hostform resolve 'hosting_domain.acme'`");
     expect((await project.run("audit")).out).toContain("Pending orders: 1");
+    expect((await project.run("audit", "--fail-on", "pending")).code).toBe(4);
+  });
+});
+
+describe("the history", () => {
+  it("shows the quote of an order beside its first invoice, also after a resolve, and the last changes", async () => {
+    // Exact amounts, billed in cents: plan 11 costs this account 450.
+    const project = await startProject({ pinned: { plan: ["plan_id", "id"], money: ["minor"] } });
+    project.env.HOSTFORM_AUTHOR = "ann";
+    await project.declare({ project: "p", services: { a: site("a", { client: "acme" }) } });
+    await project.apply();
+    await project.declare({ project: "p", services: { a: site("a", { client: "acme" }), b: site("b") } });
+    project.control.addFault({ method: "POST", path: "/services", phase: "after", drop: true, times: 9 });
+    await project.run("apply", "--auto-approve");
+    project.control.clearFaults();
+    project.clock.advance(3_600_000);
+    const lost = project.control.list("services").find(({ domain }) => domain === "b.example");
+    expect((await project.run("resolve", "hosting_service.b", "--adopt", `${lost?.id}`)).code).toBe(0);
+    project.control.advanceClock({ months: 1, days: 1 });
+    const { money, changes } = await statusOf(project);
+    const own = money.invoices.filter(({ site: of }) => of !== null);
+    // Each service has the invoice of its order and a renewal.
+    expect(own.map((one) => `${one.quoted} ${one.is_above_quote}`).toSorted()).toEqual([
+      ...["450 false", "450 false", "null false", "null false"],
+    ]);
+    expect(changes.map(({ who, command }) => `${who} ${command}`)).toEqual(["ann resolve", "ann apply", "ann apply"]);
+    expect((await project.run("status")).out).toMatch(/Last changes: 3\nWHEN .*\n.* ann .* resolve: Adopted/);
+    expect((await statusOf(project, "--target", "client:acme")).changes).toEqual([]);
+    const file = `${project.statePath}.history`;
+    const text = await readFile(file, "utf8");
+    // A listed price of 449, and a chain without a break.
+    const [first] = text.split("\n");
+    await writeFile(file, `${first?.replace('"quote":450', '"quote":449')}\n`);
+    expect((await project.run("status", "--section", "invoices")).out).toContain("above its quote");
+    await writeFile(file, text.replace('"before":""', '"before":"x"'));
+    const broken = await project.run("status");
+    expect([broken.code, broken.text]).toEqual([0, expect.stringMatching(/Warning: .*\[state\.history\]/s)]);
   });
 });
 
@@ -219,6 +264,7 @@ describe("requests", () => {
     const report = await statusOf(project);
     expect(report.money.unread).toContain("billing");
     expect(report.unread.map(({ what }) => what)).toEqual(["webhooks"]);
+    expect(report.holds).toContain("unread");
     expect(report.overview).toMatchObject({ services: 3, live: 3 });
     const { out } = await project.run("status");
     expect(out).toContain("Not all invoices were read: account default: The token may not read invoices (403)");

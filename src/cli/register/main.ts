@@ -9,6 +9,7 @@ import {
   collect,
   duration,
   FAIL_ON_OPTION,
+  FAIL_ON_STATUS_OPTION,
   given,
   POLICY_OPTION,
   type Registration,
@@ -117,7 +118,7 @@ function registerStatus({ command, action }: Registration): void {
       .option("--provider <alias>", "only this account of the declaration (default: all)", given)
       .option("--full", "also read the grants of each service: one request for each")
       .option(...POLICY_OPTION)
-      .option(...FAIL_ON_OPTION)
+      .option(...FAIL_ON_STATUS_OPTION)
       .choice("--format <format>", "output format; CSV needs one section (default: text)", [...FORMATS, "csv"]);
   reporting("status", "show what is down, who owes, what renews and who gets in")
     .action(action(() => import("../status.ts"), "runStatus", "each"))
@@ -128,7 +129,7 @@ function registerStatus({ command, action }: Registration): void {
     );
   reporting("audit", "show what is not declared, overdue or pending, and who gets in")
     .action(action(() => import("../status.ts"), "runAudit", "each"))
-    .examples(["hostform audit --full --fail-on offline,gone,unpaid", "for a scheduled job"]);
+    .examples(["hostform audit --full --fail-on undeclared,overdue,pending", "for a scheduled job"]);
 }
 
 function sections(text: string, earlier: readonly SectionName[] = []): readonly SectionName[] {

@@ -50,6 +50,9 @@ export function conditionOf({ code, address = "", summary, detail, remedies }: D
   };
 }
 
-/** Names for `--fail-on`: all conditions, and `drift` for any difference. */
-export const FAIL_ON = [...CONDITION_NAMES, "drift"] as const;
+/** Sections of a status that are names for `--fail-on`. A plan lists only a part of the account, and fails with pending creates. */
+export const STATUS_NAMES = ["undeclared", "billed", "overdue", "webhooks", "pending"] as const;
+
+/** Names for `--fail-on`: all conditions, `drift` for any difference, and sections of a status. */
+export const FAIL_ON = [...CONDITION_NAMES, "drift", ...STATUS_NAMES] as const;
 export type FailOn = (typeof FAIL_ON)[number];

@@ -38,6 +38,12 @@ export function isPaid({ paid_at, status }: { readonly paid_at: string | null; r
 export const isOpen = (invoice: Parameters<typeof isPaid>[0]): boolean =>
   isPaid(invoice) === false && !/cancel|void|refund|revers|draft|uncollect|written/i.test(invoice.status ?? "");
 
+/** Returns true if the total of an invoice is known to exceed the quote of its order. */
+export const isAboveQuote = (
+  { currency, total }: Pick<Invoice, "currency" | "total">,
+  quote: { readonly currency: string | null; readonly most: number | null },
+): boolean => total !== null && quote.most !== null && currency === quote.currency && total > quote.most;
+
 interface Listed extends Omit<Invoice, "number" | "paid"> {
   readonly invoice_number: string | null;
   readonly paid_at: string | null;

@@ -6,6 +6,7 @@ import {
   type Diagnostic,
   effectsOf,
   formatMoney,
+  isAboveQuote,
   isError,
   isNoOp,
   isStopped,
@@ -97,9 +98,8 @@ function applied({ plan, result, moneyScale }: Sighting): News[] {
   const detail = joined(...moneyLines({ changes }, moneyScale), offline[0] && `Taken offline: ${some(offline)}.`);
   const dear = changes.flatMap(({ address, quote, provider }): News[] => {
     const { invoice } = result.outcomes.find((one) => one.address === address) ?? {};
-    if (!quote || !invoice || invoice.currency !== quote.currency) return [];
+    if (!quote || !invoice || !isAboveQuote(invoice, quote)) return [];
     const { most, currency } = quote;
-    if (most === null || (invoice.total ?? 0) <= most) return [];
     const scale = moneyScale?.(currency, provider);
     const text = `${address}: ${invoiceText(invoice, scale)}; quote: ${formatMoney(most, currency, scale)}`;
     return [{ event: "invoice_above_quote", address, text }];

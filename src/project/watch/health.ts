@@ -9,6 +9,8 @@ export class Health {
   #requests = 0;
   /** Conditions of the last complete check. */
   #conditions: Plan["conditions"];
+  /** Cost of the orders of this month by currency. */
+  spend: ReadonlyMap<string, number> | undefined;
   /** End of the last successful check. 0 before. */
   #successAt = 0;
   /** Monotonic time of the last successful check, or of the start. */
@@ -53,14 +55,17 @@ export class Health {
       metric("watch_checks_total", "counter", this.#looks, "result"),
       metric("watch_requests_total", "counter", this.#requests),
       metric("conditions", "gauge", counts, "condition"),
+      metric("spend_month", "gauge", this.spend, "currency"),
       metric("request_budget_left", "gauge", budget),
     ].join("");
   }
 }
 
-/** @param label name of the label. Its values are names of hostform, so they need no escapes. */
+/** @param label name of the label. JSON escapes its values as Prometheus does. */
 function metric(name: string, type: string, value: number | Iterable<readonly [string, number]> = [], label = "") {
   const lines =
-    typeof value === "number" ? [` ${value}`] : Array.from(value, ([of, count]) => `{${label}="${of}"} ${count}`);
+    typeof value === "number"
+      ? [` ${value}`]
+      : Array.from(value, ([of, count]) => `{${label}=${JSON.stringify(of)}} ${count}`);
   return `# TYPE hostform_${name} ${type}\n${lines.map((line) => `hostform_${name}${line}\n`).join("")}`;
 }

@@ -59,8 +59,9 @@ const invoice = z.object({
   is_open: z.boolean(),
   is_overdue: z.boolean(),
   currency: textOrNull,
-  quoted: amount.describe("Amount that was quoted when hostform ordered, if recorded"),
+  quoted: amount.describe("First invoice of an order only. Upper bound by the listed price, from the history"),
   total: amount,
+  is_above_quote: z.boolean(),
 });
 
 const sum = { provider: text, currency: text, total: z.number(), count };
@@ -108,8 +109,11 @@ export const accountReport = z.object({
     grants: z.array(grant),
   }),
   drift: z.array(z.object({ ...about, attribute: text, declared: json, live: json, since: instant.nullable() })),
+  changes: z
+    .array(z.object({ at: instant, who: textOrNull, command: text, effects: z.array(text) }))
+    .describe("Last entries of the history. Empty for a part of the account"),
   unread: z.array(z.object({ provider: text, what: text, why: text })),
-  holds: z.array(text).describe("Names of the conditions that hold, and drift"),
+  holds: z.array(text).describe("Names for `--fail-on` that hold"),
   requests: z.object({
     sent: count,
     full: count.describe("Forecast with the grants of each service"),

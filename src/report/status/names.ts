@@ -10,6 +10,7 @@ const ANSWERS = [
   "drift",
   "undeclared",
   "services",
+  "changes",
 ] as const;
 
 /** Sections in the order of the report. */

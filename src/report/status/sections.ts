@@ -1,5 +1,5 @@
 // The sections of an account report, as tables of text that each form renders.
-import { capitalized, formatMoney, formatNumber, type Json } from "../../core/model/index.ts";
+import { capitalized, formatMoney, formatNumber, type Json, some } from "../../core/model/index.ts";
 import { formatEstimate, plural, UNSCALED } from "../numbers.ts";
 import type { AccountReport } from "./model.ts";
 import { daysAfter } from "./money.ts";
@@ -31,13 +31,22 @@ interface Section {
 const SINCE = "Times are in UTC, as hostform first recorded them. A condition may be older.";
 const LIST = "At list prices; a bill may be lower.";
 const SERVICE = "client provider site address state sync plan next_due_date monthly";
-const INVOICE = "client provider site number due_date status quoted total";
+const INVOICE = "client provider site number due_date status remarks quoted total";
 const OBJECT = "client provider site type id name status";
 
 const withState = (one: AccountReport["services"][number]) => ({
   ...one,
   state: one.conditions.join(", ") || one.status,
 });
+
+/** Joins the remarks that hold. */
+const remarksOf = (remarks: Readonly<Record<string, boolean>>) =>
+  Object.entries(remarks)
+    .flatMap(([text, holds]) => (holds ? text : []))
+    .join(", ");
+
+const invoices = ({ money }: AccountReport) =>
+  money.invoices.map((one) => ({ ...one, remarks: remarksOf({ "above its quote": one.is_above_quote }) }));
 
 const undeclared = ({ services, objects, access }: AccountReport): readonly Entry[] => [
   ...[...services, ...objects].filter(({ sync }) => sync === "undeclared"),
@@ -65,8 +74,8 @@ const ALL: Readonly<Record<SectionName, Section>> = {
     title: "Open invoices",
     columns: INVOICE,
     isCalm,
-    entries: ({ money }) =>
-      money.invoices
+    entries: (report) =>
+      invoices(report)
         .filter(({ is_open }) => is_open)
         .map((one) => ({ ...one, status: one.is_overdue ? "overdue" : one.status })),
   },
@@ -96,19 +105,14 @@ const ALL: Readonly<Record<SectionName, Section>> = {
     entries: ({ access: { grants } }) =>
       grants
         .toSorted((a, b) => (a.email < b.email ? -1 : 1))
-        .map((one) => {
-          const remarks = {
+        .map((one) => ({
+          ...one,
+          remarks: remarksOf({
             "not declared": !one.is_declared,
             "outside the allowed domains": one.is_outside,
             "ends within 14 days": one.expires_soon,
-          };
-          return {
-            ...one,
-            remarks: Object.entries(remarks)
-              .flatMap(([text, holds]) => (holds ? text : []))
-              .join(", "),
-          };
-        }),
+          }),
+        })),
   },
   drift: {
     title: "Drift",
@@ -124,6 +128,13 @@ const ALL: Readonly<Record<SectionName, Section>> = {
     entries: ({ services }) =>
       services.map(withState).toSorted((a, b) => ((a.client ?? "~") < (b.client ?? "~") ? -1 : 1)),
   },
+  changes: {
+    title: "Last changes",
+    columns: "at who what",
+    isCalm,
+    entries: ({ changes }) =>
+      changes.map((one) => ({ ...one, what: [one.command, some(one.effects, 3)].filter((text) => text).join(": ") })),
+  },
   billed: {
     title: "Billed and not declared",
     columns: SERVICE,
@@ -134,7 +145,7 @@ const ALL: Readonly<Record<SectionName, Section>> = {
   overdue: {
     title: "Overdue",
     columns: INVOICE,
-    entries: ({ money }) => money.invoices.filter(({ is_overdue }) => is_overdue),
+    entries: (report) => invoices(report).filter(({ is_overdue }) => is_overdue),
   },
   webhooks: {
     title: "Webhooks without a known secret",
@@ -147,7 +158,7 @@ const ALL: Readonly<Record<SectionName, Section>> = {
     note: SINCE,
     entries: ({ attention }) => attention.filter(({ condition }) => condition === "pending"),
   },
-  invoices: { title: "Invoices", columns: INVOICE, isCalm, entries: ({ money }) => money.invoices },
+  invoices: { title: "Invoices", columns: INVOICE, isCalm, entries: invoices },
 };
 
 /** Returns the entries of a section. */
@@ -160,7 +171,11 @@ const HEADS: Readonly<Record<string, string>> = {
   ...{ provider: "Account", address: "Resource", registered_until: "Until (estimated)", monthly: "A month" },
   ...{
     days: "Next days",
-    count: "Number",
+    week: "Week of",
+    "due.count": "Invoices",
+    "renewals.count": "Renewals",
+    "money.count": "Services",
+    at: "When",
     email: "E-mail",
     expires_at: "Expires",
     next_due_date: "Next due",
@@ -187,7 +202,7 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
     const value = entry[field] as Json;
     const isRepeated = (field === "provider" && accounts.length === 1) || (field === "name" && value === entry.site);
     if (value === null || value === undefined || isRepeated) return "";
-    if (field === "since") return sinceText(String(value), report);
+    if (field === "since" || field === "at") return sinceText(String(value), report);
     if (typeof value === "number") return AMOUNTS.has(field) ? money(entry, value) : formatNumber(value);
     if (field === "sync") return String(value).replace("_", " ");
     if (field === "type") return String(value).split("_").slice(1).join(" ");
@@ -212,7 +227,7 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
     return {
       // Rows with sums are not counted.
       title: entries.length > 0 && !fields.includes("count") ? `${title}: ${formatNumber(entries.length)}` : title,
-      head: fields.map((field) => HEADS[field] ?? capitalized(field)),
+      head: fields.map((field) => HEADS[`${name}.${field}`] ?? HEADS[field] ?? capitalized(field)),
       rows: entries.map((entry) => fields.map((field) => textOf(entry, field))),
       from: from < 0 ? fields.length : from,
       note: notes.filter((one) => one !== "").join(" "),
@@ -251,7 +266,9 @@ export function headlineOf(report: AccountReport): string {
     `Synced ${formatNumber(synced)} of ${formatNumber(declared)}`,
     `live ${formatNumber(live)}`,
     ...bills,
-    ...(offline > 0 ? [`${formatNumber(offline)} offline${since && ` since ${sinceText(since, report)}`}`] : []),
+    ...(offline > 0
+      ? [`${formatNumber(offline)} offline${since === null ? "" : ` since ${sinceText(since, report)}`}`]
+      : []),
     ...(pending > 0 ? [`${formatNumber(pending)} pending`] : []),
   ].join(" · ");
 }

@@ -35,7 +35,7 @@ export function sampleReport(count: number, hostile = ""): AccountReport {
               paid_at: null,
             },
             ...{ due_date: "2026-11-27", service_id: id, is_open: true, is_overdue: n % 40 === 3, currency: "USD" },
-            ...{ quoted: 850, total: 900 },
+            ...{ quoted: 850, total: 900, is_above_quote: true },
           },
         ]
       : [],
@@ -113,6 +113,12 @@ export function sampleReport(count: number, hostile = ""): AccountReport {
     drift: [
       { ...about(2), attribute: "suspended", declared: false, live: true, since: "2026-11-24T04:10:00.000Z" },
       { ...about(5), attribute: "events", declared: ["invoice.paid"], live: [], since: "2026-11-01T04:10:00.000Z" },
+    ],
+    changes: [
+      {
+        ...{ at: "2026-11-23T17:00:00.000Z", who: "ann", command: "apply" },
+        effects: [`www.site-1.example is ordered.${hostile}`],
+      },
     ],
     unread: [{ provider: "default", what: "webhooks", why: "The token lacks the ability" }],
     holds: ["offline"],

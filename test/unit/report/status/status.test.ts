@@ -76,6 +76,11 @@ describe("the first sentence", () => {
     [null, "22.50 USD ·"],
   ])("an invoice due on %s is %s", (day, text) => expect(on(day)).toContain(text));
 
+  it("has no time of an outage that nobody recorded", () => {
+    const overview = { ...report.overview, offline_since: null };
+    expect(headlineOf({ ...report, overview })).toContain("· 3 offline · 1 pending");
+  });
+
   it("has the time of an outage on its day, and the unit of an account without a scale", () => {
     expect(on("2026-11-27", null)).toBe(
       "Synced 9 of 10 · live 2 · 5 unpaid, 2250 (USD, API's unit) by Friday · 3 offline since 04:10 · 1 pending",
@@ -96,6 +101,8 @@ describe("the forms", () => {
       "Drift: 2",
       "Exists and is not declared: 2",
       "Overdue: 1",
+      "above its quote",
+      "Last changes: 1",
     ])
       expect(text).toContain(title);
     expect(text).toContain("No entries");
