@@ -1,124 +1,135 @@
 /**
- * The account report: one model behind every form of `hostform status`. It is plain JSON, and `schemas/status.schema.json` comes from it.
- * Import its type only, so that a command loads zod only if it needs zod. Amounts are in the API's own unit, and `scale` of an account
- * has their decimal places. Sites are domains as Unicode.
+ * The account report: one model behind every form of `hostform status`. It is plain JSON, and `schemas/status.schema.json` describes it.
+ * Amounts are in the API's own unit, and `scale` of an account has their decimal places. Sites are domains as Unicode. Dates are
+ * `2026-12-07`, times are ISO 8601.
  */
-import * as z from "zod";
 import type { Json } from "../../core/model/index.ts";
 
-const json = z.json() as z.ZodType<Json>;
-const text = z.string();
-const textOrNull = text.nullable();
-const amount = z.number().nullable();
-const count = z.number().int();
-const date = z.iso.date();
-const instant = z.iso.datetime({ offset: true });
+/** Owner and object of an entry. */
+type About = {
+  provider: string;
+  client: string | null;
+  /** Null if the object is not declared. */
+  address: string | null;
+  site: string | null;
+};
 
-/** Owner and object of an entry. `address` is null if the object is not declared. */
-const about = { provider: text, client: textOrNull, address: textOrNull, site: textOrNull };
+type Sum = {
+  provider: string;
+  currency: string;
+  total: number;
+  count: number;
+};
 
 /** A condition as in `plan --json`, a pending create request, or an error of the plan. */
-const condition = z.looseObject({
-  ...about,
-  condition: text.describe("Name of a condition, `pending` or `error`"),
-  summary: text,
-  detail: text,
-  since: instant.nullable().describe("Time when hostform first recorded the condition, which may be older"),
-  fix: text.optional(),
-});
+type Point = About & {
+  /** Name of a condition, `pending` or `error`. */
+  condition: string;
+  summary: string;
+  detail: string;
+  /** Time when hostform first recorded the condition, which may be older. */
+  since: string | null;
+  fix?: string | undefined;
+  [more: string]: unknown;
+};
 
-const object = z.object({
-  ...about,
-  type: text,
-  id: textOrNull,
-  name: text,
-  sync: z.enum(["synced", "differs", "pending", "not_read", "undeclared"]),
-  conditions: z.array(text),
-  status: textOrNull,
-  registered_until: date.nullable().describe("Domains only. Estimated from order date, years and paid renewals"),
-  secret: z.enum(["known", "unknown"]).nullable().describe("Webhooks only"),
-});
+type Listed = About & {
+  type: string;
+  id: string | null;
+  name: string;
+  sync: "synced" | "differs" | "pending" | "not_read" | "undeclared";
+  conditions: string[];
+  status: string | null;
+};
 
-const service = object.omit({ registered_until: true, secret: true }).extend({
-  is_live: z.boolean(),
-  plan: textOrNull,
-  currency: textOrNull,
-  price: amount.describe("List price of one billing cycle"),
-  monthly: amount.describe("List price of one month, rounded up"),
-  next_due_date: date.nullable(),
-});
+type ServiceRow = Listed & {
+  is_live: boolean;
+  plan: string | null;
+  currency: string | null;
+  /** List price of one billing cycle. */
+  price: number | null;
+  /** List price of one month, rounded up. */
+  monthly: number | null;
+  next_due_date: string | null;
+};
 
-const invoice = z.object({
-  ...about,
-  id: text,
-  number: textOrNull,
-  status: textOrNull,
-  due_date: date.nullable(),
-  paid_at: textOrNull,
-  service_id: textOrNull,
-  is_open: z.boolean(),
-  is_overdue: z.boolean(),
-  currency: textOrNull,
-  quoted: amount.describe("First invoice of an order only. Upper bound by the listed price, from the history"),
-  total: amount,
-  is_above_quote: z.boolean(),
-});
+type ObjectRow = Listed & {
+  /** Domains only. Estimated from order date, years and paid renewals. */
+  registered_until: string | null;
+  /** Webhooks only. */
+  secret: "known" | "unknown" | null;
+};
 
-const sum = { provider: text, currency: text, total: z.number(), count };
+type InvoiceRow = About & {
+  id: string;
+  number: string | null;
+  status: string | null;
+  due_date: string | null;
+  paid_at: string | null;
+  service_id: string | null;
+  is_open: boolean;
+  is_overdue: boolean;
+  currency: string | null;
+  /** First invoice of an order only. Upper bound by the listed price, from the history. */
+  quoted: number | null;
+  total: number | null;
+  is_above_quote: boolean;
+};
 
-const grant = z.object({
-  ...about,
-  type: text,
-  service_id: textOrNull,
-  email: text,
-  permission: textOrNull,
-  expires_at: textOrNull,
-  expires_soon: z.boolean().describe("Within 14 days"),
-  is_declared: z.boolean(),
-  is_outside: z.boolean().describe("Outside `grantee_domains` of the policy"),
-});
+type GrantRow = About & {
+  type: string;
+  service_id: string | null;
+  email: string;
+  permission: string | null;
+  expires_at: string | null;
+  /** Within 14 days. */
+  expires_soon: boolean;
+  is_declared: boolean;
+  /** Outside `grantee_domains` of the policy. */
+  is_outside: boolean;
+};
 
-export const accountReport = z.object({
-  format_version: z.literal("1.0"),
-  project: text,
-  timestamp: instant,
-  accounts: z.array(z.object({ provider: text, name: text, host: text, scale: count.nullable() })),
-  overview: z.object({
-    declared: count,
-    synced: count,
-    services: count,
-    live: count,
-    offline: count,
-    offline_since: instant.nullable(),
-    unpaid: z.array(z.object({ ...sum, due_date: date.nullable().describe("Earliest due date") })),
-    pending: count,
-  }),
-  attention: z.array(condition),
-  services: z.array(service),
-  objects: z.array(object),
-  money: z.object({
-    unread: textOrNull.describe("Reason why not all invoices were read"),
-    run_rate: z.array(z.object({ client: textOrNull, ...sum })),
-    due: z.array(z.object({ week: date.describe("Monday"), ...sum })),
-    renewals: z.array(z.object({ days: count, ...sum })),
-    invoices: z.array(invoice),
-  }),
-  access: z.object({
-    as_of: instant.nullable().describe("Oldest read of the grants that this run did not read"),
-    is_complete: z.boolean().describe("True if this run read the grants of every service"),
-    grants: z.array(grant),
-  }),
-  drift: z.array(z.object({ ...about, attribute: text, declared: json, live: json, since: instant.nullable() })),
-  changes: z
-    .array(z.object({ at: instant, who: textOrNull, command: text, effects: z.array(text) }))
-    .describe("Last entries of the history. Empty for a part of the account"),
-  unread: z.array(z.object({ provider: text, what: text, why: text })),
-  holds: z.array(text).describe("Names for `--fail-on` that hold"),
-  requests: z.object({
-    sent: count,
-    full: count.describe("Forecast with the grants of each service"),
-    full_seconds: count,
-  }),
-});
-
-export type AccountReport = z.infer<typeof accountReport>;
+export interface AccountReport {
+  format_version: "1.0";
+  project: string;
+  timestamp: string;
+  accounts: { provider: string; name: string; host: string; scale: number | null }[];
+  overview: {
+    declared: number;
+    synced: number;
+    services: number;
+    live: number;
+    offline: number;
+    offline_since: string | null;
+    /** With the earliest due date. */
+    unpaid: (Sum & { due_date: string | null })[];
+    pending: number;
+  };
+  attention: Point[];
+  services: ServiceRow[];
+  objects: ObjectRow[];
+  money: {
+    /** Reason why not all invoices were read. */
+    unread: string | null;
+    run_rate: (Sum & { client: string | null })[];
+    /** By the Monday of the week. */
+    due: (Sum & { week: string })[];
+    renewals: (Sum & { days: number })[];
+    invoices: InvoiceRow[];
+  };
+  access: {
+    /** Oldest read of the grants that this run did not read. */
+    as_of: string | null;
+    /** True if this run read the grants of every service. */
+    is_complete: boolean;
+    grants: GrantRow[];
+  };
+  drift: (About & { attribute: string; declared: Json; live: Json; since: string | null })[];
+  /** Last entries of the history. Empty for a part of the account. */
+  changes: { at: string; who: string | null; command: string; effects: string[] }[];
+  unread: { provider: string; what: string; why: string }[];
+  /** Names for `--fail-on` that hold. */
+  holds: string[];
+  /** `full`: forecast with the grants of each service. */
+  requests: { sent: number; full: number; full_seconds: number };
+}
