@@ -2,6 +2,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { amountsOf, checkMonth, type Limits, type MonthBudget, mergedOrders, ordersOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
+import type { AccountStore } from "../core/local/index.ts";
 import { problem } from "../core/messages/index.ts";
 import {
   type ApplyResult,
@@ -11,6 +12,7 @@ import {
   type HistoryDetails,
   type HistoryEntry,
   HostformError,
+  idOf,
   isError,
   messageOf,
   ordersIn,
@@ -68,53 +70,77 @@ export async function budgetOf(
   const { clock } = project.host;
   const now = new Date(clock.now());
   const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
+  const accounts = new Map([...desired.providers.keys()].map((alias) => [alias, providers.accountName(alias)]));
+  const aliases = [...new Set(orders.map(({ provider }) => provider))];
   const past: PastOrder[] = [];
   try {
     const { entries, broken } = await history.read();
     if (broken !== undefined) return of(problem("state.history/broken", { place, line: broken, severity: "error" }));
     if (isApplied) await history.prove();
-    past.push(...ordersIn(entries).filter(({ at }) => at >= month));
+    past.push(...ordersIn(entries, (alias) => accounts.get(alias) ?? alias).filter(({ at }) => at >= month));
   } catch (error) {
     return of(...failureOf(place, error, "error"));
   }
-  let source = "Sources: history and invoices.";
-  for (const alias of new Set(orders.map(({ provider }) => provider))) {
-    const found = await orderedIn(providers.get(alias), month);
-    if (typeof found === "string") source = `Source: the history alone. ${found}.`;
+  let source = "Sources: history, invoices and reservations.";
+  for (const alias of aliases) {
+    const found = await orderedIn(providers.get(alias), providers.accountName(alias), month);
+    if (typeof found === "string") source = `Sources: history and reservations. ${found}.`;
     else past.push(...found);
   }
   const keyOf: MonthBudget["keyOf"] = (order) => orderKey(place, order);
+  const stores = [...new Set(aliases.flatMap((alias) => providers.get(alias).account.store ?? []))];
+  let written = Promise.resolve();
+  const reservedIn = async (store: AccountStore) => {
+    await written;
+    return (await store.notes(listIn(store, clock.now()))).map(({ value }) => {
+      const { place: from, ...order } = value as unknown as PastOrder & { readonly place: string };
+      return from === place ? order : { ...order, isElsewhere: true };
+    });
+  };
   const reserve: MonthBudget["reserve"] = async (order, check) => {
     const { store } = providers.get(order.provider).account;
-    const { currency, most, provider } = order;
     if (store === undefined) throw new Error("an order without a store");
-    const list = `orders ${store.account} ${now.toISOString().slice(0, 7)}`;
-    const name = keyOf(order);
-    const put = (value: Omit<PastOrder, "key">) =>
-      store.note([{ list, name, value: { ...value } }], { keptMs: KEPT_MS });
+    const { currency, most: amount, type } = order;
+    const key = keyOf(order);
+    const list = listIn(store, clock.now());
+    const put = (one: PastOrder) =>
+      store.note([{ list, name: one.id ?? key, value: { ...one, place } }], { keptMs: KEPT_MS });
     return store.withTurn({ project: plan.project, place: "", signal: interrupts.stop }, async () => {
-      const reserved = (await store.notes(list)).map(
-        ({ name: key, value }) => ({ ...(value as object), key }) as PastOrder,
-      );
+      const reserved = (await Promise.all(stores.map(reservedIn))).flat();
       check(mergedOrders([...past, ...reserved]));
-      const at = clock.now();
-      await put({ at, currency, amount: most, id: null });
+      const open = { key, id: null, at: clock.now(), currency, amount };
+      await put(open);
       return (end) => {
-        const earlier = reserved.find(({ key }) => key === name);
-        const id = end?.id ? `${provider} ${end.id}` : null;
-        const kept = end ? { at, id, amount: end.amount ?? most, currency: end.currency ?? currency } : earlier;
+        const earlier = reserved.find((one) => one.key === key && one.id === null);
+        const id = end?.id ? idOf(store.account, type, end.id) : null;
+        const ended = { key, id, at: clock.now(), amount: end?.amount ?? amount, currency: end?.currency ?? currency };
+        const settle = async () => {
+          const kept = end ? ended : earlier;
+          if (kept) await put(kept);
+          if (!kept || id !== null) await store.forget([{ list, name: key }]);
+        };
         // A failed write leaves the reserved amount.
-        void (kept ? put(kept) : store.forget([{ list, name }])).catch(() => {});
+        written = written.then(settle).catch(() => {});
       };
     });
   };
-  const budget = { past: mergedOrders(past), source, day: new Date(now).setUTCHours(0, 0, 0, 0), keyOf, reserve };
-  const all = { ...limits, budget };
-  return { limits: all, diagnostics: checkMonth(orders, all, budget.past, amountsOf(orders, desired.providers)) };
+  try {
+    const reserved = (await Promise.all(stores.map(reservedIn))).flat();
+    const day = new Date(now).setUTCHours(0, 0, 0, 0);
+    const budget = { past: mergedOrders([...past, ...reserved]), source, day, keyOf, reserve };
+    const all = { ...limits, budget };
+    return { limits: all, diagnostics: checkMonth(orders, all, budget.past, amountsOf(orders, desired.providers)) };
+  } catch (error) {
+    if (error instanceof HostformError) return of(...error.diagnostics);
+    throw error;
+  }
 }
 
+/** Returns the list of the reservations of a month. */
+const listIn = ({ account }: AccountStore, now: number) => `orders ${account} ${new Date(now).toISOString().slice(0, 7)}`;
+
 /** Returns the orders of the services that the account shows since a time. A string is the reason why it shows no invoices. */
-async function orderedIn({ alias, account }: Provider, since: number): Promise<PastOrder[] | string> {
+async function orderedIn({ account }: Provider, name: string, since: number): Promise<PastOrder[] | string> {
   try {
     const kind = kinds.get("hosting_service");
     const listed = kind === undefined ? [] : [...(await account.list(kind)).values()];
@@ -124,10 +150,10 @@ async function orderedIn({ alias, account }: Provider, since: number): Promise<P
     });
     const { invoices, why } = await account.invoices.of(made.map(({ id }) => id));
     if (why !== undefined) return why;
-    return made.flatMap(({ id, at }) => {
-      const first = invoices.get(id)?.toSorted((a, b) => ((a.due_date ?? "~") < (b.due_date ?? "~") ? -1 : 1))[0];
-      const name = `${alias} ${id}`;
-      return first === undefined ? [] : [{ key: name, id: name, at, currency: first.currency, amount: first.total }];
+    return made.flatMap(({ id: service, at }) => {
+      const first = invoices.get(service)?.toSorted((a, b) => ((a.due_date ?? "~") < (b.due_date ?? "~") ? -1 : 1))[0];
+      const id = idOf(name, "hosting_service", service);
+      return first === undefined ? [] : [{ key: id, id, at, currency: first.currency, amount: first.total }];
     });
   } catch (error) {
     if (error instanceof HostformError) return error.message;
@@ -141,20 +167,24 @@ type Remembered = Omit<HistoryEntry, "at" | "commit" | "details"> & Pick<History
 /** Returns the entry of an apply. */
 export function entryOf({ plan, command, store, project }: Acting, result: ApplyResult): Remembered {
   const outcomes = new Map(result.outcomes.map((outcome) => [outcome.address, outcome]));
-  const effects = effectsOf(plan).flatMap(({ address, sentence }) => {
+  const keyOf = (order: Parameters<typeof orderKey>[1]) => orderKey(store.history?.name ?? "", order);
+  const all = ordersOf(plan.changes, kinds);
+  const effects = effectsOf(plan).flatMap(({ address, domain, sentence }) => {
     const { result: end = "not-started" } = outcomes.get(address) ?? {};
     if (end === "not-started" || end === "skipped") return [];
-    return [{ address, text: end === "done" ? sentence : `${end}: ${sentence}` }];
+    const order = all.find((one) => one.address === address);
+    const text = end === "done" ? sentence : `${end}: ${sentence}`;
+    return [{ address, text, ...(domain !== null && { domain }), ...(order && { order: keyOf(order) }) }];
   });
-  const orders = ordersOf(plan.changes, kinds).flatMap((order) => {
-    const { address, provider, currency, most: quote } = order;
+  const orders = all.flatMap((order) => {
+    const { address, provider, type, currency, most: quote } = order;
     const { result: end, unknown, invoice } = outcomes.get(address) ?? {};
     if (end !== "done" && !unknown && invoice === undefined && !result.pending.includes(address)) return [];
     const id = store.state.resources.get(address)?.attributes.id;
     const { id: of = null, number = null, total = null, currency: word = null } = invoice ?? {};
-    const key = orderKey(store.history?.name ?? "", order);
     const billed = invoice ? { id: of, number, total, currency: word } : null;
-    return [{ key, id: typeof id === "string" ? id : null, provider, currency, quote, invoice: billed }];
+    const known = typeof id === "string" ? id : null;
+    return [{ key: keyOf(order), id: known, provider, type, currency, quote, invoice: billed }];
   });
   const found = [...result.outcomes.flatMap(({ diagnostics }) => diagnostics), ...result.diagnostics];
   const errors = found.filter(isError).map(({ code }) => code);

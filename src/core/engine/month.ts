@@ -1,26 +1,29 @@
 // Limits of a month and of a day, over all runs.
 import { problem } from "../messages/index.ts";
-import type { Diagnostic, PastOrder } from "../model/index.ts";
+import { counted, type Diagnostic, type PastOrder } from "../model/index.ts";
 import { type Amounts, type Limits, mayBeIn, type Order } from "./guards.ts";
 
-/** Merges the orders of several sources. An order in several sources counts once, with its largest amount. */
+/**
+ * Merges the orders of several sources. An order in several sources counts once, with its largest amount. Its id decides, since
+ * two orders of one address may have the same key. An attempt without an id belongs to the next order with its key.
+ */
 export function mergedOrders(orders: readonly PastOrder[]): PastOrder[] {
-  const merged: PastOrder[] = [];
+  const known = orders.filter(({ id }) => id !== null).toSorted((a, b) => a.at - b.at);
+  const idIn = ({ key, at }: PastOrder) => known.find((one) => one.key === key && one.at >= at)?.id ?? null;
+  const merged = new Map<string, PastOrder>();
   for (const one of orders) {
-    const at = merged.findIndex(({ key, id }) => key === one.key || (id !== null && id === one.id));
-    const known = merged[at];
-    if (known === undefined) merged.push(one);
-    else {
-      const amount = Math.max(known.amount ?? 0, one.amount ?? 0);
-      merged[at] = { ...known, id: known.id ?? one.id, amount };
-    }
+    const id = one.id ?? idIn(one);
+    const name = JSON.stringify([id, id ?? one.key]);
+    const { amount = 0, at = 0, ...rest } = merged.get(name) ?? {};
+    const most = { at: Math.max(at, one.at), amount: Math.max(amount ?? 0, one.amount ?? 0) };
+    merged.set(name, { ...one, ...rest, ...(one.isElsewhere && { isElsewhere: true }), id, ...most });
   }
-  return merged;
+  return [...merged.values()];
 }
 
 /**
  * Checks orders against the limits of the month and of the day (UTC). Returns one error for each exceeded limit, with the sum so
- * far. An order among `past` with the same key is an earlier attempt.
+ * far. An order among `past` with the same key and no id is an earlier attempt.
  */
 export function checkMonth(
   orders: readonly Order[],
@@ -32,16 +35,22 @@ export function checkMonth(
   const found: Diagnostic[] = [];
   if (budget === undefined) return found;
   const keys = new Set(orders.map(budget.keyOf));
-  const others = past.filter(({ key }) => !keys.has(key));
-  const { source } = budget;
-  const today = others.filter(({ at }) => at >= budget.day).length;
+  const others = past.filter(({ key, id }) => id !== null || !keys.has(key));
+  const sourceOf = (some: readonly PastOrder[]) => {
+    const elsewhere = some.filter(({ isElsewhere }) => isElsewhere).length;
+    return elsewhere === 0
+      ? budget.source
+      : `${budget.source} ${counted(elsewhere, "order")} by this token in other projects.`;
+  };
+  const ofDay = others.filter(({ at }) => at >= budget.day);
+  const today = ofDay.length;
   if (orders.length > 0 && today + orders.length > maxOrdersDay)
     found.push(
       problem("guard.month/orders", {
         orders: orders.length,
         today,
         limit: maxOrdersDay,
-        source,
+        source: sourceOf(ofDay),
         range: ranges?.maxOrdersDay,
       }),
     );
@@ -53,7 +62,7 @@ export function checkMonth(
     const unknown = allowUnknownPrices ? [] : counting.flatMap(({ address, most }) => (most === null ? [address] : []));
     if (counting.length === 0 || (spent + more <= limit && unknown.length === 0)) continue;
     const sums = { spent: text(spent, currency), more: text(more, currency), limit: text(limit, currency) };
-    found.push(problem("guard.month", { ...sums, unknown, source, unit, range: ranges?.maxSpendMonth }));
+    found.push(problem("guard.month", { ...sums, unknown, source: sourceOf(ofMonth), unit, range: ranges?.maxSpendMonth }));
   }
   return found;
 }

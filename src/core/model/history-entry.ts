@@ -8,10 +8,18 @@ export interface HistoryOrder {
   /** Id of the service or domain, which is the order id of its invoices (§2). Null while the result is unknown. */
   readonly id: string | null;
   readonly provider: string;
+  /** Default: `hosting_service`. */
+  readonly type?: string | undefined;
   readonly currency: string;
   /** Upper bound of the invoice by the listed price. Null if unknown. */
   readonly quote: number | null;
   readonly invoice: Pick<Invoice, "id" | "number" | "total" | "currency"> | null;
+}
+
+/** One effect of a run. `order`: the key of its order. */
+interface HistoryEffect extends Readonly<Record<"address" | "text", string>> {
+  readonly domain?: string | undefined;
+  readonly order?: string | undefined;
 }
 
 /** The removable part of an entry: it may name people and their addresses. */
@@ -21,7 +29,7 @@ export interface HistoryDetails {
   readonly who: string | null;
   /** URL of the CI run. */
   readonly run: string | null;
-  readonly effects: readonly { readonly address: string; readonly text: string }[];
+  readonly effects: readonly HistoryEffect[];
 }
 
 /** One apply, resolve or correction. */
@@ -53,21 +61,26 @@ export interface HistoryReading {
 export interface PastOrder {
   /** {@link HistoryOrder.key}, or the id. */
   readonly key: string;
-  /** Provider and id of the service or domain: `default 1001`. Null while the result is unknown. */
+  /** As {@link idOf} returns it. Null while the result is unknown. */
   readonly id: string | null;
   /** In milliseconds since the epoch. */
   readonly at: number;
   readonly currency: string | null;
   /** Null if unknown. */
   readonly amount: number | null;
+  /** True for a reservation of another project. */
+  readonly isElsewhere?: boolean;
 }
 
+/** Returns the identity of an ordered object in every source. @param account its name, equal for all aliases. */
+export const idOf = (account: string, type: string, id: string) => `${account} ${type} ${id}`;
+
 /** Returns the orders of entries. The invoice counts before the quote. */
-export const ordersIn = (entries: readonly HistoryEntry[]): PastOrder[] =>
+export const ordersIn = (entries: readonly HistoryEntry[], accountOf = (alias: string) => alias): PastOrder[] =>
   entries.flatMap(({ at, orders }) =>
-    orders.map(({ key, id, provider, currency, quote, invoice }) => ({
+    orders.map(({ key, id, provider, type = "hosting_service", currency, quote, invoice }) => ({
       key,
-      id: id && `${provider} ${id}`,
+      id: id && idOf(accountOf(provider), type, id),
       at: Date.parse(at),
       currency: invoice?.currency ?? currency,
       amount: invoice?.total ?? quote,
