@@ -70,25 +70,26 @@ export async function budgetOf(
   const { clock } = project.host;
   const now = new Date(clock.now());
   const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
-  const accounts = new Map([...desired.providers.keys()].map((alias) => [alias, providers.accountName(alias)]));
   const aliases = [...new Set(orders.map(({ provider }) => provider))];
+  const accounts = new Map(aliases.map((alias) => [alias, providers.get(alias).account.store]));
+  const nameOf = (alias: string) => accounts.get(alias)?.account ?? alias;
   const past: PastOrder[] = [];
   try {
     const { entries, broken } = await history.read();
     if (broken !== undefined) return of(problem("state.history/broken", { place, line: broken, severity: "error" }));
     if (isApplied) await history.prove();
-    past.push(...ordersIn(entries, (alias) => accounts.get(alias) ?? alias).filter(({ at }) => at >= month));
+    past.push(...ordersIn(entries, nameOf).filter(({ at }) => at >= month));
   } catch (error) {
     return of(...failureOf(place, error, "error"));
   }
   let source = "Sources: history, invoices and reservations.";
   for (const alias of aliases) {
-    const found = await orderedIn(providers.get(alias), providers.accountName(alias), month);
+    const found = await orderedIn(providers.get(alias), nameOf(alias), month);
     if (typeof found === "string") source = `Sources: history and reservations. ${found}.`;
     else past.push(...found);
   }
   const keyOf: MonthBudget["keyOf"] = (order) => orderKey(place, order);
-  const stores = [...new Set(aliases.flatMap((alias) => providers.get(alias).account.store ?? []))];
+  const stores = [...accounts.values()].flatMap((store) => store ?? []);
   let written = Promise.resolve();
   const reservedIn = async (store: AccountStore) => {
     await written;
@@ -98,7 +99,7 @@ export async function budgetOf(
     });
   };
   const reserve: MonthBudget["reserve"] = async (order, check) => {
-    const { store } = providers.get(order.provider).account;
+    const store = accounts.get(order.provider);
     if (store === undefined) throw new Error("an order without a store");
     const { currency, most: amount, type } = order;
     const key = keyOf(order);

@@ -11,6 +11,8 @@ const pinned = { plan: ["plan_id", "id"], money: ["minor"] } as const;
 
 async function startProjects() {
   const project = await startProject({ pinned });
+  // The runs share their reservations, as the runs of one machine do.
+  project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "home");
   const declare = async (name: string, services: object, guards: object, settings: object = {}) => {
     await mkdir(path.join(project.dir, name), { recursive: true });
     const text = JSON.stringify({ project: name, guards, services, ...settings });
@@ -63,7 +65,7 @@ describe("an order of another project with the same token", () => {
     await declare("first", sites("a"), { max_orders_day: 2 });
     await apply("first");
     await project.run("-C", "first", "state", "rm", "hosting_service.a");
-    const again = { a: { ...site("b") } };
+    const again = { a: { ...site("b"), reference: "again" } };
     await declare("first", again, { max_orders_day: 2 });
     await apply("first");
     await declare("first", { ...again, ...sites("c") }, { max_orders_day: 2 });

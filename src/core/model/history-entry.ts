@@ -72,7 +72,7 @@ export interface PastOrder {
   readonly isElsewhere?: boolean;
 }
 
-/** Returns the identity of an ordered object in every source. @param account its name, equal for all aliases. */
+/** Returns the identity of an ordered object in every source. @param account its name, equal in all projects. */
 export const idOf = (account: string, type: string, id: string) => `${account} ${type} ${id}`;
 
 /** Returns the orders of entries. The invoice counts before the quote. */
