@@ -2,6 +2,7 @@
 import { requireScale } from "../core/messages/index.ts";
 import { ifExplained, isOpen, type ResourceState } from "../core/model/index.ts";
 import { type ProviderFlags, withProvider } from "../project/providers.ts";
+import { selected } from "../project/selection.ts";
 import { invoiceSums, renderFields, renderListing } from "../report/index.ts";
 import { withoutRaw } from "./list.ts";
 import { type Action, printJson, type Switches } from "./terminal.ts";
@@ -26,18 +27,22 @@ export const runInvoices: Action<InvoiceFlags, [id?: string]> = async (terminal,
     const none = ifExplained(() => ({ resources: new Map<string, ResourceState>() }));
     const { resources } = await project.state.read(false).catch(none);
     const own = [...resources.values()].filter(({ provider }) => provider === alias);
+    const words = own.map(({ address, private: mark }) => ({ address, client: mark.client }));
+    const chosen = wanted === undefined ? undefined : new Set(selected([`client:${wanted}`], words));
     const byId = new Map(own.map((one) => [one.attributes.id, one]));
     const today = new Date(client.hostNow()).toISOString().slice(0, 10);
     const rows = found
       .map((one) => {
-        const { attributes, private: mark } = byId.get(one.order_id ?? "") ?? {};
+        const { address = "", attributes, private: mark } = byId.get(one.order_id ?? "") ?? {};
         const domain = domains.get(one.order_id ?? "") ?? attributes?.domain;
-        return { ...one, domain: typeof domain === "string" ? domain : null, client: mark?.client ?? null };
+        const row = { ...one, domain: typeof domain === "string" ? domain : null, client: mark?.client ?? null };
+        return { row, isChosen: chosen?.has(address) ?? true };
       })
-      .filter((one) => {
+      .flatMap(({ row: one, isChosen }) => {
         const due = one.due_date ?? "";
         const isUnpaid = isOpen(one) && (!overdue || (due !== "" && due < today));
-        return (isUnpaid || !(unpaid || overdue)) && (one.client === wanted || !wanted) && due.startsWith(month);
+        const isListed = (isUnpaid || !(unpaid || overdue)) && isChosen && due.startsWith(month);
+        return isListed ? [one] : [];
       });
     const records = rows.map(withoutRaw);
     const [one] = records;

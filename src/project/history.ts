@@ -1,6 +1,6 @@
 /** History of a project's state, and the orders of its month. */
 import { hash, randomUUID } from "node:crypto";
-import { amountsOf, checkMonth, type Limits, type MonthBudget, mergedOrders, ordersOf } from "../core/engine/index.ts";
+import { amountsOf, checkMonth, type Limits, type MonthBudget, ordersOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import type { AccountStore } from "../core/local/index.ts";
 import { problem } from "../core/messages/index.ts";
@@ -14,6 +14,7 @@ import {
   HostformError,
   idOf,
   isError,
+  mergedOrders,
   messageOf,
   ordersIn,
   type PastOrder,
@@ -138,7 +139,8 @@ export async function budgetOf(
 }
 
 /** Returns the list of the reservations of a month. */
-const listIn = ({ account }: AccountStore, now: number) => `orders ${account} ${new Date(now).toISOString().slice(0, 7)}`;
+const listIn = ({ account }: AccountStore, now: number) =>
+  `orders ${account} ${new Date(now).toISOString().slice(0, 7)}`;
 
 /** Returns the orders of the services that the account shows since a time. A string is the reason why it shows no invoices. */
 async function orderedIn({ account }: Provider, name: string, since: number): Promise<PastOrder[] | string> {
@@ -170,8 +172,8 @@ export function entryOf({ plan, command, store, project }: Acting, result: Apply
   const outcomes = new Map(result.outcomes.map((outcome) => [outcome.address, outcome]));
   const keyOf = (order: Parameters<typeof orderKey>[1]) => orderKey(store.history?.name ?? "", order);
   const all = ordersOf(plan.changes, kinds);
-  const effects = effectsOf(plan).flatMap(({ address, domain, sentence }) => {
-    const { result: end = "not-started" } = outcomes.get(address) ?? {};
+  const effects = effectsOf(plan).flatMap(({ address, domain, kind, sentence }) => {
+    const { result: end = kind === "recorded" ? "done" : "not-started" } = outcomes.get(address) ?? {};
     if (end === "not-started" || end === "skipped") return [];
     const order = all.find((one) => one.address === address);
     const text = end === "done" ? sentence : `${end}: ${sentence}`;

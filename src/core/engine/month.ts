@@ -4,24 +4,6 @@ import { counted, type Diagnostic, type PastOrder } from "../model/index.ts";
 import { type Amounts, type Limits, mayBeIn, type Order } from "./guards.ts";
 
 /**
- * Merges the orders of several sources. An order in several sources counts once, with its largest amount. Its id decides, since
- * two orders of one address may have the same key. An attempt without an id belongs to the next order with its key.
- */
-export function mergedOrders(orders: readonly PastOrder[]): PastOrder[] {
-  const known = orders.filter(({ id }) => id !== null).toSorted((a, b) => a.at - b.at);
-  const idIn = ({ key, at }: PastOrder) => known.find((one) => one.key === key && one.at >= at)?.id ?? null;
-  const merged = new Map<string, PastOrder>();
-  for (const one of orders) {
-    const id = one.id ?? idIn(one);
-    const name = JSON.stringify([id, id ?? one.key]);
-    const { amount = 0, at = 0, ...rest } = merged.get(name) ?? {};
-    const most = { at: Math.max(at, one.at), amount: Math.max(amount ?? 0, one.amount ?? 0) };
-    merged.set(name, { ...one, ...rest, ...(one.isElsewhere && { isElsewhere: true }), id, ...most });
-  }
-  return [...merged.values()];
-}
-
-/**
  * Checks orders against the limits of the month and of the day (UTC). Returns one error for each exceeded limit, with the sum so
  * far. An order among `past` with the same key and no id is an earlier attempt.
  */
@@ -62,7 +44,9 @@ export function checkMonth(
     const unknown = allowUnknownPrices ? [] : counting.flatMap(({ address, most }) => (most === null ? [address] : []));
     if (counting.length === 0 || (spent + more <= limit && unknown.length === 0)) continue;
     const sums = { spent: text(spent, currency), more: text(more, currency), limit: text(limit, currency) };
-    found.push(problem("guard.month", { ...sums, unknown, source: sourceOf(ofMonth), unit, range: ranges?.maxSpendMonth }));
+    found.push(
+      problem("guard.month", { ...sums, unknown, source: sourceOf(ofMonth), unit, range: ranges?.maxSpendMonth }),
+    );
   }
   return found;
 }

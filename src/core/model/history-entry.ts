@@ -86,3 +86,21 @@ export const ordersIn = (entries: readonly HistoryEntry[], accountOf = (alias: s
       amount: invoice?.total ?? quote,
     })),
   );
+
+/**
+ * Merges the orders of several sources. An order in several sources counts once, with its largest amount. Its id decides, since
+ * two orders of one address may have the same key. An attempt without an id belongs to the next order with its key.
+ */
+export function mergedOrders(orders: readonly PastOrder[]): PastOrder[] {
+  const known = orders.filter(({ id }) => id !== null).toSorted((a, b) => a.at - b.at);
+  const idIn = ({ key, at }: PastOrder) => known.find((one) => one.key === key && one.at >= at)?.id ?? null;
+  const merged = new Map<string, PastOrder>();
+  for (const one of orders) {
+    const id = one.id ?? idIn(one);
+    const name = JSON.stringify([id, id ?? one.key]);
+    const { amount = 0, at = 0, ...rest } = merged.get(name) ?? {};
+    const most = { at: Math.max(at, one.at), amount: Math.max(amount ?? 0, one.amount ?? 0) };
+    merged.set(name, { ...one, ...rest, ...(one.isElsewhere && { isElsewhere: true }), id, ...most });
+  }
+  return [...merged.values()];
+}

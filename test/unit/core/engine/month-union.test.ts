@@ -1,7 +1,6 @@
 /** The union of history, account and reservations, over random sequences of orders. */
 import { describe, expect, it } from "vitest";
-import { mergedOrders } from "../../../../src/core/engine/month.ts";
-import { type HistoryEntry, idOf, ordersIn, type PastOrder } from "../../../../src/core/model/index.ts";
+import { type HistoryEntry, idOf, mergedOrders, ordersIn, type PastOrder } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
 
 /** One order. `again`: its key is the key of an earlier order whose result is known. */
@@ -82,7 +81,9 @@ describe("the union of history, account and reservations", () => {
       fc.property(fc.array(order, { maxLength: 12 }), (drawn) => {
         // A state that lost its history has the account, as the host still shows the order.
         const known = drawn.map((one) => ({ ...one, isForgotten: false, isHidden: one.isHidden && !one.isLost }));
-        const lost = known.filter(({ isLost, state, type }) => !isLost || state === "first" || type === "hosting_service");
+        const lost = known.filter(
+          ({ isLost, state, type }) => !isLost || state === "first" || type === "hosting_service",
+        );
         const sources = sourcesOf(lost);
         expect(mergedOrders(union(sources)).length).toBeGreaterThanOrEqual(lost.length);
         expect(sumOf(mergedOrders(union(sources)))).toBeGreaterThanOrEqual(sources.sum);
