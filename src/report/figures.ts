@@ -162,8 +162,8 @@ export function tilesOf(plan: Plan, effects: readonly Effect[], moneyScale: Mone
   const count = (fits: (words: Change["words"]) => boolean) => plan.changes.filter(({ words }) => fits(words)).length;
   const sites = count(isSite);
   const grants = count(({ access }) => access !== undefined);
-  const people = gains + loses === 0 ? "None" : `+${gains} / −${loses}`;
-  const access = changing === 0 ? people : `${people}, ${plural(changing, "permission changes", "permissions change")}`;
+  const access = gains + loses === 0 ? "None" : `+${gains} / −${loses}`;
+  const changes = changing === 0 ? [] : [plural(changing, "permission changes", "permissions change")];
   return [
     { label: "Billed by this plan", values: sums("now") },
     { label: "Added per month", values: sums("monthly") },
@@ -180,7 +180,7 @@ export function tilesOf(plan: Plan, effects: readonly Effect[], moneyScale: Mone
     },
     {
       label: "People gaining or losing access",
-      values: known(access, gains + loses + changing === 0, open.grants, grants),
+      values: [...known(access, gains + loses === 0, open.grants, grants), ...changes],
     },
   ];
 }
