@@ -40,7 +40,7 @@ describe("invoices", () => {
     expect(out).toMatch(/\n2 invoices: \S+.* Unpaid: \S+.*\n$/);
     const unknown = await project.run("invoices", "--client", "ACME");
     expect(unknown.code).toBe(1);
-    expect(unknown.text).toMatch(/No resource belongs to client:ACME.*The clients are: acme/s);
+    expect(unknown.text).toMatch(/No resource belongs to client:ACME.*Did you mean "acme"\?/s);
   });
 
   it("are selected by payment, due date and month", async () => {
