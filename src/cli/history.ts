@@ -11,10 +11,8 @@ export const runHistory: Action<object, [target?: string]> = async (terminal, pr
   const chosen = target === undefined ? entries : about(target, entries);
   if (target !== undefined && chosen.length === 0) {
     const { resources } = await project.state.read(false);
-    const recorded = [...resources.values()].map(({ address, attributes: { domain } }) => ({ address, domain }));
-    const effects = entries.flatMap(({ details }) => details?.effects ?? []);
-    const names = new Set([...recorded, ...effects].flatMap(({ address, domain }) => [address, String(domain)]));
-    if (!names.has(target)) raise("plan.address", { target, near: nearest(target, names) });
+    const names = [...resources.values()].flatMap(({ address, attributes }) => [address, `${attributes.domain}`]);
+    if (!names.includes(target)) raise("plan.address", { target, near: nearest(target, names) });
   }
   if (terminal.json) printJson(terminal, chosen);
   else terminal.out(renderHistory(chosen, await project.declaration.moneyScale()));

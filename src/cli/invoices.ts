@@ -27,22 +27,23 @@ export const runInvoices: Action<InvoiceFlags, [id?: string]> = async (terminal,
     const none = ifExplained(() => ({ resources: new Map<string, ResourceState>() }));
     const { resources } = await project.state.read(false).catch(none);
     const own = [...resources.values()].filter(({ provider }) => provider === alias);
-    const words = own.map(({ address, private: mark }) => ({ address, client: mark.client }));
-    const chosen = wanted === undefined ? undefined : new Set(selected([`client:${wanted}`], words));
+    if (wanted !== undefined)
+      selected(
+        [`client:${wanted}`],
+        own.map(({ address, private: { client: of } }) => ({ address, client: of })),
+      );
     const byId = new Map(own.map((one) => [one.attributes.id, one]));
     const today = new Date(client.hostNow()).toISOString().slice(0, 10);
     const rows = found
       .map((one) => {
-        const { address = "", attributes, private: mark } = byId.get(one.order_id ?? "") ?? {};
+        const { attributes, private: mark } = byId.get(one.order_id ?? "") ?? {};
         const domain = domains.get(one.order_id ?? "") ?? attributes?.domain;
-        const row = { ...one, domain: typeof domain === "string" ? domain : null, client: mark?.client ?? null };
-        return { row, isChosen: chosen?.has(address) ?? true };
+        return { ...one, domain: typeof domain === "string" ? domain : null, client: mark?.client ?? null };
       })
-      .flatMap(({ row: one, isChosen }) => {
+      .filter((one) => {
         const due = one.due_date ?? "";
         const isUnpaid = isOpen(one) && (!overdue || (due !== "" && due < today));
-        const isListed = (isUnpaid || !(unpaid || overdue)) && isChosen && due.startsWith(month);
-        return isListed ? [one] : [];
+        return (isUnpaid || !(unpaid || overdue)) && (one.client === wanted || !wanted) && due.startsWith(month);
       });
     const records = rows.map(withoutRaw);
     const [one] = records;

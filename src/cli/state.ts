@@ -156,15 +156,14 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
 export const runStateMigrate: Action<Switches<"back">> = async (terminal, project, { back = false }) => {
   const resources = await migrateState(project, back);
   const target = back ? "file" : "backend";
-  const { state, source } = project;
-  const isThere = async () => (await (back ? state.inFile() : state).store().pull()) !== undefined;
-  const backup = path.basename(filesOfState(source.state).backup);
+  const { state } = project;
+  const backup = path.basename(filesOfState(project.source.state).backup);
   const next = back ? "Now remove `backend` from the declaration." : `The state file is now ${backup}.`;
   const isKept = back || resources === undefined || (await state.history()) !== undefined;
   const text =
     resources !== undefined
       ? `Copied ${plural(resources, "resource")} to the ${target}. ${next}`
-      : (await isThere())
+      : (await (back ? state.inFile() : state).store().pull())
         ? `The state is already in the ${target}.`
         : "There is no state.";
   if (!isKept) say(terminal, "The backend http keeps no history. Set HOSTFORM_HISTORY to a file that all runs share.");

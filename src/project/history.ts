@@ -6,6 +6,7 @@ import type { AccountStore } from "../core/local/index.ts";
 import { problem } from "../core/messages/index.ts";
 import {
   type ApplyResult,
+  counted,
   type Desired,
   type Diagnostic,
   effectsOf,
@@ -75,30 +76,31 @@ export async function budgetOf(
   const accounts = new Map(aliases.map((alias) => [alias, providers.get(alias).account.store]));
   const nameOf = (alias: string) => accounts.get(alias)?.account ?? alias;
   const past: PastOrder[] = [];
+  let written = Promise.resolve();
+  const reserved = async () => {
+    await written;
+    const all = [...accounts.values()].flatMap((store) => store?.notes(listIn(store, clock.now())) ?? []);
+    return (await Promise.all(all)).flat().map(({ value }) => value as unknown as Reservation);
+  };
+  let source = "Sources: history, invoices and reservations.";
   try {
     const { entries, broken } = await history.read();
     if (broken !== undefined) return of(problem("state.history/broken", { place, line: broken, severity: "error" }));
     if (isApplied) await history.prove();
     past.push(...ordersIn(entries, nameOf).filter(({ at }) => at >= month));
+    for (const alias of aliases) {
+      const found = await orderedIn(providers.get(alias), nameOf(alias), month);
+      if (typeof found === "string") source = `Sources: history and reservations. ${found}.`;
+      else past.push(...found);
+    }
+    const earlier = await reserved();
+    const others = earlier.filter((one) => one.place !== place).length;
+    if (others > 0) source += ` ${counted(others, "order")} of this month by this token in other projects.`;
+    past.push(...earlier);
   } catch (error) {
     return of(...failureOf(place, error, "error"));
   }
-  let source = "Sources: history, invoices and reservations.";
-  for (const alias of aliases) {
-    const found = await orderedIn(providers.get(alias), nameOf(alias), month);
-    if (typeof found === "string") source = `Sources: history and reservations. ${found}.`;
-    else past.push(...found);
-  }
   const keyOf: MonthBudget["keyOf"] = (order) => orderKey(place, order);
-  const stores = [...accounts.values()].flatMap((store) => store ?? []);
-  let written = Promise.resolve();
-  const reservedIn = async (store: AccountStore) => {
-    await written;
-    return (await store.notes(listIn(store, clock.now()))).map(({ value }) => {
-      const { place: from, ...order } = value as unknown as PastOrder & { readonly place: string };
-      return from === place ? order : { ...order, isElsewhere: true };
-    });
-  };
   const reserve: MonthBudget["reserve"] = async (order, check) => {
     const store = accounts.get(order.provider);
     if (store === undefined) throw new Error("an order without a store");
@@ -108,12 +110,11 @@ export async function budgetOf(
     const put = (one: PastOrder) =>
       store.note([{ list, name: one.id ?? key, value: { ...one, place } }], { keptMs: KEPT_MS });
     return store.withTurn({ project: plan.project, place: "", signal: interrupts.stop }, async () => {
-      const reserved = (await Promise.all(stores.map(reservedIn))).flat();
-      check(mergedOrders([...past, ...reserved]));
-      const open = { key, id: null, at: clock.now(), currency, amount };
-      await put(open);
+      const now = await reserved();
+      check(mergedOrders([...past, ...now]));
+      const earlier = now.find((one) => one.key === key && one.id === null);
+      await put({ key, id: null, at: clock.now(), currency, amount });
       return (end) => {
-        const earlier = reserved.find((one) => one.key === key && one.id === null);
         const id = end?.id ? idOf(store.account, type, end.id) : null;
         const ended = { key, id, at: clock.now(), amount: end?.amount ?? amount, currency: end?.currency ?? currency };
         const settle = async () => {
@@ -126,17 +127,13 @@ export async function budgetOf(
       };
     });
   };
-  try {
-    const reserved = (await Promise.all(stores.map(reservedIn))).flat();
-    const day = new Date(now).setUTCHours(0, 0, 0, 0);
-    const budget = { past: mergedOrders([...past, ...reserved]), source, day, keyOf, reserve };
-    const all = { ...limits, budget };
-    return { limits: all, diagnostics: checkMonth(orders, all, budget.past, amountsOf(orders, desired.providers)) };
-  } catch (error) {
-    if (error instanceof HostformError) return of(...error.diagnostics);
-    throw error;
-  }
+  const budget = { past: mergedOrders(past), source, day: new Date(now).setUTCHours(0, 0, 0, 0), keyOf, reserve };
+  const all = { ...limits, budget };
+  return { limits: all, diagnostics: checkMonth(orders, all, budget.past, amountsOf(orders, desired.providers)) };
 }
+
+/** A reservation, and the place of the history of its project. */
+type Reservation = PastOrder & { readonly place: string };
 
 /** Returns the list of the reservations of a month. */
 const listIn = ({ account }: AccountStore, now: number) =>

@@ -125,8 +125,12 @@ function unpaidTexts(plan: Plan, figures: Figures, moneyScale: MoneyScale | unde
 export function figureLines(plan: Plan, moneyScale: MoneyScale | undefined): string[] {
   const effects = effectsOf(plan);
   const figures = figuresOf(plan, effects);
-  const { people_gaining_access: gains, people_losing_access: loses, not_checked: open } = figures;
-  const { permissions_changing: changing } = figures;
+  const {
+    people_gaining_access: gains,
+    people_losing_access: loses,
+    permissions_changing: changing,
+    not_checked: open,
+  } = figures;
   const access = [
     ...(gains > 0 ? [`${plural(gains, "person gains", "people gain")} access`] : []),
     ...(loses > 0 ? [`${plural(loses, "person loses", "people lose")} access`] : []),
@@ -143,7 +147,7 @@ export function figureLines(plan: Plan, moneyScale: MoneyScale | undefined): str
 export function tilesOf(plan: Plan, effects: readonly Effect[], moneyScale: MoneyScale | undefined) {
   const figures = figuresOf(plan, effects);
   const { sites_going_offline: goingOffline, sites_offline: offline, not_checked: open } = figures;
-  const { people_gaining_access: gains, people_losing_access: loses, permissions_changing: changing } = figures;
+  const { people_gaining_access: gains, people_losing_access: loses } = figures;
   const totals = moneyTotals(effects);
   const sums = (which: "now" | "monthly") => {
     const values = totals.flatMap(({ currency, bound, unknown, orders, ...total }) => {
@@ -163,7 +167,6 @@ export function tilesOf(plan: Plan, effects: readonly Effect[], moneyScale: Mone
   const sites = count(isSite);
   const grants = count(({ access }) => access !== undefined);
   const access = gains + loses === 0 ? "None" : `+${gains} / −${loses}`;
-  const changes = changing === 0 ? [] : [plural(changing, "permission changes", "permissions change")];
   return [
     { label: "Billed by this plan", values: sums("now") },
     { label: "Added per month", values: sums("monthly") },
@@ -178,9 +181,6 @@ export function tilesOf(plan: Plan, effects: readonly Effect[], moneyScale: Mone
       values: known(String(offline), offline === 0, open.sites, sites),
       alarm: offline > 0,
     },
-    {
-      label: "People gaining or losing access",
-      values: [...known(access, gains + loses === 0, open.grants, grants), ...changes],
-    },
+    { label: "People gaining or losing access", values: known(access, gains + loses === 0, open.grants, grants) },
   ];
 }

@@ -42,7 +42,9 @@ describe("an order of another project with the same token", () => {
       expect(code, text).toBe(1);
       expect(text).toContain("max_orders_day allows 4, and today has 4 so far");
       expect(text).toMatch(/max_spend_month allows 2249 USD.*, and 1800 USD.* is spent so far/);
-      expect(text).toContain("history, invoices and reservations. 3 orders by this token in other projects.");
+      expect(text).toContain(
+        "history, invoices and reservations. 3 orders of this month by this token in other projects.",
+      );
     }
     await declare(second, sites("d", "e"), { max_orders_day: 5, max_spend_month: { USD: 2250 } });
     await apply(second);
@@ -57,7 +59,9 @@ describe("an order of another project with the same token", () => {
     const other = { c: { ...site("c"), provider: "other" } };
     await declare("second", other, { max_orders_day: 2 }, { providers: { other: provider } });
     const { text } = await run("second", "plan");
-    expect(text).toMatch(/today has 2 so far.*Sources: history and reservations\. .*403.*2 orders by this token/s);
+    expect(text).toMatch(
+      /today has 2 so far.*Sources: history and reservations\. .*403.*2 orders of this month by this token/s,
+    );
   });
 
   it("counts again after its service left the state and was ordered once more", async () => {

@@ -1,6 +1,6 @@
 // Limits of a month and of a day, over all runs.
 import { problem } from "../messages/index.ts";
-import { counted, type Diagnostic, type PastOrder } from "../model/index.ts";
+import type { Diagnostic, PastOrder } from "../model/index.ts";
 import { type Amounts, type Limits, mayBeIn, type Order } from "./guards.ts";
 
 /**
@@ -18,21 +18,15 @@ export function checkMonth(
   if (budget === undefined) return found;
   const keys = new Set(orders.map(budget.keyOf));
   const others = past.filter(({ key, id }) => id !== null || !keys.has(key));
-  const sourceOf = (some: readonly PastOrder[]) => {
-    const elsewhere = some.filter(({ isElsewhere }) => isElsewhere).length;
-    return elsewhere === 0
-      ? budget.source
-      : `${budget.source} ${counted(elsewhere, "order")} by this token in other projects.`;
-  };
-  const ofDay = others.filter(({ at }) => at >= budget.day);
-  const today = ofDay.length;
+  const { source } = budget;
+  const today = others.filter(({ at }) => at >= budget.day).length;
   if (orders.length > 0 && today + orders.length > maxOrdersDay)
     found.push(
       problem("guard.month/orders", {
         orders: orders.length,
         today,
         limit: maxOrdersDay,
-        source: sourceOf(ofDay),
+        source,
         range: ranges?.maxOrdersDay,
       }),
     );
@@ -44,9 +38,7 @@ export function checkMonth(
     const unknown = allowUnknownPrices ? [] : counting.flatMap(({ address, most }) => (most === null ? [address] : []));
     if (counting.length === 0 || (spent + more <= limit && unknown.length === 0)) continue;
     const sums = { spent: text(spent, currency), more: text(more, currency), limit: text(limit, currency) };
-    found.push(
-      problem("guard.month", { ...sums, unknown, source: sourceOf(ofMonth), unit, range: ranges?.maxSpendMonth }),
-    );
+    found.push(problem("guard.month", { ...sums, unknown, source, unit, range: ranges?.maxSpendMonth }));
   }
   return found;
 }

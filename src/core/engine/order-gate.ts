@@ -114,9 +114,8 @@ export class OrderGate {
 
 /** Returns the id of the service or domain in an order's response. Null if missing. */
 function orderedIn(answer: unknown): string | null {
-  const { service, id, invoice }: Readonly<Record<string, unknown>> = isObject(answer) ? answer : {};
-  const found = [isObject(service) ? service.id : id, isObject(invoice) ? invoice.order_id : null];
-  return found.find((one) => typeof one === "string") ?? null;
+  const { service = answer } = isObject(answer) ? answer : {};
+  return isObject(service) && typeof service.id === "string" ? service.id : null;
 }
 
 /** Returns total and currency of the invoice in an order's response (§4 POST /services, POST /domains). Null if missing. */

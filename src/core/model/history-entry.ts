@@ -68,8 +68,6 @@ export interface PastOrder {
   readonly currency: string | null;
   /** Null if unknown. */
   readonly amount: number | null;
-  /** True for a reservation of another project. */
-  readonly isElsewhere?: boolean;
 }
 
 /** Returns the identity of an ordered object in every source. @param account its name, equal in all projects. */
@@ -97,10 +95,10 @@ export function mergedOrders(orders: readonly PastOrder[]): PastOrder[] {
   const merged = new Map<string, PastOrder>();
   for (const one of orders) {
     const id = one.id ?? idIn(one);
-    const name = JSON.stringify([id, id ?? one.key]);
+    const name = id ?? one.key;
     const { amount = 0, at = 0, ...rest } = merged.get(name) ?? {};
     const most = { at: Math.max(at, one.at), amount: Math.max(amount ?? 0, one.amount ?? 0) };
-    merged.set(name, { ...one, ...rest, ...(one.isElsewhere && { isElsewhere: true }), id, ...most });
+    merged.set(name, { ...one, ...rest, id, ...most });
   }
   return [...merged.values()];
 }

@@ -187,7 +187,7 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     {
       ...ZERO,
       unpaid: ["Not read for live sites"],
-      access: ["+2 / −1", "1 permission changes"],
+      access: ["+2 / −1"],
       line: "Orders: none. Access: 2 people gain access, 1 person loses access, 1 permission changes. Unpaid invoices: not read for live sites.",
       headline: /gives 2 people access/,
     },

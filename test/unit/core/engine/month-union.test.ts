@@ -35,7 +35,7 @@ function sourcesOf(drawn: readonly Drawn[]) {
     const billed = Math.max(0, amount - discount);
     sum += billed;
     const isOwn = state === "first";
-    const one = { key, at, currency: "USD", ...(!isOwn && { isElsewhere: true }) };
+    const one = { key, at, currency: "USD" };
     if (isLost) reserved.set(key, { ...one, id: null, amount });
     else {
       reserved.delete(key);
