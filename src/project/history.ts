@@ -73,61 +73,72 @@ export async function budgetOf(
   const now = new Date(clock.now());
   const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
   const aliases = [...new Set(orders.map(({ provider }) => provider))];
-  const accounts = new Map(aliases.map((alias) => [alias, providers.get(alias).account.store]));
-  const nameOf = (alias: string) => accounts.get(alias)?.account ?? alias;
   const past: PastOrder[] = [];
+  let reservations: Reservation[] = [];
   let written = Promise.resolve();
   const reserved = async () => {
     await written;
-    const all = [...accounts.values()].flatMap((store) => store?.notes(listIn(store, clock.now())) ?? []);
-    return (await Promise.all(all)).flat().map(({ value }) => value as unknown as Reservation);
+    const found = aliases.map(async (alias) => {
+      const { store } = providers.get(alias).account;
+      return ((await store?.notes(listIn(store, clock.now()))) ?? []).map(({ name, value }) => {
+        const one = value as unknown as Reservation;
+        return { ...one, id: name === one.key ? null : `${alias} ${name}` };
+      });
+    });
+    return (await Promise.all(found)).flat();
   };
   let source = "Sources: history, invoices and reservations.";
   try {
     const { entries, broken } = await history.read();
     if (broken !== undefined) return of(problem("state.history/broken", { place, line: broken, severity: "error" }));
     if (isApplied) await history.prove();
-    past.push(...ordersIn(entries, nameOf).filter(({ at }) => at >= month));
-    for (const alias of aliases) {
-      const found = await orderedIn(providers.get(alias), nameOf(alias), month);
-      if (typeof found === "string") source = `Sources: history and reservations. ${found}.`;
-      else past.push(...found);
-    }
-    const earlier = await reserved();
-    const others = earlier.filter((one) => one.place !== place).length;
-    if (others > 0) source += ` ${counted(others, "order")} of this month by this token in other projects.`;
-    past.push(...earlier);
+    past.push(...ordersIn(entries).filter(({ at }) => at >= month));
+    reservations = await reserved();
   } catch (error) {
     return of(...failureOf(place, error, "error"));
   }
+  for (const alias of aliases) {
+    const found = await orderedIn(providers.get(alias), month);
+    if (typeof found === "string") source = `Sources: history and reservations. ${found}.`;
+    else past.push(...found);
+  }
+  const others = reservations.filter((one) => one.place !== place).length;
+  if (others > 0) source += ` ${counted(others, "order")} of this month by this token in other projects.`;
   const keyOf: MonthBudget["keyOf"] = (order) => orderKey(place, order);
   const reserve: MonthBudget["reserve"] = async (order, check) => {
-    const store = accounts.get(order.provider);
+    const { store } = providers.get(order.provider).account;
     if (store === undefined) throw new Error("an order without a store");
     const { currency, most: amount, type } = order;
     const key = keyOf(order);
     const list = listIn(store, clock.now());
-    const put = (one: PastOrder) =>
-      store.note([{ list, name: one.id ?? key, value: { ...one, place } }], { keptMs: KEPT_MS });
+    const put = (name: string, one: Omit<PastOrder, "key" | "id">) =>
+      store.note([{ list, name, value: { ...one, key, place } }], { keptMs: KEPT_MS });
     return store.withTurn({ project: plan.project, place: "", signal: interrupts.stop }, async () => {
       const now = await reserved();
       check(mergedOrders([...past, ...now]));
       const earlier = now.find((one) => one.key === key && one.id === null);
-      await put({ key, id: null, at: clock.now(), currency, amount });
+      await put(key, { at: clock.now(), currency, amount });
       return (end) => {
-        const id = end?.id ? idOf(store.account, type, end.id) : null;
-        const ended = { key, id, at: clock.now(), amount: end?.amount ?? amount, currency: end?.currency ?? currency };
+        const name = end?.id ? `${type} ${end.id}` : key;
+        const kept = end
+          ? { at: clock.now(), amount: end.amount ?? amount, currency: end.currency ?? currency }
+          : earlier;
         const settle = async () => {
-          const kept = end ? ended : earlier;
-          if (kept) await put(kept);
-          if (!kept || id !== null) await store.forget([{ list, name: key }]);
+          if (kept) await put(name, kept);
+          if (!kept || name !== key) await store.forget([{ list, name: key }]);
         };
         // A failed write leaves the reserved amount.
         written = written.then(settle).catch(() => {});
       };
     });
   };
-  const budget = { past: mergedOrders(past), source, day: new Date(now).setUTCHours(0, 0, 0, 0), keyOf, reserve };
+  const budget = {
+    past: mergedOrders([...past, ...reservations]),
+    source,
+    day: new Date(now).setUTCHours(0, 0, 0, 0),
+    keyOf,
+    reserve,
+  };
   const all = { ...limits, budget };
   return { limits: all, diagnostics: checkMonth(orders, all, budget.past, amountsOf(orders, desired.providers)) };
 }
@@ -140,7 +151,7 @@ const listIn = ({ account }: AccountStore, now: number) =>
   `orders ${account} ${new Date(now).toISOString().slice(0, 7)}`;
 
 /** Returns the orders of the services that the account shows since a time. A string is the reason why it shows no invoices. */
-async function orderedIn({ account }: Provider, name: string, since: number): Promise<PastOrder[] | string> {
+async function orderedIn({ alias, account }: Provider, since: number): Promise<PastOrder[] | string> {
   try {
     const kind = kinds.get("hosting_service");
     const listed = kind === undefined ? [] : [...(await account.list(kind)).values()];
@@ -152,7 +163,7 @@ async function orderedIn({ account }: Provider, name: string, since: number): Pr
     if (why !== undefined) return why;
     return made.flatMap(({ id: service, at }) => {
       const first = invoices.get(service)?.toSorted((a, b) => ((a.due_date ?? "~") < (b.due_date ?? "~") ? -1 : 1))[0];
-      const id = idOf(name, "hosting_service", service);
+      const id = idOf(alias, "hosting_service", service);
       return first === undefined ? [] : [{ key: id, id, at, currency: first.currency, amount: first.total }];
     });
   } catch (error) {

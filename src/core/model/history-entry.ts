@@ -70,15 +70,15 @@ export interface PastOrder {
   readonly amount: number | null;
 }
 
-/** Returns the identity of an ordered object in every source. @param account its name, equal in all projects. */
-export const idOf = (account: string, type: string, id: string) => `${account} ${type} ${id}`;
+/** Returns the identity of an ordered object in every source. */
+export const idOf = (provider: string, type: string, id: string) => `${provider} ${type} ${id}`;
 
 /** Returns the orders of entries. The invoice counts before the quote. */
-export const ordersIn = (entries: readonly HistoryEntry[], accountOf = (alias: string) => alias): PastOrder[] =>
+export const ordersIn = (entries: readonly HistoryEntry[]): PastOrder[] =>
   entries.flatMap(({ at, orders }) =>
     orders.map(({ key, id, provider, type = "hosting_service", currency, quote, invoice }) => ({
       key,
-      id: id && idOf(accountOf(provider), type, id),
+      id: id && idOf(provider, type, id),
       at: Date.parse(at),
       currency: invoice?.currency ?? currency,
       amount: invoice?.total ?? quote,

@@ -8,7 +8,6 @@ const order = fc.record({
   state: fc.constantFrom("first", "second"),
   name: fc.constantFrom("a", "b"),
   type: fc.constantFrom("hosting_service", "hosting_domain"),
-  alias: fc.constantFrom("default", "other"),
   amount: fc.integer({ min: 1, max: 900 }),
   /** True if no response came. The next run adopts the object. */
   isLost: fc.boolean(),
@@ -26,11 +25,11 @@ function sourcesOf(drawn: readonly Drawn[]) {
   const [entries, shown]: [HistoryEntry[], PastOrder[]] = [[], []];
   const numbers = { hosting_service: 0, hosting_domain: 0 };
   let [at, sum] = [Date.parse("2026-11-20"), 0];
-  for (const { state, name, type, alias, amount, isLost, isForgotten, isHidden, discount } of drawn) {
+  for (const { state, name, type, amount, isLost, isForgotten, isHidden, discount } of drawn) {
     at += 1000;
     numbers[type] += 1;
     const number = `${numbers[type]}`;
-    const id = idOf("account", type, number);
+    const id = idOf("default", type, number);
     const key = `${state} ${type}.${name}`;
     const billed = Math.max(0, amount - discount);
     sum += billed;
@@ -44,7 +43,7 @@ function sourcesOf(drawn: readonly Drawn[]) {
     const record = (of: string | null, invoice: number | null) => {
       at += 1000;
       const bill = invoice === null ? null : { id: null, number: null, total: invoice, currency: "USD" };
-      const made = { key, id: of, provider: alias, type, currency: "USD", quote: invoice === null ? null : amount };
+      const made = { key, id: of, provider: "default", type, currency: "USD", quote: invoice === null ? null : amount };
       const time = new Date(at).toISOString();
       const rest = { command: "apply", commit: null, plan: null, requests: 1, errors: [], details: null };
       entries.push({ ...rest, at: time, orders: [{ ...made, invoice: bill }] });
@@ -57,7 +56,7 @@ function sourcesOf(drawn: readonly Drawn[]) {
     if (type === "hosting_service" && !isHidden)
       shown.push({ key: id, id, at: at - 500, currency: "USD", amount: billed });
   }
-  return { history: ordersIn(entries, () => "account"), shown, reserved: [...reserved.values()], sum };
+  return { history: ordersIn(entries), shown, reserved: [...reserved.values()], sum };
 }
 const sumOf = (orders: readonly PastOrder[]) => orders.reduce((sum, { amount }) => sum + (amount ?? 0), 0);
 
