@@ -2,6 +2,7 @@
 import { requireScale } from "../core/messages/index.ts";
 import { ifExplained, isOpen, type ResourceState } from "../core/model/index.ts";
 import { type ProviderFlags, withProvider } from "../project/providers.ts";
+import { selected } from "../project/selection.ts";
 import { invoiceSums, renderFields, renderListing } from "../report/index.ts";
 import { withoutRaw } from "./list.ts";
 import { type Action, printJson, type Switches } from "./terminal.ts";
@@ -26,6 +27,11 @@ export const runInvoices: Action<InvoiceFlags, [id?: string]> = async (terminal,
     const none = ifExplained(() => ({ resources: new Map<string, ResourceState>() }));
     const { resources } = await project.state.read(false).catch(none);
     const own = [...resources.values()].filter(({ provider }) => provider === alias);
+    if (wanted !== undefined)
+      selected(
+        [`client:${wanted}`],
+        own.map(({ address, private: { client: of } }) => ({ address, client: of })),
+      );
     const byId = new Map(own.map((one) => [one.attributes.id, one]));
     const today = new Date(client.hostNow()).toISOString().slice(0, 10);
     const rows = found

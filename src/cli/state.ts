@@ -8,6 +8,7 @@ import {
   type ResourceState,
   type State,
 } from "../core/model/index.ts";
+import { filesOfState } from "../core/record/index.ts";
 import { interruptible } from "../project/interrupt.ts";
 import { migrateState } from "../project/migrate.ts";
 import { rotateKey } from "../project/rotate-key.ts";
@@ -154,8 +155,18 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
 /** Runs `hostform state migrate`: moves the state to the declared backend, or copies it back to the file. */
 export const runStateMigrate: Action<Switches<"back">> = async (terminal, project, { back = false }) => {
   const resources = await migrateState(project, back);
-  const next = back ? "to the file. Now remove `backend` from the declaration." : "to the backend.";
-  const text = resources === undefined ? "There is no state." : `Copied ${plural(resources, "resource")} ${next}`;
+  const target = back ? "file" : "backend";
+  const { state } = project;
+  const backup = path.basename(filesOfState(project.source.state).backup);
+  const next = back ? "Now remove `backend` from the declaration." : `The state file is now ${backup}.`;
+  const isKept = back || resources === undefined || (await state.history()) !== undefined;
+  const text =
+    resources !== undefined
+      ? `Copied ${plural(resources, "resource")} to the ${target}. ${next}`
+      : (await (back ? state.inFile() : state).store().pull())
+        ? `The state is already in the ${target}.`
+        : "There is no state.";
+  if (!isKept) say(terminal, "The backend http keeps no history. Set HOSTFORM_HISTORY to a file that all runs share.");
   printResult(terminal, { resources: resources ?? null }, `${text}\n`);
   return 0;
 };

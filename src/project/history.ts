@@ -1,11 +1,13 @@
 /** History of a project's state, and the orders of its month. */
 import { hash, randomUUID } from "node:crypto";
 import type { InvoiceRecord } from "../core/api/index.ts";
-import { amountsOf, checkMonth, type Limits, type MonthBudget, mergedOrders, ordersOf } from "../core/engine/index.ts";
+import { amountsOf, checkMonth, type Limits, type MonthBudget, ordersOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
+import type { AccountStore } from "../core/local/index.ts";
 import { problem } from "../core/messages/index.ts";
 import {
   type ApplyResult,
+  counted,
   type Desired,
   type Diagnostic,
   effectsOf,
@@ -13,7 +15,9 @@ import {
   type HistoryEntry,
   type HistoryOrder,
   HostformError,
+  idOf,
   isError,
+  mergedOrders,
   messageOf,
   ordersIn,
   type PastOrder,
@@ -73,47 +77,73 @@ export async function budgetOf(
   const { clock } = project.host;
   const now = new Date(clock.now());
   const month = monthOf(clock.now());
+  const aliases = [...new Set(orders.map(({ provider }) => provider))];
   const past: PastOrder[] = [];
+  let reservations: Reservation[] = [];
+  let written = Promise.resolve();
+  const reserved = async () => {
+    await written;
+    const found = aliases.map(async (alias) => {
+      const { store } = providers.get(alias).account;
+      return ((await store?.notes(listIn(store, clock.now()))) ?? []).map(({ name, value }) => {
+        const one = value as unknown as Reservation;
+        return { ...one, id: name === one.key ? null : `${alias} ${name}` };
+      });
+    });
+    return (await Promise.all(found)).flat();
+  };
+  let source = "Sources: history, invoices and reservations.";
   try {
     const { entries, broken } = await history.read();
     if (broken !== undefined) return of(problem("state.history/broken", { place, line: broken, severity: "error" }));
     if (isApplied) await history.prove();
     past.push(...ordersIn(entries).filter(({ at }) => at >= month));
+    reservations = await reserved();
   } catch (error) {
     return of(...failureOf(place, error, "error"));
   }
-  let source = "Sources: history and invoices.";
-  for (const alias of new Set(orders.map(({ provider }) => provider))) {
+  for (const alias of aliases) {
     const found = await orderedIn(providers.get(alias), month);
-    if (typeof found === "string") source = `Source: the history alone. ${found}.`;
+    if (typeof found === "string") source = `Sources: history and reservations. ${found}.`;
     else past.push(...found);
   }
+  const others = reservations.filter((one) => one.place !== place).length;
+  if (others > 0) source += ` ${counted(others, "order")} of this month by this token in other projects.`;
   const keyOf: MonthBudget["keyOf"] = (order) => orderKey(place, order);
   const reserve: MonthBudget["reserve"] = async (order, check) => {
     const { store } = providers.get(order.provider).account;
-    const { currency, most, provider } = order;
     if (store === undefined) throw new Error("an order without a store");
-    const list = `orders ${store.account} ${now.toISOString().slice(0, 7)}`;
-    const name = keyOf(order);
-    const put = (value: Omit<PastOrder, "key">) =>
-      store.note([{ list, name, value: { ...value } }], { keptMs: KEPT_MS });
+    const { currency, most: amount, type } = order;
+    const key = keyOf(order);
+    const list = listIn(store, clock.now());
+    const put = (name: string, one: Omit<PastOrder, "key" | "id">) =>
+      store.note([{ list, name, value: { ...one, key, place } }], { keptMs: KEPT_MS });
     return store.withTurn({ project: plan.project, place: "", signal: interrupts.stop }, async () => {
-      const reserved = (await store.notes(list)).map(
-        ({ name: key, value }) => ({ ...(value as object), key }) as PastOrder,
-      );
-      check(mergedOrders([...past, ...reserved]));
-      const at = clock.now();
-      await put({ at, currency, amount: most, id: null });
+      const now = await reserved();
+      check(mergedOrders([...past, ...now]));
+      const earlier = now.find((one) => one.key === key && one.id === null);
+      await put(key, { at: clock.now(), currency, amount });
       return (end) => {
-        const earlier = reserved.find(({ key }) => key === name);
-        const id = end?.id ? `${provider} ${end.id}` : null;
-        const kept = end ? { at, id, amount: end.amount ?? most, currency: end.currency ?? currency } : earlier;
+        const name = end?.id ? `${type} ${end.id}` : key;
+        const kept = end
+          ? { at: clock.now(), amount: end.amount ?? amount, currency: end.currency ?? currency }
+          : earlier;
+        const settle = async () => {
+          if (kept) await put(name, kept);
+          if (!kept || name !== key) await store.forget([{ list, name: key }]);
+        };
         // A failed write leaves the reserved amount.
-        void (kept ? put(kept) : store.forget([{ list, name }])).catch(() => {});
+        written = written.then(settle).catch(() => {});
       };
     });
   };
-  const budget = { past: mergedOrders(past), source, day: new Date(now).setUTCHours(0, 0, 0, 0), keyOf, reserve };
+  const budget = {
+    past: mergedOrders([...past, ...reservations]),
+    source,
+    day: new Date(now).setUTCHours(0, 0, 0, 0),
+    keyOf,
+    reserve,
+  };
   const all = { ...limits, budget };
   return { limits: all, diagnostics: checkMonth(orders, all, budget.past, amountsOf(orders, desired.providers)) };
 }
@@ -121,6 +151,13 @@ export async function budgetOf(
 /** Returns the invoice with the earliest due date. */
 export const firstInvoice = (invoices: readonly InvoiceRecord[]): InvoiceRecord | undefined =>
   invoices.toSorted((a, b) => ((a.due_date ?? "~") < (b.due_date ?? "~") ? -1 : 1))[0];
+
+/** A reservation, and the place of the history of its project. */
+type Reservation = PastOrder & { readonly place: string };
+
+/** Returns the list of the reservations of a month. */
+const listIn = ({ account }: AccountStore, now: number) =>
+  `orders ${account} ${new Date(now).toISOString().slice(0, 7)}`;
 
 /** Returns the orders of the services that the account shows since a time. A string is the reason why it shows no invoices. */
 async function orderedIn({ alias, account }: Provider, since: number): Promise<PastOrder[] | string> {
@@ -133,10 +170,10 @@ async function orderedIn({ alias, account }: Provider, since: number): Promise<P
     });
     const { invoices, why } = await account.invoices.of(made.map(({ id }) => id));
     if (why !== undefined) return why;
-    return made.flatMap(({ id, at }) => {
-      const first = firstInvoice(invoices.get(id) ?? []);
-      const name = `${alias} ${id}`;
-      return first === undefined ? [] : [{ key: name, id: name, at, currency: first.currency, amount: first.total }];
+    return made.flatMap(({ id: service, at }) => {
+      const first = firstInvoice(invoices.get(service) ?? []);
+      const id = idOf(alias, "hosting_service", service);
+      return first === undefined ? [] : [{ key: id, id, at, currency: first.currency, amount: first.total }];
     });
   } catch (error) {
     if (error instanceof HostformError) return error.message;
@@ -150,20 +187,24 @@ type Remembered = Omit<HistoryEntry, "at" | "commit" | "details"> & Pick<History
 /** Returns the entry of an apply. */
 export function entryOf({ plan, command, store, project }: Acting, result: ApplyResult): Remembered {
   const outcomes = new Map(result.outcomes.map((outcome) => [outcome.address, outcome]));
-  const effects = effectsOf(plan).flatMap(({ address, sentence }) => {
-    const { result: end = "not-started" } = outcomes.get(address) ?? {};
+  const keyOf = (order: Parameters<typeof orderKey>[1]) => orderKey(store.history?.name ?? "", order);
+  const all = ordersOf(plan.changes, kinds);
+  const effects = effectsOf(plan).flatMap(({ address, domain, kind, sentence }) => {
+    const { result: end = kind === "recorded" ? "done" : "not-started" } = outcomes.get(address) ?? {};
     if (end === "not-started" || end === "skipped") return [];
-    return [{ address, text: end === "done" ? sentence : `${end}: ${sentence}` }];
+    const order = all.find((one) => one.address === address);
+    const text = end === "done" ? sentence : `${end}: ${sentence}`;
+    return [{ address, text, ...(domain !== null && { domain }), ...(order && { order: keyOf(order) }) }];
   });
-  const orders = ordersOf(plan.changes, kinds).flatMap((order) => {
-    const { address, provider, currency, most: quote } = order;
+  const orders = all.flatMap((order) => {
+    const { address, provider, type, currency, most: quote } = order;
     const { result: end, unknown, invoice } = outcomes.get(address) ?? {};
     if (end !== "done" && !unknown && invoice === undefined && !result.pending.includes(address)) return [];
     const id = store.state.resources.get(address)?.attributes.id;
     const { id: of = null, number = null, total = null, currency: word = null } = invoice ?? {};
-    const key = orderKey(store.history?.name ?? "", order);
     const billed = invoice ? { id: of, number, total, currency: word } : null;
-    return [{ key, id: typeof id === "string" ? id : null, provider, currency, quote, invoice: billed }];
+    const known = typeof id === "string" ? id : null;
+    return [{ key: keyOf(order), id: known, provider, type, currency, quote, invoice: billed }];
   });
   const found = [...result.outcomes.flatMap(({ diagnostics }) => diagnostics), ...result.diagnostics];
   const errors = found.filter(isError).map(({ code }) => code);

@@ -151,8 +151,11 @@ async function append(project: Resolvable, { history }: CreatesStore, one: Pendi
   const currency = String(attributes.currency ?? "unknown");
   const key = orderKey(history?.name ?? "", { address, ...mark });
   const isOrder = id !== undefined && kindOf(one).creation !== "listable";
-  const orders = isOrder ? [{ key, id, provider, currency, quote: null, invoice: null }] : [];
-  const effects = [{ address, text: id === undefined ? "The request created nothing." : `Adopted ${id}.` }];
+  const { type } = kindOf(one);
+  const orders = isOrder ? [{ key, id, provider, type, currency, quote: null, invoice: null }] : [];
+  const text = id === undefined ? "The request created nothing." : `Adopted ${id}.`;
+  const { domain } = attributes;
+  const effects = [{ address, text, order: key, ...(typeof domain === "string" && { domain }) }];
   const entry = { command: "resolve", plan: null, orders, requests: 0, errors: [], effects };
   project.log.warn(await remember(project, { history }, entry));
 }

@@ -29,7 +29,9 @@ export interface Figures {
   readonly sites_offline: number;
   readonly people_gaining_access: number;
   readonly people_losing_access: number;
-  /** Unpaid invoices by currency. hostform reads only invoices of pending, suspended and due services. */
+  /** Number of people who keep access with another permission. */
+  readonly permissions_changing: number;
+  /** Unpaid invoices by currency. hostform reads only invoices of pending, suspended and due services, not of live ones. */
   readonly unpaid_invoices: readonly UnpaidTotal[];
   /** Numbers of unread objects. Their values are unknown, not 0. */
   readonly not_checked: {
@@ -57,8 +59,9 @@ export function figuresOf(plan: Plan, effects: readonly Effect[]): Figures {
   return {
     sites_going_offline: effects.filter(({ kind }) => kind === "offline").length,
     sites_offline: addresses("offline").size,
-    people_gaining_access: personsIn(effects, "access_given", "access_raised"),
-    people_losing_access: personsIn(effects, "access_taken", "access_reduced"),
+    people_gaining_access: personsIn(effects, "access_given"),
+    people_losing_access: personsIn(effects, "access_taken"),
+    permissions_changing: personsIn(effects, "access_raised", "access_reduced"),
     unpaid_invoices: unpaidTotals(invoicesIn(plan).map(({ invoice }) => invoice)),
     not_checked: {
       sites: unseen.filter(({ words }) => isSite(words)).length,
@@ -99,6 +102,7 @@ function unpaidTotals(invoices: readonly Invoice[]): UnpaidTotal[] {
 function unpaidTexts(plan: Plan, figures: Figures, moneyScale: MoneyScale | undefined): string[] {
   const seen = invoicesIn(plan);
   const { invoices: unread, sites } = figures.not_checked;
+  const isAnyLive = plan.changes.some(({ words, before }) => isSite(words) && before?.status === "active");
   const unpaid = figures.unpaid_invoices.map(({ currency, invoices, total }) => {
     const same = seen.filter(({ invoice }) => (invoice.currency ?? "") === currency);
     const scale = sharedScale(
@@ -111,7 +115,7 @@ function unpaidTexts(plan: Plan, figures: Figures, moneyScale: MoneyScale | unde
     return `${plural(invoices, "invoice")}, ${sum}`;
   });
   return [
-    ...(unpaid.length + unread + sites === 0 ? ["none found"] : unpaid),
+    ...(unpaid.length + unread + sites > 0 ? unpaid : [isAnyLive ? "not read for live sites" : "none found"]),
     ...(unread > 0 ? [`not read for ${plural(unread, "site")}`] : []),
     ...(sites > 0 ? [`${plural(sites, "site")} not checked`] : []),
   ];
@@ -121,10 +125,16 @@ function unpaidTexts(plan: Plan, figures: Figures, moneyScale: MoneyScale | unde
 export function figureLines(plan: Plan, moneyScale: MoneyScale | undefined): string[] {
   const effects = effectsOf(plan);
   const figures = figuresOf(plan, effects);
-  const { people_gaining_access: gains, people_losing_access: loses, not_checked: open } = figures;
+  const {
+    people_gaining_access: gains,
+    people_losing_access: loses,
+    permissions_changing: changing,
+    not_checked: open,
+  } = figures;
   const access = [
     ...(gains > 0 ? [`${plural(gains, "person gains", "people gain")} access`] : []),
     ...(loses > 0 ? [`${plural(loses, "person loses", "people lose")} access`] : []),
+    ...(changing > 0 ? [plural(changing, "permission changes", "permissions change")] : []),
     ...(open.grants > 0 ? [`${plural(open.grants, "grant")} not checked`] : []),
   ];
   const invoices = unpaidTexts(plan, figures, moneyScale).join("; ");

@@ -1,5 +1,5 @@
 // The history of a state, and sums of orders and invoices.
-import { formatMoney, type HistoryEntry, isOpen, ordersIn } from "../core/model/index.ts";
+import { formatMoney, type HistoryEntry, isOpen, mergedOrders, ordersIn } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import type { Listings } from "./listings.ts";
 import { type MoneyScale, plural } from "./numbers.ts";
@@ -27,16 +27,17 @@ export function renderHistory(entries: readonly HistoryEntry[], scale: MoneyScal
     return [
       `${at}  ${command} by ${details === null ? "(removed)" : details.who}${from}, ${plural(requests, "request")}`,
       ...(details?.effects ?? []).map(({ text }) => `  ${text}`),
-      ...orders.map(({ id, provider, currency, quote, invoice }) => {
+      ...orders.map(({ key, id, provider, currency, quote, invoice }) => {
         const price = `listed price ${formatMoney(quote, currency, scale(currency, provider))}`;
         const total = invoice && formatMoney(invoice.total, invoice.currency, scale(currency, provider));
         const billed = invoice === null ? "" : `, invoice ${invoice.number ?? invoice.id}: ${total}`;
-        return `  Order ${id ?? "with an unknown result"}: ${price}${billed}`;
+        const domain = details?.effects.find((one) => one.order === key)?.domain;
+        return `  Order ${id ?? "with an unknown result"}${domain ? ` of ${domain}` : ""}: ${price}${billed}`;
       }),
       ...(errors.length === 0 ? [] : [`  Errors: ${errors.join(", ")}`]),
     ];
   });
-  const orders = ordersIn(entries);
+  const orders = mergedOrders(ordersIn(entries));
   const [provider = "default"] = entries.flatMap((entry) => entry.orders.map((order) => order.provider));
   const total = sums(orders, (currency) => scale(currency, provider));
   return `${[...lines, "", `${plural(orders.length, "order")}: ${total}`].map(escapeLine).join("\n")}\n`;

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { HistoryEntry } from "../../src/core/model/index.ts";
 import { type BackendUnderTest, httpBackend, pgBackend, RemoteProject } from "../support/backends.ts";
 import { describeWith } from "../support/needing.ts";
@@ -66,7 +66,25 @@ describe("history", () => {
     });
     const shown = await project.run("history", "hosting_grant.www");
     expect(shown.out).toContain("dev@acme.example gets view access to www.example.");
-    expect((await project.run("history", "hosting_service.other")).out).toContain("no entries");
+    const unknown = await project.run("history", "hosting_service.wwww");
+    expect(unknown.code).toBe(1);
+    expect(unknown.text).toContain("No resource hosting_service.wwww is declared or in the state");
+  });
+
+  it("of an address or a domain has only its effects and orders, and names a new address", async () => {
+    const project = await startProject({ declare: declare(sites("a", "b")), pinned });
+    await project.apply();
+    const shown = await project.run("history", "hosting_service.a");
+    expect(shown.out).toMatch(/Order \d+ of a\.example: listed price/);
+    expect(shown.out).toContain("\n1 order: 450 ");
+    expect(shown.out).not.toContain("b.example");
+    expect((await project.run("history", "a.example")).out).toBe(shown.out);
+    await project.declare({
+      ...declare({ c: site("a"), b: site("b") }),
+      moved: [{ from: "hosting_service.a", to: "hosting_service.c" }],
+    });
+    await project.apply();
+    expect((await project.run("history", "hosting_service.c")).out).toContain("hosting_service.a is renamed to");
   });
 
   it("records a failure and an interrupt, and the resolve of a lost response", async () => {
@@ -88,8 +106,12 @@ describe("history", () => {
     const project = await startProject({ declare: declare(sites("www")), pinned });
     await project.apply();
     expect((await project.run("history", "prune", "--before", "soon")).text).toContain("Expected a day");
-    const pruned = await project.run("history", "prune", "--before", "2100-01-01");
-    expect(pruned.text).toContain("from 1 entry");
+    const future = await project.run("history", "prune", "--before", "2100-01-01");
+    expect([future.code, future.text]).toEqual([1, expect.stringContaining("Pass a day that has begun.")]);
+    project.clock.advance(86_400_000);
+    const today = new Date(project.clock.now()).toISOString().slice(0, 10);
+    const pruned = await project.run("history", "prune", "--before", today);
+    expect(pruned.text).toContain(`from 1 entry before ${today}.`);
     expect(await entriesOf(project)).toMatchObject([{ details: null, orders: [{ quote: 450 }] }]);
     const text = await readFile(fileOf(project), "utf8");
     await writeFile(fileOf(project), text.replace('"before":""', '"before":"x"'));
@@ -151,10 +173,10 @@ describe("max_spend_month and max_orders_day", () => {
     await writeFile(fileOf(project), "");
     project.env.HOSTFORM_STORE = "memory";
     await project.declare(declare(sites("a", "b"), { max_spend_month: { USD: 500 } }));
-    await expectRejected(project, /450 USD.* is spent so far.*Sources: history and invoices/s);
+    await expectRejected(project, /450 USD.* is spent so far.*Sources: history, invoices and reservations/s);
     project.control.addFault({ method: "GET", path: "/invoices", phase: "before", status: 403, times: 99 });
     await project.declare(declare(sites("a", "b", "c"), { max_spend_month: { USD: 500 } }));
-    await expectRejected(project, /0 USD.* is spent so far.*Source: the history alone\. .*403/s);
+    await expectRejected(project, /0 USD.* is spent so far.*Sources: history and reservations\. .*403/s);
   });
 
   it("of a policy tightens the guards, and an option cannot lift it", async () => {
@@ -217,7 +239,12 @@ for (const [name, startBackend, ...programs] of REMOTE)
         const ran = await project.hostform("apply", "--auto-approve", "--no-wait");
         expect(ran.code, ran.text).toBe(0);
       }
-      expect((await project.hostform("history", "prune", "--before", "2100-01-01")).text).toContain("from 2 entries");
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
+      onTestFinished(() => void vi.useRealTimers());
+      const today = new Date().toISOString().slice(0, 10);
+      expect((await project.hostform("history", "prune", "--before", today)).text).toContain(
+        `from 2 entries before ${today}.`,
+      );
       const { out, code, text } = await project.hostform("history", "--json");
       expect(code, text).toBe(0);
       expect(JSON.parse(out)).toMatchObject([

@@ -38,7 +38,9 @@ describe("invoices", () => {
     const { out } = await project.run("invoices");
     expect(out).toMatch(/www\.example +acme/);
     expect(out).toMatch(/\n2 invoices: \S+.* Unpaid: \S+.*\n$/);
-    expect((await project.run("invoices", "--client", "nobody")).out).toContain("no such invoices");
+    const unknown = await project.run("invoices", "--client", "ACME");
+    expect(unknown.code).toBe(1);
+    expect(unknown.text).toMatch(/No resource belongs to client:ACME.*Did you mean "acme"\?/s);
   });
 
   it("are selected by payment, due date and month", async () => {

@@ -10,6 +10,9 @@ const RESOURCES = {
   services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example" } },
   webhooks: { hook: { url: "https://hooks.acme.example/x", events: ["invoice.paid"] } },
 };
+const COPIED =
+  "Copied 2 resources to the backend. The state file is now hosting.tfstate.backup.\n" +
+  "The backend http keeps no history. Set HOSTFORM_HISTORY to a file that all runs share.\n";
 const LOCAL = { project: "acme", ...RESOURCES };
 
 async function started() {
@@ -36,14 +39,14 @@ describe("state migrate", () => {
     const before = readFileSync(file, "utf8");
     await declare(remote);
     clock.advance(60_000);
-    expect(await ok("state", "migrate")).toBe("Copied 2 resources to the backend.\n");
+    expect(await ok("state", "migrate")).toBe(COPIED);
     expect(sent()).toEqual([]);
     expect(server.state).toBe(before);
     expect(server.lock).toBeUndefined();
     expect(existsSync(file)).toBe(false);
     expect(readFileSync(`${file}.backup`, "utf8")).toBe(before);
     expect(await ok("plan", "--detailed-exitcode")).toContain("No changes.");
-    expect(await ok("state", "migrate")).toBe("There is no state.\n");
+    expect(await ok("state", "migrate")).toBe("The state is already in the backend.\n");
     // A later run at the backend changes the state.
     await declare({ ...remote, webhooks: {}, guards: { max_removals: 1 } });
     clock.advance(60_000);
@@ -123,7 +126,7 @@ describe("state migrate", () => {
     await declare(remote);
     await ok("state", "migrate");
     writeFileSync(file, before);
-    expect(await ok("state", "migrate")).toBe("Copied 2 resources to the backend.\n");
+    expect(await ok("state", "migrate")).toBe(COPIED);
     expect(server.state).toBe(before);
     expect(existsSync(file)).toBe(false);
   });

@@ -64,7 +64,7 @@ export function registerState({ command, action }: Registration): void {
     .examples(["HOSTFORM_STATE_NEW_PASSPHRASE=… hostform state rotate-key", "the old one stays where it is"]);
   const history = command("history", "show what each run did, its orders and their invoices", GROUP)
     .helpCommand(false)
-    .argument("[address]", "only runs that affected this resource")
+    .argument("[address|domain]", "only this resource: its effects and orders")
     .action(action(() => import("../history.ts"), "runHistory"))
     .examples(["hostform history hosting_service.acme-www", "every run that affected the service"]);
   command("prune", "remove people, effects and CI runs from old entries; orders and sums stay", PARTS, history)

@@ -12,7 +12,7 @@ export type { Limits } from "./guards.ts";
 export { amountsOf, checkGuards, type GuardContext, type MonthBudget, ordersOf, storeRefusals } from "./guards.ts";
 export { holdBack } from "./held-back.ts";
 export { ownerIn, siblingsOf } from "./identity.ts";
-export { checkMonth, mergedOrders } from "./month.ts";
+export { checkMonth } from "./month.ts";
 export { type Move, moved } from "./moves.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";
 export type { PlanOptions } from "./plan-declared.ts";

@@ -3,24 +3,9 @@ import { problem } from "../messages/index.ts";
 import type { Diagnostic, PastOrder } from "../model/index.ts";
 import { type Amounts, type Limits, mayBeIn, type Order } from "./guards.ts";
 
-/** Merges the orders of several sources. An order in several sources counts once, with its largest amount. */
-export function mergedOrders(orders: readonly PastOrder[]): PastOrder[] {
-  const merged: PastOrder[] = [];
-  for (const one of orders) {
-    const at = merged.findIndex(({ key, id }) => key === one.key || (id !== null && id === one.id));
-    const known = merged[at];
-    if (known === undefined) merged.push(one);
-    else {
-      const amount = Math.max(known.amount ?? 0, one.amount ?? 0);
-      merged[at] = { ...known, id: known.id ?? one.id, amount };
-    }
-  }
-  return merged;
-}
-
 /**
  * Checks orders against the limits of the month and of the day (UTC). Returns one error for each exceeded limit, with the sum so
- * far. An order among `past` with the same key is an earlier attempt.
+ * far. An order among `past` with the same key and no id is an earlier attempt.
  */
 export function checkMonth(
   orders: readonly Order[],
@@ -32,7 +17,7 @@ export function checkMonth(
   const found: Diagnostic[] = [];
   if (budget === undefined) return found;
   const keys = new Set(orders.map(budget.keyOf));
-  const others = past.filter(({ key }) => !keys.has(key));
+  const others = past.filter(({ key, id }) => id !== null || !keys.has(key));
   const { source } = budget;
   const today = others.filter(({ at }) => at >= budget.day).length;
   if (orders.length > 0 && today + orders.length > maxOrdersDay)

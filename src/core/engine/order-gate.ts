@@ -75,8 +75,7 @@ export class OrderGate {
     const answered = (answer: unknown) => {
       const { total, currency } = invoiceIn(answer, account.settings.moneyScale);
       invoiced(total, currency);
-      const id = isObject(answer) && typeof answer.id === "string" ? answer.id : null;
-      settle?.({ id, amount: total, currency });
+      settle?.({ id: orderedIn(answer), amount: total, currency });
     };
     return {
       answered,
@@ -111,6 +110,12 @@ export class OrderGate {
       return `list price ${this.#amounts.text(list, currency)}, billed ${this.#amounts.text(billed, currency)}`;
     return most === null ? "no price" : `at most ${this.#amounts.text(most, currency)}`;
   }
+}
+
+/** Returns the id of the service or domain in an order's response. Null if missing. */
+function orderedIn(answer: unknown): string | null {
+  const { service = answer } = isObject(answer) ? answer : {};
+  return isObject(service) && typeof service.id === "string" ? service.id : null;
 }
 
 /** Returns total and currency of the invoice in an order's response (§4 POST /services, POST /domains). Null if missing. */

@@ -8,10 +8,18 @@ export interface HistoryOrder {
   /** Id of the service or domain, which is the order id of its invoices (§2). Null while the result is unknown. */
   readonly id: string | null;
   readonly provider: string;
+  /** Default: `hosting_service`. */
+  readonly type?: string | undefined;
   readonly currency: string;
   /** Upper bound of the invoice by the listed price. Null if unknown. */
   readonly quote: number | null;
   readonly invoice: Pick<Invoice, "id" | "number" | "total" | "currency"> | null;
+}
+
+/** One effect of a run. `order`: the key of its order. */
+interface HistoryEffect extends Readonly<Record<"address" | "text", string>> {
+  readonly domain?: string | undefined;
+  readonly order?: string | undefined;
 }
 
 /** The removable part of an entry: it may name people and their addresses. */
@@ -21,7 +29,7 @@ export interface HistoryDetails {
   readonly who: string | null;
   /** URL of the CI run. */
   readonly run: string | null;
-  readonly effects: readonly { readonly address: string; readonly text: string }[];
+  readonly effects: readonly HistoryEffect[];
 }
 
 /** One apply, resolve or correction. */
@@ -53,7 +61,7 @@ export interface HistoryReading {
 export interface PastOrder {
   /** {@link HistoryOrder.key}, or the id. */
   readonly key: string;
-  /** Provider and id of the service or domain: `default 1001`. Null while the result is unknown. */
+  /** As {@link idOf} returns it. Null while the result is unknown. */
   readonly id: string | null;
   /** In milliseconds since the epoch. */
   readonly at: number;
@@ -62,14 +70,35 @@ export interface PastOrder {
   readonly amount: number | null;
 }
 
+/** Returns the identity of an ordered object in every source. */
+export const idOf = (provider: string, type: string, id: string) => `${provider} ${type} ${id}`;
+
 /** Returns the orders of entries. The invoice counts before the quote. */
 export const ordersIn = (entries: readonly HistoryEntry[]): PastOrder[] =>
   entries.flatMap(({ at, orders }) =>
-    orders.map(({ key, id, provider, currency, quote, invoice }) => ({
+    orders.map(({ key, id, provider, type = "hosting_service", currency, quote, invoice }) => ({
       key,
-      id: id && `${provider} ${id}`,
+      id: id && idOf(provider, type, id),
       at: Date.parse(at),
       currency: invoice?.currency ?? currency,
       amount: invoice?.total ?? quote,
     })),
   );
+
+/**
+ * Merges the orders of several sources. An order in several sources counts once, with its largest amount. Its id decides, since
+ * two orders of one address may have the same key. An attempt without an id belongs to the next order with its key.
+ */
+export function mergedOrders(orders: readonly PastOrder[]): PastOrder[] {
+  const known = orders.filter(({ id }) => id !== null).toSorted((a, b) => a.at - b.at);
+  const idIn = ({ key, at }: PastOrder) => known.find((one) => one.key === key && one.at >= at)?.id ?? null;
+  const merged = new Map<string, PastOrder>();
+  for (const one of orders) {
+    const id = one.id ?? idIn(one);
+    const name = id ?? one.key;
+    const { amount = 0, at = 0, ...rest } = merged.get(name) ?? {};
+    const most = { at: Math.max(at, one.at), amount: Math.max(amount ?? 0, one.amount ?? 0) };
+    merged.set(name, { ...one, ...rest, id, ...most });
+  }
+  return [...merged.values()];
+}

@@ -47,11 +47,12 @@ const order = z.object({
   key: text,
   id: name,
   provider: text,
+  type: text.optional(),
   currency: text,
   quote: amount,
   invoice: invoice.nullable(),
 });
-const effect = z.object({ address: text, text });
+const effect = z.object({ address: text, text, domain: text.optional(), order: text.optional() });
 const shape = z.object({
   at: z.iso.datetime(),
   command: text,

@@ -158,6 +158,14 @@ function limitsNothing(tree: Entry["value"]): boolean {
 const limitOf = ({ key, keySpan, value }: Entry, diags: DiagnosticCollector): Json =>
   typedValue(value, (guardSettings.shape as Readonly<Record<string, z.ZodType>>)[key], { path: [key], diags, keySpan });
 
+/** Returns an amount with a decimal point as its text: `45.00` is no number of cents. */
+function asWritten(entry: Entry): Entry {
+  const { value } = entry;
+  return value.form === "leaf" && value.written?.includes(".")
+    ? { ...entry, value: { ...value, value: value.written } }
+    : entry;
+}
+
 /** Checks one limit. Reports each error at its location. */
 function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
   const { key, value: tree } = entry;
@@ -167,7 +175,12 @@ function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
   const strange = [...tree.entries.values()].filter((currency) => !isKnown(currency.key));
   for (const { keySpan, key: currency } of strange)
     diags.add(keySpan, problem("config.unknown_key/currency", diags.unknown(currency, CURRENCIES)));
-  const amounts: MapTree = { ...tree, entries: new Map([...tree.entries].filter(([currency]) => isKnown(currency))) };
+  const amounts: MapTree = {
+    ...tree,
+    entries: new Map(
+      [...tree.entries].flatMap(([currency, one]) => (isKnown(currency) ? [[currency, asWritten(one)]] : [])),
+    ),
+  };
   const limit = { ...entry, value: amounts };
   const checked = checkedSetting(guardSettings, limit, limitOf(limit, diags), diags);
   return checked !== undefined && strange.length === 0;

@@ -71,7 +71,12 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
   [
     "nothing at all",
     plan([serviceAt("www")]),
-    { ...ZERO, unpaid: ["None found"], access: ["None"], line: `Orders: none. ${NOBODY} Unpaid invoices: none found.` },
+    {
+      ...ZERO,
+      unpaid: ["Not read for live sites"],
+      access: ["None"],
+      line: `Orders: none. ${NOBODY} Unpaid invoices: not read for live sites.`,
+    },
   ],
   [
     "an order",
@@ -122,9 +127,9 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     {
       ...ZERO,
       offline: ["1"],
-      unpaid: ["None found"],
+      unpaid: ["Not read for live sites"],
       access: ["None"],
-      line: `Orders: none. ${NOBODY} Unpaid invoices: none found.`,
+      line: `Orders: none. ${NOBODY} Unpaid invoices: not read for live sites.`,
       headline: /1 site is offline but not declared as suspended\. 1 declared object no longer exists\./,
     },
   ],
@@ -146,7 +151,12 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
   [
     "a site that was handed over and is forgotten",
     plan([forgotten("www"), serviceAt("shop")], { unread: unseen("www") }),
-    { ...ZERO, unpaid: ["None found"], access: ["None"], line: `Orders: none. ${NOBODY} Unpaid invoices: none found.` },
+    {
+      ...ZERO,
+      unpaid: ["Not read for live sites"],
+      access: ["None"],
+      line: `Orders: none. ${NOBODY} Unpaid invoices: not read for live sites.`,
+    },
   ],
   [
     "no site that could be read",
@@ -176,9 +186,9 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     plan([serviceAt("www"), gets("a@x.example"), gets("b@x.example"), loses("c@x.example"), lowered("d@x.example")]),
     {
       ...ZERO,
-      unpaid: ["None found"],
-      access: ["+2 / −2"],
-      line: "Orders: none. Access: 2 people gain access, 2 people lose access. Unpaid invoices: none found.",
+      unpaid: ["Not read for live sites"],
+      access: ["+2 / −1"],
+      line: "Orders: none. Access: 2 people gain access, 1 person loses access, 1 permission changes. Unpaid invoices: not read for live sites.",
       headline: /gives 2 people access/,
     },
   ],
@@ -190,9 +200,9 @@ const cases: readonly (readonly [name: string, plan: Plan, said: Said])[] = [
     }),
     {
       ...ZERO,
-      unpaid: ["None found"],
+      unpaid: ["Not read for live sites"],
       access: ["+1 / −0", "2 not checked"],
-      line: "Orders: none. Access: 1 person gains access, 2 grants not checked. Unpaid invoices: none found.",
+      line: "Orders: none. Access: 1 person gains access, 2 grants not checked. Unpaid invoices: not read for live sites.",
     },
   ],
 ];
@@ -241,6 +251,6 @@ describe("the figures of a plan", () => {
     }
     if (unpaid_invoices.length === 0) expect(said.unpaid[0]).not.toMatch(/invoice/);
     const open = not_checked.sites + not_checked.grants + not_checked.invoices;
-    expect(open > 0).toBe(/not (?:checked|read)/.test(said.line));
+    expect(open > 0).toBe(/not (?:checked|read for \d)/.test(said.line));
   });
 });

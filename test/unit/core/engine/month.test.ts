@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { amountsOf, type MonthBudget, type Order } from "../../../../src/core/engine/guards.ts";
-import { checkMonth, mergedOrders } from "../../../../src/core/engine/month.ts";
-import type { PastOrder } from "../../../../src/core/model/index.ts";
+import { checkMonth } from "../../../../src/core/engine/month.ts";
+import { mergedOrders, type PastOrder } from "../../../../src/core/model/index.ts";
 
 const DAY = Date.parse("2026-11-20");
 const past = (key: string, amount: number | null, over: Partial<PastOrder> = {}): PastOrder => ({

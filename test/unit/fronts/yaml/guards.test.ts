@@ -87,6 +87,11 @@ describe("guards", () => {
       "guards: {max_spend: {USD: 199.99}}",
       [`2:27 config.invalid_value: max_spend.USD: ${AMOUNT}`],
     ],
+    [
+      "a whole amount with decimals, whose unit would be a hundredth",
+      "guards: {max_spend_month: {USD: 45.00}}",
+      [`2:33 config.invalid_value: max_spend_month.USD: ${AMOUNT}`],
+    ],
     ["a negative amount", "guards: {max_spend: {EUR: -5}}", ["2:27 config.invalid_value: max_spend.EUR: at least 0"]],
     [
       "more than everything",
