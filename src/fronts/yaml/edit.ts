@@ -191,10 +191,9 @@ export class FileEdit {
     }
   }
 
-  /** Returns the text of the lines of an entry, with the comments above it. */
-  linesOf(path: KeyPath): string {
-    const { start, end } = this.#lines(path);
-    return this.source.text.slice(start, end).replace(/\n?$/, "\n");
+  /** Returns the text of the lines of an entry, or from an entry to a later one, with the comments above and between. */
+  linesOf(path: KeyPath, to = path): string {
+    return this.source.text.slice(this.#lines(path).start, this.#lines(to).end).replace(/\n?$/, "\n");
   }
 
   #lines(path: KeyPath): { readonly start: number; readonly end: number } {

@@ -90,7 +90,11 @@ export class DeclarationEdit {
 
   /** Returns the place of a resource or its attribute: in its block, or in a template or an anchor. */
   placeOf({ locate }: DesiredResource, attribute: readonly string[] = []): Place | undefined {
-    const range = locate(attribute);
+    return this.placeAt(locate(attribute));
+  }
+
+  /** Returns the place at the beginning of a range. */
+  placeAt(range: SourceRange | undefined): Place | undefined {
     const { edit } = this.files.find((file) => file.edit.source.path === range?.file) ?? {};
     const found = range && edit?.at(range);
     return edit && found && { edit, path: found };
