@@ -81,7 +81,9 @@ describe("services that are not paid", () => {
     const output = await edit(project, "suspend", "--unpaid-over", "2d");
     const names = ["acme", "bakery", "cafe"].filter((name) => output.includes(`hosting_service.${name} `));
     expect(names).toEqual(["bakery", "cafe"]);
-    expect(output).toContain("suspended: true (unpaid invoice INV-2026-000009, 4.50 USD, due 2026-12-28, overdue for more than 2 days)");
+    expect(output).toContain(
+      "suspended: true (unpaid invoice INV-2026-000009, 4.50 USD, due 2026-12-28, overdue for more than 2 days)",
+    );
     expect(await planned(project)).toEqual(["suspend hosting_service.bakery"]);
     await project.apply();
     project.changesSent();
@@ -252,6 +254,8 @@ it("the live value is accepted after drift, and no change is planned", async () 
 
 describe("an edit names", () => {
   const USED = `project: p
+templates:
+  named: { plan_id: 11, currency: USD, domain: "\${name}.example" }
 services:
   base: &b
     plan_id: 11
@@ -260,15 +264,16 @@ services:
     # End of base.
   derived:
     <<: *b
-    domain: ${"${name}"}.example
+    domain: derived.example
+  named: { template: named }
   other: { plan_id: 11, currency: USD, domain: other.example }
 outputs:
-  other_id: ${"${hosting_service.other.id}"}
+  other_id: \${hosting_service.other.id}
 `;
   it.each([
-    [["remove", "base.example"], "derived uses the anchor &b", "hosting.yaml:9:5"],
-    [["remove", "other.example"], "output other_id uses hosting_service.other", "hosting.yaml:13:3"],
-    [["rename", "derived.example", "bar"], "hosting_service.derived would become bar.example", "hosting.yaml:10:"],
+    [["remove", "base.example"], "derived uses the anchor &b", "hosting.yaml:11:5"],
+    [["remove", "other.example"], "output other_id uses hosting_service.other", "hosting.yaml:16:3"],
+    [["rename", "named.example", "bar"], "hosting_service.named would become bar.example", "hosting.yaml:3:"],
   ])("the user of a changed block, with its present line: %j", async (args, words, line) => {
     const project = await startProject({ declare: USED });
     const { code, text: output } = await project.run("edit", ...args);
@@ -290,7 +295,7 @@ outputs:
 
   it("a domain that the template changes, and adds a new client to hosting.yaml", async () => {
     const project = await startProject();
-    await project.declare(SITES.replace("domain: ${"${domain}"}", "domain: www.${"${domain}"}"));
+    await project.declare(SITES.replace("domain: ${domain}", "domain: www.${domain}"));
     await project.declare("services:\n  z: { plan_id: 11, domain: z.example, client: z }\n", "z.hosting.yaml");
     const add = ["edit", "add", "--template", "site", "--client", "newcomer"];
     const doubled = await project.run(...add, "www.new.example");
@@ -346,7 +351,7 @@ services:
 
   inn: { template: site, with: { domain: inn.example } }
 outputs:
-  pub_id: ${"${hosting_service.pub.id}"}
+  pub_id: \${hosting_service.pub.id}
 `;
     await project.declare(file, "pubs.hosting.yaml");
     await project.apply();
@@ -363,8 +368,7 @@ outputs:
     expect(await text(project, "other/.gitignore")).toContain("hosting.tfstate*");
     expect(existsSync(path.join(project.dir, "pubs.hosting.yaml"))).toBe(false);
     expect((await project.run("history", "hosting_service.pub")).text).toContain("Moved to");
-    const { code, text: plan } = await project.run("-C", "other", "plan", "--detailed-exitcode");
-    expect(code, plan).toBe(0);
+    expect((await project.run("-C", "other", "plan")).text).toContain("No changes to the account");
     await project.declare(`${SITES.replace("cafe:", "pub:")}guards: { max_orders: 5 }\n`);
     const equal = await project.run("project", "join", "other");
     expect(equal.text).toContain("both projects declare hosting_service.pub");

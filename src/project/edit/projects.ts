@@ -91,10 +91,10 @@ async function moved(from: Project, to: Project, what: string | undefined, dryRu
     before: undefined,
     text: head + textOf(places),
   };
-  const after = await checkEffects(to, before, [added], new Map([...names].map((name) => [name, "any"])));
+  const there = await checkEffects(to, before, [added], new Map([...names].map((name) => [name, "any"])));
   const other = desired.resources.find((one) => {
-    const moved = after.resources.find(({ address }) => address === one.address);
-    return names.has(resourceOf(one.address)) && !equal(valueIn(desired, one), valueIn(after, moved));
+    const moved = there.resources.find(({ address }) => address === one.address);
+    return names.has(resourceOf(one.address)) && !equal(valueIn(desired, one), valueIn(there, moved));
   });
   if (other !== undefined) refuseMove(`${other.address} has other values there`);
   for (const { edit: of, path: at } of places) of.remove(at);
@@ -114,11 +114,11 @@ async function moved(from: Project, to: Project, what: string | undefined, dryRu
   );
   const comments = left.flatMap(({ file: of, text }) => (empty.has(of) && text !== "" ? [text] : []));
   const created = [{ ...added, text: [...comments, added.text].join("") }, ...(isChanged ? [ignores] : [])];
-  const there = path.relative(from.source.cwd, added.file);
+  const shown = path.relative(from.source.cwd, added.file);
   const done = {
     changes: [...created, ...left.map((one) => (empty.has(one.file) ? { ...one, text: "" } : one))],
     notes: [
-      ...outer.map(({ address }) => `${address} moves to ${there}.`),
+      ...outer.map(({ address }) => `${address} moves to ${shown}.`),
       "The state entries move to the state of that project.",
     ],
   };
@@ -129,14 +129,15 @@ async function moved(from: Project, to: Project, what: string | undefined, dryRu
       const entries = [...source.state.resources.values()].filter(({ address }) => names.has(resourceOf(address)));
       for (const entry of entries) {
         const { address, attributes } = entry;
-        const there = target.state.resources.get(address);
+        const held = target.state.resources.get(address);
         if (isPendingCreate(entry)) refuseMove(`${address} may have been ordered`);
-        if (there && there.attributes.id !== attributes.id) refuseMove(`${address} is another object there`);
+        if (held && held.attributes.id !== attributes.id) refuseMove(`${address} is another object there`);
       }
       await writeFiles(created, async () => void (await Promise.all(entries.map((entry) => target.put(entry)))));
       await writeFiles(leaving, keep);
       await source.remove(...entries.map(({ address }) => address));
-      const last = leaving.map(({ file: of, text }) => ({ file: of, before: text, text: textAfter(left, of) }));
+      const after = new Map(left.map((one) => [one.file, one.text]));
+      const last = leaving.map(({ file: of, text }) => ({ file: of, before: text, text: after.get(of) ?? "" }));
       await writeFiles(last, keep);
       for (const each of empty) remove(each);
       for (const [one, { history }, text] of [
