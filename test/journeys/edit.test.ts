@@ -313,6 +313,9 @@ it("a name is restored after an apply, and a removed block takes its comments an
   const project = await applied();
   await edit(project, "rename", "bakery.example", "shop");
   await project.apply();
+  await edit(project, "rename", "bakery.example", "store");
+  await edit(project, "rename", "bakery.example", "shop");
+  await project.expectNoChanges();
   await edit(project, "rename", "bakery.example", "bakery");
   await project.expectNoChanges();
   await project.declare(SITES.replace("    client: bakery\n", "    client: bakery\n    # Inside.\n"));

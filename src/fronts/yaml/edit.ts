@@ -211,13 +211,13 @@ export class FileEdit {
     return { start, end: end + (inside.exec(text)?.[0].length ?? 0) };
   }
 
-  /** Swaps `from` and `to` in the items of `moved` that pass a test. @returns the number of items. */
-  reverseMoves(isReversed: (from: string, to: string) => boolean): number {
-    const found = this.#moves().filter(({ from, to }) => isReversed(String(from.value), String(to.value)));
-    for (const { from, to } of found)
-      for (const [one, other] of [[from, to] as const, [to, from] as const])
-        this.#splice(one.range?.[0] ?? 0, one.range?.[1] ?? 0, String(other.source ?? other.value));
-    return found.length;
+  /** Replaces the addresses of each item of `moved`. */
+  setMoves(change: (from: string, to: string) => readonly [string, string]): void {
+    for (const { from, to } of this.#moves()) {
+      const [start, end] = change(String(from.value), String(to.value));
+      for (const [{ value, range }, now] of [[from, start] as const, [to, end] as const])
+        if (range && value !== now) this.#splice(range[0], range[1], now);
+    }
   }
 
   /** Removes the items of `moved` that lead to an address that passes a test. */

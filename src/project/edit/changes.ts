@@ -59,11 +59,16 @@ export async function renameResource(project: Project, text: string, to: string)
   for (const one of edit.files) one.edit.replaceAll(pattern, renamed, ["moved", "removed"]);
   file.renameKey(path, target.name);
   // A name that the resource had before: its `moved` items are reversed.
-  const earlier = new Set([address]);
-  const moved = edit.desired.moved ?? [];
-  for (const _ of moved) for (const { from, to: at } of moved) if (earlier.has(at)) earlier.add(from);
-  if (earlier.has(renamedTo))
-    for (const one of edit.files) one.edit.reverseMoves((from, at) => earlier.has(from) && earlier.has(at));
+  const later = new Set<string>();
+  let earlier: string | undefined = address;
+  while (earlier !== undefined && earlier !== renamedTo && !later.has(earlier)) {
+    const at: string = earlier;
+    later.add(at);
+    earlier = edit.desired.moved?.find((one) => one.to === at)?.from;
+  }
+  const reversed = (start: string, end: string): [string, string] =>
+    later.has(end) ? [end, start] : [start, end === renamedTo ? address : end];
+  if (earlier === renamedTo) for (const one of edit.files) one.edit.setMoves(reversed);
   else file.addItems(path, "moved", [{ from: address, to: renamedTo }]);
   const rename = (value: string) => value.replace(pattern, renamed);
   const own = new Map(namedBy(renamedTo).map((one) => [one, "any"] as const));
