@@ -1,5 +1,6 @@
 /** Runs `edit …`: edits the files of the declaration, and prints the difference. Changes nothing in the account or the state. */
 import path from "node:path";
+import { shellPath } from "../core/model/index.ts";
 import { writeFiles } from "../project/adopt/write.ts";
 import { revokePerson, setSuspended } from "../project/edit/account.ts";
 import { acceptLive, addService, handOver, removeResource, renameResource } from "../project/edit/changes.ts";
@@ -63,6 +64,8 @@ export const runMove =
     const [from, to] = isJoin ? [other, project] : [project, other];
     const moved = await moveBlocks(from, to, isJoin ? undefined : words[0], flags.dryRun === true);
     printEdited(terminal, project, moved, flags);
+    if (!isJoin && !flags.dryRun && !terminal.json)
+      say(terminal, `To undo, run \`hostform project join ${shellPath(words[1] ?? "")}\`.`);
     return 0;
   };
 

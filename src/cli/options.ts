@@ -34,6 +34,13 @@ export function duration(text: string): number {
   return ms;
 }
 
+/** Parses `30d` or `4w`. Returns milliseconds. */
+export function days(text: string): number {
+  const [, count, unit] = /^(\d+)([dw])$/.exec(text) ?? [];
+  if (unit === undefined) throw new InvalidArgumentError("Expected days or weeks, such as 30d or 4w.");
+  return Number(count) * (unit === "w" ? 7 : 1) * 86_400_000;
+}
+
 /** Parses an HTTP or HTTPS URL. Undefined for any other text. */
 export function webUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -19,7 +19,23 @@ type File = Words<"file">;
 const messages = {
   "config.by_hand/invalid": error(() => ({
     summary: "No file was written: the edited declaration has errors",
-    remedies: ["Fix the following lines first. They are lines of the edited text."],
+    remedies: ["Correct the command, or edit the declaration by hand."],
+  })),
+  "config.by_hand/used": error(({ user, used }: Words<"user" | "used">) => ({
+    summary: `No file was written: ${user} uses ${used}`,
+    remedies: [`First remove ${user}, or its reference.`],
+  })),
+  "config.by_hand/declared": error(({ text, address }: Words<"text" | "address">) => ({
+    summary: text === address ? `${text} is already declared` : `${text} is already declared as ${address}`,
+    remedies: ["Pass another name, or change the present block."],
+  })),
+  "config.by_hand/domain": error(({ domain, declared, fix }: Words<"domain" | "declared" | "fix">) => ({
+    summary: `No file was written: the template makes the domain ${declared} from ${domain}`,
+    remedies: [fix === "" ? "Pass another domain, or declare the service by hand." : `Pass ${fix}.`],
+  })),
+  "config.by_hand/name": error(({ address, domain, renamed }: Words<"address" | "domain" | "renamed">) => ({
+    summary: `No file was written: the domain of ${address} would become ${renamed}`,
+    remedies: [`Declare the domain ${domain} without \`\${name}\` first.`],
   })),
   "config.by_hand/effect": error(({ others }: { readonly others: readonly string[] }) => ({
     summary: `No file was written: the edit would also change ${some(others)}`,
@@ -30,8 +46,20 @@ const messages = {
     remedies: ["Declare the value as a variable, and set the variable in one environment."],
   })),
   "plan.address": error(({ text, near }: Words<"text" | "near">) => ({
-    summary: `Not exactly one declared resource is ${text}.${near}`,
+    summary: `${text} is not declared.${near}`,
     remedies: ["Pass the address of a resource, or the domain of a service."],
+  })),
+  "plan.address/several": error(({ text, addresses }: Words<"text"> & { readonly addresses: readonly string[] }) => ({
+    summary: `${text} is the domain of ${some(addresses)}`,
+    remedies: ["Pass the address of one resource."],
+  })),
+  "usage/not_service": error(({ address }: Words<"address">) => ({
+    summary: `${address} is not a service`,
+    remedies: ["Pass the domain or the address of a service."],
+  })),
+  "usage/email": error(({ email }: Words<"email">) => ({
+    summary: `${email} is not an e-mail address`,
+    remedies: ["Pass the e-mail address of a person."],
   })),
   "usage/split": error(({ why }: Words<"why">) => ({
     summary: `Nothing was moved: ${why}`,

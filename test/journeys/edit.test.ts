@@ -1,4 +1,5 @@
 /** The work of a month: each command edits the YAML, and the next plan has exactly the effect of the edit. */
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -80,7 +81,9 @@ describe("services that are not paid", () => {
     const output = await edit(project, "suspend", "--unpaid-over", "2d");
     const names = ["acme", "bakery", "cafe"].filter((name) => output.includes(`hosting_service.${name} `));
     expect(names).toEqual(["bakery", "cafe"]);
-    expect(output).toContain("suspended: true (unpaid invoice INV-2026-000009, 4.50 USD, due 2026-12-28)");
+    expect(output).toContain(
+      "suspended: true (unpaid invoice INV-2026-000009, 4.50 USD, due 2026-12-28, overdue for more than 2 days)",
+    );
     expect(await planned(project)).toEqual(["suspend hosting_service.bakery"]);
     await project.apply();
     project.changesSent();
@@ -88,7 +91,14 @@ describe("services that are not paid", () => {
     for (const { id, status } of project.control.list("invoices"))
       if (status === "unpaid") project.control.payInvoice(id);
     project.clock.advance(60_000);
+    // Somebody suspended bakery for another reason.
+    const marked = await text(project);
+    await project.declare(marked.replace("# unpaid INV-2026-000009", "# set by hand"));
+    expect(await edit(project, "unsuspend", "--paid", "--dry-run")).not.toContain("hosting_service.bakery is");
+    await project.declare(marked.replace("# unpaid INV-2026-000009", "# unpaid INV-2026-000009; ask them"));
     const restored = await edit(project, "unsuspend", "--paid");
+    expect(await text(project)).toContain("    suspended: false # ask them\n");
+    expect(await text(project)).toContain("client: cafe, suspended: false }\n");
     for (const name of names)
       expect(restored).toContain(`hosting_service.${name} is declared with suspended: false (paid`);
     expect(await planned(project)).toContain("update hosting_service.bakery");
@@ -152,11 +162,16 @@ describe("an edit of blocks", () => {
     ["an unknown domain", ["remove", "www.bakery.example"], 'Did you mean "bakery.example"'],
     ["a grant of a template", ["remove", 'hosting_grant.acme["dev@agency.example"]'], "hosting.yaml:14:7"],
     ["a template that does not exist", ["add", "x.example", "--template", "sites"], 'Did you mean "site"?'],
-    ["a domain that is declared", ["add", "acme.example", "--template", "site"], "acme.example"],
+    ["a domain that is declared", ["add", "acme.example", "--template", "site"], "declared as hosting_service.acme"],
     ["no service", ["suspend"], "No service is selected"],
     ["the same name", ["rename", "acme.example", "acme"], "not a new name"],
     ["an unknown client", ["hand-over", "acm"], "client:acm"],
-    ["a wrong time", ["suspend", "--unpaid-over", "soon"], "Expected a time"],
+    ["seconds", ["suspend", "--unpaid-over", "30"], "30d"],
+    ["a grant instead of a service", ["suspend", 'hosting_grant.acme["dev@agency.example"]'], "is not a service"],
+    ["a name that is no e-mail address", ["revoke", "smith"], "smith is not an e-mail address"],
+    ["a name with a space", ["rename", "acme.example", "bad name"], "bad name is not a new name"],
+    ["a name that is declared", ["rename", "acme.example", "cafe"], "hosting_service.cafe is already declared"],
+    ["a wrong time", ["suspend", "--unpaid-over", "1m"], "30d"],
   ])("rejects %s, and writes nothing", async (_, args, words) => {
     const project = await startProject({ declare: SITES });
     const { code, text: output } = await project.run("edit", ...args);
@@ -237,7 +252,100 @@ it("the live value is accepted after drift, and no change is planned", async () 
   expect(await planned(project)).toEqual([]);
 });
 
+describe("an edit names", () => {
+  it("a mistake of the result at its line before the edit", async () => {
+    const project = await startProject();
+    const declared = `${SITES}removed:\n  - { from: hosting_service.pub-example, destroy: false }\n`;
+    await project.declare(declared);
+    const { text: output } = await project.run("edit", "add", "pub.example", "--template", "site", "--client", "cafe");
+    expect(output).toContain(`hosting.yaml:${declared.split("\n").length - 1}:`);
+    expect(output).not.toContain("No file was written: the edited");
+  });
+
+  it("a domain that the template changes, and adds a new client to hosting.yaml", async () => {
+    const project = await startProject();
+    await project.declare(SITES.replace("domain: ${domain}", "domain: www.${domain}"));
+    await project.declare("services:\n  z: { plan_id: 11, domain: z.example, client: z }\n", "z.hosting.yaml");
+    const add = ["edit", "add", "--template", "site", "--client", "newcomer"];
+    const doubled = await project.run(...add, "www.new.example");
+    expect(doubled.code).toBe(1);
+    expect(doubled.text).toContain("www.www.new.example from www.new.example");
+    expect(doubled.text).toContain("Pass new.example.");
+    const { text: output } = await project.run(...add, "new.example");
+    expect(output).toContain("with the domain www.new.example");
+    expect(output).toContain("newcomer is a new client.");
+    expect(await text(project)).toContain("new-example:");
+  });
+});
+
+it("a name is restored after an apply, and a removed block takes its comments and moves along", async () => {
+  const project = await applied();
+  await edit(project, "rename", "bakery.example", "shop");
+  await project.apply();
+  await edit(project, "rename", "bakery.example", "store");
+  await edit(project, "rename", "bakery.example", "shop");
+  await project.expectNoChanges();
+  await edit(project, "rename", "bakery.example", "bakery");
+  await project.expectNoChanges();
+  await project.declare(SITES.replace("    client: bakery\n", "    client: bakery\n    # Inside.\n"));
+  await edit(project, "rename", "bakery.example", "shop");
+  await edit(project, "remove", "bakery.example");
+  expect((await text(project)).trimEnd()).toBe(SITES.replace(/ {2}# Pays[\s\S]*client: bakery\n/, "").trimEnd());
+});
+
+it("a suspension by somebody is accepted although no block declares it", async () => {
+  const project = await applied();
+  project.control.suspendService(project.control.list("services").at(-1)?.id ?? 0);
+  project.clock.advance(60_000);
+  await edit(project, "accept", "cafe.example");
+  expect(await text(project)).toBe(SITES.replace("client: cafe }", "client: cafe, suspended: true }"));
+  expect(await edit(project, "accept", "cafe.example")).toContain("is declared with its live values");
+  expect(await edit(project, "revoke", "nobody@agency.example")).toContain("No grant of nobody@agency.example in 3");
+});
+
+it("a client is handed over in spite of max_removals, because `removed` names each service", async () => {
+  const project = await applied();
+  await project.declare(`${SITES}guards: { max_removals: 0 }\n`);
+  await edit(project, "hand-over", "bakery");
+  await project.apply();
+  expect(project.changesSent()).toEqual([]);
+});
+
 describe("two projects", () => {
+  it("split moves a file with its comments, outputs and guards, and adds .gitignore and history entries", async () => {
+    const project = await startProject({ declare: `${SITES}guards: { max_orders: 5 }\n` });
+    const file = `# Pubs.
+
+services:
+  pub: { template: site, with: { domain: pub.example } }
+
+  # Between.
+
+  inn: { template: site, with: { domain: inn.example } }
+outputs:
+  pub_id: \${hosting_service.pub.id}
+`;
+    await project.declare(file, "pubs.hosting.yaml");
+    await project.apply();
+    project.changesSent();
+    const dry = await project.run("project", "split", "pubs.hosting.yaml", "other", "--dry-run");
+    expect(dry.code, dry.text).toBe(0);
+    expect(existsSync(path.join(project.dir, "other"))).toBe(false);
+    const { text: output } = await project.run("project", "split", "pubs.hosting.yaml", "other");
+    expect(output).toContain("hosting_service.pub moves to other/hosting.yaml.");
+    expect(output).toContain("`hostform project join other`");
+    const moved = await text(project, "other/hosting.yaml");
+    for (const part of ["# Pubs.\n", "\n\n  # Between.\n\n  inn:", "pub_id: $", "max_orders: 5"])
+      expect(moved).toContain(part);
+    expect(await text(project, "other/.gitignore")).toContain("hosting.tfstate*");
+    expect(existsSync(path.join(project.dir, "pubs.hosting.yaml"))).toBe(false);
+    expect((await project.run("history", "hosting_service.pub")).text).toContain("Moved to");
+    expect((await project.run("-C", "other", "plan")).text).toContain("No changes to the account");
+    await project.declare(`${SITES.replace("cafe:", "pub:")}guards: { max_orders: 5 }\n`);
+    const equal = await project.run("project", "join", "other");
+    expect(equal.text).toContain("both projects declare hosting_service.pub");
+  });
+
   it("split and join move blocks and state entries, and no plan has a change", async () => {
     const project = await applied();
     await mkdir(path.join(project.dir, "other"));
@@ -258,17 +366,18 @@ describe("two projects", () => {
   });
 
   it.each([
-    ["a service of another block", "hosting_service.bakery is declared", "client:bakery"],
+    ["an output of two clients", "output ids uses hosting_service.bakery", "client:bakery"],
     ["no block", "has no block", "nothing.yaml"],
     ["an unknown client", "client:bak", "client:bak"],
   ])("are unchanged after a mistake: %s", async (_, words, what) => {
     const project = await applied();
-    const more = "\noutputs:\n  id: ${hosting_service.bakery.id}\n";
+    const more = "\noutputs:\n  ids: ${hosting_service.bakery.id} ${hosting_service.acme.id}\n";
     await writeFile(path.join(project.dir, "hosting.yaml"), SITES + more);
     const { code, text: output } = await project.run("project", "split", what, "other");
     expect(code).toBe(1);
-    expect(output).toContain(words.replace("hosting_service.bakery is declared", "No resource hosting_service.bakery"));
+    expect(output).toContain(words);
     expect(await text(project)).toBe(SITES + more);
+    expect(existsSync(path.join(project.dir, "other"))).toBe(false);
   });
 
   it("keep each object in a state if a write fails", async () => {

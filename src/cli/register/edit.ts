@@ -1,5 +1,5 @@
 import type { runEdit } from "../edit.ts";
-import { duration, given, type Registration } from "../options.ts";
+import { days, given, type Registration } from "../options.ts";
 
 const GROUP = "Edit the declaration:";
 const DRY_RUN = "print the difference, write nothing";
@@ -14,10 +14,10 @@ export function registerEdit({ command, action }: Registration): void {
     return added.action(action(async () => ({ run: (await import("../edit.ts")).runEdit(name) }), "run", "none"));
   };
   editing("suspend", "declare services as suspended: by domain, by address, or unpaid services", "[services...]")
-    .option("--unpaid-over <time>", "only services with an invoice that is overdue for longer, such as 30d", duration)
+    .option("--unpaid-over <time>", "only services with an invoice that is overdue for longer, such as 30d or 4w", days)
     .examples(["hostform edit suspend --unpaid-over 30d", "all services that nobody has paid for"]);
   editing("unsuspend", "declare services as not suspended", "[services...]")
-    .option("--paid", "only services whose late invoice is paid and that have no overdue invoice")
+    .option("--paid", "only services that are suspended with a comment `# unpaid INVOICE`, if the invoice is paid")
     .examples(["hostform edit unsuspend --paid", "all services that were paid since"]);
   editing("remove", "remove a block: by address, or a service by domain", "<address>").examples([
     "hostform edit remove www.acme.example",

@@ -113,7 +113,9 @@ export function plan(options: PlanOptions): Plan {
     const recorded = recordedAll.resources.size;
     const declared = options.declared?.size ?? resources.length;
     const { observations } = observed;
-    const context = { kinds, providers, recorded, declared, records: state.resources, observations };
+    const records = state.resources;
+    const isForgotten = forgottenBy(desired.removed);
+    const context = { kinds, providers, recorded, declared, records, observations, isForgotten };
     found.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
   }
   const failing = new Set(found.filter(isError).map(({ address }) => address));

@@ -26,6 +26,8 @@ export interface GuardContext {
   readonly observations?: ReadonlyMap<string, Observation>;
   /** Number of resources in the complete declaration, independent of targets. */
   readonly declared: number;
+  /** Returns true for an address that a `removed` item only removes from the state. */
+  readonly isForgotten?: (address: string) => boolean;
 }
 
 /** Default limit if none is declared: removing more than 30 % of at least 10 resources needs a flag. */
@@ -42,7 +44,7 @@ export function checkGuards(
   context: GuardContext,
 ): Diagnostic[] {
   const orders = ordersOf(changes, context.kinds);
-  const removed = changes.filter(isRemoval).map(({ address }) => address);
+  const removed = changes.filter((one) => isRemoval(one) && !isExplicit(one, context)).map(({ address }) => address);
   return [
     ...orderGuard(orders, limits),
     ...spendGuards(orders, limits, context.providers),
@@ -103,6 +105,10 @@ function lookOf(
 function isRemoval(change: Change): boolean {
   return change.removal !== undefined && change.reasons.every((reason) => reason.why !== "gone");
 }
+
+/** Returns true if a `removed` item with `destroy: false` names the resource, so nobody removed its block by mistake. */
+const isExplicit = ({ address, removal }: Change, { isForgotten }: GuardContext) =>
+  removal === "forget" && isForgotten?.(address) === true;
 
 function orderGuard(orders: readonly Order[], { maxOrders: limit, ranges }: Limits): Diagnostic[] {
   if (limit === undefined || orders.length <= limit) return [];

@@ -86,8 +86,33 @@ export class FileEdit {
 
   /** Returns an error that the user must edit this place. */
   byHand(path: KeyPath, why: Obstacle, fix: string): HostformError {
+    return new HostformError([problem("config.by_hand", { why, fix, range: this.rangeOf(path) })]);
+  }
+
+  rangeOf(path: KeyPath): SourceRange {
     const [start = 0, end = 0] = last(path).pair.key.range ?? [];
-    return new HostformError([problem("config.by_hand", { why, fix, range: this.source.range(start, end) })]);
+    return this.source.range(start, end);
+  }
+
+  /** Returns the comment at the end of the line of a value. */
+  comment(path: KeyPath): string {
+    return this.#comment(endOf(last(path).pair)).text;
+  }
+
+  /** Replaces the comment at the end of the line of a value. A file of JSON has no comments. */
+  setComment(path: KeyPath, text: string): void {
+    this.#setComment(endOf(last(path).pair), text);
+  }
+
+  #setComment(at: number, text: string): void {
+    const { start, end, text: old } = this.#comment(at);
+    if (text !== old && !this.#isJson) this.#splice(start, end, text === "" ? "" : ` # ${text}`);
+  }
+
+  #comment(at: number): { readonly start: number; readonly end: number; readonly text: string } {
+    const rest = this.source.text.slice(at, this.#lineEnd(at)).trimEnd();
+    const [, value = "", text = ""] = /^(.*?)(?:\s+#\s*(.*))?$/.exec(rest) ?? [];
+    return { start: at + value.length, end: at + rest.length, text };
   }
 
   /** Replaces a value that is written in one line. @throws HostformError `config.by_hand`. */
@@ -106,26 +131,29 @@ export class FileEdit {
     this.#splice(old?.range?.[0] ?? 0, endOf(old), this.#inline(value));
   }
 
-  /** Adds entries or items at the end of the value at a path. @throws HostformError `config.by_hand`. */
-  add(path: KeyPath, content: JsonObject | readonly Json[]): void {
+  /** Adds entries or items at the end of the value at a path. @param comment at the end of the line. @throws HostformError `config.by_hand`. */
+  add(path: KeyPath, content: JsonObject | readonly Json[], comment = ""): void {
     const { pair } = last(path);
-    if (isMap(pair.value) || isSeq(pair.value)) this.append(pair.value as YAMLMap, content);
+    if (isMap(pair.value) || isSeq(pair.value)) this.append(pair.value as YAMLMap, content, "", comment);
     else if (isEmpty(pair.value)) this.#addLines(endOf(pair), this.#column(startOf(pair)) + 2, printYaml(content));
     else throw this.byHand(path, "alias", `Add ${JSON.stringify(content)}.`);
   }
 
   /** Adds entries at the end of a map or list. @param before text above. */
-  append(node: YAMLMap | YAMLSeq, content: JsonObject | readonly Json[], before = ""): void {
+  append(node: YAMLMap | YAMLSeq, content: JsonObject | readonly Json[], before = "", comment = ""): void {
     const end = node.items.at(-1) as Part;
     const short = this.#inline(content).slice(1, -1).trim();
     if (!isLined(node)) {
       const at = end == null ? (node.range?.[0] ?? 0) + 1 : endOf(end);
       this.#splice(at, at, end == null ? short : `, ${short}`);
+      const old = this.#comment(at).text;
+      if (comment !== "") this.#setComment(at, old === "" ? comment : `${comment}; ${old}`);
       return;
     }
     // A new block has the style of the block above.
     const isShort = isMap(node) && isMap((end as Step["pair"]).value) && !isLined((end as Step["pair"]).value);
-    const lines = isShort && before === "" ? `${short}\n` : printYaml(content);
+    const printed = isShort && before === "" ? `${short}\n` : printYaml(content);
+    const lines = comment === "" ? printed : printed.replace(/\n$/, ` # ${comment}\n`);
     this.#addLines(endOf(end), this.#column(node.range?.[0] ?? 0), before + lines);
   }
 
@@ -163,10 +191,9 @@ export class FileEdit {
     }
   }
 
-  /** Returns the text of the lines of an entry, with the comments above it. */
-  linesOf(path: KeyPath): string {
-    const { start, end } = this.#lines(path);
-    return this.source.text.slice(start, end).replace(/\n?$/, "\n");
+  /** Returns the text of the lines of an entry, or from an entry to a later one, with the comments above and between. */
+  linesOf(path: KeyPath, to = path): string {
+    return this.source.text.slice(this.#lines(path).start, this.#lines(to).end).replace(/\n?$/, "\n");
   }
 
   #lines(path: KeyPath): { readonly start: number; readonly end: number } {
@@ -177,22 +204,99 @@ export class FileEdit {
     // A regular expression of the whole text above would take too long for each entry.
     const above = text.slice(text.lastIndexOf("\n\n", own) + 1, own);
     const start = own - (comments.exec(above)?.[0].length ?? 0);
-    return { start, end: this.#lineEnd(endOf(pair)) };
+    const end = this.#lineEnd(endOf(pair));
+    // Comments with the indentation of the content are part of the entry.
+    const inside = new RegExp(`(?:(?:\\r?\\n)* {${this.#column(startOf(pair)) + 1},}#[^\\n]*\\n?)*`, "y");
+    inside.lastIndex = end;
+    return { start, end: end + (inside.exec(text)?.[0].length ?? 0) };
+  }
+
+  /** Replaces the addresses of each item of `moved`. */
+  setMoves(change: (from: string, to: string) => readonly [string, string]): void {
+    for (const { from, to } of this.#moves()) {
+      const [start, end] = change(String(from.value), String(to.value));
+      for (const [{ value, range }, now] of [[from, start] as const, [to, end] as const])
+        if (range && value !== now) this.#splice(range[0], range[1], now);
+    }
+  }
+
+  /** Removes the items of `moved` that lead to an address that passes a test. */
+  dropMoves(isDropped: (to: string) => boolean): void {
+    const dropped = this.#moves().filter(({ to }) => isDropped(String(to.value)));
+    for (const [path, items] of Map.groupBy(dropped, (one) => one.path)) {
+      const list = last(path).pair.value as YAMLSeq;
+      if (items.length === list.items.length) this.remove(path);
+      else if (isLined(list))
+        for (const { item } of items)
+          this.#splice(this.#lineStart(item.range?.[0] ?? 0), this.#lineEnd(endOf(item)), "");
+    }
+  }
+
+  /** Returns the items of `moved`, in the order of the text. */
+  #moves() {
+    return this.paths.flatMap((path) => {
+      const { value } = last(path).pair;
+      if (path.length > 1 || path[0].key !== "moved" || !isSeq(value)) return [];
+      return (value as YAMLSeq).items.flatMap((item) => {
+        const [from, to] = isMap(item) ? [item.get("from", true), item.get("to", true)] : [];
+        return isScalar(from) && isScalar(to) ? [{ path, item: item as YAMLMap, from, to }] : [];
+      });
+    });
+  }
+
+  /** Returns the first place outside of an entry that uses an anchor of the entry. */
+  userOf(path: KeyPath): { readonly path: KeyPath; readonly anchor: string } | undefined {
+    const { start, end } = this.#lines(path);
+    const isInside = (other: KeyPath) => startOf(last(other).pair) >= start && startOf(last(other).pair) < end;
+    const anchors = [...this.source.text.slice(start, end).matchAll(/(?<=[:\s[])&([^\s,[\]{}]+)/g)].map(
+      ([, name]) => name,
+    );
+    for (const other of this.paths) {
+      if (isMap(last(other).pair.value) || isInside(other)) continue;
+      const anchor = anchors.find((name) =>
+        this.textOf(other)
+          .split(/[\s,[\]]+/)
+          .includes(`*${name}`),
+      );
+      if (anchor !== undefined) return { path: other, anchor };
+    }
+    return undefined;
+  }
+
+  /** Returns the source range of a position in the result. Undefined for added text. */
+  originOf({ line, column }: Pick<SourceRange, "line" | "column">): SourceRange | undefined {
+    const at = new Source({ path: this.source.path, text: this.result() }).offset(line, column);
+    let out = 0;
+    for (const { start, end, text } of this.#pieces()) {
+      if (at < out + end - start) return this.source.range(start + at - out, start + at - out);
+      out += end - start + text.length;
+      if (at < out) return undefined;
+    }
+    return undefined;
   }
 
   /** Returns the text with all edits. */
   result(): string {
+    return this.#pieces()
+      .map(({ start, end, text }) => this.source.text.slice(start, end) + text)
+      .join("");
+  }
+
+  /** Returns the kept ranges of the text, each with the added text after the range. */
+  #pieces() {
     const { text } = this.source;
     const cuts = [...this.#removed.values()]
       .filter((path) => !path.slice(0, -1).some(({ pair }) => this.#removed.has(pair)))
       .map((path) => ({ ...this.#cut(path), text: "" }));
-    let out = "";
     let from = 0;
-    for (const { start, end, text: added } of [...cuts, ...this.#splices].sort((a, b) => a.start - b.start)) {
-      out += text.slice(from, Math.max(from, start)) + added;
-      from = Math.max(from, end);
-    }
-    return out + text.slice(from);
+    const pieces = [...cuts, ...this.#splices]
+      .sort((a, b) => a.start - b.start)
+      .map(({ start, end, text: added }) => {
+        const piece = { start: from, end: Math.max(from, start), text: added };
+        from = Math.max(from, end);
+        return piece;
+      });
+    return [...pieces, { start: from, end: text.length, text: "" }];
   }
 
   #cut(path: KeyPath): { start: number; end: number } {
@@ -225,6 +329,10 @@ export class FileEdit {
     this.#splice(at, at, text.includes("\r\n") ? added.replaceAll("\n", "\r\n") : added);
   }
 
+  get #isJson(): boolean {
+    return /^\s*\{/.test(this.source.text);
+  }
+
   #column(offset: number): number {
     return offset - this.#lineStart(offset);
   }
@@ -241,7 +349,7 @@ export class FileEdit {
 
   /** Prints a value in one line: as JSON in a file of JSON, or with as few quotes as possible. */
   #inline(value: Json | readonly Json[]): string {
-    if (/^\s*\{/.test(this.source.text)) return JSON.stringify(value);
+    if (this.#isJson) return JSON.stringify(value);
     return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
   }
 }

@@ -73,7 +73,8 @@ async function put({ file, before, temporary }: Prepared): Promise<void> {
       setMode(temporary, 0o666 & ~process.umask());
       return link(temporary, file);
     }
-    if ((await read(file)).toString() !== before) refuse(file, "it has changed since it was read");
+    if ((await read(file)).toString() !== before)
+      refuse(file, "it has changed since it was read", "Run the command again.");
     // Replace the target of a symbolic link, and keep the link.
     const target = realPath(file);
     setMode(temporary, look(target)?.mode ?? 0o666);
@@ -84,8 +85,10 @@ async function put({ file, before, temporary }: Prepared): Promise<void> {
 const orRefuse = <T>(file: string, step: () => Promise<T>): Promise<T> =>
   step().catch(ifErrno((reason) => refuse(file, reason)));
 
-const refuse = (file: string, why: string): never =>
+const WRITABLE = "Make the file and its folder writable, check the free space, and run the command again.";
+
+const refuse = (file: string, why: string, fix = WRITABLE): never =>
   fail("usage", `No file was written: ${path.basename(file)} cannot be replaced: ${why}`, {
     detail: file,
-    remedies: ["Remove the cause, then run the command again."],
+    remedies: [fix],
   });

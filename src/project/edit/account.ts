@@ -4,6 +4,7 @@ import type { Remote } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
 import { type Account, invoiceText } from "../../core/lifecycle/index.ts";
 import {
+  counted,
   type DesiredResource,
   invoiceOf,
   isOpen,
@@ -15,14 +16,21 @@ import {
 import { nestedKind, readGrants } from "../adopt/read.ts";
 import { requireAccounts } from "../identity.ts";
 import { interruptible } from "../interrupt.ts";
+import { refuse } from "../messages.ts";
 import type { Project } from "../project.ts";
 import { type Provider, withProviders } from "../providers.ts";
 import { DeclarationEdit, type Edited } from "./declaration-edit.ts";
+
+const DAY = 86_400_000;
 
 const timeOf = (text: string | null): number => {
   const moment = readMoment(text);
   return "at" in moment ? moment.at : Number.NaN;
 };
+/** First part of a comment: the invoice for which the service is suspended. */
+const MARK = /^unpaid (\S+)$/;
+const isMark = (part: string) => MARK.test(part);
+const nameOf = (bill: InvoiceRecord) => String(invoiceOf(bill).number ?? bill.id);
 const earliestDue = (invoices: readonly InvoiceRecord[]) =>
   invoices.toSorted((a, b) => timeOf(a.due_date) - timeOf(b.due_date))[0];
 
@@ -36,41 +44,65 @@ interface Suspending {
   readonly suspended: boolean;
   /** Suspends only provisioned services with an invoice that is overdue for longer, in milliseconds. */
   readonly unpaidOver?: number | undefined;
-  /** Restores only services without an overdue invoice, with an invoice that was paid after its due date. */
+  /** Restores only services without an overdue invoice, whose comment names a paid invoice. */
   readonly paid?: boolean | undefined;
 }
 
-/** Declares services as suspended or not suspended. A service without a late invoice was suspended for another reason. */
+/**
+ * Declares services as suspended or not suspended. A comment names the unpaid invoice: `suspended: true # unpaid INV-7`. A suspension
+ * without such a comment has another reason, so its service is not restored after a payment.
+ */
 export async function setSuspended(project: Project, options: Suspending): Promise<Edited> {
   const { services: words, suspended, unpaidOver, paid } = options;
   const edit = await DeclarationEdit.open(project, true);
   const named = words.length === 0 ? edit.desired.resources : words.map((word) => edit.resource(word));
-  const open = named.filter(({ type, config }) => type === service.type && (config.suspended === true) !== suspended);
+  const other = named.find(({ type }) => type !== service.type);
+  if (words.length > 0 && other !== undefined) refuse("usage/not_service", { address: other.address });
+  const all = named.filter(({ type }) => type === service.type);
+  const open = all.filter(({ config }) => (config.suspended === true) !== suspended);
   const reasons = new Map(open.map(({ address }) => [address, "as requested"]));
+  const marks = new Map<string, string>();
   if (unpaidOver !== undefined || paid) {
     reasons.clear();
     await eachAccount(edit, open, async ({ account, config }, own) => {
       const [live, invoices] = await Promise.all([account.list(service), account.invoices.all()]);
       for (const [order, bills] of Map.groupBy(invoices, ({ order_id }) => order_id ?? "")) {
-        const { address } = own.get(order) ?? {};
+        const one = own.get(order);
+        if (one === undefined || !isOn(live.get(order))) continue;
         const isOverdue = (bill: InvoiceRecord) =>
           isOpen(bill) && account.hostNow() - timeOf(bill.due_date) > (unpaidOver ?? 0);
         const overdue = earliestDue(bills.filter(isOverdue));
-        const late = earliestDue(
-          bills.filter((bill) => isPaid(bill) === true && timeOf(bill.paid_at) > timeOf(bill.due_date)),
-        );
-        const bill = suspended ? overdue : overdue === undefined ? late : undefined;
-        if (address === undefined || bill === undefined || !isOn(live.get(order))) continue;
-        reasons.set(address, `${suspended ? "unpaid" : "paid"} ${invoiceText(invoiceOf(bill), config.moneyScale)}`);
+        const named = new Set(edit.comments(one, "suspended").flatMap((part) => MARK.exec(part)?.[1] ?? []));
+        const marked = bills.filter((bill) => named.has(nameOf(bill)));
+        const isLifted = overdue === undefined && marked.every((bill) => isPaid(bill) === true);
+        const bill = suspended ? overdue : isLifted ? earliestDue(marked) : undefined;
+        if (bill === undefined) continue;
+        const over = unpaidOver === undefined ? "" : `, overdue for more than ${counted(unpaidOver / DAY, "day")}`;
+        const text = invoiceText(invoiceOf(bill), config.moneyScale);
+        reasons.set(one.address, `${suspended ? "unpaid" : "paid"} ${text}${over}`);
+        if (suspended) marks.set(one.address, `unpaid ${nameOf(bill)}`);
       }
     });
   }
-  for (const one of open) if (reasons.has(one.address)) edit.set(one, "suspended", suspended);
+  for (const one of open.filter(({ address }) => reasons.has(address))) {
+    const rest = edit.comments(one, "suspended").filter((part) => !isMark(part));
+    edit.set(one, "suspended", suspended, [marks.get(one.address) ?? [], rest].flat().join("; "));
+  }
   const changes = await edit.result(new Map([...reasons.keys()].map((address) => [address, { suspended }])));
   const notes = [...reasons].map(
     ([address, reason]) => `${address} is declared with suspended: ${suspended} (${reason}).`,
   );
-  return { changes, notes };
+  if (notes.length > 0) return { changes, notes };
+  const why = suspended ? "has an invoice that is overdue for so long" : "has a comment with an invoice that is paid";
+  const none = counted(open.length, "service");
+  return {
+    changes,
+    notes: [
+      open.length === 0
+        ? `Already declared with suspended: ${suspended}: ${counted(all.length, "service")}.`
+        : `Of ${none}, none ${why}.`,
+    ],
+  };
 }
 
 /** Opens the account of each provider with its declared services in the state, by id. */
@@ -102,6 +134,7 @@ function eachAccount(
  */
 export async function revokePerson(project: Project, email: string): Promise<Edited> {
   const edit = await DeclarationEdit.open(project, true);
+  if (!/^[^\s@]+@[^\s@]+$/.test(email)) refuse("usage/email", { email });
   const isTheirs = (value: unknown) => typeof value === "string" && sameEmail(value, email);
   const services = edit.desired.resources.filter(({ type }) => type === service.type);
   const grants = edit.desired.resources.filter(
@@ -131,6 +164,7 @@ export async function revokePerson(project: Project, email: string): Promise<Edi
       notes.push(`${address} was not declared. The next apply adopts it. Then run this command again.`);
     }
   });
+  if (notes.length === 0) notes.push(`No grant of ${email} in ${counted(services.length, "service")}.`);
   return { changes: await edit.result(effects), notes };
 }
 

@@ -15,6 +15,7 @@ import {
   type JsonObject,
   parseAddress,
   resourceOf,
+  type SourceRange,
 } from "../../core/model/index.ts";
 import { declarationText, FileEdit, type KeyPath } from "../../fronts/yaml/index.ts";
 import type { FileChange } from "../adopt/write.ts";
@@ -44,6 +45,8 @@ export class DeclarationEdit {
   readonly desired: Desired;
   /** Files with their complete text. */
   readonly files: readonly { readonly edit: FileEdit; readonly before: string }[];
+  /** The declaration after the edits. Undefined before `result`, and without a change. */
+  after: Desired | undefined;
 
   private constructor(project: Project, desired: Desired, files: DeclarationEdit["files"]) {
     this.project = project;
@@ -76,6 +79,10 @@ export class DeclarationEdit {
       one.address === address || (one.type === "hosting_service" && foldedDomain(one.config.domain) === domain);
     const [found, other] = resources.filter(isNamed);
     if (found !== undefined && other === undefined) return found;
+    if (found !== undefined) {
+      const addresses = resources.filter(isNamed).map((one) => one.address);
+      refuse("plan.address/several", { text, addresses });
+    }
     const known = resources.flatMap((one) => [one.address, String(one.config.domain)]);
     const longer = known.find((name) => name.endsWith(`.${text}`) || text.endsWith(`.${name}`));
     return refuse("plan.address", { text, near: longer ? ` Did you mean "${longer}"?` : didYouMean(text, known) });
@@ -83,7 +90,11 @@ export class DeclarationEdit {
 
   /** Returns the place of a resource or its attribute: in its block, or in a template or an anchor. */
   placeOf({ locate }: DesiredResource, attribute: readonly string[] = []): Place | undefined {
-    const range = locate(attribute);
+    return this.placeAt(locate(attribute));
+  }
+
+  /** Returns the place at the beginning of a range. */
+  placeAt(range: SourceRange | undefined): Place | undefined {
     const { edit } = this.files.find((file) => file.edit.source.path === range?.file) ?? {};
     const found = range && edit?.at(range);
     return edit && found && { edit, path: found };
@@ -98,16 +109,61 @@ export class DeclarationEdit {
     throw place.edit.byHand(place.path, "shared", fix);
   }
 
-  /** Sets an attribute where its block declares it. Otherwise adds it to the block, which overrides a template. */
-  set(resource: DesiredResource, attribute: string, value: Json): void {
+  /**
+   * Returns the own blocks of resources that are removed. @param names their addresses, without keys if all instances are removed.
+   * @throws HostformError `config.by_hand` for an anchor, an output or another resource that uses a block.
+   */
+  removable(
+    resources: readonly DesiredResource[],
+    names: ReadonlySet<string>,
+    fix: string,
+    outputs = this.desired.outputs,
+  ): readonly (Place & { readonly one: DesiredResource })[] {
+    const isNamed = (address: string) => names.has(address) || names.has(resourceOf(address));
+    const declared = [...this.desired.resources, ...(this.desired.data ?? [])].filter((one) => !isNamed(one.address));
+    const users = [
+      ...(outputs ?? []).map(({ name, range, references }) => ({ user: `output ${name}`, range, references })),
+      ...declared.map((one) => ({ user: one.address, range: one.locate([]), references: one.references })),
+    ];
+    for (const { user, range, references } of users)
+      for (const { reference } of references)
+        if (reference.to === "resource" && isNamed(reference.address))
+          refuse("config.by_hand/used", { user, used: reference.address, range });
+    return resources.map((one) => {
+      const place = this.block(one, fix);
+      const found = place.edit.userOf(place.path);
+      if (found !== undefined) {
+        const { key: user } = found.path[1] ?? found.path[0];
+        const range = place.edit.rangeOf(found.path);
+        refuse("config.by_hand/used", { user, used: `the anchor &${found.anchor} of ${one.address}`, range });
+      }
+      return { one, ...place };
+    });
+  }
+
+  /** Returns the parts of the comment at the line of an attribute in the block of a resource. */
+  comments(resource: DesiredResource, attribute: string): readonly string[] {
+    const place = this.placeOf(resource);
+    const own = place?.edit.find(...place.path.map(({ key }) => key), attribute);
+    const text = own === undefined ? "" : (place?.edit.comment(own) ?? "");
+    return text.split(/;\s*|\s+#\s*/).filter((part) => part !== "");
+  }
+
+  /**
+   * Sets an attribute where its block declares it. Otherwise adds it to the block, which overrides a template.
+   * @param comment replaces the comment at the line.
+   */
+  set(resource: DesiredResource, attribute: string, value: Json, comment?: string): void {
     const fix = `Set ${attribute} of ${resource.address} to ${JSON.stringify(value)}.`;
     const { edit, path: block } = this.block(resource, fix);
     const own = edit.find(...block.map(({ key }) => key), attribute);
     const isDeclared = attribute in resource.config;
     const place = own ? { edit, path: own } : isDeclared ? this.placeOf(resource, [attribute]) : undefined;
-    if (place?.path.some(({ pair }) => pair === block.at(-1)?.pair)) place.edit.set(place.path, value);
-    else if (place?.edit.textOf(place.path).includes("${")) throw place.edit.byHand(place.path, "expression", fix);
-    else edit.add(block, { [attribute]: value });
+    if (place?.path.some(({ pair }) => pair === block.at(-1)?.pair)) {
+      place.edit.set(place.path, value);
+      if (comment !== undefined) place.edit.setComment(place.path, comment);
+    } else if (place?.edit.textOf(place.path).includes("${")) throw place.edit.byHand(place.path, "expression", fix);
+    else edit.add(block, { [attribute]: value }, comment);
   }
 
   /**
@@ -119,22 +175,36 @@ export class DeclarationEdit {
       const text = (before.startsWith("\uFEFF") ? "\uFEFF" : "") + edit.result();
       return text === before ? [] : [{ file: path.resolve(this.project.source.cwd, edit.source.path), before, text }];
     });
-    if (changes.length > 0) await checkEffects(this.project, this.desired, changes, effects, rename);
+    if (changes.length > 0)
+      this.after = await checkEffects(this.project, this.desired, changes, effects, rename, (range) =>
+        this.files.find(({ edit }) => edit.source.path === range.file)?.edit.originOf(range),
+      );
     return changes;
   }
 }
 
-/** Checks the texts of a project. @param before undefined for a new project. @throws HostformError as `result` does. */
+/**
+ * Checks the texts of a project. @param before undefined for a new project. @param origin returns the range in the present files of a
+ * range in the texts. @throws HostformError as `result` does.
+ */
 export async function checkEffects(
   { declaration }: Project,
   before: Desired | undefined,
   changes: readonly FileChange[],
   effects: Effects,
   rename = (text: string) => text,
+  origin: (range: SourceRange) => SourceRange | undefined = () => undefined,
 ): Promise<Desired> {
   const { desired, diagnostics } = await declaration.check(new Map(changes.map(({ file, text }) => [file, text])));
   if (desired === undefined)
-    throw new HostformError([problem("config.by_hand/invalid"), ...diagnostics.filter(isError)]);
+    for (const { range, ...first } of diagnostics.filter(isError).slice(0, 1)) {
+      const present = range && origin(range);
+      throw new HostformError([
+        ...(present ? [] : [problem("config.by_hand/invalid")]),
+        { ...first, ...(present && { range: present }) },
+      ]);
+    }
+  if (desired === undefined) return refuse("config.by_hand/invalid", {});
   const valuesOf = (of: Desired | undefined) =>
     new Map(of?.resources.map((one) => [one.address, valueIn(of, one) as JsonObject]));
   const earlier = [...valuesOf(before)].map(([address, value]): [string, JsonObject] => [
