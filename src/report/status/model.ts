@@ -85,7 +85,7 @@ export const accountReport = z.object({
   overview: z.object({
     declared: count,
     synced: count,
-    services: count,
+    services: count.describe("Services of the account that have not ended"),
     live: count,
     offline: count,
     offline_since: instant.nullable(),
