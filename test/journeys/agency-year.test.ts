@@ -14,7 +14,7 @@ import { LONG } from "../reliability/support/long.ts";
 import { Project, startProject } from "../support/project.ts";
 
 const DAY_MS = 86_400_000;
-const [DAYS, ADOPTED, RUNS] = LONG ? [365, 300, 40] : [40, 10, 10];
+const [DAYS, ADOPTED, RUNS] = LONG ? [Number(process.env.D ?? 365), Number(process.env.N ?? 300), 40] : [40, 10, 10];
 const SECRET = "whsec-of-the-agency-year-0123456789";
 /** Exact amounts, in cents. */
 const pinned = { plan: ["plan_id", "id"], money: ["minor"] } as const;
@@ -136,7 +136,7 @@ class Agency {
     } else if (chance < 0.35 && status === "active") {
       control.suspendService(id);
       note("is suspended by the host");
-    } else if (chance < 0.45 && status !== "pending") {
+    } else if (chance < 0.4 && status !== "pending") {
       control.acceptTransfer(control.offerTransfer(id, { to: "customer" }).id);
       note("is transferred");
     } else if (chance < 0.55) {
@@ -146,7 +146,7 @@ class Agency {
       const plan = control.get("plans", 11);
       control.change("plans", 11, { prices: { ...plan.prices, USD: (plan.prices.USD ?? 0) + 7 } });
       this.log.push("  the hosting plan costs more");
-    } else if (chance < 0.65) {
+    } else if (chance < 0.63) {
       control.terminateService(id);
       note("is terminated");
     } else if (chance < 0.85) {
@@ -181,7 +181,7 @@ class Agency {
   }
 
   async apply(colleague: Colleague): Promise<string> {
-    const ran = await colleague.project.run("apply", "--auto-approve", "--allow-removals", "--max-orders", "20");
+    const ran = await colleague.project.run("apply", "--auto-approve", "--allow-removals", "--allow-missing");
     expect(ran.code, this.story(ran.text)).toBe(0);
     await colleague.read();
     this.see(colleague);
@@ -224,7 +224,7 @@ class Agency {
     const today = dayOf(now);
     const billed = services.filter(({ status }) => status !== "pending");
     const renewing = billed.flatMap(({ next_due_date, price }) =>
-      [0, 1].flatMap((nth) => {
+      Array.from({ length: 14 }, (_, nth) => nth).flatMap((nth) => {
         const day = dayOf(addMonths(Date.parse(next_due_date), nth));
         return day >= today && day <= dayOf(Date.parse(today) + 30 * DAY_MS) ? price : [];
       }),
@@ -313,7 +313,7 @@ describe("the year of an agency", () => {
       const colleague = agency.colleagues[day % 3 === 0 ? 1 : 0] as Colleague;
       agency.outside();
       if (day % 4 === 1) agency.outside();
-      if (agency.random() < 0.2) await agency.order(colleague);
+      if (agency.random() < 0.3) await agency.order(colleague);
       if (day % 7 === 0) for (const one of agency.colleagues) await agency.tidy(one);
       if (day % 5 === 0) agency.compare(await agency.status(colleague), colleague);
       // To six o'clock of the next day, and a few minutes.
@@ -379,7 +379,7 @@ describe("the cap of a month", () => {
       const known = [...(await folder.state()).resources.keys()].map((address) =>
         address.replace("hosting_service.", ""),
       );
-      const fresh = Array.from({ length: 1 + Math.floor(random() * 3) }, () => `s${(ordered += 1)}`);
+      const fresh = Array.from({ length: 1 + Math.floor(random() * 3) }, () => `s${ordered++}`);
       const services = Object.fromEntries([...known, ...fresh].map((name) => [name, site(name)]));
       await folder.declare({ project: "cap", guards: { max_spend_month: { USD: CAP } }, services });
       const ran = await folder.run("apply", "--auto-approve", "--no-wait");

@@ -75,8 +75,7 @@ export class OrderGate {
     const answered = (answer: unknown) => {
       const { total, currency } = invoiceIn(answer, account.settings.moneyScale);
       invoiced(total, currency);
-      const id = isObject(answer) && typeof answer.id === "string" ? answer.id : null;
-      settle?.({ id, amount: total, currency });
+      settle?.({ id: idIn(answer), amount: total, currency });
     };
     return {
       answered,
@@ -122,6 +121,12 @@ function invoiceIn(answer: unknown, scale: number | undefined): Invoiced {
     total: typeof total === "number" && fractionIn(scale, raw) === undefined ? total : null,
     currency: typeof currency === "string" ? currency : null,
   };
+}
+
+/** Returns the id in an order's response: of the service, or of the domain. Null if missing. */
+function idIn(answer: unknown): string | null {
+  const record = isObject(answer) && isObject(answer.service) ? answer.service : answer;
+  return isObject(record) && typeof record.id === "string" ? record.id : null;
 }
 
 /** Amount and currency of an invoice. Null if missing. */
