@@ -2,6 +2,7 @@
 import { hash, randomUUID } from "node:crypto";
 import { amountsOf, checkMonth, type Limits, type MonthBudget, mergedOrders, ordersOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
+import type { AccountStore } from "../core/local/index.ts";
 import { problem } from "../core/messages/index.ts";
 import {
   type ApplyResult,
@@ -63,10 +64,13 @@ export async function budgetOf(
   const of = (...diagnostics: readonly Diagnostic[]) => ({ limits, diagnostics });
   if (limits.maxSpendMonth === undefined && limits.maxOrdersDay === undefined) return of();
   if (history === undefined) return of(problem("state.history/place", {}));
-  if (orders.length === 0) return of();
   const { name: place } = history;
   const { clock } = project.host;
   const now = new Date(clock.now());
+  const keyOf: MonthBudget["keyOf"] = (order) => orderKey(place, order);
+  const reservations = ({ account }: AccountStore) => `orders ${account} ${now.toISOString().slice(0, 7)}`;
+  if (isApplied) await nameFound(plan, providers, keyOf, reservations);
+  if (orders.length === 0) return of();
   const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
   const past: PastOrder[] = [];
   try {
@@ -83,12 +87,11 @@ export async function budgetOf(
     if (typeof found === "string") source = `Source: the history alone. ${found}.`;
     else past.push(...found);
   }
-  const keyOf: MonthBudget["keyOf"] = (order) => orderKey(place, order);
   const reserve: MonthBudget["reserve"] = async (order, check) => {
     const { store } = providers.get(order.provider).account;
     const { currency, most, provider } = order;
     if (store === undefined) throw new Error("an order without a store");
-    const list = `orders ${store.account} ${now.toISOString().slice(0, 7)}`;
+    const list = reservations(store);
     const name = keyOf(order);
     const put = (value: Omit<PastOrder, "key">) =>
       store.note([{ list, name, value: { ...value } }], { keptMs: KEPT_MS });
@@ -111,6 +114,22 @@ export async function budgetOf(
   const budget = { past: mergedOrders(past), source, day: new Date(now).setUTCHours(0, 0, 0, 0), keyOf, reserve };
   const all = { ...limits, budget };
   return { limits: all, diagnostics: checkMonth(orders, all, budget.past, amountsOf(orders, desired.providers)) };
+}
+
+/** Adds the id to the reservation of each order whose response was lost and whose object the plan found. */
+async function nameFound(
+  { changes }: Plan,
+  providers: Providers,
+  keyOf: MonthBudget["keyOf"],
+  listOf: (store: AccountStore) => string,
+): Promise<void> {
+  for (const { address, provider, importing, private: mark } of changes) {
+    const { store } = importing ? providers.get(provider).account : {};
+    if (store === undefined) continue;
+    const [note] = await store.notes(listOf(store), keyOf({ address, generation: 1, ...mark })).catch(() => []);
+    const value = { ...(note?.value as object), id: `${provider} ${importing?.id}` };
+    if (note) await store.note([{ ...note, value }], { keptMs: KEPT_MS }).catch(() => {});
+  }
 }
 
 /** Returns the orders of the services that the account shows since a time. A string is the reason why it shows no invoices. */
