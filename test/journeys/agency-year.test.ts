@@ -14,7 +14,7 @@ import { LONG } from "../reliability/support/long.ts";
 import { Project, startProject } from "../support/project.ts";
 
 const DAY_MS = 86_400_000;
-const [DAYS, ADOPTED, RUNS] = LONG ? [365, 300, 40] : [40, 10, 10];
+const [DAYS, ADOPTED, RUNS] = LONG ? [365, 60, 40] : [36, 8, 10];
 const SECRET = "whsec-of-the-agency-year-0123456789";
 /** Exact amounts, in cents. */
 const pinned = { plan: ["plan_id", "id"], money: ["minor"] } as const;
@@ -259,7 +259,7 @@ class Agency {
         renewals: soon?.days === 30 ? [soon.count, soon.total] : [0, 0],
         troubled: [...new Set(attention.map(({ address }) => address))].toSorted(),
         services: shown
-          .map(({ id, status, next_due_date, price }) => `${id} ${status} ${next_due_date} ${price}`)
+          .map(({ id, is_live, next_due_date, price }) => `${id} ${is_live} ${next_due_date} ${price}`)
           .toSorted(),
         money: [money.unread !== null, report.unread],
       },
@@ -283,7 +283,7 @@ class Agency {
       renewals: [renewing.length, sumOf(renewing)],
       troubled: this.troubled(colleague),
       services: services
-        .map(({ id, status, next_due_date, price }) => `${id} ${status} ${next_due_date} ${price}`)
+        .map(({ id, status, next_due_date, price }) => `${id} ${status === "active"} ${next_due_date} ${price}`)
         .toSorted(),
       // A status reads ten pages of invoices, and reports that there are more.
       money: [this.invoices > 1_000, []],
