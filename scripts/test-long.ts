@@ -65,6 +65,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "the journeys, with random courses and forms, every shape of the lists, and all old files",
     tests: "test/journeys",
   },
+  year: {
+    what: "a year of an agency: status, notifications and the cap of the month, held against the sandbox's books",
+    tests: "test/journeys/agency-year.test.ts",
+  },
   openapi: {
     what: "the limit of every endpoint at every server, and every exchange that violates the document",
     tests: "test/openapi",

@@ -82,7 +82,7 @@ const accountReport = z.object({
   overview: z.object({
     declared: count,
     synced: count,
-    services: count,
+    services: count.describe("Services of the account that have not ended"),
     live: count,
     offline: count,
     offline_since: instant.nullable(),

@@ -52,7 +52,7 @@ export const runInvoices: Action<InvoiceFlags, [id?: string]> = async (terminal,
     else {
       requireScale(moneyScale, "invoice", rows);
       terminal.out(renderListing("invoices", rows, { ...terminal.outLook, moneyScale: () => moneyScale }));
-      if (rows.length > 0) terminal.out(invoiceSums(rows, moneyScale));
+      if (rows.length > 0) terminal.out(invoiceSums(rows, moneyScale, terminal.outLook.width));
     }
     return 0;
   });

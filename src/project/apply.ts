@@ -2,6 +2,7 @@ import { apply, PARALLELISM } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import { type ApplyResult, changesRecord, heldIn, isError, isNoOp, isStopped, type Plan } from "../core/model/index.ts";
 import { dataReader } from "./data-reader.ts";
+import { forgetEnded } from "./first-seen.ts";
 import { entryOf, remember } from "./history.ts";
 import { marking } from "./identity.ts";
 import type { Run } from "./plan.ts";
@@ -39,6 +40,7 @@ export async function carryOut(
     const records = [...store.state.resources.values()];
     await Promise.all(records.map((record) => store.put(mark(record))));
   }
+  if (source.untrusted !== true) await forgetEnded(whole);
   let owner: string | undefined;
   const done = await apply({
     ...secretsOf(source, host, redaction, desired),

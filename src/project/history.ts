@@ -72,7 +72,6 @@ export async function budgetOf(
   const of = (...diagnostics: readonly Diagnostic[]) => ({ limits, diagnostics });
   if (limits.maxSpendMonth === undefined && limits.maxOrdersDay === undefined) return of();
   if (history === undefined) return of(problem("state.history/place", {}));
-  if (orders.length === 0) return of();
   const { name: place } = history;
   const { clock } = project.host;
   const now = new Date(clock.now());

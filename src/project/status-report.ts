@@ -32,7 +32,7 @@ import {
   sumsOf,
   unpaidOf,
 } from "../report/index.ts";
-import { nestedKind } from "./adopt/read.ts";
+import { flatKinds, nestedKind } from "./adopt/read.ts";
 import { firstInvoice, quotesIn } from "./history.ts";
 import { declaredPlaces } from "./identity.ts";
 import type { StatusFlags } from "./library-types.ts";
@@ -131,7 +131,12 @@ function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): En
       const entry = entries.get(keyOf(provider, kind, remote.id));
       if (entry !== undefined) entry.phase = remote.phase;
     }
-  return [...entries.values()];
+  // An object that no list of its account shows has ended, or belongs to another account.
+  const isListed = ({ section }: Kind, alias: string) =>
+    lists.get(alias)?.unread.every(({ what }) => what !== section.replaceAll("_", " ")) === true;
+  const isEnded = ({ kind, about: { provider }, sync, phase }: Entry) =>
+    sync === "undeclared" && phase === undefined && flatKinds.includes(kind) && isListed(kind, provider);
+  return [...entries.values()].filter((entry) => !isEnded(entry));
 }
 
 /** Builds the report. Times in it come from the state alone. @param past entries of the history. */
@@ -150,6 +155,7 @@ export function reportOf(
   const objects: AccountReport["objects"] = [];
   const grants: AccountReport["access"]["grants"] = [];
   const services: AccountReport["services"] = [];
+  let listed = 0;
   const owners = new Map(
     entries.flatMap(({ kind, about, attributes: { id } }) =>
       kind.words.order === undefined ? [] : [[`${about.provider} ${id}`, about] as const],
@@ -195,6 +201,7 @@ export function reportOf(
         next_due_date: dayIn(attributes.next_due_date),
       };
       services.push(service);
+      if (phase !== undefined) listed += 1;
       if (phase !== undefined && phase !== "pending") billed.push({ service, months, today: dayOf(nowOf(provider)) });
     } else if (words.access === undefined) {
       const bills = paid.get(`${provider} ${attributes.id}`) ?? [];
@@ -243,7 +250,7 @@ export function reportOf(
     overview: {
       declared: Math.max(declared.length, isPart || only !== undefined ? 0 : desired.resources.length),
       synced: declared.filter(({ sync }) => sync === "synced" || sync === "not_read").length,
-      services: services.length,
+      services: listed,
       live: services.filter(({ is_live }) => is_live).length,
       offline: new Set(attention.flatMap((one) => (one.condition === "offline" ? one.address : []))).size,
       offline_since: null,

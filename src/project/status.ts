@@ -5,6 +5,7 @@
 import { HostformError, STATUS_NAMES } from "../core/model/index.ts";
 import { type AccountReport, entriesOf } from "../report/index.ts";
 import { flatKinds, isRefusal, nestedKind, readGrants } from "./adopt/read.ts";
+import { withFirstSeen } from "./first-seen.ts";
 import { entriesIn } from "./history.ts";
 import type { StatusFlags } from "./library-types.ts";
 import { type Run, withPlan } from "./plan.ts";
@@ -72,41 +73,4 @@ async function readLists({ providers, project }: Run, alias: string, isFull: boo
     why,
     unread,
   };
-}
-
-/** Lifetime of the first time of a condition, in milliseconds. */
-const KEPT_MS = 400 * 24 * 3_600_000;
-
-/**
- * Adds the time of the first status with each condition and difference. The file of the account's store keeps these times. Without
- * this file, only the times in the state are known.
- * @param isWhole false: the report contains only a part of the account, so the times of the rest stay.
- */
-async function withFirstSeen(
-  { providers, plan }: Run,
-  report: AccountReport,
-  isWhole: boolean,
-): Promise<AccountReport> {
-  const list = `seen ${plan.lineage}`;
-  const [store] = providers.stores(report.accounts.map(({ provider }) => provider)).values();
-  const isKept = store?.file !== undefined && plan.lineage !== "";
-  const known = isKept ? await store.notes(list).catch(() => []) : [];
-  const times = new Map(known.map(({ name, value }) => [name, String(value)]));
-  const current = new Map<string, string>();
-  const seen = <One extends { since: string | null; address: string | null }>(one: One, what: string): One => {
-    const name = `${what} ${one.address}`;
-    const since = one.since ?? times.get(name) ?? (isKept ? report.timestamp : null);
-    if (since !== null) current.set(name, since);
-    return { ...one, since };
-  };
-  const attention = report.attention.map((one) => seen(one, one.condition));
-  const drift = report.drift.map((one) => seen(one, `drift ${one.attribute}`));
-  const fresh = [...current].flatMap(([name, value]) => (times.has(name) ? [] : { list, name, value }));
-  const ended = known.filter(({ name }) => isWhole && !current.has(name));
-  if (isKept && fresh.length > 0) await store.note(fresh, { keptMs: KEPT_MS, isDurable: false }).catch(() => {});
-  if (isKept && ended.length > 0) await store.forget(ended).catch(() => {});
-  const [offline_since = null] = attention
-    .flatMap((one) => (one.condition === "offline" ? (one.since ?? []) : []))
-    .sort();
-  return { ...report, attention, drift, overview: { ...report.overview, offline_since } };
 }

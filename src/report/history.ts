@@ -3,6 +3,7 @@ import { formatMoney, type HistoryEntry, isOpen, mergedOrders, ordersIn } from "
 import { escapeLine } from "./escape.ts";
 import type { Listings } from "./listings.ts";
 import { type MoneyScale, plural } from "./numbers.ts";
+import { flowText } from "./text-style.ts";
 
 type Amount = { readonly currency: string | null; readonly amount: number | null };
 
@@ -44,11 +45,11 @@ export function renderHistory(entries: readonly HistoryEntry[], scale: MoneyScal
 }
 
 /** Sums below a listing of invoices. */
-export function invoiceSums(rows: readonly Listings["invoices"][], scale: number | undefined): string {
+export function invoiceSums(rows: readonly Listings["invoices"][], scale: number | undefined, width?: number): string {
   const of = (some: readonly Listings["invoices"][]) =>
     sums(
       some.map(({ currency, total: amount }) => ({ currency, amount })),
       () => scale,
     );
-  return `\n${plural(rows.length, "invoice")}: ${of(rows)}. Unpaid: ${of(rows.filter(isOpen))}.\n`;
+  return flowText(`\n${plural(rows.length, "invoice")}: ${of(rows)}. Unpaid: ${of(rows.filter(isOpen))}.\n`, width);
 }

@@ -73,6 +73,9 @@ export function newsOf(sighting: Sighting, known: Known): News[] {
   );
   const seen = new Set(plan && [undefined, ...changes.map(({ address }) => address)]);
   for (const address of [...unread, ...notRead.map((one) => one.address)]) seen.delete(address);
+  // An object that is no longer managed has no conditions, even if it was not read.
+  for (const { address, after } of plan && result ? doneChanges(plan, result) : [])
+    if (after === null) seen.add(address);
   const ended = [...known].filter(
     ([name, { event, address }]) => !open.has(name) && seen.has(address) && !(event === "failed" && sighting.errors),
   );

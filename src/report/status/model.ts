@@ -97,6 +97,7 @@ export interface AccountReport {
   overview: {
     declared: number;
     synced: number;
+    /** Services of the account that have not ended. */
     services: number;
     live: number;
     offline: number;
