@@ -8,9 +8,8 @@ import {
   type ResourceState,
   type State,
 } from "../core/model/index.ts";
-import { filesOfState } from "../core/record/index.ts";
 import { interruptible } from "../project/interrupt.ts";
-import { migrateState } from "../project/migrate.ts";
+import { backupOf, migrateState } from "../project/migrate.ts";
 import { rotateKey } from "../project/rotate-key.ts";
 import { secretNames } from "../project/secrets.ts";
 import { selected } from "../project/selection.ts";
@@ -157,7 +156,7 @@ export const runStateMigrate: Action<Switches<"back">> = async (terminal, projec
   const resources = await migrateState(project, back);
   const target = back ? "file" : "backend";
   const { state } = project;
-  const backup = path.basename(filesOfState(project.source.state).backup);
+  const backup = backupOf(project);
   const next = back ? "Now remove `backend` from the declaration." : `The state file is now ${backup}.`;
   const isKept = back || resources === undefined || (await state.history()) !== undefined;
   const text =

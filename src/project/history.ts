@@ -75,6 +75,9 @@ export async function budgetOf(
   const { name: place } = history;
   const { clock } = project.host;
   const now = new Date(clock.now());
+  const keyOf: MonthBudget["keyOf"] = (order) => orderKey(place, order);
+  if (isApplied) await nameFound(plan, providers, keyOf, clock.now());
+  if (orders.length === 0) return of();
   const month = monthOf(clock.now());
   const aliases = [...new Set(orders.map(({ provider }) => provider))];
   const past: PastOrder[] = [];
@@ -108,7 +111,6 @@ export async function budgetOf(
   }
   const others = reservations.filter((one) => one.place !== place).length;
   if (others > 0) source += ` ${counted(others, "order")} of this month by this token in other projects.`;
-  const keyOf: MonthBudget["keyOf"] = (order) => orderKey(place, order);
   const reserve: MonthBudget["reserve"] = async (order, check) => {
     const { store } = providers.get(order.provider).account;
     if (store === undefined) throw new Error("an order without a store");
@@ -157,6 +159,20 @@ type Reservation = PastOrder & { readonly place: string };
 /** Returns the list of the reservations of a month. */
 const listIn = ({ account }: AccountStore, now: number) =>
   `orders ${account} ${new Date(now).toISOString().slice(0, 7)}`;
+
+/** Names the reservation of a lost response after the object that the plan found. */
+async function nameFound({ changes }: Plan, providers: Providers, keyOf: MonthBudget["keyOf"], now: number) {
+  for (const { address, type, provider, importing, private: mark } of changes) {
+    const { store } = importing ? providers.get(provider).account : {};
+    if (store === undefined) continue;
+    const list = listIn(store, now);
+    const name = keyOf({ address, generation: 1, ...mark });
+    const [note] = await store.notes(list, name).catch(() => []);
+    if (note === undefined) continue;
+    await store.note([{ ...note, name: `${type} ${importing?.id}` }], { keptMs: KEPT_MS }).catch(() => {});
+    await store.forget([{ list, name }]).catch(() => {});
+  }
+}
 
 /** Returns the orders of the services that the account shows since a time. A string is the reason why it shows no invoices. */
 async function orderedIn({ alias, account }: Provider, since: number): Promise<PastOrder[] | string> {

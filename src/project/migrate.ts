@@ -1,7 +1,11 @@
+import path from "node:path";
 import { realPath, rename } from "../core/files/index.ts";
 import { filesOfState } from "../core/record/index.ts";
 import { refuse } from "./messages.ts";
 import type { Project } from "./project.ts";
+
+/** Returns the name of the file that keeps the state of the file after its migration. */
+export const backupOf = ({ source }: Project) => path.basename(filesOfState(source.state).backup);
 
 /**
  * Copies the state of the file to the declared backend while both are locked. The file becomes its backup.

@@ -8,8 +8,7 @@ export interface HistoryOrder {
   /** Id of the service or domain, which is the order id of its invoices (§2). Null while the result is unknown. */
   readonly id: string | null;
   readonly provider: string;
-  /** Default: `hosting_service`. */
-  readonly type?: string | undefined;
+  readonly type: string;
   readonly currency: string;
   /** Upper bound of the invoice by the listed price. Null if unknown. */
   readonly quote: number | null;
@@ -76,7 +75,7 @@ export const idOf = (provider: string, type: string, id: string) => `${provider}
 /** Returns the orders of entries. The invoice counts before the quote. */
 export const ordersIn = (entries: readonly HistoryEntry[]): PastOrder[] =>
   entries.flatMap(({ at, orders }) =>
-    orders.map(({ key, id, provider, type = "hosting_service", currency, quote, invoice }) => ({
+    orders.map(({ key, id, provider, type, currency, quote, invoice }) => ({
       key,
       id: id && idOf(provider, type, id),
       at: Date.parse(at),

@@ -47,7 +47,7 @@ const order = z.object({
   key: text,
   id: name,
   provider: text,
-  type: text.optional(),
+  type: text,
   currency: text,
   quote: amount,
   invoice: invoice.nullable(),

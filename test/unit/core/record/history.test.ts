@@ -8,7 +8,17 @@ const entry = (day: number): HistoryEntry => ({
   command: "apply",
   commit: null,
   plan: null,
-  orders: [{ key: `k${day}`, id: `${day}`, provider: "default", currency: "USD", quote: 450, invoice: null }],
+  orders: [
+    {
+      key: `k${day}`,
+      id: `${day}`,
+      provider: "default",
+      type: "hosting_service",
+      currency: "USD",
+      quote: 450,
+      invoice: null,
+    },
+  ],
   requests: day,
   errors: [],
   details: { salt: "s", who: "ann@acme.example", run: null, effects: [{ address: "a.b", text: "Bob gets access." }] },
