@@ -97,10 +97,16 @@ export const runApply =
         }
         await reports.write(run.plan, run.providers.moneyScale);
         // Apply exactly the saved plan, or nothing.
-        if (isStopped(run.plan) || (saved !== undefined && run.plan.diagnostics.some(isError))) return 1;
+        const seen = { ...run, moneyScale: look.moneyScale };
+        const refused = () => notify(project, seen);
+        if (isStopped(run.plan) || (saved !== undefined && run.plan.diagnostics.some(isError))) {
+          await refused();
+          return 1;
+        }
         const held = heldIn(run.plan).length;
         const count = run.plan.changes.filter((change) => !isNoOp(change)).length;
         const others = count === 1 ? "other change" : `other ${count} changes`;
+        if (held > 0 && (!hasChanges(run.plan) || (agreed && flags.partial !== true))) await refused();
         if (held > 0 && !hasChanges(run.plan)) return 1;
         if (held > 0 && agreed && flags.partial !== true) refuse("plan.held_back", { held, others });
         if (hasChanges(run.plan) && !agreed) {
@@ -121,7 +127,7 @@ export const runApply =
         // After a failed apply, the outputs may be outdated. `hostform output` shows them.
         if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
         else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
-        await notify(project, { ...run, result, moneyScale: look.moneyScale });
+        await notify(project, { ...seen, result });
         // The changes of the saved plan do not include its pending creations.
         const open = (saved?.plan.pending ?? []).some(
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
