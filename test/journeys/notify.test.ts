@@ -115,6 +115,12 @@ describe("a signed channel", () => {
     await project.declare(declaring([signed(hook)], { a: site("a") }));
     await project.run("plan");
     expect(hook.events()).toEqual([["plan_waits"]]);
+    // A plan with errors does not end the plan that waits.
+    for (const plan_id of [9999, 11]) {
+      await project.declare(declaring([signed(hook)], { a: { ...site("a"), plan_id } }));
+      await project.run("plan");
+    }
+    expect(hook.events()).toEqual([]);
   });
 
   it("receives one failure for each cause, and its end", async () => {

@@ -42,7 +42,7 @@ export interface News {
 }
 
 /** A run, or a check of `watch`. Without a plan, the run failed. */
-export interface Sighting extends Partial<Pick<Reconciliation, "desired" | "plan" | "result" | "moneyScale">> {
+export interface Sighting extends Partial<Pick<Reconciliation, "desired" | "all" | "plan" | "result" | "moneyScale">> {
   /** Default: the errors of the plan and the result. If given, no earlier error ends. */
   readonly errors?: readonly Diagnostic[];
   /** True if nobody has approved the plan yet. */
@@ -57,7 +57,7 @@ export type Known = Map<string, News>;
  * @param at time of the run (ISO 8601).
  */
 export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
-  const { plan, result, moneyScale, waits, desired } = sighting;
+  const { plan, result, moneyScale, waits, all } = sighting;
   const { changes = [], unread = [], notRead = [], diagnostics = [] } = plan ?? {};
   // The host provisions new services. Their news is the order.
   const awaiting = result?.outcomes.flatMap((one) => (one.awaiting ? one.address : []));
@@ -88,8 +88,7 @@ export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
   );
   const seen = new Set(plan && [undefined, ...changes.map(({ address }) => address)]);
   for (const address of [...unread, ...notRead.map((one) => one.address)]) seen.delete(address);
-  const declared = new Set(desired?.resources.map(({ address }) => address));
-  const isLeft = (address?: string) => plan && desired && address !== undefined && !declared.has(address);
+  const isLeft = (address?: string) => plan && all && address !== undefined && !all.has(address);
   const ended = [...known].filter(
     ([name, { event, address }]) =>
       !open.has(name) &&

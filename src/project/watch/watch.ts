@@ -66,7 +66,7 @@ export interface WatchReporter {
   ended(report: WatchReport, look: Reconciliation, news: boolean, nextMs: number | undefined): void;
   /** Reports a failed check. */
   failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void;
-  /** Reports that the host does not respond, or responds again. @param ms time without a response. @param error summary. */
+  /** Reports that the host does not respond, or responds again. @param ms time without a response. @param error sentences. */
   unreachable(ms: number, isOver: boolean, error?: string): void;
   stopped(looks: number, reason: "interrupted" | "max_runs" | "unauthenticated"): void;
 }
@@ -167,7 +167,8 @@ export class Watch {
       this.#noticeStep();
       const silentMs = this.#contact.overdue(this.#now);
       if (silentMs !== undefined) {
-        this.#reporter.unreachable(silentMs, false, this.#silence[0]?.summary);
+        const [{ summary = "", detail = "" } = {}] = this.#silence;
+        this.#reporter.unreachable(silentMs, false, `${summary}. ${detail}`);
         this.news.saw({ errors: this.#silence });
       }
       if (this.#reloading) this.#schedule.widen(this.#now);

@@ -24,9 +24,6 @@ const refused = plan([], { diagnostics: [errorOf("plan.exists", "It exists", { a
 
 const other = plan([], { diagnostics: [errorOf("plan.immutable", "It is fixed", { address: A })] });
 const both = { diagnostics: [...(refused.plan?.diagnostics ?? []), ...(other.plan?.diagnostics ?? [])] };
-const creating = { changes: [{ ...change(A), actions: ["create"] }] as never };
-const waiting = { ...plan([], creating), waits: true };
-const blocked = { ...plan([], { ...creating, diagnostics: [errorOf("guard.orders", "Too many")] }), waits: true };
 
 /** Returns the events of each run. */
 function events(...runs: readonly Sighting[]): string[] {
@@ -84,13 +81,8 @@ describe("the news of consecutive runs", () => {
     ],
     [
       "a resource that left the declaration does not work again, and is forgotten",
-      [refused, { ...plan([], { changes: [] }), desired: { resources: [] } as never }, refused],
+      [refused, { ...plan([], { changes: [] }), all: new Set<string>() }, refused],
       ["failed", "", "failed"],
-    ],
-    [
-      "a waiting plan is sent once, although a plan in between has an error",
-      [waiting, blocked, waiting],
-      ["plan_waits", "failed", "works_again"],
     ],
     ["an error of a plan ends with the next plan", [refused, refused, plan()], ["failed", "", "works_again"]],
     ["a run that judges no errors ends none", [failed("api.server"), { ...plan(), errors: [] }], ["failed", ""]],
