@@ -98,17 +98,17 @@ export const runApply =
         await reports.write(run.plan, run.providers.moneyScale);
         // Apply exactly the saved plan, or nothing.
         const seen = { ...run, moneyScale: look.moneyScale };
-        const refused = () => notify(project, seen);
-        if (isStopped(run.plan) || (saved !== undefined && run.plan.diagnostics.some(isError))) {
-          await refused();
-          return 1;
-        }
         const held = heldIn(run.plan).length;
         const count = run.plan.changes.filter((change) => !isNoOp(change)).length;
         const others = count === 1 ? "other change" : `other ${count} changes`;
-        if (held > 0 && (!hasChanges(run.plan) || (agreed && flags.partial !== true))) await refused();
-        if (held > 0 && !hasChanges(run.plan)) return 1;
-        if (held > 0 && agreed && flags.partial !== true) refuse("plan.held_back", { held, others });
+        const isRefused =
+          isStopped(run.plan) ||
+          (saved !== undefined && run.plan.diagnostics.some(isError)) ||
+          (held > 0 && !hasChanges(run.plan));
+        const isHeld = held > 0 && agreed && flags.partial !== true;
+        if (isRefused || isHeld) await notify(project, seen);
+        if (isRefused) return 1;
+        if (isHeld) refuse("plan.held_back", { held, others });
         if (hasChanges(run.plan) && !agreed) {
           const question = held > 0 ? `Apply the ${others}?` : QUESTIONS[command];
           await approve(terminal, question, run.interrupts.stop, held > 0 ? "--auto-approve --partial" : undefined);

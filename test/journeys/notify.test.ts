@@ -164,11 +164,12 @@ describe("a signed channel", () => {
     expect(received[0]?.[0]).toMatchObject({
       address: "hosting_service.b",
       kind: "plan.catalogue",
-      text: expect.stringMatching(/^hosting_service\.b, hosting\.yaml:\d+: plan_id 9999 is not/),
+      place: expect.stringMatching(/^hosting\.yaml:\d+$/),
+      text: expect.stringContaining("plan_id 9999 is not"),
       fix: "Use a plan_id from `hostform plans`.",
       at: expect.stringMatching(/^2026-/),
     });
-    expect(received[2]?.[0]?.text).toMatch(/^hosting_service\.b: no longer fails with: .*plan_id 9999/);
+    expect(received[2]?.[0]?.text).toContain("no longer fails with: plan_id 9999");
   });
 
   it("receives no secret, not even one that the host repeats in an error", async () => {

@@ -23,10 +23,10 @@ const COMMAND_MS = 10_000;
 
 /** Result of one channel. */
 interface Delivery {
-  /** Host of the URL, the program, or a variable without a URL. A number follows if the project has several of them. */
+  /** Host of the URL, the program, or a variable without a URL. Its position follows if several have this name. */
   readonly channel: string;
   /** Reason of a failure, as the end of a sentence. */
-  readonly failure?: string | undefined;
+  readonly error?: string | undefined;
   readonly fix?: string | undefined;
   /** True if the channel may have received the message although it failed. */
   readonly isUnknown?: boolean | undefined;
@@ -76,8 +76,8 @@ export class Notifier {
         this.#sentAt = host.clock.monotonic();
         const sent = await send(project, desired, message, signal, only);
         signal.throwIfAborted();
-        const failed = sent.filter(({ failure }) => failure);
-        for (const { channel, failure = "", fix = "" } of failed)
+        const failed = sent.filter(({ error }) => error);
+        for (const { channel, error: failure = "", fix = "" } of failed)
           log.alert(problem("notify.failed", { channel, failure, fix: [fix] }));
         return { sent, failed };
       };
@@ -91,7 +91,7 @@ export class Notifier {
       if (message.news.length > 0) {
         const { sent, failed } = await deliver(message);
         // If every channel surely failed, the next run sends the news. Else it sends the message to the failed channels again.
-        if (sent.every(({ failure, isUnknown }) => failure && !isUnknown)) return;
+        if (sent.every(({ error, isUnknown }) => error && !isUnknown)) return;
         const value = redaction.redactValue({ ...message, channels: failed.map(({ channel }) => channel) }) as never;
         if (failed.length > 0) await store.note([{ ...retry, value }], { isDurable: false });
       }
@@ -158,7 +158,13 @@ function messageOf(
 }
 
 /** Sends a message to all channels at the same time. @param only names of channels. */
-function send(project: Project, desired: Desired, message: Message, signal: AbortSignal, only?: readonly string[]) {
+async function send(
+  project: Project,
+  desired: Desired,
+  message: Message,
+  signal: AbortSignal,
+  only?: readonly string[],
+) {
   const { env } = project.source;
   const channels = channelsOf(project, desired);
   const secrets = [
@@ -167,17 +173,17 @@ function send(project: Project, desired: Desired, message: Message, signal: Abor
     "HOSTFORM_NOTIFY_SECRET",
   ];
   const names = channels.map(
-    ({ command, url_env = "", url = env[url_env] }) => command?.[0] ?? URL.parse(url ?? "")?.host ?? (url_env || "URL"),
+    ({ command, url_env = "", url = env[url_env] ?? "" }) => command?.[0] ?? URL.parse(url)?.host ?? (url_env || url),
   );
-  const sent = channels.flatMap((channel, at) => {
-    const [name = "", nth] = [names[at], names.slice(0, at + 1).filter((other) => other === names[at]).length];
-    const own = names.indexOf(name) === names.lastIndexOf(name) ? name : `${name} (${nth})`;
-    if (only && !only.includes(own)) return [];
+  const sent = channels.map(async (channel, at): Promise<Delivery[]> => {
+    const name = names[at] ?? "";
+    const own = names.indexOf(name) === names.lastIndexOf(name) ? name : `${name} (${at + 1})`;
+    if (only?.includes(own) === false) return [];
     const { command } = channel;
     const run = command ? mail(project, command, message, secrets, signal) : post(project, channel, message, signal);
-    return [run.then((result): Delivery => ({ channel: own, ...result }))];
+    return [{ channel: own, ...(await run) }];
   });
-  return Promise.all(sent);
+  return (await Promise.all(sent)).flat();
 }
 
 async function mail(
@@ -195,7 +201,7 @@ async function mail(
     signal,
   });
   if (!failure) return {};
-  return { failure: `it ${failure}. ${endOfErrors(stderr, "")}`, fix: "Check the program and its arguments." };
+  return { error: `it ${failure}. ${endOfErrors(stderr, "")}`, fix: "Check the program and its arguments." };
 }
 
 async function post({ source, host, redaction }: Project, channel: Channel, message: Message, signal: AbortSignal) {
@@ -203,9 +209,9 @@ async function post({ source, host, redaction }: Project, channel: Channel, mess
   const { [name]: secret } = source.env;
   const to = URL.parse(url);
   const unset = [!url && url_env, !secret && name].find(Boolean);
-  if (unset) return { failure: `${unset} is not set`, fix: `Set ${unset}.` };
+  if (unset) return { error: `${unset} is not set`, fix: `Set ${unset}.` };
   if (to?.protocol !== "https:" && !(to && (isLoopback(to) || source.insecureHttp)))
-    return { failure: "its URL is not an https URL", fix: "Use an https URL." };
+    return { error: "its URL is not an https URL", fix: "Use an https URL." };
   learnVariable(redaction, source.env, name);
   const { posterTo } = await import("./post.ts");
   const poster = posterTo(to, host.clock, source.env);
@@ -216,8 +222,8 @@ async function post({ source, host, redaction }: Project, channel: Channel, mess
     error,
     isUnknown,
   } = await poster.send(body, async () => secret, signal, type).finally(poster.close);
-  if (error) return { failure: error, isUnknown, fix: "Check the URL and the network." };
+  if (error) return { error, isUnknown, fix: "Check the URL and the network." };
   return status >= 200 && status < 300
     ? {}
-    : { failure: `the server returned ${status}`, fix: "See the log of the receiver." };
+    : { error: `the server returned ${status}`, fix: "See the log of the receiver." };
 }

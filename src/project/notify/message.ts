@@ -19,18 +19,19 @@ const MOST = 20;
 
 /** Returns a title and one line for each news. */
 export function textOf({ project, environment, news }: Omit<Message, "id" | "time">): string {
-  const lines = news.map(({ event, text, detail = "", fix }) =>
-    [titled(event, text).replace(/\.$/, ""), detail.trim().replace(/\.$/, ""), fix && `Fix: ${fix}`]
-      .filter(Boolean)
+  const lines = news.map((one) =>
+    [titled(one), one.detail, one.fix && `Fix: ${one.fix}`]
+      .flatMap((part) => part?.trim().replace(/\.$/, "") || [])
       .join(". "),
   );
   return [`hostform, ${environment ? `${project}, ${environment}` : project}`, ...firstOf(lines, MOST, "")].join("\n");
 }
 
-function titled(event: News["event"], text: string): string {
+function titled({ event, address = "", place, text }: News): string {
   if (event === "plan_waits") return `A plan waits: ${text.replace(/^Plan: /, "")}`;
   if (event === "applied") return text.replace(/^(Apply|Destroy) incomplete[.:!] */, "An apply ended with errors: ");
-  return `${capitalized(event.replaceAll("_", " "))}: ${text}`;
+  const where = [text.includes(address) ? "" : address, place].filter(Boolean).join(", ");
+  return [capitalized(event.replaceAll("_", " ")), where, text].filter(Boolean).join(": ");
 }
 
 /** Returns the JSON for a channel. */

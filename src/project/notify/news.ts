@@ -32,7 +32,8 @@ export interface News {
   readonly address?: string | undefined;
   /** Name of the condition, or code of the failure. */
   readonly kind?: string;
-  /** Begins with the address and the place in the declaration, if known. */
+  /** File and line in the declaration. */
+  readonly place?: string | undefined;
   readonly text: string;
   /** Cause and amounts, as sentences. */
   readonly detail?: string | undefined;
@@ -65,16 +66,16 @@ export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
   const errors = sighting.errors ?? [...diagnostics.filter(isError), ...(result ? errorsOf(result) : [])];
   const open: Known = new Map();
   for (const one of [...errors.map(causesIn(errors)), ...conditions.map(conditionWarning)]) {
-    const { code, address, range } = one;
-    // The summary often contains the request of the detail.
-    const isSaid = (all: string, path: string) => (one.summary.includes(path) ? "" : all);
-    const detail = one.detail?.replace(/^[A-Z]+ (?:\/api\/v1)?(\S+?)\. /, isSaid);
+    const { code, address, summary: text, range } = one;
+    // The detail often repeats the request of the summary.
+    const detail = one.detail?.replace(/^[A-Z]+ (?:\/api\/v1)?(\S+?)\. /, (all, path) =>
+      text.includes(path) ? "" : all,
+    );
     // All failures without a response are one cause.
     const kind = !address && isAway(code) ? "api.unreachable" : code.replace(/^condition\./, "");
-    const place = [address, range && `${range.file}:${range.line}`].filter(Boolean).join(", ");
-    const text = place && !(address && one.summary.startsWith(address)) ? `${place}: ${one.summary}` : one.summary;
+    const place = range && `${range.file}:${range.line}`;
     const event = isError(one) ? "failed" : "condition_began";
-    open.set(`${kind} ${address}`, { event, address, kind, text, detail, fix: yamlRemedies(one), at });
+    open.set(`${kind} ${address}`, { event, address, kind, place, text, detail, fix: yamlRemedies(one), at });
   }
   if (plan && waits && hasChanges(plan) && !isStopped(plan)) {
     const detail = joined(...moneyLines(plan, moneyScale));
@@ -104,12 +105,10 @@ export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
     ...began.map(([, one]) => one),
     ...ended.flatMap(([, { event, address, kind = "", text }]): News[] => {
       if (event === "plan_waits" || isLeft(address)) return [];
-      if (event !== "failed") return [{ event: "condition_ended", address, kind, text: `No longer: ${text}`, at }];
+      if (event !== "failed") return [{ event: "condition_ended", address, kind, text: `no longer: ${text}`, at }];
       if (address && failing.has(address)) return [];
-      if (address) failing.add(address);
-      const error = address && text.startsWith(`${address}: `) ? text.slice(address.length + 2) : text;
-      const end = `no longer fails with: ${error}`;
-      return [{ event: "works_again", address, kind, text: address ? `${address}: ${end}` : end, at }];
+      failing.add(address ?? "");
+      return [{ event: "works_again", address, kind, text: `no longer fails with: ${text}`, at }];
     }),
     ...applied(sighting).map((one) => ({ ...one, at })),
   ];

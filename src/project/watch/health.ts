@@ -4,11 +4,11 @@ import { type Clock, CONDITION_NAMES, type Plan } from "../../core/model/index.t
 const RESULTS = ["as_declared", "differs", "refused", "applied", "incomplete", "widened", "failed"];
 
 const HELP: Readonly<Record<string, string>> = {
-  watch_last_success_timestamp_seconds: "End of the last successful check, in seconds since 1970. 0: none.",
+  watch_last_success_timestamp_seconds: "End of the last successful check.",
   watch_checks_total: "Checks by result.",
-  watch_requests_total: "API requests of the checks.",
-  conditions: "Objects in a condition, at the last complete check.",
-  request_budget_left: "Requests that the token has left after the last request.",
+  watch_requests_total: "Requests.",
+  conditions: "Conditions of the last complete check.",
+  request_budget_left: "Requests left.",
 };
 
 export class Health {

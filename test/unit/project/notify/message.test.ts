@@ -20,7 +20,7 @@ const message = {
   ],
 };
 const TEXT =
-  "hostform, acme, production\nCondition began: <!channel> & a is suspended. It is overdue. Fix: Pay it.\nA plan waits: 1 to add\nAn apply ended with errors: 1 failed";
+  "hostform, acme, production\nCondition began: hosting_service.a: <!channel> & a is suspended. It is overdue. Fix: Pay it\nA plan waits: 1 to add\nAn apply ended with errors: 1 failed";
 
 it.each([
   ["https://hooks.slack.com/services/T0/B0/x", "slack"],
