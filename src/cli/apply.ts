@@ -97,12 +97,18 @@ export const runApply =
         }
         await reports.write(run.plan, run.providers.moneyScale);
         // Apply exactly the saved plan, or nothing.
-        if (isStopped(run.plan) || (saved !== undefined && run.plan.diagnostics.some(isError))) return 1;
+        const seen = { ...run, moneyScale: look.moneyScale };
         const held = heldIn(run.plan).length;
         const count = run.plan.changes.filter((change) => !isNoOp(change)).length;
         const others = count === 1 ? "other change" : `other ${count} changes`;
-        if (held > 0 && !hasChanges(run.plan)) return 1;
-        if (held > 0 && agreed && flags.partial !== true) refuse("plan.held_back", { held, others });
+        const isRefused =
+          isStopped(run.plan) ||
+          (saved !== undefined && run.plan.diagnostics.some(isError)) ||
+          (held > 0 && !hasChanges(run.plan));
+        const isHeld = held > 0 && agreed && flags.partial !== true;
+        if (isRefused || isHeld) await notify(project, seen);
+        if (isRefused) return 1;
+        if (isHeld) refuse("plan.held_back", { held, others });
         if (hasChanges(run.plan) && !agreed) {
           const question = held > 0 ? `Apply the ${others}?` : QUESTIONS[command];
           await approve(terminal, question, run.interrupts.stop, held > 0 ? "--auto-approve --partial" : undefined);
@@ -121,7 +127,7 @@ export const runApply =
         // After a failed apply, the outputs may be outdated. `hostform output` shows them.
         if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
         else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
-        await notify(project, { ...run, result, moneyScale: look.moneyScale });
+        await notify(project, { ...seen, result });
         // The changes of the saved plan do not include its pending creations.
         const open = (saved?.plan.pending ?? []).some(
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,

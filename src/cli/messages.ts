@@ -256,9 +256,13 @@ const catalogue = {
     summary: "HOME is not set, so the provider folder of Terraform is unknown",
     remedies: ["Pass the folder: `hostform terraform install --mirror DIR`."],
   })),
-  "monitor.heartbeat": warning(({ host, reason }: Words<"host" | "reason">) => ({
+  "usage/heartbeat": error(({ host }: Words<"host">) => ({
+    summary: `The heartbeat to ${host} needs an https URL`,
+    remedies: ["Use an https URL, or allow http with --insecure-http."],
+  })),
+  "monitor.heartbeat": warning(({ host, reason, fix }: Words<"host" | "reason" | "fix">) => ({
     summary: `The heartbeat to ${host} failed: ${reason}`,
-    remedies: ["Check the URL of --heartbeat."],
+    remedies: [fix],
   })),
   "monitor.notify": warning(({ reason }: Words<"reason">) => ({
     summary: `systemd-notify ${reason}, so systemd receives no status of this run`,

@@ -60,7 +60,8 @@ export function monitorsOf(
     }),
     /** Starts the server and notifies the service manager. @returns the URL of the server. */
     async start(): Promise<string | undefined> {
-      const respond: Parameters<typeof receiveAt>[1] = ({ url = "" }, response) => {
+      const respond: Parameters<typeof receiveAt>[1] = ({ url = "", method = "" }, response) => {
+        if (!["GET", "HEAD"].includes(method)) return void response.writeHead(405, { allow: "GET" }).end();
         const { status, body } = health.page(url, terminal.activity.budget());
         response.writeHead(status, TEXT).end(body);
       };

@@ -1,8 +1,9 @@
 /** Runs a command with its heartbeat and its spans. */
+import { isLoopback } from "../core/api/address.ts";
 import { posterTo } from "../project/notify/post.ts";
 import type { ProjectParts } from "../project/source.ts";
 import { startTrace } from "../project/telemetry.ts";
-import { problem } from "./messages.ts";
+import { problem, refuse } from "./messages.ts";
 
 export interface HeartbeatFlags {
   /** URL for a success. `/fail` behind its path reports a failure. */
@@ -11,10 +12,13 @@ export interface HeartbeatFlags {
 
 /**
  * Returns the function that sends a heartbeat. It never throws: a failure is a warning, and the same failure is reported once.
- * Undefined without a URL.
+ * @returns undefined without a URL.
+ * @throws HostformError `usage` for http to another machine.
  */
 export function heartbeatTo(url: URL | undefined, { source, host, log }: ProjectParts) {
   if (url === undefined) return undefined;
+  if (url.protocol !== "https:" && !isLoopback(url) && !source.insecureHttp)
+    refuse("usage/heartbeat", { host: url.host });
   let known: string | undefined;
   return async (isGood: boolean): Promise<void> => {
     const to = new URL(url);
@@ -23,7 +27,9 @@ export function heartbeatTo(url: URL | undefined, { source, host, log }: Project
     const { status = 0, error } = await monitor.send("", async () => undefined, new AbortController().signal);
     await monitor.close();
     const reason = error ?? (status < 300 ? undefined : `the response has the status ${status}`);
-    if (reason !== undefined && reason !== known) log.alert(problem("monitor.heartbeat", { host: url.host, reason }));
+    const fix = status >= 500 ? "See the log of the monitor." : "Check the URL of --heartbeat and the network.";
+    if (reason !== undefined && reason !== known)
+      log.alert(problem("monitor.heartbeat", { host: url.host, reason, fix }));
     known = reason;
   };
 }

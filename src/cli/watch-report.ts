@@ -166,16 +166,17 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
       const again = `The check failed again with the same error (${times}): ${diagnostics[0]?.summary ?? "an error"}.`;
       endCheck(report, { result: "failed", news, requests: 0 }, news ? "The check failed." : again, nextMs);
     },
-    unreachable(ms, over) {
+    unreachable(ms, over, error = "") {
       const time = formatDuration(ms / 1000);
       const text = over
         ? `The account responds again, after ${time} without a response.`
-        : `The account has not responded for ${time}.`;
+        : `The account has not responded for ${time}. ${error}`.trim();
       show({ type: "watch_unreachable", seconds: Math.round(ms / 1000), over }, `${stampOf(now())} ${text}`);
     },
     stopped(looks, reason) {
       reportRefused(true);
-      const why = reason === "unauthenticated" ? " The API rejected the token at the last 3 checks." : "";
+      const why =
+        reason === "unauthenticated" ? ` The API rejected the token${looks > 1 ? " at the last 3 checks" : ""}.` : "";
       show({ type: "watch_end", looks, reason }, `Stopped after ${plural(looks, "check")}.${why}`);
     },
   };

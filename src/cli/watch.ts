@@ -34,7 +34,7 @@ const UNREACHABLE_MS = 900_000;
 
 /**
  * Watches until Ctrl-C, or for `maxRuns` checks.
- * @returns 5 if the token was rejected at the last three checks, 4 if a condition of `--fail-on` is true. Otherwise 0 if the last check succeeded or Ctrl-C interrupted no apply, else
+ * @returns 5 if the token was rejected at the first or the last three checks, 4 if a condition of `--fail-on` is true. Otherwise 0 if the last check succeeded or Ctrl-C interrupted no apply, else
  * 1.
  * @throws HostformError for an error before the first check.
  */

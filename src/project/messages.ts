@@ -4,7 +4,7 @@
  */
 
 import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
-import { HostformError, some } from "../core/model/index.ts";
+import { HostformError, type Remedy, some } from "../core/model/index.ts";
 
 const NEW_PLAN = { do: "advise", on: "new_plan" } as const;
 const TRUST = { do: "advise", on: "trust_author" } as const;
@@ -154,9 +154,9 @@ const messages = {
   "trust.untrusted/channels": warning(() => ({
     summary: "A run of an untrusted declaration sends no notifications, so `notify` is not used",
   })),
-  "notify.failed": warning(({ channel, failure }: Words<"channel" | "failure">) => ({
+  "notify.failed": warning(({ channel, failure, fix }: Words<"channel" | "failure"> & { fix: readonly Remedy[] }) => ({
     summary: `The notification to ${channel} failed: ${failure}`,
-    remedies: ["Fix the cause, and send a test notification."],
+    remedies: [...fix, "Send a test: `hostform notify test`."],
   })),
   "notify.failed/none": error(() => ({
     summary: "The project has no channel for notifications",

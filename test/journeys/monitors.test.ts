@@ -84,6 +84,8 @@ describe("a heartbeat", () => {
     const { code, text } = await made.run("plan", "--heartbeat", "ftp://monitor.example/uuid");
     expect(code).toBe(1);
     expect(text).toContain("Expected a URL such as https://hc-ping.com/UUID.");
+    const plain = await made.run("plan", "--heartbeat", "http://monitor.example/uuid");
+    expect([plain.code, plain.text]).toEqual([1, expect.stringContaining("needs an https URL")]);
   });
 
   it("reports each check of watch, and warns once about a monitor that fails twice", async () => {
@@ -110,7 +112,8 @@ describe("a heartbeat", () => {
     const made = await applied();
     const { beats, url } = await monitor();
     made.env.HOSTING_TOKEN = "wrong-token-0123456789";
-    expect((await made.run("watch", "--heartbeat", url)).code).toBe(1);
+    const { code, text } = await made.run("watch", "--heartbeat", url);
+    expect([code, text]).toEqual([5, expect.stringContaining("The API did not accept the token")]);
     expect(beats).toEqual(["POST /uuid/fail"]);
   });
 });
@@ -132,8 +135,10 @@ describe("the server of --metrics", () => {
     expect(text).toContain(`hostform_watch_last_success_timestamp_seconds ${made.clock.now() / 1000}\n`);
     expect(text).toContain(`\nhostform_conditions{condition="offline"} 0\n`);
     expect(text).toMatch(/\nhostform_request_budget_left \d+\n$/);
-    // Each line of the format is a type, or a sample of the type before.
-    expect(text).toMatch(/^(# TYPE (\w+) (gauge|counter)\n(\2(\{[a-z]+="[a-z_]+"\})? [\d.]+\n)*)+$/);
+    expect(text).toContain(`\nhostform_watch_checks_total{result="failed"} 0\n`);
+    expect((await fetch(`${base}/metrics`, { method: "POST" })).status).toBe(405);
+    // Each line of the format is a text, a type, or a sample of the type before.
+    expect(text).toMatch(/^(# HELP \w+ .+\n# TYPE (\w+) (gauge|counter)\n(\2(\{[a-z]+="[a-z_]+"\})? [\d.]+\n)*)+$/);
     cutOff(made);
     made.clock.advance(5 * MINUTES);
     expect(await watching.look(2)).toMatchObject({ result: "failed" });
@@ -178,6 +183,7 @@ describe("the server of --metrics", () => {
     made.sent();
     const { code, text } = await made.run("watch", "--metrics", new URL(url).port);
     expect(code).toBe(1);
+    expect(text).toContain("Cannot serve metrics at");
     expect(text).toContain("--metrics [HOST:]PORT");
     expect(made.sent()).toEqual([]);
   });
@@ -281,7 +287,9 @@ describe("an account without a response", () => {
       [false, "warn"],
       [true, "info"],
     ]);
-    expect(watching.of("watch_unreachable")[0]?.["@message"]).toMatch(/has not responded for 12 min/);
+    expect(watching.of("watch_unreachable")[0]?.["@message"]).toMatch(
+      /has not responded for 12 min .*The API could not be reached: .* at http:.*(127\.0\.0\.1|localhost)/,
+    );
   });
 
   it("is not reported after a shorter time", async () => {
@@ -298,10 +306,16 @@ describe("an account without a response", () => {
   });
 });
 
+it("rejects --unreachable-after without a unit", async () => {
+  const made = await watched(DECLARED);
+  const { code, text } = await made.run("watch", "--unreachable-after", "1");
+  expect([code, text]).toEqual([1, expect.stringContaining("a time with its unit")]);
+});
+
 it("continues without the packages of OpenTelemetry", async () => {
   const made = await applied();
   made.env.OTEL_EXPORTER_OTLP_ENDPOINT = "http://127.0.0.1:9";
-  const { code, text } = await made.run("plan", "--detailed-exitcode");
+  const { code, text } = await made.run("plan", "--detailed-exitcode", "--quiet");
   expect(code).toBe(0);
   expect(text).toContain("monitor.telemetry");
   expect(text).toContain("npm install @opentelemetry/api @opentelemetry/sdk-node");

@@ -14,21 +14,26 @@ const MINUTES = 60_000;
 interface News {
   readonly event: string;
   readonly address?: string;
+  readonly kind?: string;
   readonly text: string;
   readonly detail?: string;
+  readonly fix?: string;
+  readonly at?: string;
 }
 
 /** A receiver on this machine. It verifies each signature. */
 async function receiver() {
   const bodies: string[] = [];
   const types: (string | undefined)[] = [];
-  const answer = { status: 204, hangs: false, onRequest: () => {} };
+  const answer = { status: 204, hangs: false, cuts: false, onRequest: () => {}, onBody: (_: string): void => {} };
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks);
     answer.onRequest();
+    answer.onBody(body.toString());
     if (answer.hangs) return;
+    if (answer.cuts) return void request.socket.destroy();
     if (!verifySignature(body, request.headers["x-service-signature"], SECRET))
       return void response.writeHead(401).end();
     if (answer.status < 300) {
@@ -91,7 +96,7 @@ describe("a signed channel", () => {
     expect([type, specversion, source]).toEqual(["hostform.news", "1.0", "/hostform/news"]);
     expect(hook.types).toEqual(["application/cloudevents+json"]);
     expect(data.text).toContain(
-      "Applied: Apply complete! 2 added, 0 changed, 0 destroyed. Orders: 2 services, list price 1000 (USD, API's unit), billed 900",
+      "Apply complete! 2 added, 0 changed, 0 destroyed. Orders: 2 services, list price 1000 (USD, API's unit), billed 900",
     );
     expect(hook.events()).toEqual([["applied"]]);
     await project.apply();
@@ -124,6 +129,12 @@ describe("a signed channel", () => {
     await project.declare(declaring([signed(hook)], { a: site("a") }));
     await project.run("plan");
     expect(hook.events()).toEqual([["plan_waits"]]);
+    // A plan with errors does not end the plan that waits.
+    for (const plan_id of [9999, 11]) {
+      await project.declare(declaring([signed(hook)], { a: { ...site("a"), plan_id } }));
+      await project.run("plan");
+    }
+    expect(hook.events()).toEqual([]);
   });
 
   it("receives one failure for each cause, and its end", async () => {
@@ -144,6 +155,35 @@ describe("a signed channel", () => {
     await project.declare({ ...declaring([signed(hook)]), services: { a: { plan: 1 } } });
     expect((await project.run("apply", "--auto-approve")).code).toBe(1);
     expect(hook.events()).toEqual([]);
+  });
+
+  it("receives the errors of a plan with their place, and their end at each repair", async () => {
+    const { hook, project } = await opened();
+    const declareB = (plan_id: number) =>
+      project.declare(declaring([signed(hook)], { a: site("a"), b: { ...site("b"), plan_id } }));
+    const received: News[][] = [];
+    for (const plan_id of [9999, 9999, 11, 9999, 9999, 11]) {
+      await declareB(plan_id);
+      await project.run("apply", "--auto-approve");
+      received.push(hook.news().flat());
+    }
+    expect(received.map((news) => news.map(({ event }) => event).join(" "))).toEqual([
+      "failed",
+      "",
+      "works_again applied",
+      "failed",
+      "",
+      "works_again",
+    ]);
+    expect(received[0]?.[0]).toMatchObject({
+      address: "hosting_service.b",
+      kind: "plan.catalogue",
+      place: expect.stringMatching(/^hosting\.yaml:\d+$/),
+      text: expect.stringContaining("plan_id 9999 is not"),
+      fix: "Use a plan_id from `hostform plans`.",
+      at: expect.stringMatching(/^2026-/),
+    });
+    expect(received[2]?.[0]?.text).toContain("no longer fails with: plan_id 9999");
   });
 
   it("receives no secret, not even one that the host repeats in an error", async () => {
@@ -178,6 +218,19 @@ describe("a channel that fails", () => {
     expect(hook.events()).toEqual([["condition_began"]]);
   });
 
+  it("receives a message without a response again, once and with the same id", async () => {
+    const { hook, project } = await opened();
+    const ids: string[] = [];
+    hook.answer.cuts = true;
+    hook.answer.onBody = (body) => ids.push(JSON.parse(body).id);
+    const ran = await project.run("apply", "--auto-approve");
+    expect([ran.code, ran.err]).toEqual([0, expect.stringContaining("The notification to 127.0.0.1")]);
+    hook.answer.cuts = false;
+    for (let run = 0; run < 2; run++) await project.apply();
+    expect(hook.events()).toEqual([["applied"]]);
+    expect([ids.length, new Set(ids).size]).toEqual([2, 1]);
+  });
+
   it("does not keep a run after Ctrl-C", async () => {
     const { hook, project } = await opened();
     hook.answer.hangs = true;
@@ -202,14 +255,19 @@ describe("a channel that fails", () => {
 
   it.each([
     ["an unset secret", { url: "https://hooks.example/a", secret_env: "NO_SECRET" }, "NO_SECRET is not set"],
-    ["an unset URL", { url_env: "NO_URL" }, "its URL is not an https URL"],
-    ["a URL without TLS", { url: "http://hooks.example/a" }, "its URL is not an https URL"],
+    ["an unset URL", { url_env: "NO_URL" }, "NO_URL is not set"],
+    ["a URL without TLS", { url_env: "PLAIN_URL" }, "its URL is not an https URL"],
   ])("has %s", async (_, channel, failure) => {
     const { project } = await opened(() => [channel]);
+    project.env.PLAIN_URL = "http://hooks.example/a";
     const ran = await project.run("notify", "test", "--json");
     expect(ran.code).toBe(1);
-    expect(JSON.parse(ran.out).deliveries).toEqual([{ channel: expect.any(String), failure }]);
-    expect((await project.apply()).err).toContain(failure);
+    expect(JSON.parse(ran.out).deliveries).toEqual([
+      { channel: expect.any(String), sent: false, error: failure, fix: expect.any(String) },
+    ]);
+    const { err } = await project.run("apply", "--auto-approve", "--quiet");
+    expect(err).toContain(failure);
+    expect(err).toContain("Send a test: `hostform notify test`.");
   });
 });
 
@@ -218,6 +276,7 @@ it("tests each channel, and a command reads the text", async () => {
   const mails: string[] = [];
   project.onCapture = async (command, { input, env: given }) => {
     expect([command, given.HOSTING_TOKEN]).toEqual([["mailer", "ops@news.example"], undefined]);
+    expect(given).not.toHaveProperty("HOOK_SECRET");
     mails.push(input);
     return mails.length === 1
       ? { stdout: "", stderr: "" }
@@ -262,6 +321,7 @@ it("sends to the URLs and programs of the runner", async () => {
 
 it.each([
   ["a literal URL of Slack", [{ url: "https://hooks.slack.com/services/T0/B0/x" }], "use `url_env`"],
+  ["a public URL without TLS", [{ url: "http://hooks.example/a" }], "expected an https URL"],
   ["no receiver", [{ format: "slack" }], "expected one of `url`, `url_env` and `command`"],
   ["two receivers", [{ url: "https://a.example", command: ["x"] }], "expected one of"],
   ["an unknown key", [{ link: "https://a.example" }], "link"],
@@ -276,6 +336,8 @@ it.each([
   const ran = await project.run("validate");
   expect(ran.code).toBe(1);
   expect(ran.text).toContain(text);
+  const test = await project.run("notify", "test");
+  expect([test.code, test.text]).toEqual([1, expect.stringContaining(text)]);
 });
 
 describe("watch", () => {

@@ -269,7 +269,7 @@ function registerWatch({ command, action }: Registration, group: string): void {
     .option(
       "--unreachable-after <time>",
       "report once if the host does not respond for this time (default: 15m)",
-      duration,
+      timeWithUnit,
     )
     .addOption(
       new Option("--listen <[host:]port>", "receive webhooks here; without a host, from this machine only")
@@ -284,6 +284,13 @@ function registerWatch({ command, action }: Registration, group: string): void {
       ["hostform watch --auto-approve --max-orders 0", "correct changes made elsewhere; order nothing"],
       ["hostform watch --listen 8787 --webhook hosting_webhook.watch", "also check what an event names at once"],
     );
+}
+
+/** Rejects a bare number, because it looks like minutes but means seconds. */
+function timeWithUnit(text: string): number {
+  if (/^\d+$/.test(text.trim()))
+    throw new InvalidArgumentError("Expected a time with its unit, such as 30s, 5m or 1h.");
+  return duration(text);
 }
 
 /** Parses the URL of a monitor. */

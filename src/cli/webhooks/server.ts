@@ -69,7 +69,8 @@ const REASONS: Readonly<Record<string, string>> = {
 function refusal(error: unknown, { host, port }: ListenAddress, option?: string): unknown {
   const code = errnoOf(error);
   if (code === undefined) return error;
-  const summary = `Cannot listen at ${escapeLine(host)}, port ${port}: ${REASONS[code] ?? code}`;
+  const what = option === "--metrics" ? "serve metrics" : "listen";
+  const summary = `Cannot ${what} at ${escapeLine(host)}, port ${port}: ${REASONS[code] ?? code}`;
   const fix = option
     ? `Choose another one with ${option} [HOST:]PORT (port 0: any free one).`
     : "Choose another port with --port (0: any free one), or another --host.";

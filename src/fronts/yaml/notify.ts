@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { isLoopback } from "../../core/api/address.ts";
 import { CHANNEL_FORMATS, type Channel, formatOf } from "../../core/model/index.ts";
 import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import { typedValue } from "../source/scalars.ts";
@@ -10,6 +11,10 @@ const { env, command } = secretSourceForms.shape;
 
 const url = z
   .url({ protocol: /^https?$/, error: "expected a URL" })
+  .refine((text) => {
+    const url = URL.parse(text);
+    return url?.protocol !== "http:" || isLoopback(url);
+  }, "expected an https URL: only an address of this machine may have http")
   .refine((url) => formatOf({ url }) === "cloudevents", "the URL of Slack or Teams is a secret: use `url_env`");
 
 /** Schema of the section `notify`. The schema for editors is generated from this schema. */

@@ -3,6 +3,7 @@
  * warnings about channels that fail. Must not: change an exit code, run for an untrusted project, send news of one cause twice,
  * or delay the end of a run after Ctrl-C.
  */
+import { randomUUID } from "node:crypto";
 import { isLoopback } from "../../core/api/address.ts";
 import { endOfErrors } from "../../core/files/index.ts";
 import { type Channel, childEnvironment, type Desired, formatOf, isError } from "../../core/model/index.ts";
@@ -22,10 +23,11 @@ const COMMAND_MS = 10_000;
 
 /** Result of one channel. */
 interface Delivery {
-  /** Host of the URL, the program, or a variable without a URL. */
+  /** Host of the URL, the program, or a variable without a URL. Its position follows if several have this name. */
   readonly channel: string;
   /** Reason of a failure, as the end of a sentence. */
-  readonly failure?: string | undefined;
+  readonly error?: string | undefined;
+  readonly fix?: string | undefined;
   /** True if the channel may have received the message although it failed. */
   readonly isUnknown?: boolean | undefined;
 }
@@ -52,7 +54,8 @@ export class Notifier {
       await interruptible(host, (signal) => this.#deliver(this.#seen.splice(0), signal));
     } catch (error) {
       const failed = diagnosticsOf(error).filter(({ code }) => code !== "interrupted");
-      log.warn(failed.map(({ summary: failure }) => problem("notify.failed", { channel: "all channels", failure })));
+      for (const { summary: failure, remedies = [] } of failed)
+        log.alert(problem("notify.failed", { channel: "all channels", failure, fix: remedies }));
     }
   }
 
@@ -68,16 +71,29 @@ export class Notifier {
       const list = `notify ${desired.project} ${source.stack?.name ?? source.environment?.name}`;
       const before: Known = new Map((await store.notes(list)).map(({ name, value }) => [name, value as never]));
       const known: Known = new Map(before);
-      const news = seen.flatMap((one) => newsOf(one, known));
-      if (news.length > 0) {
+      const message = messageOf(project, desired, (time) => seen.flatMap((one) => newsOf(one, known, time)));
+      const deliver = async (message: Message, only?: readonly string[]) => {
         this.#sentAt = host.clock.monotonic();
-        const sent = await send(project, desired, news, signal);
+        const sent = await send(project, desired, message, signal, only);
         signal.throwIfAborted();
-        log.warn(
-          sent.flatMap(({ channel, failure }) => (failure ? problem("notify.failed", { channel, failure }) : [])),
-        );
-        // If every channel surely failed, the next run sends the news.
-        if (sent.every(({ failure, isUnknown }) => failure && !isUnknown)) return;
+        const failed = sent.filter(({ error }) => error);
+        for (const { channel, error: failure = "", fix = "" } of failed)
+          log.alert(problem("notify.failed", { channel, failure, fix: [fix] }));
+        return { sent, failed };
+      };
+      const retry = { list: `${list} again`, name: "message" };
+      const [again] = await store.notes(retry.list);
+      if (again) {
+        const { channels, ...message } = again.value as never as Message & { readonly channels: readonly string[] };
+        await deliver(message, channels);
+        await store.forget([retry]);
+      }
+      if (message.news.length > 0) {
+        const { sent, failed } = await deliver(message);
+        // If every channel surely failed, the next run sends the news. Else it sends the message to the failed channels again.
+        if (sent.every(({ error, isUnknown }) => error && !isUnknown)) return;
+        const value = redaction.redactValue({ ...message, channels: failed.map(({ channel }) => channel) }) as never;
+        if (failed.length > 0) await store.note([{ ...retry, value }], { isDurable: false });
       }
       const notes = [...known].map(([name, value]) => ({ list, name, value: redaction.redactValue(value) as never }));
       await store.note(
@@ -96,22 +112,23 @@ export async function notify(project: Project, sighting: Sighting): Promise<void
   await notifier.deliver();
 }
 
-/** Sends the error of a command and throws it. Mistakes in the declaration and the command line are no news. */
+/** Sends the error of a command and throws it. Mistakes in the declaration and the command line are no news, and a plan has sent its errors. */
 export const failureNews =
   (project: Project) =>
   async (error: unknown): Promise<never> => {
-    const isNews = /^(?!usage$|interrupted$|apply\.declined$|config\.|trust\.)/;
+    const isNews = /^(?!usage$|interrupted$|apply\.declined$|config\.|trust\.|plan\.held_back$)/;
     const errors = diagnosticsOf(error).filter((one) => isError(one) && isNews.test(one.code));
     await notify(project, { errors });
     throw error;
   };
 
-/** Sends a test notification to each channel. @throws HostformError `notify.failed` without a channel. */
+/** Sends a test notification to each channel. @throws HostformError `notify.failed` without a channel, and the mistakes in the declaration. */
 export async function testChannels(project: Project): Promise<readonly Delivery[]> {
-  const desired = await declared(project);
-  if (!desired || channelsOf(project, desired).length === 0) refuse("notify.failed/none", {});
+  const { desired } = await project.declaration.load();
+  if (channelsOf(project, desired).length === 0) refuse("notify.failed/none", {});
   const text = "this channel receives notifications";
-  return interruptible(project.host, (signal) => send(project, desired, [{ event: "test", text }], signal));
+  const message = messageOf(project, desired, (at) => [{ event: "test", text, at }]);
+  return interruptible(project.host, (signal) => send(project, desired, message, signal));
 }
 
 /** Returns the declaration, even with mistakes in its resources. */
@@ -125,22 +142,48 @@ function channelsOf({ source: { env } }: Project, { notify = [] }: Desired): rea
   const { HOSTFORM_NOTIFY: text = "", HOSTFORM_NOTIFY_SECRET: secret } = env;
   const secret_env = secret && "HOSTFORM_NOTIFY_SECRET";
   const words = text.split(/\s+/).filter(Boolean);
-  return [...notify, ...words.map((word) => (/^https?:/.test(word) ? { url: word, secret_env } : { command: [word] }))];
+  return [
+    ...notify,
+    ...words.map((word) => (/^\w+:\/\//.test(word) ? { url: word, secret_env } : { command: [word] })),
+  ];
 }
 
-/** Sends news to all channels at the same time. */
-function send(project: Project, desired: Desired, news: readonly News[], signal: AbortSignal): Promise<Delivery[]> {
-  const { env, environment } = project.source;
-  const message = { project: desired.project, environment: environment?.name, news };
-  const tokens = [...desired.providers.values()].map(({ tokenEnv }) => tokenEnv);
-  const sent = channelsOf(project, desired).map(async (channel): Promise<Delivery> => {
-    const { command, url_env = "", url = env[url_env] ?? "" } = channel;
-    const run = command
-      ? mail(project, command, message, tokens, signal)
-      : post(project, { ...channel, url }, message, signal);
-    return { channel: command?.[0] ?? URL.parse(url)?.host ?? url_env, ...(await run) };
+function messageOf(
+  { source: { environment }, host }: Project,
+  { project }: Desired,
+  newsAt: (time: string) => readonly News[],
+): Message {
+  const time = new Date(host.clock.now()).toISOString();
+  return { project, environment: environment?.name, id: randomUUID(), time, news: newsAt(time) };
+}
+
+/** Sends a message to all channels at the same time. @param only names of channels. */
+async function send(
+  project: Project,
+  desired: Desired,
+  message: Message,
+  signal: AbortSignal,
+  only?: readonly string[],
+) {
+  const { env } = project.source;
+  const channels = channelsOf(project, desired);
+  const secrets = [
+    ...[...desired.providers.values()].map(({ tokenEnv }) => tokenEnv),
+    ...channels.flatMap(({ url_env, secret_env }) => [url_env, secret_env]),
+    "HOSTFORM_NOTIFY_SECRET",
+  ];
+  const names = channels.map(
+    ({ command, url_env = "", url = env[url_env] ?? "" }) => command?.[0] ?? URL.parse(url)?.host ?? (url_env || url),
+  );
+  const sent = channels.map(async (channel, at): Promise<Delivery[]> => {
+    const name = names[at] ?? "";
+    const own = names.indexOf(name) === names.lastIndexOf(name) ? name : `${name} (${at + 1})`;
+    if (only?.includes(own) === false) return [];
+    const { command } = channel;
+    const run = command ? mail(project, command, message, secrets, signal) : post(project, channel, message, signal);
+    return [{ channel: own, ...(await run) }];
   });
-  return Promise.all(sent);
+  return (await Promise.all(sent)).flat();
 }
 
 async function mail(
@@ -157,25 +200,30 @@ async function mail(
     timeoutMs: COMMAND_MS,
     signal,
   });
-  return { failure: failure && `it ${failure}. ${endOfErrors(stderr, "")}` };
+  if (!failure) return {};
+  return { error: `it ${failure}. ${endOfErrors(stderr, "")}`, fix: "Check the program and its arguments." };
 }
 
 async function post({ source, host, redaction }: Project, channel: Channel, message: Message, signal: AbortSignal) {
-  const { url = "", secret_env: name = "" } = channel;
+  const { url_env = "", url = source.env[url_env] ?? "", secret_env: name = "" } = channel;
   const { [name]: secret } = source.env;
   const to = URL.parse(url);
-  if (name && !secret) return { failure: `${name} is not set` };
+  const unset = [!url && url_env, !secret && name].find(Boolean);
+  if (unset) return { error: `${unset} is not set`, fix: `Set ${unset}.` };
   if (to?.protocol !== "https:" && !(to && (isLoopback(to) || source.insecureHttp)))
-    return { failure: "its URL is not an https URL" };
+    return { error: "its URL is not an https URL", fix: "Use an https URL." };
   learnVariable(redaction, source.env, name);
   const { posterTo } = await import("./post.ts");
   const poster = posterTo(to, host.clock, source.env);
-  const body = leavingJson(documentOf(channel, message, host.clock.now()), redaction);
+  const body = leavingJson(documentOf({ ...channel, url }, message), redaction);
   const type = formatOf(channel) === "cloudevents" ? "application/cloudevents+json" : undefined;
   const {
     status = 0,
     error,
     isUnknown,
   } = await poster.send(body, async () => secret, signal, type).finally(poster.close);
-  return { failure: error ?? (status >= 200 && status < 300 ? undefined : `the server returned ${status}`), isUnknown };
+  if (error) return { error, isUnknown, fix: "Check the URL and the network." };
+  return status >= 200 && status < 300
+    ? {}
+    : { error: `the server returned ${status}`, fix: "See the log of the receiver." };
 }

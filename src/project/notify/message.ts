@@ -1,13 +1,16 @@
-import { randomUUID } from "node:crypto";
 import { type Channel, capitalized, formatOf } from "../../core/model/index.ts";
 import { firstOf } from "../../report/index.ts";
 import type { News } from "./news.ts";
 
-/** The text of a notification, and its JSON for each format. Pure, except for the id. */
+/** The text of a notification, and its JSON for each format. Pure. */
 
 export interface Message {
   readonly project: string;
   readonly environment?: string | undefined;
+  /** The same if the message is sent again, so that a receiver can ignore the second message. */
+  readonly id: string;
+  /** Time of the message (ISO 8601). */
+  readonly time: string;
   readonly news: readonly News[];
 }
 
@@ -15,15 +18,24 @@ export interface Message {
 const MOST = 20;
 
 /** Returns a title and one line for each news. */
-export function textOf({ project, environment, news }: Message): string {
-  const lines = news.map(({ event, text, detail }) =>
-    [`${capitalized(event.replaceAll("_", " "))}: ${text.replace(/\.$/, "")}`, detail].filter(Boolean).join(". "),
+export function textOf({ project, environment, news }: Omit<Message, "id" | "time">): string {
+  const lines = news.map((one) =>
+    [titled(one), one.detail, one.fix && `Fix: ${one.fix}`]
+      .flatMap((part) => part?.trim().replace(/\.$/, "") || [])
+      .join(". "),
   );
   return [`hostform, ${environment ? `${project}, ${environment}` : project}`, ...firstOf(lines, MOST, "")].join("\n");
 }
 
-/** Returns the JSON for a channel. @param now milliseconds since the epoch. */
-export function documentOf(channel: Channel, message: Message, now: number): object {
+function titled({ event, address = "", place, text }: News): string {
+  if (event === "plan_waits") return `A plan waits: ${text.replace(/^Plan: /, "")}`;
+  if (event === "applied") return text.replace(/^(Apply|Destroy) incomplete[.:!] */, "An apply ended with errors: ");
+  const where = [text.includes(address) ? "" : address, place].filter(Boolean).join(", ");
+  return [capitalized(event.replaceAll("_", " ")), where, text].filter(Boolean).join(": ");
+}
+
+/** Returns the JSON for a channel. */
+export function documentOf(channel: Channel, { id, time, ...message }: Message): object {
   const text = textOf(message);
   const format = formatOf(channel);
   // Slack would interpret `<!channel>` as a mention.
@@ -36,8 +48,8 @@ export function documentOf(channel: Channel, message: Message, now: number): obj
     const content = { type: "AdaptiveCard", version: "1.4", body };
     return { type: "message", attachments: [{ contentType: "application/vnd.microsoft.card.adaptive", content }] };
   }
-  const [type, time] = ["hostform.news", new Date(now).toISOString()];
-  const own = { specversion: "1.0", id: randomUUID(), source: `/hostform/${message.project}`, type, time };
+  const type = "hostform.news";
+  const own = { specversion: "1.0", id, source: `/hostform/${message.project}`, type, time };
   // With `event` and `timestamp`, receivers of `hostform/webhooks` accept the document.
   return { ...own, event: type, timestamp: time, data: { ...message, text } };
 }

@@ -15,6 +15,7 @@ import {
 import { doneChanges, foundText, moneyLines, outcomeLine } from "../../report/index.ts";
 import { hasChanges } from "../apply.ts";
 import { yamlRemedies } from "../stack-diagnostics.ts";
+import { isAway } from "../watch/contact.ts";
 import { errorsOf, type Reconciliation } from "../watch/reconcile.ts";
 
 /** Finds the news of runs. Pure. */
@@ -30,25 +31,35 @@ export interface News {
     | "invoice_above_quote"
     | "test";
   readonly address?: string | undefined;
+  /** Name of the condition, or code of the failure. */
+  readonly kind?: string;
+  /** File and line in the declaration. */
+  readonly place?: string | undefined;
   readonly text: string;
-  /** Cause, amounts and fix, as sentences. */
-  readonly detail?: string;
+  /** Cause and amounts, as sentences. */
+  readonly detail?: string | undefined;
+  readonly fix?: string | undefined;
+  /** Time of the observation (ISO 8601). */
+  readonly at?: string;
 }
 
 /** A run, or a check of `watch`. Without a plan, the run failed. */
-export interface Sighting extends Partial<Pick<Reconciliation, "desired" | "plan" | "result" | "moneyScale">> {
+export interface Sighting extends Partial<Pick<Reconciliation, "desired" | "all" | "plan" | "result" | "moneyScale">> {
   /** Default: the errors of the plan and the result. If given, no earlier error ends. */
   readonly errors?: readonly Diagnostic[];
   /** True if nobody has approved the plan yet. */
   readonly waits?: boolean;
 }
 
-/** News until a later run sees their end, by the name of their cause. */
+/** News until a later run sees their end, by the name of their cause: its kind and its address. */
 export type Known = Map<string, News>;
 
-/** Returns the news of a run, one for each cause, and updates the known news. Unread objects have no news. */
-export function newsOf(sighting: Sighting, known: Known): News[] {
-  const { plan, result, moneyScale, waits } = sighting;
+/**
+ * Returns the news of a run, one for each cause, and updates the known news. Unread objects have no news.
+ * @param at time of the run (ISO 8601).
+ */
+export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
+  const { plan, result, moneyScale, waits, all } = sighting;
   const { changes = [], unread = [], notRead = [], diagnostics = [] } = plan ?? {};
   // The host provisions new services. Their news is the order.
   const awaiting = result?.outcomes.flatMap((one) => (one.awaiting ? one.address : []));
@@ -56,38 +67,54 @@ export function newsOf(sighting: Sighting, known: Known): News[] {
   const errors = sighting.errors ?? [...diagnostics.filter(isError), ...(result ? errorsOf(result) : [])];
   const open: Known = new Map();
   for (const one of [...errors.map(causesIn(errors)), ...conditions.map(conditionWarning)]) {
-    const { code, address, summary: text } = one;
+    const { code, address, summary: text, range } = one;
+    // The detail often repeats the request of the summary.
+    const detail = one.detail?.replace(/^[A-Z]+ (?:\/api\/v1)?(\S+?)\. /, (all, path) =>
+      text.includes(path) ? "" : all,
+    );
+    // All failures without a response are one cause.
+    const kind = !address && isAway(code) ? "api.unreachable" : code.replace(/^condition\./, "");
+    const place = range && `${range.file}:${range.line}`;
     const event = isError(one) ? "failed" : "condition_began";
-    open.set(`${code} ${address}`, { event, address, text, detail: joined(one.detail, yamlRemedies(one)) });
+    open.set(`${kind} ${address}`, { event, address, kind, place, text, detail, fix: yamlRemedies(one), at });
   }
   if (plan && waits && hasChanges(plan) && !isStopped(plan)) {
     const detail = joined(...moneyLines(plan, moneyScale));
     const reasons = changes.map((one) => !isNoOp(one) && [one.address, one.actions, one.reasons]);
     const name = hash("sha256", JSON.stringify(reasons));
-    open.set(name, { event: "plan_waits", text: foundText(plan, yamlRemedies), detail });
+    open.set(name, { event: "plan_waits", text: foundText(plan, yamlRemedies), detail, at });
   }
   // A suspension and its unpaid invoice have one cause.
   const began = [...open].filter(
-    ([name, { address }]) =>
-      !known.has(name) && !(name.startsWith("condition.unpaid") && open.has(`condition.offline ${address}`)),
+    ([name, { address }]) => !known.has(name) && !(name.startsWith("unpaid") && open.has(`offline ${address}`)),
   );
   const seen = new Set(plan && [undefined, ...changes.map(({ address }) => address)]);
   for (const address of [...unread, ...notRead.map((one) => one.address)]) seen.delete(address);
   // An object that is no longer managed has no conditions, even if it was not read.
   for (const { address, after } of plan && result ? doneChanges(plan, result) : [])
     if (after === null) seen.add(address);
+  const isLeft = (address?: string) => plan && all && address !== undefined && !all.has(address);
   const ended = [...known].filter(
-    ([name, { event, address }]) => !open.has(name) && seen.has(address) && !(event === "failed" && sighting.errors),
+    ([name, { event, address }]) =>
+      !open.has(name) &&
+      (seen.has(address) || isLeft(address)) &&
+      !(event === "failed" && sighting.errors) &&
+      !(event === "plan_waits" && diagnostics.some(isError)),
   );
+  // An address that fails with another error does not work, and only the last of its errors is an end.
+  const failing = new Set([...open.values()].flatMap((one) => (one.event === "failed" ? (one.address ?? []) : [])));
   for (const [name, one] of began) known.set(name, one);
   for (const [name] of ended) known.delete(name);
   return [
     ...began.map(([, one]) => one),
-    ...ended.flatMap(([, { event, address, text }]): News[] => {
-      if (event === "plan_waits") return [];
-      return [{ event: event === "failed" ? "works_again" : "condition_ended", address, text }];
+    ...ended.flatMap(([, { event, address, kind = "", text }]): News[] => {
+      if (event === "plan_waits" || isLeft(address)) return [];
+      if (event !== "failed") return [{ event: "condition_ended", address, kind, text: `no longer: ${text}`, at }];
+      if (address && failing.has(address)) return [];
+      failing.add(address ?? "");
+      return [{ event: "works_again", address, kind, text: `no longer fails with: ${text}`, at }];
     }),
-    ...applied(sighting),
+    ...applied(sighting).map((one) => ({ ...one, at })),
   ];
 }
 

@@ -3,6 +3,11 @@
 /** Codes of failures without a usable response of the host. */
 const AWAY: readonly string[] = ["api.unreachable", "api.timeout", "api.server"];
 
+export const isAway = (code: string): boolean => AWAY.includes(code);
+
+/** Number of consecutive rejections that end a watch. */
+const MOST_REJECTIONS = 3;
+
 /** Contact with the accounts of a watch. Times are monotonic, in milliseconds. */
 export class Contact {
   readonly #afterMs: number;
@@ -18,9 +23,9 @@ export class Contact {
     this.#afterMs = afterMs;
   }
 
-  /** True if the token was rejected at three consecutive checks. */
+  /** True if the token was rejected at three consecutive checks, or at the first check. */
   get isRejected(): boolean {
-    return this.#rejections >= 3;
+    return this.#rejections >= MOST_REJECTIONS;
   }
 
   /**
@@ -28,13 +33,13 @@ export class Contact {
    * @param codes of its errors. @param isOver true if the check reached its end.
    * @returns the time without a response, if it was reported and has ended.
    */
-  learn(codes: readonly string[], isOver: boolean, now: number): number | undefined {
+  learn(codes: readonly string[], isOver: boolean, now: number, isFirst = false): number | undefined {
     const isRejected = codes.includes("api.unauthenticated");
-    if (isRejected) this.#rejections++;
+    if (isRejected) this.#rejections += isFirst ? MOST_REJECTIONS : 1;
     else if (isOver) this.#rejections = 0;
-    const isAway = codes.some((code) => AWAY.includes(code));
-    if (isAway) this.#awaySince ??= now;
-    if (isAway || !(isOver || isRejected)) return undefined;
+    const isSilent = codes.some(isAway);
+    if (isSilent) this.#awaySince ??= now;
+    if (isSilent || !(isOver || isRejected)) return undefined;
     const since = this.#reported;
     this.#awaySince = this.#reported = undefined;
     return since === undefined ? undefined : now - since;

@@ -1,11 +1,22 @@
 /** Counts the checks of a watch, for monitors. */
 import { type Clock, CONDITION_NAMES, type Plan } from "../../core/model/index.ts";
 
+const RESULTS = ["as_declared", "differs", "refused", "applied", "incomplete", "widened", "failed"];
+
+const HELP: Readonly<Record<string, string>> = {
+  watch_last_success_timestamp_seconds: "End of the last successful check.",
+  watch_checks_total: "Checks by result.",
+  watch_requests_total: "Requests.",
+  conditions: "Conditions of the last complete check.",
+  request_budget_left: "Requests left.",
+  spend_month: "Cost of the orders of this month (UTC), by currency, in the unit of the API.",
+};
+
 export class Health {
   readonly #clock: Clock;
   readonly #limitMs: number;
   /** Number of checks by result. */
-  readonly #looks = new Map<string, number>();
+  readonly #looks = new Map<string, number>(RESULTS.map((result) => [result, 0]));
   #requests = 0;
   /** Conditions of the last complete check. */
   #conditions: Plan["conditions"];
@@ -67,5 +78,5 @@ function metric(name: string, type: string, value: number | Iterable<readonly [s
     typeof value === "number"
       ? [` ${value}`]
       : Array.from(value, ([of, count]) => `{${label}=${JSON.stringify(of)}} ${count}`);
-  return `# TYPE hostform_${name} ${type}\n${lines.map((line) => `hostform_${name}${line}\n`).join("")}`;
+  return `# HELP hostform_${name} ${HELP[name] ?? name}\n# TYPE hostform_${name} ${type}\n${lines.map((line) => `hostform_${name}${line}\n`).join("")}`;
 }

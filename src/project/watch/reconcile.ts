@@ -22,6 +22,8 @@ import type { Project } from "../project.ts";
 export interface Reconciliation {
   readonly plan: Plan;
   readonly desired: Desired;
+  /** All declared addresses, independent of targets. */
+  readonly all: ReadonlySet<string>;
   /**
    * Result. `as_declared`: no changes. `differs`: changes were reported. `refused`: the plan has errors. `applied`: all changes
    * are applied. `incomplete`: some changes are not applied. `widened`: the changes need a complete check.
@@ -60,10 +62,11 @@ export function reconcileOnce(project: Project, options: ReconcileOptions): Prom
   const { targets, autoApprove, guards } = options;
   const request = { command: "watch", mode: "apply", targets, reorder: [], guards, unattended: autoApprove } as const;
   return withPlan(project, request, async (run) => {
-    const { plan, desired, providers } = run;
+    const { plan, desired, all, providers } = run;
     const looked = (end: Reconciliation["end"], result?: ApplyResult): Reconciliation => ({
       plan,
       desired,
+      all,
       end,
       ...(result && { result }),
       requests: providers.requests,

@@ -20,7 +20,7 @@ import { Notifier } from "../notify/index.ts";
 import type { Project } from "../project.ts";
 import { forStack } from "../stack-diagnostics.ts";
 import { chooseStacks, sourceOn } from "../stacks/choose.ts";
-import { Contact } from "./contact.ts";
+import { Contact, isAway } from "./contact.ts";
 import { type Contended, Contention, conclusion, Memory, type News } from "./memory.ts";
 import { errorsOf, isGood, type ReconcileOptions, type Reconciliation, reconcileOnce } from "./reconcile.ts";
 import { Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
@@ -66,8 +66,8 @@ export interface WatchReporter {
   ended(report: WatchReport, look: Reconciliation, news: boolean, nextMs: number | undefined): void;
   /** Reports a failed check. */
   failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void;
-  /** Reports that the host does not respond, or responds again. @param ms time without a response. */
-  unreachable(ms: number, isOver: boolean): void;
+  /** Reports that the host does not respond, or responds again. @param ms time without a response. @param error sentences. */
+  unreachable(ms: number, isOver: boolean, error?: string): void;
   stopped(looks: number, reason: "interrupted" | "max_runs" | "unauthenticated"): void;
 }
 
@@ -119,6 +119,8 @@ export class Watch {
 
   /** Last difference between wall clock and monotonic clock, in milliseconds. */
   #ahead: number | undefined;
+  /** Errors of the last check without a response. */
+  #silence: readonly Diagnostic[] = [];
   /** True if Ctrl-C stopped an apply before its end. */
   #cut = false;
 
@@ -164,7 +166,11 @@ export class Watch {
       await this.news.deliver();
       this.#noticeStep();
       const silentMs = this.#contact.overdue(this.#now);
-      if (silentMs !== undefined) this.#reporter.unreachable(silentMs, false);
+      if (silentMs !== undefined) {
+        const [{ summary = "", detail = "" } = {}] = this.#silence;
+        this.#reporter.unreachable(silentMs, false, `${summary}. ${detail}`);
+        this.news.saw({ errors: this.#silence });
+      }
       if (this.#reloading) this.#schedule.widen(this.#now);
       this.#reloading = false;
       const { kind, at } = this.#schedule.next();
@@ -280,12 +286,15 @@ export class Watch {
     // An interruption by Ctrl-C needs no report.
     if (this.#stop.aborted) return;
     if (!(error instanceof HostformError)) throw error;
-    if (report.look === 1 && !error.diagnostics.every(({ code }) => PASSING.has(code))) throw error;
+    const isFirst = report.look === 1;
+    const lasts = ({ code }: Diagnostic) => !PASSING.has(code) && code !== "api.unauthenticated";
+    if (isFirst && error.diagnostics.some(lasts)) throw error;
     const diagnostics = forStack(this.#project.source, error.diagnostics);
-    this.news.saw({ errors: diagnostics });
+    this.#silence = diagnostics.filter(({ code }) => isAway(code));
+    this.news.saw({ errors: diagnostics.filter((one) => isError(one) && !isAway(one.code)) });
     this.#looks = report.look;
     this.#good = false;
-    this.#learn(diagnostics, false);
+    this.#learn(diagnostics, false, isFirst);
     // Only API failures delay the next check. A rejected token soon ends the watch.
     const delays = ({ code }: Diagnostic) => code.startsWith("api.") && code !== "api.unauthenticated";
     const outcome = kind === "hinted" || diagnostics.some(delays) ? "failed" : "ended";
@@ -294,9 +303,9 @@ export class Watch {
   }
 
   /** Updates the contact after a check. @param isOver true if the check reached its end. */
-  #learn(diagnostics: readonly Diagnostic[], isOver: boolean): void {
+  #learn(diagnostics: readonly Diagnostic[], isOver: boolean, isFirst = false): void {
     const codes = diagnostics.filter(isError).map(({ code }) => code);
-    const silentMs = this.#contact.learn(codes, isOver, this.#now);
+    const silentMs = this.#contact.learn(codes, isOver, this.#now, isFirst);
     if (silentMs !== undefined) this.#reporter.unreachable(silentMs, true);
   }
 
@@ -317,7 +326,7 @@ export class Watch {
   /** Returns the milliseconds until the next check. Undefined after the last check. */
   #untilNext(): number | undefined {
     const { maxRuns } = this.#options;
-    if (this.#stop.aborted || this.#looks === maxRuns) return undefined;
+    if (this.#stop.aborted || this.#looks === maxRuns || this.#contact.isRejected) return undefined;
     return Math.max(0, this.#schedule.next().at - this.#now);
   }
 

@@ -5,19 +5,22 @@ import { documentOf, textOf } from "../../../../src/project/notify/message.ts";
 const message = {
   project: "acme",
   environment: "production",
+  id: "id-1",
+  time: "2026-11-21T10:00:00.000Z",
   news: [
     {
       event: "condition_began" as const,
       address: "hosting_service.a",
       text: "<!channel> & a is suspended",
-      detail: "Pay it.",
+      detail: "It is overdue.",
+      fix: "Pay it.",
     },
     { event: "plan_waits" as const, text: "Plan: 1 to add." },
+    { event: "applied" as const, text: "Apply incomplete: 1 failed." },
   ],
 };
 const TEXT =
-  "hostform, acme, production\nCondition began: <!channel> & a is suspended. Pay it.\nPlan waits: Plan: 1 to add";
-const NOW = Date.parse("2026-11-21T10:00:00Z");
+  "hostform, acme, production\nCondition began: hosting_service.a: <!channel> & a is suspended. It is overdue. Fix: Pay it\nA plan waits: 1 to add\nAn apply ended with errors: 1 failed";
 
 it.each([
   ["https://hooks.slack.com/services/T0/B0/x", "slack"],
@@ -42,12 +45,12 @@ describe("a message", () => {
   });
 
   it("mentions nobody in Slack", () => {
-    const document = documentOf({ format: "slack" }, message, NOW);
+    const document = documentOf({ format: "slack" }, message);
     expect(document).toEqual({ text: TEXT.replace("<!channel> &", "&lt;!channel> &amp;") });
   });
 
   it("is a card of text runs in Teams, which have no Markdown", () => {
-    const document = documentOf({ format: "teams" }, message, NOW) as {
+    const document = documentOf({ format: "teams" }, message) as {
       attachments: { content: { body: object[] } }[];
     };
     expect(document).toMatchObject({
@@ -60,15 +63,15 @@ describe("a message", () => {
   });
 
   it("is a CloudEvent, and an event of hostform/webhooks", () => {
-    expect(documentOf({}, message, NOW)).toEqual({
+    expect(documentOf({}, message)).toEqual({
       specversion: "1.0",
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      id: "id-1",
       source: "/hostform/acme",
       type: "hostform.news",
       event: "hostform.news",
       time: "2026-11-21T10:00:00.000Z",
       timestamp: "2026-11-21T10:00:00.000Z",
-      data: { ...message, text: TEXT },
+      data: { project: "acme", environment: "production", news: message.news, text: TEXT },
     });
   });
 });

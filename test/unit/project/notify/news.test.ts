@@ -17,14 +17,19 @@ const plan = (conditions: readonly Condition["condition"][] = [], more: Partial<
     ...more,
   } as unknown as Plan,
 });
-const failed = (code: "api.timeout" | "api.server"): Sighting => ({ errors: [errorOf(code, `It is ${code}`)] });
+const failed = (code: "api.timeout" | "api.server" | "api.forbidden"): Sighting => ({
+  errors: [errorOf(code, `It is ${code}`)],
+});
 const refused = plan([], { diagnostics: [errorOf("plan.exists", "It exists", { address: A })] });
+
+const other = plan([], { diagnostics: [errorOf("plan.immutable", "It is fixed", { address: A })] });
+const both = { diagnostics: [...(refused.plan?.diagnostics ?? []), ...(other.plan?.diagnostics ?? [])] };
 
 /** Returns the events of each run. */
 function events(...runs: readonly Sighting[]): string[] {
   const known: Known = new Map();
   return runs.map((run) =>
-    newsOf(run, known)
+    newsOf(run, known, "2026-11-21T10:00:00.000Z")
       .map(({ event }) => event)
       .join(" "),
   );
@@ -61,8 +66,23 @@ describe("the news of consecutive runs", () => {
     ["a partial plan ends only what it covers", [plan(["gone"]), plan([], { changes: [] })], ["condition_began", ""]],
     [
       "alternating causes are sent once each",
-      [failed("api.timeout"), failed("api.server"), failed("api.timeout"), plan()],
+      [failed("api.timeout"), failed("api.forbidden"), failed("api.timeout"), plan()],
       ["failed", "failed", "", "works_again works_again"],
+    ],
+    [
+      "all failures without a response are one cause",
+      [failed("api.timeout"), failed("api.server"), plan(), failed("api.server")],
+      ["failed", "", "works_again", "failed"],
+    ],
+    [
+      "an address with another error does not work again",
+      [refused, other, { ...refused, plan: { ...refused.plan, ...both } as Plan }, plan()],
+      ["failed", "failed", "failed", "works_again"],
+    ],
+    [
+      "a resource that left the declaration does not work again, and is forgotten",
+      [refused, { ...plan([], { changes: [] }), all: new Set<string>() }, refused],
+      ["failed", "", "failed"],
     ],
     ["an error of a plan ends with the next plan", [refused, refused, plan()], ["failed", "", "works_again"]],
     ["a run that judges no errors ends none", [failed("api.server"), { ...plan(), errors: [] }], ["failed", ""]],
