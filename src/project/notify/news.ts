@@ -66,11 +66,7 @@ export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
   const errors = sighting.errors ?? [...diagnostics.filter(isError), ...(result ? errorsOf(result) : [])];
   const open: Known = new Map();
   for (const one of [...errors.map(causesIn(errors)), ...conditions.map(conditionWarning)]) {
-    const { code, address, summary: text, range } = one;
-    // The detail often repeats the request of the summary.
-    const detail = one.detail?.replace(/^[A-Z]+ (?:\/api\/v1)?(\S+?)\. /, (all, path) =>
-      text.includes(path) ? "" : all,
-    );
+    const { code, address, summary: text, detail, range } = one;
     // All failures without a response are one cause.
     const kind = !address && isAway(code) ? "api.unreachable" : code.replace(/^condition\./, "");
     const place = range && `${range.file}:${range.line}`;
