@@ -381,10 +381,9 @@ describe("watch", () => {
       await watching.look(check);
     }
     await watching.stop();
-    expect([events, hook.events()]).toEqual([
-      [[], []],
-      [["failed"], ["works_again"]],
-    ]);
+    // A step of the clock may end the wait for a response. The message then arrives twice, with one id.
+    const byId = new Map(hook.bodies.map((body) => [JSON.parse(body).id, JSON.parse(body).data.news[0].event]));
+    expect([events, ...byId.values()]).toEqual([[[], []], "failed", "works_again"]);
   });
 
   it("groups the news within a minute into one message", async () => {
