@@ -288,7 +288,7 @@ describe("an account without a response", () => {
       [true, "info"],
     ]);
     expect(watching.of("watch_unreachable")[0]?.["@message"]).toMatch(
-      /has not responded for 12 min .*The API could not be reached: .* at http:.*(127\.0\.0\.1|localhost)/,
+      /has not responded for 12 min.* The API could not be reached: .* at http:.*(127\.0\.0\.1|localhost)/,
     );
   });
 

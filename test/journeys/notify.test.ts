@@ -317,6 +317,11 @@ it("sends to the URLs and programs of the runner", async () => {
   };
   await project.apply();
   expect([hook.events(), programs]).toEqual([[["applied"]], ["/opt/mailer"]]);
+  project.env.HOSTFORM_NOTIFY = `${hook.url} ${hook.url}/b htp://x`;
+  const { out } = await project.run("notify", "test");
+  expect(out.replaceAll(/:\d+ /g, " ")).toBe(
+    "127.0.0.1 (1): sent\n127.0.0.1 (2): sent\nx: its URL is not an https URL\n  Fix: Use an https URL.\n",
+  );
 });
 
 it.each([
@@ -362,6 +367,37 @@ describe("watch", () => {
     }
     await watching.stop();
     expect(sent.map(([, events]) => events)).toEqual([["condition_began"], ["condition_ended"]]);
+  });
+
+  it("sends a failure without a response after --unreachable-after, and its end", async () => {
+    const hook = await receiver();
+    const made = await watched(declaring([signed(hook)], { a: site("a") }));
+    Object.assign(made.env, env, { HOSTFORM_STATE_HOME: path.join(made.dir, "home") });
+    await made.run("apply", "--auto-approve");
+    hook.news();
+    const watching = made.watch("--interval", "5m", "--unreachable-after", "12m");
+    await watching.look(1);
+    made.sandbox.control.addFault({ path: "/*", phase: "before", drop: true, times: 1_000 });
+    const events: string[][][] = [];
+    for (const check of [2, 3]) {
+      made.clock.advance(5 * MINUTES);
+      await watching.look(check);
+      events.push(hook.events());
+    }
+    for (let minute = 0; minute < 8; minute++) {
+      made.clock.advance(MINUTES);
+      await new Promise(setImmediate);
+    }
+    await watching.until(() => watching.of("watch_unreachable").length === 1);
+    made.sandbox.control.clearFaults();
+    for (const check of [4, 5, 6]) {
+      made.clock.advance(5 * MINUTES);
+      await watching.look(check);
+    }
+    await watching.stop();
+    // A step of the clock may end the wait for a response. The message then arrives twice, with one id.
+    const byId = new Map(hook.bodies.map((body) => [JSON.parse(body).id, JSON.parse(body).data.news[0].event]));
+    expect([events, ...byId.values()]).toEqual([[[], []], "failed", "works_again"]);
   });
 
   it("groups the news within a minute into one message", async () => {

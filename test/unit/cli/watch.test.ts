@@ -77,7 +77,7 @@ describe("watch does not start", () => {
     const made = await project(DECLARED);
     const env = { HOSTING_BASE_URL: made.sandbox.url, HOSTING_TOKEN: "wrong-token-0123456789" };
     const { code, stderr } = await made.run(["watch"], { env });
-    expect(code).toBe(1);
+    expect(code).toBe(5);
     expect(stderr).toMatch(/api\.unauthenticated/);
   });
 
