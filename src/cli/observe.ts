@@ -1,5 +1,5 @@
 /** Runs a command with its heartbeat and its spans. */
-import { isLoopback } from "../core/api/address.ts";
+import { isLoopback } from "../core/model/index.ts";
 import { posterTo } from "../project/notify/post.ts";
 import type { ProjectParts } from "../project/source.ts";
 import { startTrace } from "../project/telemetry.ts";

@@ -1,8 +1,7 @@
 /** Runs `sandbox trigger`, `deliveries` and `redeliver`: events of a running sandbox, through its control port. */
 import { request } from "undici";
-import { isLoopback } from "../core/api/address.ts";
 import { networkFailure } from "../core/api/network-failure.ts";
-import { fail, HostformError, isObject, parsedJson } from "../core/model/index.ts";
+import { fail, HostformError, isLoopback, isObject, parsedJson } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
 import type { ProjectParts } from "../project/source.ts";
 import { type Column, escapeLine, escapeText, plural, renderFields, renderTable } from "../report/index.ts";

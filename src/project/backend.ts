@@ -1,7 +1,7 @@
 /** Opens the backend that a declaration configures. The state is encrypted with the key from the environment. */
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { isLoopback, requireAllowedOrigin } from "../core/api/address.ts";
+import { requireAllowedOrigin } from "../core/api/address.ts";
 import { create, endOfErrors, exists, isInside, requirePrivateFolder, SECRET_COMMAND_MS } from "../core/files/index.ts";
 import { nameOfServer, parsePgServer, requireVerified, stateFolder } from "../core/local/index.ts";
 import {
@@ -12,6 +12,7 @@ import {
   childEnvironment,
   errnoOf,
   fail,
+  isLoopback,
   located,
   messageOf,
   milliseconds,

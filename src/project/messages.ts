@@ -156,7 +156,7 @@ const messages = {
   })),
   "notify.failed": warning(({ channel, failure, fix }: Words<"channel" | "failure"> & { fix: readonly Remedy[] }) => ({
     summary: `The notification to ${channel} failed: ${failure}`,
-    remedies: [...fix, "Send a test: `hostform notify test`."],
+    remedies: [...fix, "Then send a test notification."],
   })),
   "notify.failed/none": error(() => ({
     summary: "The project has no channel for notifications",

@@ -37,7 +37,7 @@ const site = (name: string) => ({ plan_id: 11, currency: "USD", domain: `${name}
 interface News {
   readonly event: string;
   readonly address?: string;
-  readonly text: string;
+  readonly kind?: string;
 }
 
 /** Receives notifications on this machine. Returns its URL, and a function that returns the news since its last call. */
@@ -328,8 +328,8 @@ describe("the year of an agency", () => {
       const out = await agency.apply(colleague);
       const known = open.get(colleague.name) as Set<string>;
       const news = hook.news();
-      for (const { event, address, text } of news) {
-        const cause = `${address}: ${text}`;
+      for (const { event, address, kind } of news) {
+        const cause = `${address}: ${kind}`;
         events.add(event);
         if (event === "condition_began") {
           expect(known, agency.story(cause)).not.toContain(cause);

@@ -267,7 +267,7 @@ describe("a channel that fails", () => {
     ]);
     const { err } = await project.run("apply", "--auto-approve", "--quiet");
     expect(err).toContain(failure);
-    expect(err).toContain("Send a test: `hostform notify test`.");
+    expect(err).toContain("Then send a test notification.");
   });
 });
 

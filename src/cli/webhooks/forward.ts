@@ -2,8 +2,7 @@
  * Forwards a verified delivery to an application. In: the exact bytes. Out: the application's status, or the reason for a missing
  * response. The body is signed again with the application's secret. No other header of the sender is forwarded.
  */
-import { isLoopback } from "../../core/api/address.ts";
-import { type Clock, fail } from "../../core/model/index.ts";
+import { type Clock, fail, isLoopback } from "../../core/model/index.ts";
 import { type Posted, posterTo } from "../../project/notify/post.ts";
 import { learnVariable } from "../../project/redaction.ts";
 import type { ProjectParts, ProjectSource } from "../../project/source.ts";

@@ -1,6 +1,6 @@
 /** Runs `webhooks listen`: receives deliveries until Ctrl-C. With `--register`, subscribes during this time. */
 import path from "node:path";
-import { isLoopback, sameAddress } from "../../core/api/address.ts";
+import { sameAddress } from "../../core/api/address.ts";
 import type { HostingClient } from "../../core/api/index.ts";
 import {
   ApiError,
@@ -11,6 +11,7 @@ import {
   errnoOf,
   fail,
   HostformError,
+  isLoopback,
 } from "../../core/model/index.ts";
 import { type Provider, withProvider } from "../../project/providers.ts";
 import type { Redaction } from "../../project/redaction.ts";

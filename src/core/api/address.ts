@@ -1,6 +1,6 @@
 /** URLs: the base URL of the API, the origins that may receive credentials, and URLs from the server. */
 import { problem } from "../messages/index.ts";
-import { type Diagnostic, HostformError } from "../model/index.ts";
+import { type Diagnostic, HostformError, isLoopback } from "../model/index.ts";
 import { FailedAttempt } from "./failed-attempt.ts";
 
 /**
@@ -34,12 +34,6 @@ export function accountOrigin(baseUrl: string): string {
   const url = normalizeBaseUrl(baseUrl, true);
   const host = isLoopback(url) ? "localhost" : url.host;
   return `${url.protocol}//${host}${url.pathname.replace(/\/api\/v1$/, "")}`;
-}
-
-/** Returns true for `localhost`, 127.0.0.0/8 and [::1]. */
-export function isLoopback(url: URL): boolean {
-  const host = url.hostname;
-  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;

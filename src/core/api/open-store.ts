@@ -6,8 +6,16 @@ import type { AccountStore, TurnHolder } from "../local/account-store.ts";
 import { databaseTrouble, MemoryStore, SqliteStore, stateFolder } from "../local/index.ts";
 import type { Ledger } from "../local/ledger.ts";
 import { problem, raise } from "../messages/index.ts";
-import { type Clock, type Diagnostic, type EnvVars, fileFailure, messageOf, systemClock } from "../model/index.ts";
-import { isLoopback, normalizeBaseUrl } from "./address.ts";
+import {
+  type Clock,
+  type Diagnostic,
+  type EnvVars,
+  fileFailure,
+  isLoopback,
+  messageOf,
+  systemClock,
+} from "../model/index.ts";
+import { normalizeBaseUrl } from "./address.ts";
 import { accountDigest } from "./token.ts";
 
 /** Options of {@link openStore}. */

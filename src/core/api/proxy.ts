@@ -1,6 +1,7 @@
 /** The proxy of a server, from the environment. */
+
 import { raise } from "../messages/index.ts";
-import { isLoopback } from "./address.ts";
+import { isLoopback } from "../model/index.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

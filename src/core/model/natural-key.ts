@@ -253,6 +253,12 @@ function withForm(name: string, ascii: string, user: string): string {
 export const openUrl = (text: string): string =>
   /^https?:/i.test(text) ? text.replace(/\/\/[^/?#]*@/, "//\u2026@").replace(/\?.*$/s, "?\u2026") : text;
 
+/** Returns true for `localhost`, 127.0.0.0/8 and [::1]. */
+export function isLoopback(url: URL): boolean {
+  const host = url.hostname;
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
 /** Returns a value as JSON, with {@link openUrl} applied to each string. */
 export const openJson = (value: Value): string =>
   JSON.stringify(value, (_, part) => (typeof part === "string" ? openUrl(part) : part));

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { isLoopback } from "../../core/api/address.ts";
-import { CHANNEL_FORMATS, type Channel, formatOf } from "../../core/model/index.ts";
+import { CHANNEL_FORMATS, type Channel, formatOf, isLoopback } from "../../core/model/index.ts";
 import type { DiagnosticCollector } from "../source/diagnostics.ts";
 import { typedValue } from "../source/scalars.ts";
 import { checkedSetting } from "../source/settings.ts";

@@ -4,9 +4,8 @@
  * or delay the end of a run after Ctrl-C.
  */
 import { randomUUID } from "node:crypto";
-import { isLoopback } from "../../core/api/address.ts";
 import { endOfErrors } from "../../core/files/index.ts";
-import { type Channel, childEnvironment, type Desired, formatOf, isError } from "../../core/model/index.ts";
+import { type Channel, childEnvironment, type Desired, formatOf, isError, isLoopback } from "../../core/model/index.ts";
 import { diagnosticsOf } from "../failure.ts";
 import { interruptible } from "../interrupt.ts";
 import { problem, refuse } from "../messages.ts";

@@ -104,9 +104,9 @@ export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
   return [
     ...began.map(([, one]) => one),
     ...ended.flatMap(([, { event, address, kind = "", text }]): News[] => {
-      if (event === "plan_waits" || isLeft(address)) return [];
+      if (event === "plan_waits") return [];
       if (event !== "failed") return [{ event: "condition_ended", address, kind, text: `no longer: ${text}`, at }];
-      if (address && failing.has(address)) return [];
+      if (isLeft(address) || (address && failing.has(address))) return [];
       failing.add(address ?? "");
       return [{ event: "works_again", address, kind, text: `no longer fails with: ${text}`, at }];
     }),

@@ -1,5 +1,4 @@
 import path from "node:path";
-import { isLoopback } from "../../../core/api/address.ts";
 import { VERSION } from "../../../core/api/version.ts";
 import type { Kind, Kinds } from "../../../core/kinds/kind.ts";
 import { circles } from "../../../core/model/graph.ts";
@@ -10,6 +9,7 @@ import {
   type Diagnostic,
   type Guards,
   HostformError,
+  isLoopback,
   isObject,
   type Json,
   type ProviderConfig,
