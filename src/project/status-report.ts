@@ -127,7 +127,8 @@ function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): En
   for (const [provider, { objects }] of lists)
     for (const { kind, remote } of objects) {
       const about = { provider, client: clientOf({ provider }), address: null, site: null };
-      if (!isPart) add(kind, about, remote.attributes, "undeclared");
+      // The lists have grants of the targets only.
+      if (!isPart || kind.parent !== undefined) add(kind, about, remote.attributes, "undeclared");
       const entry = entries.get(keyOf(provider, kind, remote.id));
       if (entry !== undefined) entry.phase = remote.phase;
     }
@@ -261,7 +262,7 @@ export function reportOf(
     money: { unread: whys.join("; ") || null, ...sumsOf(billed, invoices), invoices },
     access: {
       as_of: (plan.notRead ?? []).map(({ last_read }) => last_read ?? "").sort()[0] || null,
-      is_complete: full && !isPart && !unread.some(({ what }) => what === nestedKind.section),
+      is_complete: full && !unread.some(({ what }) => what === nestedKind.section),
       grants,
     },
     drift: plan.changes.flatMap(({ address, reasons, sensitive, before, after }) =>

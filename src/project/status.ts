@@ -20,8 +20,9 @@ export function projectStatus(project: Project, flags: StatusFlags): Promise<Acc
   const reads = full ? {} : { refreshBudget: 0 };
   return withPlan(project, { ...request, ...reads, command: "status" }, async (run) => {
     const lists = new Map<string, AccountLists>();
-    for (const alias of aliasesOf(run, flags))
-      lists.set(alias, await readLists(run, alias, full && targets.length === 0));
+    const targeted = new Set(run.plan.changes.map(({ before }) => before?.id));
+    const isRead = (id: string) => full && (targets.length === 0 || targeted.has(id));
+    for (const alias of aliasesOf(run, flags)) lists.set(alias, await readLists(run, alias, isRead));
     const past = await entriesIn(project, run.store.history);
     const report = await withFirstSeen(
       run,
@@ -44,7 +45,12 @@ function aliasesOf({ plan, desired, state }: Run, { targets = [], provider }: St
   return all.size > 0 ? [...all].sort() : [...desired.providers.keys()];
 }
 
-async function readLists({ providers, project }: Run, alias: string, isFull: boolean): Promise<AccountLists> {
+/** @param isRead decides whether to read the grants of a service. */
+async function readLists(
+  { providers, project }: Run,
+  alias: string,
+  isRead: (id: string) => boolean,
+): Promise<AccountLists> {
   const { account } = await providers.use(alias);
   const unread: { what: string; why: string }[] = [];
   const orSkip = (what: string) => (error: unknown) => {
@@ -58,10 +64,11 @@ async function readLists({ providers, project }: Run, alias: string, isFull: boo
     }),
   );
   const objects = lists.flat().filter(({ remote }) => remote.phase !== "gone");
-  const services = objects.flatMap(({ kind, remote }) => (kind.type === SERVICE ? remote : []));
-  const shared = isFull
-    ? await readGrants(account, services, (open) => project.log.reading(open)).catch(orSkip("grants"))
-    : undefined;
+  const services = objects.flatMap(({ kind, remote }) => (kind.type === SERVICE && isRead(remote.id) ? remote : []));
+  const shared =
+    services.length > 0
+      ? await readGrants(account, services, (open) => project.log.reading(open)).catch(orSkip("grants"))
+      : undefined;
   const { invoices, why } = await account.invoices.listed();
   return {
     now: account.hostNow(),

@@ -238,6 +238,9 @@ describe("access", () => {
     const full = await statusOf(project, "--full");
     expect(emails(full)).toEqual(["dev@acme.example a.example true", "x@else.example b.example false"]);
     expect(full.access).toMatchObject({ is_complete: true, as_of: null });
+    const site = await statusOf(project, "--full", "--target", "hosting_service.b");
+    expect(emails(site)).toEqual(["x@else.example b.example false"]);
+    expect(site.access.is_complete).toBe(true);
     expect((await project.run("audit", "--full", "--policy", policy)).out).toContain(
       "not declared, outside the allowed domains",
     );
