@@ -83,7 +83,7 @@ async function listed<L extends Listing>(
 ): Promise<number> {
   const { client, config } = provider;
   const { moneyScale } = config;
-  // With this callback, the client warns if a response contains no list. Without the callback, the client fails.
+  // The callback makes the client warn, and not fail, if a response contains no list.
   const found = await ask(client, { signal, onNoList: () => undefined });
   const rows = found.map((row) => withLife(provider, listing, row));
   if (terminal.json) printJson(terminal, rows.map(withoutRaw));

@@ -23,8 +23,8 @@ const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: nu
 ];
 
 /**
- * What `npm test` takes of the effects: right after the kill every fourth one of a create, and of other commands every twelfth one
- * and the last; of one of the aftermaths one.
+ * Selects the effects for `npm test`. Right after the kill: every fourth effect of a create, and every twelfth effect and the last
+ * effect of other commands. In a later aftermath: one effect.
  */
 const killsOf = (effects: readonly string[], aftermath: number, creates: boolean, turn: number) => {
   const last = effects.length - 1;

@@ -22,7 +22,7 @@ const MOVES: readonly (readonly [name: string, before: Layout, after: Layout, ch
   ["swap with another value", { one: "a", two: "b+" }, { one: "b", two: "a+" }, 4],
 ];
 
-/** How it is applied. */
+/** Options of the apply. */
 const WAYS: readonly (readonly [
   name: string,
   way: { readonly parallelism?: number; readonly first?: boolean; readonly fresh?: boolean },

@@ -2,8 +2,8 @@
  * Loses the response of each changing request, in every way, in every command of every kind. Then repeats the command on the
  * same machine, or on another machine that has only the state. No object is created twice or tainted, and no secret is lost.
  *
- * Of the losses of a request `npm test` takes one, on one machine, of the next request another; `npm run test:long losses`
- * takes all on both.
+ * `npm test` tries one loss of each request on one machine, and another loss of the next request. `npm run test:long losses` tries
+ * all losses on both machines.
  */
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../src/core/kinds/index.ts";
@@ -14,7 +14,7 @@ import { begin, type Course, coursesOf, expectSettled } from "./terraform-course
 import type { Subject } from "./terraform-life.ts";
 import { untilSettled } from "./terraform-recovery.ts";
 
-/** The losses that `npm test` takes of a request: one, of the next request the next one. */
+/** Position of the next loss that `npm test` tries. */
 let turn = 0;
 const ofRequest = () => sampled(losses, losses.length, turn++);
 

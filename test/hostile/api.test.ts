@@ -107,7 +107,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["import", "hosting_service.www", "1"],
 ];
 
-/** What `npm test` takes of the commands: one of them, the next answer the next one; `npm run test:long hostile` all. */
+/** Number of sampled responses. `npm test` runs one command for each response; `npm run test:long hostile` runs all commands. */
 let turn = 0;
 function sampled(commands: typeof COMMANDS): typeof COMMANDS {
   turn += 1;

@@ -8,7 +8,7 @@ import { answer } from "./support.ts";
 const MIB = 1024 * 1024;
 const HEAD = "project: hostile\n";
 const SERVICE = "{plan_id: 11, currency: USD, domain: www.acme.example}";
-/** What takes longer the more of it there is: a 64th of what a file may hold; `npm run test:long hostile` takes all of it. */
+/** Bytes of a hostile text: a 64th of the largest file. `npm run test:long hostile` uses nearly the largest file. */
 const MUCH = LONG ? MIB - 1000 : MIB / 64;
 const filled = (head: string, fill: string, size = MUCH) =>
   head + fill.repeat(Math.floor((size - head.length) / fill.length));

@@ -124,7 +124,7 @@ class Agency {
     return from[Math.floor(this.random() * from.length)];
   }
 
-  /** What the host and the clients do on a day. */
+  /** Plays the actions of the host and the clients on one day. */
   outside(): void {
     const { control } = this.#project;
     for (const { id, order_id } of this.unpaid)

@@ -204,7 +204,7 @@ describe("a saved plan is refused", () => {
     expect(text).toContain(expected);
   });
 
-  // That takes 256 MiB.
+  // The test needs 256 MiB of memory.
   it.runIf(LONG)("when a link in its place leads to what never ends", async () => {
     const project = await startProject({ declare: declaration({ www }) });
     await symlink("/dev/zero", fileOf(project));

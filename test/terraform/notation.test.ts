@@ -31,7 +31,7 @@ describeWith(TERRAFORM)("notation in Terraform", { timeout: 60_000 }, () => {
     expect((await terraform.planned()).changes).toEqual({ "hosting_service.www": "update" });
     await terraform.applied("tfplan");
     await terraform.expectNoChanges();
-    // What can be removed is; what cannot is refused, and named.
+    // The plan of a destroy fails, and names each object that cannot be removed.
     const refused = await terraform.refused("-destroy");
     expect(refused.errors.map(({ address }) => address).sort()).toEqual([
       "hosting_client_account.acme",

@@ -301,7 +301,7 @@ export class Reading {
     this.#hadZero = fresh.length > 0;
     if (this.#refusal !== undefined || (apart && fresh.length > 0)) {
       this.#host.first ??= 0;
-      // With numbers from 0, the page with the number of pages follows the last page. Pages 0 and 1 differ, so the server uses the number.
+      // If pages are numbered from 0, the page with the number of pages follows the last page. Pages 0 and 1 differ, so the server uses the number.
       if (this.#numberOf(this.#asked) === this.#first?.pages || this.#afterLast === "repetition")
         this.problem = undefined;
     } else if (!this.#hasAll) {

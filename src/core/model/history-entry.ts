@@ -60,7 +60,7 @@ export interface HistoryReading {
 export interface PastOrder {
   /** {@link HistoryOrder.key}, or the id. */
   readonly key: string;
-  /** As {@link idOf} returns it. Null while the result is unknown. */
+  /** Result of {@link idOf}. Null while the result of the order is unknown. */
   readonly id: string | null;
   /** In milliseconds since the epoch. */
   readonly at: number;

@@ -50,6 +50,6 @@ export function documentOf(channel: Channel, { id, time, ...message }: Message):
   }
   const type = "hostform.news";
   const own = { specversion: "1.0", id, source: `/hostform/${message.project}`, type, time };
-  // With `event` and `timestamp`, receivers of `hostform/webhooks` accept the document.
+  // Receivers of `hostform/webhooks` require `event` and `timestamp`.
   return { ...own, event: type, timestamp: time, data: { ...message, text } };
 }

@@ -102,7 +102,7 @@ export interface AccountReport {
     live: number;
     offline: number;
     offline_since: string | null;
-    /** With the earliest due date. */
+    /** Unpaid sums. `due_date` is the earliest due date. */
     unpaid: (Sum & { due_date: string | null })[];
     pending: number;
   };
