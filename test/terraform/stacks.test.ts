@@ -308,7 +308,7 @@ describe("a stack and a declaration in YAML that say the same", () => {
     expect(sentOf(stack)).toEqual(sent);
 
     expect((await plan(stack, "--stack", ".")).length).toBe((await plan(yaml)).length);
-    expect(stack.sent().sort()).toEqual(yaml.sent().sort());
+    expect(sentOf(stack)).toEqual(sentOf(yaml));
   });
 });
 
