@@ -178,6 +178,58 @@ describe("an unpaid renewal", () => {
   });
 });
 
+describe("the reason of a suspension", () => {
+  /** A site that the host suspends in November for another reason than its renewal of December, which nobody pays. */
+  const olderThanInvoice = async () => {
+    const project = await paidOnce(["a"]);
+    project.control.suspendService(await idOf(project, "a"));
+    await project.apply();
+    project.control.advanceClock({ months: 1, days: 8 });
+    project.sent();
+    return project;
+  };
+
+  it("is no younger invoice", async () => {
+    const { found, conditions } = await conditionsOf(await olderThanInvoice());
+    expect(found).toEqual(["offline a", "unpaid a"]);
+    expect(conditions[0]).not.toHaveProperty("invoice");
+    expect(conditions[0].detail).toBe(
+      "Suspended since 2026-11-21 or earlier. Its unpaid invoice was not due at that time.",
+    );
+    expect(conditions[0].fix).toContain("No apply unsuspends the service before the payment.");
+    expect(conditions[1].invoice).toMatchObject({ number: expect.stringContaining("INV-") });
+  });
+
+  it("may be another one than a due invoice, which still delays the end of the suspension", async () => {
+    const project = await olderThanInvoice();
+    await project.declare(sites({ a: { suspended: false } }));
+    expect((await project.run("plan", "--detailed-exitcode")).code).toBe(0);
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    for (const { id } of unpaidOf(project)) project.control.payInvoice(id);
+    await project.apply();
+    expect(project.changesSent()).toHaveLength(1);
+  });
+
+  it("is searched from the second suspension on, if a restore without waiting is between two applies", async () => {
+    const project = await live(sites({ a: {} }), { jobSeconds: 600 });
+    const id = await idOf(project, "a");
+    project.control.suspendService(id);
+    await project.apply();
+    project.clock.advance(3 * 86_400_000);
+    await project.declare(sites({ a: { suspended: false } }));
+    await project.apply("--no-wait");
+    expect((await project.recorded("hosting_service.a"))?.private).not.toHaveProperty("suspended");
+    project.clock.advance(86_400_000);
+    project.control.suspendService(id);
+    await project.declare(sites({ a: {} }));
+    await project.apply();
+    expect((await project.recorded("hosting_service.a"))?.private.suspended).toMatchObject({
+      since: expect.stringMatching(/^2026-11-25T/),
+    });
+  });
+});
+
 describe("invoices", () => {
   it("are not read while every site is live and paid", async () => {
     const project = await live();

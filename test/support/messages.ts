@@ -83,7 +83,7 @@ export const samples: Samples = {
     { ...off, name: "https://hooks.acme.example" },
     { ...off, name: undefined },
   ],
-  "condition.offline": [{ ...object, since: "2026-11-03" }, object],
+  "condition.offline": [{ ...object, since: "2026-11-03" }, object, { ...object, since: "2026-11-03", isOwing: true }],
   "condition.offline/unread": [{ ...object, since: "2026-11-03" }, object],
   "condition.offline/invoice": [
     { ...object, ...bill, since: "2026-11-03" },
@@ -91,7 +91,7 @@ export const samples: Samples = {
   ],
   "condition.offline/withdrawn": [object],
   "condition.offline/provisioning": [object],
-  "condition.offline/pending": [true, false].map((isRead) => ({ ...object, isRead })),
+  "condition.offline/pending": [object],
   "condition.unpaid": [
     { ...object, ...bill },
     { ...object, ...bill, more: 1 },
@@ -105,6 +105,10 @@ export const samples: Samples = {
   ],
   "condition.unread": [{ ...object, why: "The API failed (500)" }],
   "condition.unread/invoices": [{ ...object, why: "The token may not read invoices (403)" }],
+  "condition.unread/order": [
+    { ...object, why: "The token may not read invoices (403)" },
+    { ...object, why: undefined },
+  ],
   "condition.unknown_status": [status],
   "condition.unknown_status/unchanged": [status, { ...status, job }],
   "condition.unknown_status/unchecked": [status],

@@ -1,4 +1,5 @@
 /** Conditions of one paid object: whether the object is online and its invoices are paid. */
+import type { InvoiceRecord } from "../api/index.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { conditionFor } from "../messages/index.ts";
 import {
@@ -68,20 +69,21 @@ export function suspensionMark(
   return mark.suspended === undefined ? { ...mark, suspended: { since: new Date(now).toISOString() } } : mark;
 }
 
+/** Returns the unpaid invoices that were due on a day. An invoice without a due date may have been due. */
+const dueBy = (bill: Bill | undefined, day: string) =>
+  bill?.open.filter(({ due_date }) => due_date === null || due_date.slice(0, 10) <= day) ?? [];
+
 /**
- * Returns the invoices for which the host suspended an object. At least one is due, and the declaration did not request the
- * suspension.
+ * Returns true if the host may have suspended an object for an invoice. At least one is due, and the declaration did not request
+ * the suspension.
  */
-export function suspendedFor(
+export function isHeldByInvoice(
   { kind, attributes, phase, now }: Omit<Subject, "address" | "sensitive" | "config">,
   mark: PrivateMark,
   reading: InvoiceReading | undefined,
-): Bill | undefined {
-  if (!isBilled(kind) || phase !== "suspended" || mark.suspended?.declared) return undefined;
-  const bill = billOf(reading, String(attributes.id));
-  return bill?.open.some(({ due_date }) => due_date === null || due_date.slice(0, 10) <= dateOf(now))
-    ? bill
-    : undefined;
+): boolean {
+  if (!isBilled(kind) || phase !== "suspended" || mark.suspended?.declared) return false;
+  return dueBy(billOf(reading, String(attributes.id)), dateOf(now)).length > 0;
 }
 
 interface Named extends Pick<Subject, "address" | "attributes" | "sensitive"> {
@@ -98,6 +100,20 @@ function objectOf({ kind, address, attributes, sensitive }: Named) {
 
 const factsOf = ({ name }: ReturnType<typeof objectOf>): ConditionFacts => (name === undefined ? {} : { domain: name });
 
+/** Returns unpaid invoices as parameters of messages, and as facts of a condition. */
+function billedWith(
+  [first, ...others]: readonly InvoiceRecord[],
+  facts: ConditionFacts,
+  moneyScale: number | undefined,
+): { readonly unpaid?: { readonly invoice: string; readonly more: number }; readonly billed: ConditionFacts } {
+  if (first === undefined) return { billed: facts };
+  const more = others.length > 0 && { others: others.map(invoiceOf) };
+  return {
+    unpaid: { invoice: invoiceText(invoiceOf(first), moneyScale), more: others.length },
+    billed: { ...facts, invoice: invoiceOf(first), ...more },
+  };
+}
+
 /** Returns the conditions of an existing object. @param isRestored True if the plan ends the suspension. */
 export function billingConditions(
   subject: Subject,
@@ -105,18 +121,12 @@ export function billingConditions(
   reading: InvoiceReading | undefined,
   { isRestored, moneyScale }: { readonly isRestored: boolean; readonly moneyScale?: number | undefined },
 ): Condition[] {
-  const { phase, config } = subject;
+  const { phase, config, now } = subject;
   if (!asksForInvoices(subject)) return [];
   const object = objectOf(subject);
   const bill = billOf(reading, object.id);
-  const [first, ...others] = bill?.open ?? [];
-  const unpaid = first && { invoice: invoiceText(invoiceOf(first), moneyScale), more: others.length };
   const facts = factsOf(object);
-  const billed: ConditionFacts = {
-    ...facts,
-    ...(first && { invoice: invoiceOf(first) }),
-    ...(others.length > 0 && { others: others.map(invoiceOf) }),
-  };
+  const { unpaid, billed } = billedWith(bill?.open ?? [], facts, moneyScale);
   const due = dueOf(subject);
   const unread =
     bill === undefined || bill.why === undefined
@@ -124,11 +134,9 @@ export function billingConditions(
       : [conditionFor("unread/invoices", { ...object, why: bill.why }, facts)];
   if (phase === "pending") {
     if (unpaid) return [conditionFor("unpaid/order", { ...object, ...unpaid }, billed)];
-    const isRead = bill !== undefined && bill.why === undefined;
-    const waits = bill?.paid.length
-      ? conditionFor("offline/provisioning", object, facts)
-      : conditionFor("offline/pending", { ...object, isRead }, facts);
-    return [waits, ...unread];
+    if (bill === undefined || bill.why !== undefined)
+      return [conditionFor("unread/order", { ...object, why: bill?.why }, facts)];
+    return [conditionFor(bill.paid.length > 0 ? "offline/provisioning" : "offline/pending", object, facts)];
   }
   const renewal =
     unpaid && due !== undefined ? [conditionFor("unpaid/renewal", { ...object, ...unpaid, due }, billed)] : [];
@@ -138,10 +146,13 @@ export function billingConditions(
   const down = { ...object, since: since?.slice(0, 10) };
   const at: ConditionFacts = since === undefined ? {} : { since };
   if (declared) return [conditionFor("offline/withdrawn", object, facts), ...owed, ...unread];
-  if (unpaid && suspendedFor(subject, mark, reading))
-    return [conditionFor("offline/invoice", { ...down, ...unpaid }, { ...billed, ...at }), ...owed];
+  // A younger invoice is not the reason of the suspension.
+  const reason = billedWith(dueBy(bill, down.since ?? dateOf(now)), facts, moneyScale);
+  if (reason.unpaid)
+    return [conditionFor("offline/invoice", { ...down, ...reason.unpaid }, { ...reason.billed, ...at }), ...owed];
   const form = bill === undefined || bill.why !== undefined ? "offline/unread" : "offline";
-  return [conditionFor(form, down, { ...facts, ...at }), ...owed, ...unread];
+  const isOwing = isHeldByInvoice(subject, mark, reading);
+  return [conditionFor(form, { ...down, isOwing }, { ...facts, ...at }), ...owed, ...unread];
 }
 
 /**
@@ -163,7 +174,7 @@ export function conditionsAfter(
     const object = objectOf({ kind: { words, noun: words.noun }, address, attributes: live, sensitive });
     const facts = factsOf(object);
     if (awaiting === "provisioning") return [conditionFor("offline/provisioning", object, facts)];
-    if (invoice === undefined) return [conditionFor("offline/pending", { ...object, isRead: false }, facts)];
+    if (invoice === undefined) return [conditionFor("unread/order", { ...object, why: undefined }, facts)];
     const unpaid = { invoice: invoiceText(invoice, scaleOf(provider)), more: 0 };
     return [conditionFor("unpaid/order", { ...object, ...unpaid }, { ...facts, invoice })];
   });

@@ -27,12 +27,13 @@ export async function sendSteps(progress: Progress, steps: readonly ChangeStep[]
     // hostform sends no more requests for an object with an unknown status.
     if (progress.awaiting === "status") return;
     const { toward, mutation } = step;
-    const { job: _, ...rest } = progress.mark;
+    const { job: _, suspended: earlier, ...rest } = progress.mark;
     const { status } = progress.attributes;
     const since = new Date(progress.context.account.hostNow()).toISOString();
     const job = toward && { since, toward, before: typeof status === "string" ? status : null };
-    const suspended = toward === "suspended" && { suspended: { declared: true as const } };
-    const asked = job === undefined ? progress.mark : { ...rest, job, ...suspended };
+    // After a restore, a later suspension has its own time.
+    const suspended = toward === "suspended" ? { declared: true as const } : earlier?.declared && earlier;
+    const asked = job === undefined ? progress.mark : { ...rest, job, ...(suspended && { suspended }) };
     await begin(progress, mutation, asked, progress.mark, async (answer) => {
       const { once, ...accepted } = step.accept(answer as Parameters<typeof step.accept>[0]);
       const { emptied, ...others } = asked;

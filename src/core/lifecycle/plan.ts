@@ -15,7 +15,7 @@ import {
   type Value,
   type ValueObject,
 } from "../model/index.ts";
-import { billingConditions, goneCondition, suspendedFor, suspensionMark } from "./attention.ts";
+import { billingConditions, goneCondition, isHeldByInvoice, suspensionMark } from "./attention.ts";
 import { attributesOf, formsOf, sameValue, unclearOf } from "./attributes.ts";
 import { decide, foresee } from "./decide.ts";
 import { formNotices, isOwnForm, isUnkept, reread, unkept, withForms } from "./own-forms.ts";
@@ -193,7 +193,7 @@ function planPresent(
   const { forms = known } = seen;
   const seenMark = prior?.private ?? {};
   const { invoices, now } = input;
-  const heldBy = suspendedFor({ kind, attributes: before, phase, now }, seenMark, invoices);
+  const isHeld = isHeldByInvoice({ kind, attributes: before, phase, now }, seenMark, invoices);
   for (const entry of entries) {
     const { name, meta } = entry;
     const old = before[name] ?? null;
@@ -204,8 +204,8 @@ function planPresent(
       continue;
     }
     if (Object.hasOwn(unclear, name) || sameValue(meta, wanted, old) || isOwnForm(entry, form, wanted, old)) continue;
-    // Skip: the host would suspend the object again. The condition names the invoice.
-    if (name === "suspended" && wanted === false && heldBy !== undefined) continue;
+    // Skip: the host would suspend the object again. A condition names the invoice.
+    if (name === "suspended" && wanted === false && isHeld) continue;
     if (form !== undefined && isUnkept(entry, form, wanted, old)) conditions.push(unkept(subject, name, form));
     else
       differences.push({

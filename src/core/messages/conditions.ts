@@ -48,6 +48,9 @@ export interface Recorded extends Words<"address" | "noun" | "id"> {
 /** Date of the first apply that found the suspension. Undefined if no apply found it. */
 type Since = { readonly since?: string | undefined };
 
+/** True if an unpaid invoice is due, but was not due when hostform first recorded the suspension. */
+type Owing = { readonly isOwing?: boolean };
+
 /** Unpaid invoices. `invoice`: the first invoice in words, such as `invoice INV-1, 12.00 USD, due 2026-11-30`. */
 export interface Unpaid {
   readonly invoice: string;
@@ -131,12 +134,17 @@ function waiting({ others, isOwn, address }: HeldBack): string {
 }
 
 export const conditions = {
-  "condition.offline": warning((given: Recorded & Since) => ({
+  "condition.offline": warning((given: Recorded & Since & Owing) => ({
     summary: `${objectOf(given)} is suspended, but not declared as suspended`,
-    detail: sentences(...seen(given), "No invoice shows the reason."),
+    detail: sentences(
+      ...seen(given),
+      given.isOwing ? "Its unpaid invoice was not due at that time." : "No invoice shows the reason.",
+    ),
     remedies: [
       "Ask the host for the reason.",
-      { do: "set", attribute: "suspended", value: false, when: "you want it online again" },
+      given.isOwing
+        ? `Pay the invoice. No apply unsuspends the ${given.noun} before the payment.`
+        : { do: "set", attribute: "suspended", value: false, when: "you want it online again" },
     ],
   })),
   "condition.offline/unread": warning((given: Recorded & Since) => ({
@@ -158,9 +166,9 @@ export const conditions = {
     summary: `${objectOf(given)} is not online yet: its invoice is paid, and the host has not provisioned it`,
     remedies: ["If the status stays the same, contact the host."],
   })),
-  "condition.offline/pending": warning((given: Recorded & { readonly isRead: boolean }) => ({
+  "condition.offline/pending": warning((given: Recorded) => ({
     summary: `${objectOf(given)} is not online yet`,
-    detail: `The ${given.noun} goes online after its invoice is paid.${given.isRead ? ` The account lists no invoice for this ${given.noun}.` : ""}`,
+    detail: `The ${given.noun} goes online after its invoice is paid. The account lists no invoice for this ${given.noun}.`,
     remedies: ["Check in the dashboard whether the invoice is paid."],
   })),
   "condition.unpaid": warning((given: Recorded & Unpaid) => ({
@@ -209,6 +217,11 @@ export const conditions = {
     summary: `${objectOf(given)}: its invoices were not read`,
     detail: `${given.why}. An invoice may be unpaid.`,
     remedies: ["Check the dashboard, or use a token that can read invoices."],
+  })),
+  "condition.unread/order": warning((given: Recorded & { readonly why: string | undefined }) => ({
+    summary: `${objectOf(given)} is not online yet, and its invoices were not read`,
+    detail: `${given.why ?? "No invoice of the order is known"}. The ${given.noun} goes online after its invoice is paid.`,
+    remedies: ["Check in the dashboard whether the invoice is paid."],
   })),
   "condition.own_form": warning(({ address, noun, name, is, declared, times, isAdopted = false }: Unkept) => ({
     summary:

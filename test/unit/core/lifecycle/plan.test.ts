@@ -351,7 +351,7 @@ const cases: readonly Case[] = [
     phase: "pending",
     actions: ["no-op"],
     deferred: ["suspended"],
-    says: ["warning condition.offline"],
+    says: ["warning condition.unread"],
   },
   {
     why: "to be suspended, status not understood: left alone",
