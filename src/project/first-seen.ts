@@ -1,9 +1,20 @@
 // Times of the first status with each condition and difference, in the account's store.
-import { CONDITION_NAMES } from "../core/model/index.ts";
+import { CONDITION_NAMES, type Plan, type State } from "../core/model/index.ts";
 import type { AccountReport } from "../report/index.ts";
-import type { Run } from "./plan.ts";
+import type { Providers } from "./providers.ts";
 
-const listOf = ({ lineage }: Run["plan"]) => `seen ${lineage}`;
+interface Planned {
+  readonly plan: Plan;
+  readonly providers: Providers;
+}
+
+const listOf = ({ lineage }: Pick<State, "lineage">) => `seen ${lineage}`;
+
+/** Returns the condition and the address in the name of a note. An address may contain spaces. */
+function causeIn(name: string) {
+  const at = name.indexOf(" ");
+  return { condition: name.slice(0, at), address: name.slice(at + 1) };
+}
 
 /** Lifetime of the first time of a condition, in milliseconds. */
 const KEPT_MS = 400 * 24 * 3_600_000;
@@ -14,7 +25,7 @@ const KEPT_MS = 400 * 24 * 3_600_000;
  * @param isWhole false: the report contains only a part of the account, so the times of the rest stay.
  */
 export async function withFirstSeen(
-  { providers, plan }: Run,
+  { providers, plan }: Planned,
   report: AccountReport,
   isWhole: boolean,
 ): Promise<AccountReport> {
@@ -43,15 +54,28 @@ export async function withFirstSeen(
   return { ...report, attention, drift, overview: { ...report.overview, offline_since } };
 }
 
+/** Adds the first time of suspensions that only a status has recorded, so that no condition of the plan names a younger invoice. */
+export async function withFirstSuspensions(state: State, providers: Providers): Promise<State> {
+  const resources = new Map(state.resources);
+  for (const { store } of providers.servers())
+    for (const { name, value } of await store.notes(listOf(state)).catch(() => [])) {
+      const { condition, address } = causeIn(name);
+      const one = resources.get(address);
+      if (condition !== "offline" || one === undefined) continue;
+      resources.set(address, { ...one, private: { suspended: { since: String(value) }, ...one.private } });
+    }
+  return { ...state, resources };
+}
+
 /** Forgets the conditions whose end this plan shows, so that a later condition has its own time. */
-export async function forgetEnded({ providers, plan }: Run): Promise<void> {
+export async function forgetEnded({ providers, plan }: Planned): Promise<void> {
   const { changes, conditions = [], unread = [], notRead = [], lineage } = plan;
   if (lineage === "") return;
   const read = new Set(changes.map(({ address }) => address));
   for (const address of [...unread, ...notRead.map((one) => one.address)]) read.delete(address);
   const current = new Set(conditions.map(({ condition, address }) => `${condition} ${address}`));
   const isEnded = (name: string) => {
-    const [condition, address = ""] = name.split(" ", 2);
+    const { condition, address } = causeIn(name);
     return CONDITION_NAMES.some((one) => one === condition) && read.has(address) && !current.has(name);
   };
   for (const { store } of providers.servers()) {

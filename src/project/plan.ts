@@ -28,6 +28,7 @@ import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
 import { type Base, changedSince, checkBase, readBase } from "./base.ts";
 import { dataReader } from "./data-reader.ts";
+import { withFirstSuspensions } from "./first-seen.ts";
 import { type Caps, limitsOf, tightened } from "./guards.ts";
 import { budgetOf } from "./history.ts";
 import { type Identities, identitiesOf, placesOf, requireAccounts } from "./identity.ts";
@@ -281,7 +282,8 @@ async function makePlan(
   const { identities = {} } = saved?.origin ?? {};
   requireAccounts(aliases, providers, hasMoved ? { resources: new Map() } : recorded, identities);
   // A job that only plans may have a view-only token, even for requests that need more.
-  const shared = { state, kinds, env, reorder: new Set(reorder), isReading: isReading({ command, unattended }) };
+  const dated = command === "status" ? await withFirstSuspensions(state, providers) : state;
+  const shared = { state: dated, kinds, env, reorder: new Set(reorder), isReading: isReading({ command, unattended }) };
   const observing = {
     ...shared,
     desired: { ...desired, data },
