@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Json } from "../../src/core/model/index.ts";
 import type { AccountReport } from "../../src/report/status/model.ts";
+import { SERVICE_STATES } from "../../src/report/status/states.ts";
 
 const json = z.json() as z.ZodType<Json>;
 const text = z.string();
@@ -36,7 +37,9 @@ const object = z.object({
 });
 
 const service = object.omit({ registered_until: true, secret: true }).extend({
-  is_live: z.boolean(),
+  state: z
+    .enum(SERVICE_STATES)
+    .describe("`suspended`: as declared. From `gone` on: a declared service that the account does not list"),
   plan: textOrNull,
   currency: textOrNull,
   price: amount.describe("List price of one billing cycle"),
@@ -83,9 +86,12 @@ const accountReport = z.object({
     declared: count,
     synced: count,
     services: count.describe("Services of the account that have not ended"),
-    live: count,
-    offline: count,
-    offline_since: instant.nullable(),
+    states: z
+      .record(z.enum(SERVICE_STATES), count)
+      .describe("Number of services in each state. The sum is the number of entries of `services`"),
+    offline_since: instant
+      .nullable()
+      .describe("Earliest time when hostform first recorded an offline service, which may be offline for longer"),
     unpaid: z.array(z.object({ ...sum, due_date: date.nullable().describe("Earliest due date") })),
     pending: count,
   }),

@@ -5,9 +5,11 @@ import type { Kind, Remote } from "../core/kinds/kind.ts";
 import {
   type Change,
   type Condition,
+  type ConditionName,
   clientOf,
   codes,
   DAY_MS,
+  effectOf,
   type HistoryEntry,
   holding,
   isAboveQuote,
@@ -29,6 +31,8 @@ import {
   dayIn,
   dayOf,
   monthsAfter,
+  SERVICE_STATES,
+  type ServiceState,
   sumsOf,
   unpaidOf,
 } from "../report/index.ts";
@@ -119,9 +123,10 @@ function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): En
     const attributes = before ?? state.resources.get(address)?.attributes ?? after ?? {};
     add(kindAt(address), about, shown(attributes, sensitive), syncOf(change));
   }
+  const planned = new Set(plan.changes.map(({ address }) => address));
   for (const { address, provider, attributes, sensitive, private: mark } of state.resources.values()) {
     const client = mark.client ?? clientOf({ provider });
-    if (all.has(address))
+    if (all.has(address) && !planned.has(address))
       add(kindAt(address), { provider, client, address, site: null }, shown(attributes, sensitive), "differs");
   }
   for (const [provider, { objects }] of lists)
@@ -138,6 +143,25 @@ function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): En
   const isEnded = ({ kind, about: { provider }, sync, phase }: Entry) =>
     sync === "undeclared" && phase === undefined && flatKinds.includes(kind) && isListed(kind, provider);
   return [...entries.values()].filter((entry) => !isEnded(entry));
+}
+
+/** Conditions of declared services that no list shows. */
+const ABSENT = ["gone", "handed_over", "outside"] as const;
+
+/** Returns the state of a service. @param isRestored True if the plan ends its suspension. */
+function stateOf(
+  { sync, phase, attributes }: Entry,
+  conditions: readonly ConditionName[],
+  isRestored: boolean,
+): ServiceState {
+  if (phase === undefined) {
+    const rest = attributes.id == null && sync !== "pending" ? "not_ordered" : "not_listed";
+    return ABSENT.find((name) => conditions.includes(name)) ?? rest;
+  }
+  if (phase === "live") return "live";
+  if (isRestored || conditions.includes("offline")) return "offline";
+  if (phase === "suspended") return sync === "undeclared" ? "suspended_undeclared" : "suspended";
+  return phase === "pending" ? "waiting" : "unknown_status";
 }
 
 /** Builds the report. Times in it come from the state alone. @param past entries of the history. */
@@ -157,6 +181,7 @@ export function reportOf(
   const grants: AccountReport["access"]["grants"] = [];
   const services: AccountReport["services"] = [];
   let listed = 0;
+  const restored = new Set(plan.changes.flatMap((one) => (effectOf(one) === "unsuspend" ? one.address : [])));
   const owners = new Map(
     entries.flatMap(({ kind, about, attributes: { id } }) =>
       kind.words.order === undefined ? [] : [[`${about.provider} ${id}`, about] as const],
@@ -184,7 +209,8 @@ export function reportOf(
       });
     }
   const paid = Map.groupBy(invoices.filter(isPaid), ({ provider, service_id }) => `${provider} ${service_id}`);
-  for (const { kind, about, attributes, sync, phase } of entries) {
+  for (const entry of entries) {
+    const { kind, about, attributes, sync, phase } = entry;
     const { type, words } = kind;
     const { provider, address } = about;
     const base = {
@@ -197,7 +223,8 @@ export function reportOf(
       const [months, price] = [number(attributes.term), number(attributes.price)];
       const service = {
         ...base,
-        ...{ is_live: phase === "live", plan: text(attributes.plan), currency: text(attributes.currency), price },
+        state: stateOf(entry, base.conditions, restored.has(address ?? "")),
+        ...{ plan: text(attributes.plan), currency: text(attributes.currency), price },
         monthly: price === null || !months ? null : Math.ceil(price / months),
         next_due_date: dayIn(attributes.next_due_date),
       };
@@ -222,7 +249,9 @@ export function reportOf(
       const end = readMoment(attributes.expires_at ?? null);
       const parent = owners.get(`${provider} ${service_id}`);
       grants.push({
-        ...(address === null && parent ? { ...parent, address } : about),
+        ...(address === null && parent
+          ? { ...parent, address }
+          : { ...about, site: about.site ?? parent?.site ?? null }),
         ...{ type, service_id, email: shownName(email), permission: text(attributes[words.access.permission]) },
         expires_at: text(attributes.expires_at),
         expires_soon: "at" in end && end.at - nowOf(provider) <= SOON_MS,
@@ -238,6 +267,7 @@ export function reportOf(
   const unread = [...lists].flatMap(([provider, one]) => one.unread.map((list) => ({ provider, ...list })));
   const attention = attentionOf(run).map((one) => ({ ...aboutOf(one.address), ...one, since: one.since ?? null }));
   const declared = entries.filter(({ sync }) => sync !== "undeclared");
+  const count = (state: ServiceState) => services.filter((one) => one.state === state).length;
   const sent = providers.requests;
   const forecast = sent + (full ? 0 : services.length);
   return {
@@ -252,8 +282,7 @@ export function reportOf(
       declared: Math.max(declared.length, isPart || only !== undefined ? 0 : desired.resources.length),
       synced: declared.filter(({ sync }) => sync === "synced" || sync === "not_read").length,
       services: listed,
-      live: services.filter(({ is_live }) => is_live).length,
-      offline: new Set(attention.flatMap((one) => (one.condition === "offline" ? one.address : []))).size,
+      states: Object.fromEntries(SERVICE_STATES.map((state) => [state, count(state)])) as Record<ServiceState, number>,
       offline_since: null,
       unpaid: unpaidOf(invoices),
       pending: plan.pending.length,

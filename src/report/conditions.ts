@@ -63,6 +63,15 @@ export const attentionOf = (plan: Plan, remedies: ReportStyle["remedies"], resul
   holds: [...holding(plan, result)],
 });
 
+/** Omits the unpaid invoices of each object whose suspension names all of them. */
+export function withoutNamedInvoices<
+  One extends Pick<Condition, "invoice" | "others"> & { readonly condition: string; readonly address: string | null },
+>(conditions: readonly One[]): One[] {
+  const billOf = ({ address, invoice, others }: One) => JSON.stringify([address, invoice, others]);
+  const named = new Set(conditions.flatMap((one) => (one.condition === "offline" && one.invoice ? [billOf(one)] : [])));
+  return conditions.filter((one) => one.condition !== "unpaid" || !named.has(billOf(one)));
+}
+
 /** Conditions with the same cause and the same fix. */
 export interface SameConditions {
   readonly all: readonly Condition[];
@@ -78,11 +87,9 @@ export function groupedConditions(
   remedies: ReportStyle["remedies"],
 ): SameConditions[] {
   const order = Object.keys(HOLDS);
-  // A suspension with its invoice replaces the condition of the invoice.
-  const billOf = ({ address, invoice }: Condition) => `${address} ${invoice?.id}`;
-  const named = new Set(conditions.flatMap((one) => (one.condition === "offline" && one.invoice ? [billOf(one)] : [])));
-  const shown = conditions.filter((one) => one.condition !== "unpaid" || !named.has(billOf(one)));
-  const sorted = shown.toSorted((a, b) => order.indexOf(a.condition) - order.indexOf(b.condition));
+  const sorted = withoutNamedInvoices(conditions).toSorted(
+    (a, b) => order.indexOf(a.condition) - order.indexOf(b.condition),
+  );
   const groups = Map.groupBy(sorted, ({ condition, detail, ...about }) =>
     JSON.stringify([condition, detail, condition === "unread" ? "" : remedies(about)]),
   );

@@ -32,6 +32,7 @@ export * from "./status/money.ts";
 export * from "./status/names.ts";
 export { renderReportHtml, renderReportMarkdown } from "./status/page.ts";
 export { entriesOf } from "./status/sections.ts";
+export { SERVICE_STATES, type ServiceState } from "./status/states.ts";
 export { renderReport, renderReportCsv } from "./status/text.ts";
 export { flowText, type MessageStyle, type Paint, paint, type TextStyle } from "./text-style.ts";
 export * from "./watch.ts";

@@ -210,6 +210,22 @@ class Agency {
     return [...sites].flatMap(([id, address]) => (isWell(id) ? [] : address)).toSorted();
   }
 
+  /** Number of services in each state, as a colleague's report shows them. */
+  states({ sites, ordered, offline }: Colleague) {
+    const found = new Set(this.services.map(({ id }) => id));
+    const lost = [...sites.keys()].filter((id) => !found.has(id));
+    const moved = lost.filter((id) => this.#project.control.get("services", id).customer_id !== 1);
+    const known = new Set(sites.values());
+    const count = (status: string, isWanted = (_id: number) => true) =>
+      this.services.filter((one) => one.status === status && isWanted(one.id)).length;
+    return {
+      ...{ live: count("active"), offline: offline.size, suspended: 0, waiting: count("pending"), unknown_status: 0 },
+      suspended_undeclared: count("suspended", (id) => !sites.has(id)),
+      ...{ gone: lost.length - moved.length, handed_over: moved.length, outside: 0, not_listed: 0 },
+      not_ordered: ordered.filter((name) => !known.has(`hosting_service.${name}`)).length,
+    };
+  }
+
   async status(colleague: Colleague): Promise<AccountReport> {
     const ran = await colleague.project.run("status", "--json");
     expect(ran.code, this.story(ran.text)).toBe(0);
@@ -244,8 +260,7 @@ class Agency {
       {
         minute: report.timestamp.slice(0, 16),
         count: overview.services,
-        live: overview.live,
-        offline: overview.offline,
+        states: overview.states,
         offline_since: overview.offline_since?.slice(0, 16) ?? null,
         since: Object.fromEntries(
           attention.flatMap(({ condition, address, since }) =>
@@ -259,7 +274,7 @@ class Agency {
         renewals: soon?.days === 30 ? [soon.count, soon.total] : [0, 0],
         troubled: [...new Set(attention.map(({ address }) => address))].toSorted(),
         services: shown
-          .map(({ id, is_live, next_due_date, price }) => `${id} ${is_live} ${next_due_date} ${price}`)
+          .map(({ id, state, next_due_date, price }) => `${id} ${state === "live"} ${next_due_date} ${price}`)
           .toSorted(),
         money: [money.unread !== null, report.unread],
       },
@@ -267,8 +282,7 @@ class Agency {
     ).toEqual({
       minute: new Date(now).toISOString().slice(0, 16),
       count: services.length,
-      live: services.filter(({ status }) => status === "active").length,
-      offline: colleague.offline.size,
+      states: this.states(colleague),
       offline_since: since,
       since: Object.fromEntries([...colleague.offline].map(([id, minute]) => [colleague.sites.get(id), minute])),
       unpaid: [

@@ -67,8 +67,7 @@ describe("a healthy account", () => {
       declared: 6,
       synced: 6,
       services: 3,
-      live: 3,
-      offline: 0,
+      states: { live: 3, offline: 0, gone: 0, suspended_undeclared: 0 },
       unpaid: [],
       pending: 0,
     });
@@ -99,7 +98,7 @@ describe("an account with problems", () => {
     expect(report.overview.unpaid).toMatchObject([{ currency: "USD", total, count: open.length, due_date: dues[0] }]);
     expect(report.money.due.reduce((sum, one) => sum + one.total, 0)).toBe(total);
     expect(report.money.invoices.filter(({ is_overdue }) => is_overdue)).toHaveLength(open.length);
-    expect(report.overview).toMatchObject({ services: 4, live: 1, offline: 3 });
+    expect(report.overview).toMatchObject({ services: 4, states: { live: 1, offline: 3 } });
     const undeclared = [...report.services, ...report.objects].filter(({ sync }) => sync === "undeclared");
     expect(undeclared.map(({ type }) => type)).toEqual(["hosting_service", "hosting_webhook"]);
     expect(report.objects.map(({ secret }) => secret)).toEqual([null, "known", "unknown"]);
@@ -111,7 +110,7 @@ describe("an account with problems", () => {
     expect(later.timestamp > String(since)).toBe(true);
     const { out } = await project.run("status");
     expect(out.split("\n")[0]).toMatch(
-      /^Synced 6 of 6 · live 1 · 3 unpaid, 13.50 USD, overdue since 2026-12-28 · 3 offline since \d\d:\d\d$/,
+      /^Synced 6 of 6 · live 1 · 3 unpaid, 13.50 USD, overdue since 2026-12-28 · 3 offline, the longest since \d\d:\d\d or earlier$/,
     );
     const audit = (await project.run("audit")).out;
     for (const text of ["stray-00001.example", "Billed and not declared: 1", "Overdue: 3", "https://else.example/y"])
@@ -166,9 +165,87 @@ describe("an account with problems", () => {
     const project = await agency();
     project.control.terminateService(await idOf(project, "c"));
     const { overview, attention, money } = await statusOf(project);
-    expect(overview).toMatchObject({ declared: 6, synced: 5, live: 2 });
+    expect(overview).toMatchObject({ declared: 6, synced: 5, services: 2, states: { live: 2, gone: 1 } });
     expect(attention).toMatchObject([{ condition: "gone", client: "acme", address: "hosting_service.c" }]);
     expect(money.run_rate.map(({ total }) => total)).toEqual([500, 500]);
+  });
+
+  it("counts each service that is not live in one state, and names it in every form", async () => {
+    const project = await agency();
+    await project.declare({
+      ...AGENCY,
+      services: {
+        ...AGENCY.services,
+        d: site("d"),
+        e: site("e", { suspended: true }),
+        b: site("b", { suspended: false }),
+      },
+    });
+    await project.apply("--target", "hosting_service.d", "--target", "hosting_service.e", "--no-wait");
+    project.control.terminateService(await idOf(project, "c"));
+    project.control.suspendService(await idOf(project, "a"));
+    project.control.suspendService(await idOf(project, "b"));
+    const [stray, nameless] = [12, 31].map(
+      (plan_id) => project.control.seedServices({ count: 1, plan_id })[0]?.id ?? 0,
+    );
+    project.control.suspendService(stray ?? 0);
+    const report = await statusOf(project);
+    expect(report.overview).toMatchObject({
+      services: 6,
+      // The next apply restores b.
+      states: { live: 1, offline: 2, suspended: 0, suspended_undeclared: 1, waiting: 2, gone: 1 },
+    });
+    expect(report.services).toHaveLength(7);
+    for (const format of ["text", "markdown", "html"]) {
+      const { out } = await project.run("status", "--format", format);
+      for (const words of ["2 offline, the longest since", "1 suspended and not declared · 1 gone · 2 waiting"])
+        expect(out, format).toContain(words);
+      expect(out, format).toContain("6 in the account: 1 live, 2 offline, 1 suspended and not declared");
+      expect(out, format).toContain(`service ${nameless}`);
+    }
+    expect((await project.run("status", "--format", "html")).out).toContain("<dt>Gone</dt>");
+  });
+
+  it("counts an order with unreadable invoices as waiting, and not as offline", async () => {
+    const project = await agency();
+    await project.declare({ ...AGENCY, services: { ...AGENCY.services, d: site("d") } });
+    await project.apply("--no-wait");
+    project.control.addFault({ method: "GET", path: "/invoices", phase: "before", status: 403, times: 9 });
+    const { overview, attention } = await statusOf(project, "--fail-on", "offline");
+    expect(overview.states).toMatchObject({ live: 3, offline: 0, waiting: 1 });
+    expect(attention.map(({ condition, site: of }) => `${condition} ${of}`)).toEqual(["unread d.example"]);
+    expect(attention[0]?.summary).toContain("is not online yet, and its invoices were not read");
+    expect((await project.run("status", "--fail-on", "unread")).code).toBe(4);
+  });
+
+  it("names no invoice as the reason of a suspension that is older, also if only a status has recorded it", async () => {
+    const project = await agency();
+    project.control.suspendService(await idOf(project, "a"));
+    await statusOf(project);
+    project.control.advanceClock({ months: 1, days: 8 });
+    const { attention } = await statusOf(project);
+    const of = (name: string) =>
+      attention.flatMap((one) => (one.address === `hosting_service.${name}` ? `${one.condition}: ${one.summary}` : []));
+    expect(of("a")[0]).toMatch(/^offline: .* is suspended, but not declared as suspended$/);
+    expect(of("b")[0]).toMatch(/^offline: .* is suspended for unpaid invoice/);
+    const { out } = await project.run("status", "--section", "attention");
+    expect(out.match(/^acme +a\.example: .*/gm)).toHaveLength(2);
+    expect(out.match(/^borjomi +b\.example: .*/gm)).toHaveLength(1);
+    expect(out.replaceAll(/\s+/g, " ")).toContain(
+      "Suspended since 2026-11-21 or earlier. Its unpaid invoice was not due",
+    );
+  });
+
+  it("lists a service with a lost response once", async () => {
+    const project = await agency();
+    await project.declare({ ...AGENCY, services: { ...AGENCY.services, d: site("d") } });
+    project.control.addFault({ method: "POST", path: "/services", phase: "after", drop: true, times: 9 });
+    await project.run("apply", "--auto-approve", "--allow-unknown-prices");
+    project.control.clearFaults();
+    project.clock.advance(3_600_000);
+    const { overview, services } = await statusOf(project);
+    expect(overview).toMatchObject({ declared: 7, services: 4, states: { waiting: 1 } });
+    expect(services.filter(({ site: of }) => of === "d.example")).toHaveLength(1);
   });
 
   it("names each pending create request with its command", async () => {
@@ -268,7 +345,7 @@ describe("requests", () => {
     expect(report.money.unread).toContain("billing");
     expect(report.unread.map(({ what }) => what)).toEqual(["webhooks"]);
     expect(report.holds).toContain("unread");
-    expect(report.overview).toMatchObject({ services: 3, live: 3 });
+    expect(report.overview).toMatchObject({ services: 3, states: { live: 3 } });
     const { out } = await project.run("status");
     expect(out).toContain("Not all invoices were read: account default: The token may not read invoices (403)");
     expect(out).toContain("Not read: webhooks of account default.");

@@ -3,7 +3,8 @@
  * Amounts are in the API's own unit, and `scale` of an account has their decimal places. Sites are domains as Unicode. Dates are
  * `2026-12-07`, times are ISO 8601.
  */
-import type { Json } from "../../core/model/index.ts";
+import type { Invoice, Json } from "../../core/model/index.ts";
+import type { ServiceState } from "./states.ts";
 
 /** Owner and object of an entry. */
 type About = {
@@ -30,6 +31,8 @@ type Point = About & {
   /** Time when hostform first recorded the condition, which may be older. */
   since: string | null;
   fix?: string | undefined;
+  invoice?: Invoice;
+  others?: readonly Invoice[];
   [more: string]: unknown;
 };
 
@@ -43,7 +46,7 @@ type Listed = About & {
 };
 
 type ServiceRow = Listed & {
-  is_live: boolean;
+  state: ServiceState;
   plan: string | null;
   currency: string | null;
   /** List price of one billing cycle. */
@@ -99,8 +102,9 @@ export interface AccountReport {
     synced: number;
     /** Services of the account that have not ended. */
     services: number;
-    live: number;
-    offline: number;
+    /** Number of services in each state. The sum is the length of `services` of the report. */
+    states: Record<ServiceState, number>;
+    /** Earliest time when hostform first recorded an offline service, which may be offline for longer. */
     offline_since: string | null;
     /** Unpaid sums. `due_date` is the earliest due date. */
     unpaid: (Sum & { due_date: string | null })[];

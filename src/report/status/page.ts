@@ -11,7 +11,8 @@ import { closingOf, headlineOf, tablesOf, tilesOf } from "./sections.ts";
 const titleOf = ({ project }: AccountReport) => `Status: ${project}`;
 
 /** A date stays on one line. */
-const unbroken = (cell: string) => (/^\d{4}-\d\d-\d\d$/.test(cell) ? cell.replaceAll("-", "\u2011") : cell);
+const unbroken = (cell: string) =>
+  /^\d{4}-\d\d-\d\d( or earlier)?$/.test(cell) ? cell.replaceAll("-", "\u2011") : cell;
 
 /** Returns a page without a script. Every text is escaped, and no row is cut. */
 export function renderReportHtml(report: AccountReport, names: readonly SectionName[]): string {

@@ -1,9 +1,11 @@
 // The sections of an account report, as tables of text that each form renders.
 import { capitalized, formatMoney, formatNumber, type Json, some } from "../../core/model/index.ts";
+import { withoutNamedInvoices } from "../conditions.ts";
 import { formatEstimate, plural, UNSCALED } from "../numbers.ts";
 import type { AccountReport } from "./model.ts";
 import { daysAfter } from "./money.ts";
 import type { SectionName } from "./names.ts";
+import { remarkableStates, stateNote, stateText } from "./states.ts";
 
 /** A section as text. Columns without any value are left out. */
 export interface StatusTable {
@@ -24,20 +26,28 @@ interface Section {
   /** Fields of an entry that are columns. Amounts are last. */
   readonly columns: string;
   readonly note?: string;
+  /** Returns a note with figures. */
+  readonly noteOf?: (report: AccountReport) => string;
   readonly isCalm?: true;
   entries(report: AccountReport): readonly Entry[];
 }
 
-const SINCE = "Times are in UTC, as hostform first recorded them. A condition may be older.";
+const SINCE = "Times are in UTC.";
 const LIST = "At list prices; a bill may be lower.";
 const SERVICE = "client provider site address state sync plan next_due_date monthly";
 const INVOICE = "client provider site number due_date status remarks quoted total";
-const OBJECT = "client provider site type id name status";
+const OBJECT = "client provider site type id name plan status";
 
-const withState = (one: AccountReport["services"][number]) => ({
-  ...one,
-  state: one.conditions.join(", ") || one.status,
-});
+const withState = (one: AccountReport["services"][number]) => ({ ...one, state: stateText(one.state, one.conditions) });
+
+/** Begins with the domain, or else with the address. */
+function whatOf({ site, address, summary, detail }: AccountReport["attention"][number]): string {
+  const text = [summary, detail].filter((part) => part).join(". ");
+  const own = `${address}: `;
+  if (site !== null && text.startsWith(own)) return `${site}: ${text.slice(own.length).replace(` (${site})`, "")}`;
+  const object = text.includes(address ?? "") ? [site] : [site, address];
+  return [...object, text].filter((part) => part !== null).join(": ");
+}
 
 /** Joins the remarks that hold. */
 const remarksOf = (remarks: Readonly<Record<string, boolean>>) =>
@@ -61,8 +71,7 @@ const ALL: Readonly<Record<SectionName, Section>> = {
     title: "Needs a person",
     columns: "client what since fix",
     note: SINCE,
-    entries: ({ attention }) =>
-      attention.map((one) => ({ ...one, what: [one.summary, one.detail].filter((part) => part).join(". ") })),
+    entries: ({ attention }) => withoutNamedInvoices(attention).map((one) => ({ ...one, what: whatOf(one) })),
   },
   due: {
     title: "Open invoices by week",
@@ -124,7 +133,8 @@ const ALL: Readonly<Record<SectionName, Section>> = {
   services: {
     title: "Services",
     columns: SERVICE,
-    ...{ note: LIST, isCalm },
+    noteOf: ({ overview }) => `${stateNote(overview)}${LIST}`,
+    isCalm,
     entries: ({ services }) =>
       services.map(withState).toSorted((a, b) => ((a.client ?? "~") < (b.client ?? "~") ? -1 : 1)),
   },
@@ -187,6 +197,15 @@ const HEADS: Readonly<Record<string, string>> = {
 const sinceText = (since: string, { timestamp }: AccountReport) =>
   since.slice(0, 10) === timestamp.slice(0, 10) ? since.slice(11, 16) : since.slice(0, 10);
 
+/** Adds that a condition may be older than its first record. */
+const firstSince = (since: string, report: AccountReport) => `${sinceText(since, report)} or earlier`;
+
+/** Names the service of an entry without a domain. */
+function serviceText(entry: Entry): string {
+  const id = entry.service_id ?? ("plan" in entry ? entry.id : null);
+  return id === null ? "" : `service ${id}`;
+}
+
 /** Returns a formatter for amounts. */
 function moneyOf({ accounts }: AccountReport) {
   const scales = new Map<unknown, number | undefined>(accounts.map((one) => [one.provider, one.scale ?? undefined]));
@@ -200,9 +219,13 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
   const money = moneyOf(report);
   const textOf = (entry: Entry, field: string): string => {
     const value = entry[field] as Json;
-    const isRepeated = (field === "provider" && accounts.length === 1) || (field === "name" && value === entry.site);
+    const isRepeated =
+      (field === "provider" && accounts.length === 1) || (field === "name" && [entry.site, entry.id].includes(value));
+    if (field === "site" && value === null) return serviceText(entry);
     if (value === null || value === undefined || isRepeated) return "";
-    if (field === "since" || field === "at") return sinceText(String(value), report);
+    // The time of a pending request is exact.
+    if (field === "at" || (field === "since" && entry.condition === "pending")) return sinceText(String(value), report);
+    if (field === "since") return firstSince(String(value), report);
     if (typeof value === "number") return AMOUNTS.has(field) ? money(entry, value) : formatNumber(value);
     if (field === "sync") return String(value).replace("_", " ");
     if (field === "type") return String(value).split("_").slice(1).join(" ");
@@ -212,12 +235,12 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
     ? ""
     : `From the state${access.as_of === null ? "" : `, read at ${access.as_of} or later`}. A full status reads the grants of each service.`;
   const tables = names.map((name) => {
-    const { title, columns, note = "", isCalm: calm = false } = ALL[name];
+    const { title, columns, note = "", noteOf = () => note, isCalm: calm = false } = ALL[name];
     const entries = entriesOf(report, name);
     const fields = columns.split(" ").filter((field) => entries.some((entry) => textOf(entry, field) !== ""));
     const from = fields.findIndex((field) => AMOUNTS.has(field));
     const notes = [
-      entries.length > 0 ? note : "",
+      entries.length > 0 ? noteOf(report) : "",
       name === "access" ? grants : "",
       (columns === INVOICE || name === "due") && bills.unread !== null
         ? `Not all invoices were read: ${bills.unread}.`
@@ -254,21 +277,22 @@ function byDay(day: string | null, today: string): string {
   return ` by ${day < daysAfter(today, 7) ? DAY.format(new Date(day)) : day}`;
 }
 
-/** Returns the first sentence: `Synced 300 of 300 · live 292 · 5 unpaid, 22.50 USD by Friday · 3 offline since 04:10`. */
+/** Returns the first sentence: `Synced 300 of 300 · live 292 · 5 unpaid, 22.50 USD by Friday · 1 offline since 04:10 or earlier`. */
 export function headlineOf(report: AccountReport): string {
-  const { declared, synced, live, offline, offline_since: since, unpaid, pending } = report.overview;
+  const { declared, synced, states, offline_since: since, unpaid, pending } = report.overview;
   const money = moneyOf(report);
   const bills = unpaid.map((one) => {
     const day = byDay(one.due_date, report.timestamp.slice(0, 10));
     return `${formatNumber(one.count)} unpaid, ${money(one, one.total)}${day}`;
   });
+  const longest = states.offline > 1 ? ", the longest" : "";
+  const down = since === null ? "" : `${longest} since ${firstSince(since, report)}`;
   return [
     `Synced ${formatNumber(synced)} of ${formatNumber(declared)}`,
-    `live ${formatNumber(live)}`,
+    `live ${formatNumber(states.live)}`,
     ...bills,
-    ...(offline > 0
-      ? [`${formatNumber(offline)} offline${since === null ? "" : ` since ${sinceText(since, report)}`}`]
-      : []),
+    ...(states.offline > 0 ? [`${formatNumber(states.offline)} offline${down}`] : []),
+    ...remarkableStates(states).map(({ count, words }) => `${formatNumber(count)} ${words}`),
     ...(pending > 0 ? [`${formatNumber(pending)} pending`] : []),
   ].join(" · ");
 }
@@ -284,11 +308,12 @@ export function closingOf({ unread, requests, timestamp, access }: AccountReport
 
 /** Returns the figures of the page by label. */
 export function tilesOf(report: AccountReport): Readonly<Record<string, string | number>> {
-  const { declared, synced, services, live, offline, pending, unpaid } = report.overview;
+  const { declared, synced, services, states, pending, unpaid } = report.overview;
   return {
     Synced: `${formatNumber(synced)} of ${formatNumber(declared)}`,
-    Live: `${formatNumber(live)} of ${formatNumber(services)}`,
-    Offline: offline,
+    "Live in the account": `${formatNumber(states.live)} of ${formatNumber(services)}`,
+    Offline: states.offline,
+    ...Object.fromEntries(remarkableStates(states).map(({ count, words }) => [capitalized(words), count])),
     Pending: pending,
     Unpaid: unpaid.reduce((sum, { count }) => sum + count, 0),
     "Not declared": undeclared(report).length,

@@ -1,5 +1,10 @@
 /** An account report with a number of services, invoices and every kind of problem. */
-import type { AccountReport } from "../../../../src/report/index.ts";
+import { type AccountReport, SERVICE_STATES, type ServiceState } from "../../../../src/report/index.ts";
+
+export const emptyStates = Object.fromEntries(SERVICE_STATES.map((state) => [state, 0])) as Record<
+  ServiceState,
+  number
+>;
 
 export function sampleReport(count: number, hostile = ""): AccountReport {
   const about = (n: number) => ({
@@ -18,7 +23,13 @@ export function sampleReport(count: number, hostile = ""): AccountReport {
       plan: "Shared Plus",
     },
     ...{ sync: n % 50 === 7 ? ("differs" as const) : ("synced" as const), conditions: n % 50 === 3 ? ["offline"] : [] },
-    ...{ is_live: n % 50 !== 3, currency: "USD", price: 900, monthly: 900, next_due_date: "2026-12-24" },
+    ...{
+      state: n % 50 === 3 ? ("offline" as const) : ("live" as const),
+      currency: "USD",
+      price: 900,
+      monthly: 900,
+      next_due_date: "2026-12-24",
+    },
   }));
   const invoices = services.flatMap(({ provider, client, address, site, id }, n) =>
     n % 20 === 3
@@ -47,13 +58,15 @@ export function sampleReport(count: number, hostile = ""): AccountReport {
     timestamp: "2026-11-24T08:00:00.000Z",
     accounts: [{ provider: "default", name: "agency", host: "api.host.example", scale: 2 }],
     overview: {
-      ...{
-        declared: count,
-        synced: count - Math.ceil(count / 50),
-        services: count,
+      ...{ declared: count, synced: count - Math.ceil(count / 50), services: count, pending: 1 },
+      states: {
+        ...emptyStates,
         live: count - 8,
         offline: 3,
-        pending: 1,
+        suspended: 1,
+        suspended_undeclared: 2,
+        gone: 1,
+        waiting: 1,
       },
       offline_since: "2026-11-24T04:10:00.000Z",
       unpaid: [{ provider: "default", currency: "USD", total: 2250, count: 5, due_date: "2026-11-27" }],

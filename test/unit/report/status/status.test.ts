@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  type AccountReport,
   AUDIT_SECTIONS,
   monthsAfter,
   renderReport,
@@ -7,14 +8,16 @@ import {
   renderReportHtml,
   renderReportMarkdown,
   SECTIONS,
+  type SectionName,
   STATUS_SECTIONS,
 } from "../../../../src/report/index.ts";
 import { dueDays, unpaidOf, weekOf } from "../../../../src/report/status/money.ts";
-import { headlineOf } from "../../../../src/report/status/sections.ts";
-import { sampleReport } from "./report.ts";
+import { headlineOf, tablesOf, tilesOf } from "../../../../src/report/status/sections.ts";
+import { emptyStates, sampleReport } from "./report.ts";
 
 const report = sampleReport(10);
 const plain = { color: false };
+const NO_INVOICE = { id: null, number: null, currency: null, total: null, status: null, due_date: null };
 
 describe("dates", () => {
   it.each([
@@ -78,13 +81,107 @@ describe("the first sentence", () => {
 
   it("has no time of an outage that nobody recorded", () => {
     const overview = { ...report.overview, offline_since: null };
-    expect(headlineOf({ ...report, overview })).toContain("· 3 offline · 1 pending");
+    expect(headlineOf({ ...report, overview })).toContain("· 3 offline · ");
   });
 
-  it("has the time of an outage on its day, and the unit of an account without a scale", () => {
+  it("has the longest outage on its day, each other state, and the unit of an account without a scale", () => {
     expect(on("2026-11-27", null)).toBe(
-      "Synced 9 of 10 · live 2 · 5 unpaid, 2250 (USD, API's unit) by Friday · 3 offline since 04:10 · 1 pending",
+      "Synced 9 of 10 · live 2 · 5 unpaid, 2250 (USD, API's unit) by Friday · 3 offline, the longest since 04:10 or earlier" +
+        " · 2 suspended and not declared · 1 gone · 1 waiting for activation · 1 pending",
     );
+  });
+
+  it("has the time of a single outage", () => {
+    const { overview } = report;
+    const states = { ...overview.states, offline: 1 };
+    expect(headlineOf({ ...report, overview: { ...overview, states } })).toContain(
+      "· 1 offline since 04:10 or earlier ·",
+    );
+  });
+});
+
+/** Returns the cells of a section by row and column. */
+function cellsOf(section: SectionName, over: Partial<AccountReport>) {
+  const [table] = tablesOf({ ...report, ...over }, [section]);
+  const rows = table?.rows.map((row) => Object.fromEntries(table.head.map((head, at) => [head, row[at]])));
+  return { rows, note: table?.note, title: table?.title };
+}
+
+describe("what needs a person", () => {
+  const [offline, pending] = report.attention;
+  if (offline === undefined || pending === undefined) throw new Error("no condition");
+  const whats = (attention: AccountReport["attention"]) =>
+    cellsOf("attention", { attention }).rows?.map(({ What }) => What);
+  const named = { ...offline, summary: `${offline.address}: service 1003 (${offline.site}) is suspended`, detail: "" };
+
+  it.each([
+    ["a domain", named, "www.site-3.example: service 1003 is suspended"],
+    ["a domain before a text without its address", pending, `${pending.site}: ${pending.address}: ${pending.summary}`],
+    ["the address without a domain", { ...named, site: null }, named.summary],
+    [
+      "the address without a domain, if the text lacks the address",
+      { ...pending, site: null },
+      `${pending.address}: ${pending.summary}`,
+    ],
+  ])("begins with %s", (_, point, what) => expect(whats([point])).toEqual([what]));
+
+  it("has one row for a suspension and the invoices that its row names", () => {
+    const [one, two] = [
+      { ...NO_INVOICE, id: "1" },
+      { ...NO_INVOICE, id: "2" },
+    ];
+    const suspended = { ...named, invoice: one };
+    const unpaid = { ...named, condition: "unpaid", summary: "unpaid", invoice: one };
+    expect(whats([suspended, unpaid])).toHaveLength(1);
+    expect(whats([suspended, { ...unpaid, others: [two] }])).toHaveLength(2);
+    expect(whats([named, unpaid])).toHaveLength(2);
+    expect(whats([suspended, { ...unpaid, address: "hosting_service.other" }])).toHaveLength(2);
+  });
+
+  it("has times that may be later than the beginning, except for a create request", () => {
+    expect(cellsOf("attention", {}).rows?.map(({ Since }) => Since)).toEqual(["04:10 or earlier", "2026-11-20"]);
+    expect(cellsOf("pending", {}).rows?.map(({ Since }) => Since)).toEqual(["2026-11-20"]);
+    expect(cellsOf("drift", {}).rows?.map(({ Since }) => Since)).toEqual(["04:10 or earlier", "2026-11-01 or earlier"]);
+  });
+});
+
+describe("the figures of services", () => {
+  const states = { ...report.overview.states, live: 4, offline: 1, suspended: 1, suspended_undeclared: 2, gone: 1 };
+  const overview = { ...report.overview, services: 9, states: { ...states, waiting: 1 } };
+
+  it("agree: the tile counts the account, and the table names the rest", () => {
+    expect(tilesOf({ ...report, overview })).toMatchObject({
+      ...{ "Live in the account": "4 of 9", Offline: 1, "Suspended and not declared": 2, Gone: 1 },
+      "Waiting for activation": 1,
+    });
+    const { title, note } = cellsOf("services", { overview });
+    expect(title).toBe("Services: 10");
+    expect(note).toContain(
+      "9 in the account: 4 live, 1 offline, 1 suspended as declared, 2 suspended and not declared, 1 waiting for activation. Declared, but not in the account: 1 gone.",
+    );
+  });
+
+  it("have no explanation while every service is live", () => {
+    const all = { ...overview, services: 10, states: { ...emptyStates, live: 10 } };
+    expect(cellsOf("services", { overview: all })).toMatchObject({
+      title: "Services: 10",
+      note: "At list prices; a bill may be lower.",
+    });
+    expect(Object.keys(tilesOf({ ...report, overview: all }))).not.toContain("Gone");
+  });
+
+  it("show a service without a domain by its id and its hosting plan", () => {
+    const [service] = report.services;
+    const [invoice] = report.money.invoices;
+    if (service === undefined || invoice === undefined) throw new Error("no service");
+    const nameless = { ...service, address: null, site: null, sync: "undeclared" as const, name: "1000" };
+    for (const section of ["services", "billed", "undeclared"] as const)
+      expect(cellsOf(section, { services: [nameless], objects: [] }).rows?.[0], section).toMatchObject({
+        Site: "service 1000",
+        Plan: "Shared Plus",
+      });
+    const money = { ...report.money, invoices: [{ ...invoice, site: null, service_id: "1000" }] };
+    expect(cellsOf("unpaid", { money }).rows).toMatchObject([{ Site: "service 1000" }]);
   });
 });
 
