@@ -10,6 +10,7 @@ import {
   type ProgressVerb,
   type Quote,
 } from "./changes.ts";
+import { idOf } from "./history-entry.ts";
 import { shownName } from "./natural-key.ts";
 import { shownUrl } from "./origin.ts";
 import type { Json } from "./value.ts";
@@ -205,13 +206,16 @@ export function siteFinder(changes: readonly Change[]): SiteFinder {
   const own = ({ before, after, words: { site = "" }, sensitive, origins }: Change) =>
     sensitive.includes(site) ? shownUrl(origins?.[site]) : (named(after?.[site]) ?? named(before?.[site]));
   const byAddress = new Map(changes.map((change) => [change.address, change]));
-  const byId = new Map(changes.map((change) => [`${change.type} ${change.before?.id}`, change]));
+  const byId = new Map(changes.map((one) => [idOf(one.provider, one.type, `${one.before?.id}`), one]));
   return (change, side = "before") => {
     const { parent } = change.words;
     if (parent === undefined) return own(change);
     const [first, second] = side === "before" ? [change.before, change.after] : [change.after, null];
     const id = first?.[parent.attribute] ?? second?.[parent.attribute];
-    const parents = [byId.get(`${parent.type} ${id}`), ...change.dependsOn.map((address) => byAddress.get(address))];
+    const parents = [
+      byId.get(idOf(change.provider, parent.type, `${id}`)),
+      ...change.dependsOn.map((address) => byAddress.get(address)),
+    ];
     return parents.flatMap((one) => (one?.type === parent.type ? (own(one) ?? []) : []))[0];
   };
 }
