@@ -9,8 +9,8 @@ const listOf = ({ lineage }: Run["plan"]) => `seen ${lineage}`;
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 /**
- * Adds the time of the first status with each condition and difference. The file of the account's store keeps these times. Without
- * this file, only the times in the state are known.
+ * Adds the time of the first status with each condition and difference. The file of each account's store keeps these times. Without
+ * these files, only the times in the state are known.
  * @param isWhole false: the report contains only a part of the account, so the times of the rest stay.
  */
 export async function withFirstSeen(
@@ -19,24 +19,30 @@ export async function withFirstSeen(
   isWhole: boolean,
 ): Promise<AccountReport> {
   const list = listOf(plan);
-  const [store] = providers.stores(report.accounts.map(({ provider }) => provider)).values();
-  const isKept = store?.file !== undefined && plan.lineage !== "";
-  const known = isKept ? await store.notes(list).catch(() => []) : [];
-  const times = new Map(known.map(({ name, value }) => [name, String(value)]));
-  const current = new Map<string, string>();
-  const seen = <One extends { since: string | null; address: string | null }>(one: One, what: string): One => {
+  const servers = plan.lineage === "" ? [] : providers.servers().filter(({ store }) => store.file !== undefined);
+  const kept = await Promise.all(
+    servers.map(async (server) => ({ ...server, known: await server.store.notes(list).catch(() => []) })),
+  );
+  const times = new Map(kept.flatMap(({ known }) => known.map(({ name, value }) => [name, String(value)])));
+  const current = new Map<string, { readonly since: string; readonly provider: string }>();
+  type Seen = { since: string | null; address: string | null; provider: string };
+  const seen = <One extends Seen>(one: One, what: string): One => {
     const name = `${what} ${one.address}`;
     // A status or an apply was first.
-    const [since = isKept ? report.timestamp : null] = [one.since ?? [], times.get(name) ?? []].flat().sort();
-    if (since !== null) current.set(name, since);
+    const [since = kept.length > 0 ? report.timestamp : null] = [one.since ?? [], times.get(name) ?? []].flat().sort();
+    if (since !== null) current.set(name, { since, provider: one.provider });
     return { ...one, since };
   };
   const attention = report.attention.map((one) => seen(one, one.condition));
   const drift = report.drift.map((one) => seen(one, `drift ${one.attribute}`));
-  const fresh = [...current].flatMap(([name, value]) => (times.has(name) ? [] : { list, name, value }));
-  const ended = known.filter(({ name }) => isWhole && !current.has(name));
-  if (isKept && fresh.length > 0) await store.note(fresh, { keptMs: KEPT_MS, isDurable: false }).catch(() => {});
-  if (isKept && ended.length > 0) await store.forget(ended).catch(() => {});
+  for (const { store, aliases, known } of kept) {
+    const fresh = [...current].flatMap(([name, { since: value, provider }]) =>
+      aliases.has(provider) && !times.has(name) ? { list, name, value } : [],
+    );
+    const ended = known.filter(({ name }) => isWhole && !current.has(name));
+    if (fresh.length > 0) await store.note(fresh, { keptMs: KEPT_MS, isDurable: false }).catch(() => {});
+    if (ended.length > 0) await store.forget(ended).catch(() => {});
+  }
   const [offline_since = null] = attention
     .flatMap((one) => (one.condition === "offline" ? (one.since ?? []) : []))
     .sort();
