@@ -164,7 +164,7 @@ const catalogue = {
   })),
   "usage/csv": error(({ names }: { readonly names: readonly string[] }) => ({
     summary: "CSV has one table",
-    remedies: [`Select one section: ${names.map((name) => `--section ${name}`).join(", ")}.`],
+    remedies: [`Select one section, such as \`--section ${names[0]}\`. The sections are ${names.join(", ")}.`],
   })),
   "usage/report": error(({ file, extensions }: Words<"file"> & { extensions: readonly string[] }) => ({
     summary: `The format of the report ${file} is unknown`,

@@ -69,6 +69,13 @@ export function estimateRequests(changes: readonly Change[], options: EstimateOp
   };
 }
 
+/** Returns the seconds until the last response, if a number of requests is sent from now on. */
+export function secondsToSend(count: number, budget: RequestBudget): number {
+  const requests = new Requests(budget);
+  for (let sent = 0; sent < count; sent++) requests.send();
+  return Math.round(requests.answered / 1000);
+}
+
 function playThrough(changes: readonly Change[], costs: AccountCosts, options: EstimateOptions): Requests {
   const { kinds, waits = true, limits = {} } = options;
   const requests = new Requests(costs.budget);
