@@ -13,6 +13,9 @@ const site = (name: string, over: object = {}) => ({
 });
 const DEV = { "dev@acme.example": "view" };
 
+/** Amounts in cents, known status words, lists that show each hosting plan, and empty lists that are lists. */
+const pinned = { money: ["minor"], status: ["lower"], plan: ["plan_id", "id"], empty_list: ["array"] } as const;
+
 /** The same client has a site in each account. */
 const two = (beta: object) => ({
   project: "agency",
@@ -33,9 +36,15 @@ const sitesOf = ({ access }: AccountReport) => access.grants.map(({ email, site:
 
 it("two accounts at two hosts have the same ids: each row is of its own account", async () => {
   const options = { autoPay: false };
-  const project = await startProject({ sandbox: options });
+  const project = await startProject({ pinned, sandbox: options });
   const { clock } = project;
-  const other = await startSandbox({ clock, rateLimit: 0, provisioningSeconds: 0, ...profileOfRun(), ...options });
+  const other = await startSandbox({
+    clock,
+    rateLimit: 0,
+    provisioningSeconds: 0,
+    ...profileOfRun(pinned),
+    ...options,
+  });
   try {
     Object.assign(project.env, {
       BETA_TOKEN: other.tokens.agency,
@@ -74,7 +83,7 @@ it("two accounts at two hosts have the same ids: each row is of its own account"
 });
 
 it("an account that is not on the Manage track has no client accounts, and nothing that a status must read", async () => {
-  const project = await startProject({ declare: two({}) });
+  const project = await startProject({ pinned, declare: two({}) });
   project.env.BETA_TOKEN = project.sandbox.tokens.customer;
   await project.apply();
   project.control.seedServices({ count: 2, plan_id: 12 });
@@ -83,5 +92,4 @@ it("an account that is not on the Manage track has no client accounts, and nothi
   expect(report.unread.map(({ provider, what }) => `${provider} ${what}`)).toEqual(["beta client accounts"]);
   expect(report.holds).not.toContain("unread");
   expect((await project.run("audit", "--fail-on", "unread")).code).toBe(0);
-  expect((await statusOf(project, "--full")).requests.sent).toBe(report.requests.full);
 });
