@@ -67,6 +67,17 @@ const planned = async (project: Project) =>
       return `${what} ${address}`;
     });
 
+/** Grants access to the bakery without hostform. */
+async function grantAccess(project: Project, email: string): Promise<void> {
+  const { control, sandbox, clock } = project;
+  const [, bakery] = control.list("services").slice(-3);
+  const headers = { authorization: `Bearer ${sandbox.tokens.agency}`, "content-type": "application/json" };
+  const body = JSON.stringify({ email, permission: "manage" });
+  await fetch(`${sandbox.url}/api/v1/services/${bakery?.id}/grants`, { method: "POST", headers, body });
+  project.changesSent();
+  clock.advance(60_000);
+}
+
 describe("services that are not paid", () => {
   it("are suspended after the given time, and restored after the payment", async () => {
     const project = await applied({ autoPay: false, provisioningSeconds: 0 }, { HOSTING_MONEY_SCALE: "2" });
@@ -215,17 +226,12 @@ it("a person who leaves loses declared grants first, and undeclared grants after
     ),
   );
   await project.apply();
-  const [, bakery] = project.control.list("services").slice(-3);
-  const post = {
-    method: "POST",
-    headers: { authorization: `Bearer ${project.sandbox.tokens.agency}`, "content-type": "application/json" },
-  };
-  const body = JSON.stringify({ email: "other@agency.example", permission: "manage" });
-  await fetch(`${project.sandbox.url}/api/v1/services/${bakery?.id}/grants`, { ...post, body });
-  project.changesSent();
-  project.clock.advance(60_000);
+  await grantAccess(project, "other@agency.example");
   await edit(project, "revoke", "gone@agency.example");
   expect(await text(project)).toBe(SITES);
+  expect(await edit(project, "revoke", "gone@agency.example")).toContain(
+    '["gone@agency.example"] is no longer declared.',
+  );
   await project.apply("--allow-removals");
   project.changesSent();
   expect(await edit(project, "revoke", "other@agency.example")).toContain("was not declared");
@@ -235,6 +241,23 @@ it("a person who leaves loses declared grants first, and undeclared grants after
   await project.apply("--allow-removals");
   expect(project.changesSent()).toHaveLength(1);
   expect(await text(project)).toBe(SITES);
+});
+
+it("a mistyped e-mail address is an error with the similar address in the declaration, the state or the account", async () => {
+  const project = await applied();
+  const near = async (email: string) => {
+    const before = await text(project);
+    const { code, text: output } = await project.run("edit", "revoke", email);
+    expect(code, output).toBe(1);
+    expect(await text(project)).toBe(before);
+    return /has no grant\.(?: Did you mean "(.*)"\?)?/.exec(output)?.[1];
+  };
+  expect(await near("dve@agency.example")).toBe("dev@agency.example");
+  expect(await near("nobody@other.example")).toBeUndefined();
+  await grantAccess(project, "other@agency.example");
+  expect(await near("othr@agency.example")).toBe("other@agency.example");
+  await project.declare(SITES.replace("      dev@agency.example: manage\n", "      new@agency.example: manage\n"));
+  expect(await near("dve@agency.example")).toBe("dev@agency.example");
 });
 
 it("the live value is accepted after drift, and no change is planned", async () => {
@@ -300,7 +323,6 @@ it("a suspension by somebody is accepted although no block declares it", async (
   await edit(project, "accept", "cafe.example");
   expect(await text(project)).toBe(SITES.replace("client: cafe }", "client: cafe, suspended: true }"));
   expect(await edit(project, "accept", "cafe.example")).toContain("is declared with its live values");
-  expect(await edit(project, "revoke", "nobody@agency.example")).toContain("No grant of nobody@agency.example in 3");
 });
 
 it("a client is handed over in spite of max_removals, because `removed` names each service", async () => {
