@@ -333,10 +333,6 @@ const catalogue = {
     summary: `${file} cannot be read: ${reason}`,
     remedies: ["Check the path and its permissions. No file was changed."],
   })),
-  "config.unreadable/write": error(({ file, reason }: File) => ({
-    summary: `${file} cannot be written: ${reason}`,
-    remedies: [`Check that ${file} is writable, and run the command again.`],
-  })),
   "config.unreadable/state": error(({ file, reason }: File) => ({
     summary: `${file} cannot be read: ${reason}`,
     remedies: ["Check the path, or pass `-` for standard input."],

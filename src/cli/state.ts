@@ -9,7 +9,7 @@ import {
   type State,
 } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
-import { backupOf, migrateState } from "../project/migrate.ts";
+import { keptFiles, migrateState } from "../project/migrate.ts";
 import { rotateKey } from "../project/rotate-key.ts";
 import { secretNames } from "../project/secrets.ts";
 import { selected } from "../project/selection.ts";
@@ -153,20 +153,27 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
 
 /** Runs `hostform state migrate`: moves the state to the declared backend, or copies it back to the file. */
 export const runStateMigrate: Action<Switches<"back">> = async (terminal, project, { back = false }) => {
-  const resources = await migrateState(project, back);
+  const migrated = await migrateState(project, back);
   const target = back ? "file" : "backend";
   const { state } = project;
-  const backup = backupOf(project);
+  if (migrated === undefined) {
+    const isThere = await (back ? state.inFile() : state).store().pull();
+    const text = isThere ? `The state is already in the ${target}.` : "There is no state.";
+    printResult(terminal, { resources: null, history: null }, `${text}\n`);
+    return 0;
+  }
+  const { resources, entries, left } = migrated;
+  const { backup, history } = keptFiles(project);
   const next = back ? "Now remove `backend` from the declaration." : `The state file is now ${backup}.`;
-  const isKept = back || resources === undefined || (await state.history()) !== undefined;
-  const text =
-    resources !== undefined
-      ? `Copied ${plural(resources, "resource")} to the ${target}. ${next}`
-      : (await (back ? state.inFile() : state).store().pull())
-        ? `The state is already in the ${target}.`
-        : "There is no state.";
-  if (!isKept) say(terminal, "The backend http keeps no history. Set HOSTFORM_HISTORY to a file that all runs share.");
-  printResult(terminal, { resources: resources ?? null }, `${text}\n`);
+  if (entries === undefined) {
+    const kept = left === 0 ? "" : ` First copy ${history} to it: ${plural(left, "entry", "entries")}.`;
+    say(terminal, `The backend http keeps no history. Set HOSTFORM_HISTORY to a file that all runs share.${kept}`);
+  }
+  const copied = [
+    plural(resources, "resource"),
+    ...(entries ? [plural(entries, "history entry", "history entries")] : []),
+  ].join(" and ");
+  printResult(terminal, { resources, history: entries ?? null }, `Copied ${copied} to the ${target}. ${next}\n`);
   return 0;
 };
 

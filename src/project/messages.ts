@@ -53,6 +53,11 @@ const messages = {
     summary: `${text} is the domain of ${some(addresses)}`,
     remedies: ["Pass the address of one resource."],
   })),
+  "plan.address/person": error(({ email, searched, near }: Words<"email" | "searched" | "near">) => ({
+    summary: `${email} has no grant.${near}`,
+    detail: `The declaration, the state and the ${searched} in the account have no grant of this person.`,
+    remedies: ["Pass the e-mail address of a grant: `hostform audit` lists the grants."],
+  })),
   "usage/not_service": error(({ address }: Words<"address">) => ({
     summary: `${address} is not a service`,
     remedies: ["Pass the domain or the address of a service."],

@@ -27,6 +27,7 @@ import {
   type Plan,
   parsedJson,
   parseExact,
+  repeatsKeys,
 } from "../core/model/index.ts";
 import type { Encryption, Seal } from "../core/record/index.ts";
 import { jsonText } from "../report/index.ts";
@@ -234,6 +235,15 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
   if (!isWhole(body, stated) || isProved !== (version === PROVED_VERSION)) {
     const detail = "Its content does not match its checksum. To change a plan, make a new one.";
     return refuse("plan.saved/file", { file, what: "is damaged, or was edited", detail });
+  }
+  // A text that exceeds the stack is not from hostform.
+  const isAmbiguous = attempt(
+    () => repeatsKeys(text, json),
+    () => true,
+  );
+  if (isAmbiguous) {
+    const detail = "An object has the same key twice, so other programs may read other values.";
+    return refuse("plan.saved/file", { file, what: "was edited", detail });
   }
   const saved = upgraded(body as unknown as SavedPlan);
   return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;

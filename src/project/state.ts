@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { list, textNow } from "../core/files/index.ts";
+import { exists, list, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   heldTwice,
@@ -11,7 +11,7 @@ import {
   withHolders,
   withMissingState,
 } from "../core/lifecycle/index.ts";
-import { type Held, markOfBackend, type Place, placeOfFile } from "../core/local/index.ts";
+import { type Held, markOfBackend, type Place, placeOfFile, projectFolder } from "../core/local/index.ts";
 import {
   attempt,
   type Backend,
@@ -135,8 +135,18 @@ export class ProjectState {
    */
   place(lineage: string): Place | undefined {
     if (this.#terraforms !== undefined || lineage === "") return this.#terraforms;
-    if (this.#file !== undefined) return placeOfFile(this.#file);
-    const { type, settings } = this.#backend ?? { type: "http", settings: {} };
+    return this.#file === undefined ? this.#placeAt(this.#backend) : placeOfFile(this.#file);
+  }
+
+  /** Identifies the state without opening it. @throws HostformError as `backend` of the declaration does. */
+  async declaredPlace(): Promise<Place> {
+    const { dir, state } = this.#parts.source;
+    const backend = await this.#declaration.backend();
+    if (backend === undefined) return placeOfFile(state);
+    return backend.type === "local" ? placeOfFile(stateFile(dir, backend.settings)) : this.#placeAt(backend);
+  }
+
+  #placeAt({ type, settings }: Pick<Backend, "type" | "settings"> = { type: "http", settings: {} }): Place {
     const workspace = typeof settings.workspace === "string" ? settings.workspace : "default";
     const { dir, env } = this.#parts.source;
     return { mark: markOfBackend({ type, settings, workspace }, env), label: `the remote state of ${dir}` };
@@ -195,7 +205,7 @@ export class ProjectState {
       // A lost state had the same path.
       const others = await store.holdings({ notOf: (place ?? this.place("lost"))?.mark }).catch(none);
       held.push(...others);
-      named = withHolders(named, others);
+      named = withHolders(named, others, undefined, (place) => this.#joinable(place));
       if (others.length === 0 || place === undefined) continue;
       const own = await store.holdings({ place: place.mark }).catch(none);
       found.push(...heldTwice(place, holdingsIn(state, kinds, aliases), own, others, kinds));
@@ -207,6 +217,14 @@ export class ProjectState {
     const beside = { place: this.#shownPlace(), others: await this.#otherStates(), backup: this.#backup() };
     const here = { state, held, ...beside };
     return [...withMissingState(named, planned.changes, here), ...found];
+  }
+
+  /** Returns the folder of another project in YAML. */
+  #joinable(place: Place): string | undefined {
+    const { cwd, dir, stack, environment } = this.#parts.source;
+    const folder = projectFolder(place);
+    if (folder === undefined || folder === dir || stack !== undefined || environment !== undefined) return undefined;
+    return exists(path.join(folder, "hosting.yaml")) ? path.relative(cwd, folder) : undefined;
   }
 
   #shownPlace(): string {

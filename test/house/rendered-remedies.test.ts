@@ -47,6 +47,7 @@ const ADVICE: readonly Advice[] = [
   "copy_state",
   "push_state",
   "push_kept",
+  "join_project",
   "decrypt_state",
   "trust_author",
   "stack_output",

@@ -25,6 +25,7 @@ export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof lock
     severity,
   })),
   "state.history/place": [{}],
+  "state.history/other": [{ place: "hosting.tfstate.history", line: 3 }],
   "state.history/broken": (["error", "warning"] as const).map((severity) => ({
     place: "hosting.tfstate.history",
     line: 3,

@@ -154,11 +154,14 @@ export function heldTwice(
 /**
  * Adds the other state that holds an existing object to the plan's errors about the object.
  * @param kind Kind of all objects, if the addresses do not show it. In this case no error suggests a move within this state.
+ * @param projectAt returns the folder of a project that this project can join. The error then suggests the join, because an import
+ * would add the object to two states.
  */
 export function withHolders(
   diagnostics: readonly Diagnostic[],
   others: readonly Held[],
   kind?: Kind,
+  projectAt: (place: Place) => string | undefined = () => undefined,
 ): readonly Diagnostic[] {
   const firm = others.filter(({ isFirm, isRemoved }) => isFirm && !isRemoved);
   if (firm.length === 0) return diagnostics;
@@ -178,7 +181,12 @@ export function withHolders(
     const holder = `${place.label} holds it${other === undefined ? "" : ` as ${other}`}, seen at ${new Date(lastSeen).toISOString()}.`;
     const isInside = (remedy: (typeof remedies)[number]) => typeof remedy === "object" && remedy.do === "move";
     const left = kind === undefined ? remedies : remedies.filter((remedy) => !isInside(remedy));
-    return { ...one, detail: [detail, holder].filter(Boolean).join(" "), remedies: left };
+    const name = other === address ? projectAt(place) : undefined;
+    const isImport = (remedy: (typeof remedies)[number]) => typeof remedy === "object" && remedy.do === "import";
+    const joined = left.map((remedy) =>
+      name !== undefined && isImport(remedy) ? ({ do: "advise", on: "join_project", name } as const) : remedy,
+    );
+    return { ...one, detail: [detail, holder].filter(Boolean).join(" "), remedies: joined };
   });
 }
 

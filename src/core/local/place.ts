@@ -48,6 +48,10 @@ export function isRemoved({ mark, label }: Place): boolean {
   return !exists(file) && !exists(path.join(path.dirname(file), `.${path.basename(file)}.lock.info`));
 }
 
+/** Returns the folder of the project with a state: beside its file, or as its remote state names it. Undefined for other names of files. */
+export const projectFolder = ({ label }: Place): string | undefined =>
+  /^(?:hosting\.tfstate in|the remote state of) (.*)$/s.exec(label)?.[1];
+
 interface StateAtBackend {
   readonly type: string;
   /** Declared settings of the backend. Environment variables replace missing settings. */

@@ -37,6 +37,11 @@ export const states = {
     detail: `${place}.`,
     remedies: ["Restore the history from a backup. If it is lost, move it away; the next run begins a new history."],
   })),
+  "state.history/other": error(({ place, line }: Words<"place"> & { readonly line: number }) => ({
+    summary: "The histories of both places have different entries",
+    detail: `Line ${line} of ${place} is another entry.`,
+    remedies: ["Move the history that you do not need to another name."],
+  })),
   "state.unreadable/file": failure(
     "The state file cannot be read",
     "Check that it is a regular file with read permission.",

@@ -33,6 +33,7 @@ export type Advice =
   | "copy_state"
   | "push_state"
   | "push_kept"
+  | "join_project"
   | "decrypt_state"
   | "trust_author"
   | "stack_output"

@@ -294,6 +294,23 @@ const LONG = /[\d.]{17}/;
 export const parseExact = (text: string): unknown =>
   LONG.test(text) ? parseNumbers(text, exactNumber) : JSON.parse(text);
 
+const JSON_STRING = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
+
+/** Returns true if an object of a JSON text has a key twice. Parsers differ in the value that they keep. @param parsed the parsed text. */
+export function repeatsKeys(text: string, parsed: unknown): boolean {
+  let keys = 0;
+  for (const [, colon] of text.matchAll(JSON_STRING)) if (colon !== undefined) keys += 1;
+  const open = [parsed];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== "object" || value === null) continue;
+    const values = Object.values(value);
+    if (!Array.isArray(value)) keys -= values.length;
+    for (const inner of values) open.push(inner);
+  }
+  return keys !== 0;
+}
+
 /** Parses a JSON text. @param read Converts each number whose text JavaScript would change. @throws SyntaxError */
 export function parseNumbers(text: string, read: (digits: string) => unknown): unknown {
   const revive = (_key: string, value: unknown, { source }: { source?: string }): unknown =>

@@ -189,6 +189,8 @@ const ADVICE: { readonly [on in Advice]: Advise } = {
     `Move the state to the backend: ${command("state migrate")}. If you do not need the state, remove ${shellPath(name)}.`,
   push_kept: (command, name) =>
     `When the backend works: ${command(`state push ${shellPath(name)}`)}, then remove the file. If another run has written the state, the push is rejected: compare with ${command("state pull")}, and import the missing objects.`,
+  join_project: (command, name) =>
+    `To manage the object here, move the blocks and the state entries of that project: ${command(`project join ${shellPath(name)}`)}.`,
   decrypt_state: (command) => `Decrypt the state before Terraform uses it: ${command("state decrypt")}.`,
   trust_author: () => "If you trust the author, remove `--untrusted` (HOSTFORM_UNTRUSTED).",
   stack_output: () => "To apply the synthesized stacks: `--stack cdktf.out`.",

@@ -205,7 +205,8 @@ function merge(
   const tokens = new Set([...providers.values()].map(({ tokenEnv }) => tokenEnv));
   const sourceOf = sourcesIn(kinds, (name) => tokens.has(name) || context.isHidden(name));
   const guards = mergeGuards(fragments, context);
-  const notify = fragments.flatMap(({ channels }) => channels.flatMap((section) => readChannels(section, diags)));
+  const channels = context.environment?.notify ?? fragments.flatMap((fragment) => fragment.channels);
+  const notify = [channels].flat().flatMap((section) => readChannels(section, diags));
   const drafts = mergeDrafts(fragments, mostResources, diags);
   if (drafts === undefined) return undefined;
   const instances = Map.groupBy(drafts.keys(), resourceOf);

@@ -191,6 +191,11 @@ export class FileEdit {
     }
   }
 
+  /** Removes the comments and empty lines between two entries that are both removed. */
+  removeBetween(path: KeyPath, next: KeyPath): void {
+    this.#splice(this.#lines(path).end, this.#lines(next).start, "");
+  }
+
   /** Returns the text of the lines of an entry, or from an entry to a later one, with the comments above and between. */
   linesOf(path: KeyPath, to = path): string {
     return this.source.text.slice(this.#lines(path).start, this.#lines(to).end).replace(/\n?$/, "\n");
@@ -213,33 +218,40 @@ export class FileEdit {
 
   /** Replaces the addresses of each item of `moved`. */
   setMoves(change: (from: string, to: string) => readonly [string, string]): void {
-    for (const { from, to } of this.#moves()) {
+    for (const { item, value: from } of this.#items("moved", "from")) {
+      const to = item.get("to", true);
+      if (!isScalar(to)) continue;
       const [start, end] = change(String(from.value), String(to.value));
       for (const [{ value, range }, now] of [[from, start] as const, [to, end] as const])
         if (range && value !== now) this.#splice(range[0], range[1], now);
     }
   }
 
-  /** Removes the items of `moved` that lead to an address that passes a test. */
-  dropMoves(isDropped: (to: string) => boolean): void {
-    const dropped = this.#moves().filter(({ to }) => isDropped(String(to.value)));
+  /** Removes the items of a top-level list whose address passes a test. @param key of the address in an item. */
+  dropItems(section: "moved" | "removed", key: "from" | "to", isDropped: (address: string) => boolean): void {
+    const dropped = this.#items(section, key).filter(({ value }) => isDropped(String(value.value)));
     for (const [path, items] of Map.groupBy(dropped, (one) => one.path)) {
-      const list = last(path).pair.value as YAMLSeq;
-      if (items.length === list.items.length) this.remove(path);
+      const list = last(path).pair.value as YAMLSeq<YAMLMap>;
+      const gone = new Set(items.map(({ item }) => item));
+      const kept = list.items.filter((item) => !gone.has(item));
+      if (kept.length === 0) this.remove(path);
       else if (isLined(list))
-        for (const { item } of items)
-          this.#splice(this.#lineStart(item.range?.[0] ?? 0), this.#lineEnd(endOf(item)), "");
+        for (const item of gone) this.#splice(this.#lineStart(item.range?.[0] ?? 0), this.#lineEnd(endOf(item)), "");
+      else {
+        const texts = kept.map((item) => this.source.text.slice(item.range?.[0], endOf(item)));
+        this.#splice(list.range?.[0] ?? 0, endOf(list), `[${texts.join(", ")}]`);
+      }
     }
   }
 
-  /** Returns the items of `moved`, in the order of the text. */
-  #moves() {
+  /** Returns the items of a top-level list with the value of a key, in the order of the text. */
+  #items(section: "moved" | "removed", key: "from" | "to") {
     return this.paths.flatMap((path) => {
-      const { value } = last(path).pair;
-      if (path.length > 1 || path[0].key !== "moved" || !isSeq(value)) return [];
-      return (value as YAMLSeq).items.flatMap((item) => {
-        const [from, to] = isMap(item) ? [item.get("from", true), item.get("to", true)] : [];
-        return isScalar(from) && isScalar(to) ? [{ path, item: item as YAMLMap, from, to }] : [];
+      const list = last(path).pair.value;
+      if (path.length > 1 || path[0].key !== section || !isSeq(list)) return [];
+      return (list as YAMLSeq).items.flatMap((item) => {
+        const value = isMap(item) ? item.get(key, true) : undefined;
+        return isScalar(value) ? [{ path, item: item as YAMLMap, value }] : [];
       });
     });
   }

@@ -6,12 +6,14 @@ import { problem } from "./messages.ts";
 import { type DeclarationLimits, OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
- * File of an environment, `environments/production.yaml`. Its account, state location, guards and variable values replace the
- * values in the declaration.
+ * File of an environment, `environments/production.yaml`. Its account, state location, guards, channels and variable values
+ * replace the values in the declaration.
  */
 export interface EnvironmentSections {
   readonly providers: readonly Entry[];
   readonly guards: Entry | undefined;
+  /** Replaces all channels. An empty list sends nothing. */
+  readonly notify: Entry | undefined;
   readonly backend: Entry | undefined;
   /** Path of the state file, relative to the project's folder. */
   readonly state: SpannedName | undefined;
@@ -19,7 +21,7 @@ export interface EnvironmentSections {
 }
 
 /** Valid keys of the file. */
-const ENVIRONMENT_KEYS = ["providers", "backend", "state", "guards", "variables"] as const;
+const ENVIRONMENT_KEYS = ["providers", "backend", "state", "guards", "notify", "variables"] as const;
 
 /**
  * Reads the file. Its settings are checked together with the settings of the declaration.
@@ -50,6 +52,7 @@ export function readEnvironment(
   return {
     providers: mapOf(given("providers"), diags),
     guards: given("guards"),
+    notify: given("notify"),
     backend,
     state: state && stateOf(state, diags),
     variables: mapOf(given("variables"), diags),

@@ -10,7 +10,6 @@ import {
   realPath,
   remove,
   rename,
-  replaceFile,
   setMode,
   systemDisk,
 } from "../../core/files/index.ts";
@@ -46,9 +45,13 @@ export async function writeFiles(changes: readonly FileChange[], then: () => Pro
     }
     await then();
   } catch (error) {
-    for (const { file, before } of done.toReversed()) {
+    for (const { file, before, text } of done.toReversed()) {
       if (before === undefined) remove(file);
-      else await replaceFile(systemDisk, { path: file, temporary: beside(file) }, before);
+      else {
+        const earlier = await prepare({ file, before: text, text: before });
+        prepared.push(earlier);
+        await put(earlier);
+      }
     }
     throw error;
   } finally {
@@ -59,7 +62,8 @@ export async function writeFiles(changes: readonly FileChange[], then: () => Pro
 async function prepare(change: FileChange): Promise<Prepared> {
   return orRefuse(change.file, async () => {
     makeParent(change.file);
-    const temporary = beside(change.file);
+    // The target of a link may be on another disk.
+    const temporary = beside(realPath(change.file));
     await createSynced(systemDisk, temporary, change.text);
     return { ...change, temporary };
   });

@@ -24,7 +24,7 @@ export function dropMoves(edit: DeclarationEdit, names: ReadonlySet<string>): vo
   const moved = edit.desired.moved ?? [];
   const dropped = new Set(names);
   for (const _ of moved) for (const { from, to } of moved) if (dropped.has(to)) dropped.add(from);
-  for (const one of edit.files) one.edit.dropMoves((to) => dropped.has(to));
+  for (const one of edit.files) one.edit.dropItems("moved", "to", (to) => dropped.has(to));
 }
 
 /** Removes a block. */
