@@ -14,6 +14,8 @@ import type { World } from "./world.ts";
 export class User {
   /** Ids to adopt (`import:` in the blocks), by address. */
   readonly imports = new Map<string, string>();
+  /** Addresses for `--replace` in the runs until the next decision. */
+  readonly replace = new Set<string>();
   /** Addresses for `--reorder` and `--order-anyway` in the next runs. Each address stays until the run orders it. */
   readonly reorder = new Set<string>();
   readonly orderAnyway = new Set<string>();
@@ -37,6 +39,7 @@ export class User {
   }
 
   declares(declaration: Declaration): void {
+    this.replace.clear();
     this.#declarations.push(declaration);
     this.#owners.declares(declaration);
   }
@@ -90,6 +93,7 @@ export class User {
 
   /** Clears the flags, because the situation has changed. */
   withdraws(): void {
+    this.replace.clear();
     this.reorder.clear();
     this.orderAnyway.clear();
   }
@@ -101,6 +105,7 @@ export class User {
     for (const flag of [this.reorder, this.orderAnyway])
       for (const address of flag)
         if (this.#isLive(end.state.resources.get(address)?.attributes.id)) flag.delete(address);
+    this.replace.clear();
     if (await this.#tellsNames(end.state)) return;
     const attention = (end.plan.conditions ?? []).map(conditionWarning);
     for (const diagnostic of [...attention, ...end.plan.diagnostics, ...outcomes])
@@ -118,6 +123,10 @@ export class User {
         if (this.imports.delete(address) && state.resources.get(address) === undefined) return;
         if (code === "apply.replayed" && state.resources.get(address)?.attributes.id != null) return;
         this.reorder.add(address);
+        return;
+      case "condition.own_form":
+        // Two changes in the dashboard look like a host that does not store the declared value.
+        if (address.startsWith("hosting_grant.")) this.replace.add(address);
         return;
       case "plan.unfit":
         this.reorder.delete(address);
