@@ -128,6 +128,13 @@ export class Account {
     return (await this.#proof(this.#again(kind, parent))).get(id);
   }
 
+  /** Returns true if a complete reading of the collection lacks the object. @throws ApiError as {@link list} does. */
+  async isUnlisted(kind: Kind, id: string): Promise<boolean> {
+    const listing = this.#shared(this.#collections, kind, undefined);
+    if ((await listing).has(id)) return false;
+    return this.#whole.has(listing) || !(await this.#proof(this.#again(kind, undefined))).has(id);
+  }
+
   /** Returns one object by GET, or undefined for a confirmed 404. @param unlisted True if the collection lacks the object. */
   async get(kind: Kind, id: string, unlisted = false, signal?: AbortSignal): Promise<Remote | undefined> {
     if (kind.get === undefined) return undefined;
