@@ -85,6 +85,11 @@ export class Account {
     return this.#context.client.hostNow();
   }
 
+  /** Returns the host's time of the newest response. Lists show objects as of this time. */
+  answeredAt(): number {
+    return this.#context.client.answeredAt?.() ?? this.hostNow();
+  }
+
   /** Returns the complete collection of a kind by id. Empty if the kind cannot be listed. */
   list(kind: Kind, parent?: string): Listing {
     const listing = this.#shared(this.#collections, kind, parent);

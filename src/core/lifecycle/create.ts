@@ -203,7 +203,7 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
   const forms = { ...formsSeen(kind, { sent: planned, live, before }, "made"), ...plan };
   progress.attributes = createdAttributes(kind, planned, { ...made, attributes: live }, forms);
   const isListed = kind.list !== undefined && !made.replayed;
-  const created = new Date(progress.context.account.hostNow()).toISOString();
+  const created = new Date(progress.context.account.answeredAt()).toISOString();
   progress.mark = {
     ...withForms(progress.mark, forms),
     ...(isListed && { created }),
