@@ -1,3 +1,4 @@
+import { kinds, namedBy } from "../../src/core/kinds/index.ts";
 import { withdraw } from "../../src/core/lifecycle/resolve.ts";
 import { conditionWarning, type Diagnostic, parseAddress, resourceOf, type State } from "../../src/core/model/index.ts";
 import { type Declaration, serviceAddress } from "./declaration.ts";
@@ -177,11 +178,11 @@ export class User {
       this.imports.set(address, id);
       return;
     }
-    // No block exists for an `import`, so the user writes the id to the state.
+    // No block exists for an `import`, so the user writes the object to the state, like `resolve --adopt`.
     const { pending: _, ...mark } = resource.private;
-    await this.#machine.withState((store) =>
-      store.put({ ...resource, attributes: { ...resource.attributes, id }, private: mark }),
-    );
+    const kind = kinds.get(parseAddress(address)?.type ?? "");
+    const attributes = { ...resource.attributes, id: kind === undefined ? id : namedBy(kind, id).id };
+    await this.#machine.withState((store) => store.put({ ...resource, attributes, private: mark }));
   }
 
   async #absent(address: string, state: State): Promise<void> {
