@@ -161,7 +161,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
       }
       return seen;
     } catch (error) {
-      const unread = await unreadBy(account, kind, query.prior?.attributes.id, error);
+      const unread = await unreadBy(account, kind, query.prior, error);
       if (unread === undefined) throw error;
       if (unread.cause === "ability") lacking.push({ query, unread, error });
       else if (isElsewhere(unread)) shown += 1;

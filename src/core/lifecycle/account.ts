@@ -85,6 +85,11 @@ export class Account {
     return this.#context.client.hostNow();
   }
 
+  /** Returns the host's time of the newest response. Lists show objects as of this time. */
+  answeredAt(): number {
+    return this.#context.client.answeredAt?.() ?? this.hostNow();
+  }
+
   /** Returns the complete collection of a kind by id. Empty if the kind cannot be listed. */
   list(kind: Kind, parent?: string): Listing {
     const listing = this.#shared(this.#collections, kind, parent);
@@ -126,6 +131,13 @@ export class Account {
     if (kind.get !== undefined) return this.get(kind, id, kind.list !== undefined);
     await this.#proof(listing);
     return (await this.#proof(this.#again(kind, parent))).get(id);
+  }
+
+  /** Returns true if a complete reading of the collection lacks the object. @throws ApiError as {@link list} does. */
+  async isUnlisted(kind: Kind, id: string): Promise<boolean> {
+    const listing = this.#shared(this.#collections, kind, undefined);
+    if ((await listing).has(id)) return false;
+    return this.#whole.has(listing) || !(await this.#proof(this.#again(kind, undefined))).has(id);
   }
 
   /** Returns one object by GET, or undefined for a confirmed 404. @param unlisted True if the collection lacks the object. */

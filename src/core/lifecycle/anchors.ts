@@ -192,7 +192,7 @@ function evidenceIn(account: Account, kinds: Kinds, records: readonly Recorded[]
     for (const { type, id, created_at } of mark.account?.anchors ?? []) add(type, id, { created_at });
   for (const record of records) {
     const { attributes, private: mark } = record;
-    const isNew = isJustCreated(mark, account.settings, account.hostNow());
+    const isNew = isJustCreated(mark, account);
     add(typeOf(record), attributes.id, attributes, isNew);
   }
   return [...found.values()];

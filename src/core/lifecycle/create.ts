@@ -53,7 +53,8 @@ const MOST_ROUNDS = 3;
  *    next run), repeat from step 2, at most six times. Also repeat if the request was not sent within 5 s of its state entry.
  * 6. finish: confirm an object that looks old, and write its secret.
  *
- * If the API rejects the request because the parent is not live, hostform waits for the parent and starts again.
+ * If the API rejects the request or the list because the parent is not live, hostform waits for the parent and repeats from
+ * step 2.
  *
  * @param withdraw Restores the state entry from before the creation. `generation`: generation of the next order, if the key is
  * used up.
@@ -93,10 +94,12 @@ export async function create(
       if (made !== undefined) return await finish(creation, made);
     } catch (error) {
       if (!(error instanceof NotLiveYet)) throw error;
-      await untilLive(progress, error);
-      // The parent is live, but the API still rejects the create request.
+      await untilLive(creation, error);
+      // The parent is live, but the API still rejects the create request or the list.
       if (++early > MOST_EARLY) throw error.refusal;
-      creation = new Creation(progress, withdraw);
+      // An open attempt may have created the object, so the list decides first.
+      if (creation.intent === undefined) creation = new Creation(progress, withdraw);
+      creation.lost = undefined;
     } finally {
       current.ticket?.release();
     }
@@ -200,7 +203,7 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
   const forms = { ...formsSeen(kind, { sent: planned, live, before }, "made"), ...plan };
   progress.attributes = createdAttributes(kind, planned, { ...made, attributes: live }, forms);
   const isListed = kind.list !== undefined && !made.replayed;
-  const created = new Date(progress.context.account.hostNow()).toISOString();
+  const created = new Date(progress.context.account.answeredAt()).toISOString();
   progress.mark = {
     ...withForms(progress.mark, forms),
     ...(isListed && { created }),
@@ -241,14 +244,20 @@ export async function writeOut(progress: Progress): Promise<void> {
 }
 
 /** Waits until the parent is live, but does not wait for a payment. @throws NotLiveYet */
-async function untilLive({ change, context }: Progress, early: NotLiveYet): Promise<void> {
+async function untilLive(creation: Creation, early: NotLiveYet): Promise<void> {
+  const { change, context } = creation;
   const { kind, service } = early;
+  const defer = async (why: string): Promise<never> => {
+    // The API rejected both the request and the list. The next run reads the list before it creates the object.
+    if (creation.lost === early && creation.intent !== undefined) await creation.withdraw();
+    throw early.because(why);
+  };
   if (service.phase === "live") return;
   const why = await whyWaiting(context.account, early);
-  if (why !== undefined) throw early.because(why);
+  if (why !== undefined) return defer(why);
   const isOver = ({ phase }: Remote) => phase !== "pending";
   const found = await context.watch.wait(kind, change.address, service.id, undefined, isOver);
-  if (found?.phase !== "live") throw early.because("it is paid, and still being provisioned");
+  if (found?.phase !== "live") return defer("it is paid, and still being provisioned");
 }
 
 /**
@@ -261,7 +270,7 @@ const listable: CreateClass = {
     const early = lost instanceof NotLiveYet ? lost : undefined;
     const settled = await creation.settle().catch(async (error: unknown) => {
       // A host may hide the objects of a service until the service is live.
-      if (early?.service.phase === "pending" && mayPass(error)) return undefined;
+      if (early?.service.phase === "pending" && mayPass(error)) throw early;
       if (lost !== undefined) throw error;
       throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
     });

@@ -39,10 +39,6 @@ interface Settled {
 export class Creation {
   readonly progress: Progress;
   readonly planned: JsonObject;
-  /**
-   * Restores the state entry from before the creation. @param generation Generation of the next order, if the key is used up.
-   */
-  readonly withdraw: (generation?: number) => Promise<void>;
   /** Failure of the last attempt, if this run decides about the attempt. */
   lost: unknown;
   /** Successful response that does not show the object. */
@@ -60,6 +56,7 @@ export class Creation {
   /** Create lock of the last attempt. */
   turn: CreateTurn | undefined;
   readonly #mark: PrivateMark;
+  readonly #withdraw: (generation?: number) => Promise<void>;
   #intent: Intent | undefined;
   #attempts: readonly Attempt[] = [];
   /** Intent without the last attempt. */
@@ -75,7 +72,7 @@ export class Creation {
     const { kind, change, config, mark } = progress;
     this.progress = progress;
     this.planned = plannedAttributes(kind, change, config);
-    this.withdraw = withdraw;
+    this.#withdraw = withdraw;
     this.#mark = mark;
     const { pending } = change.private;
     this.before = pending;
@@ -151,17 +148,21 @@ export class Creation {
   async takeBack(error: unknown, generation?: number): Promise<void> {
     this.#setOutcome(notSent(error) ? "not-sent" : "refused");
     const earlier = this.#earlier;
-    if (earlier === undefined) {
-      await this.withdraw(generation);
-      this.#end();
-      return;
-    }
+    if (earlier === undefined) return this.withdraw(generation);
     // `young`: the host rejected a replay of the first response, and the list may lag.
     if (!notSent(error) && ["refused-again", "young"].includes(this.decide().row))
       throw refusedAgain(this.change, earlier, error);
     // The earlier attempt stays open, because this response says nothing about it.
     await this.#save(earlier);
     this.#attempts = this.#attempts.filter(({ outcome }) => outcome !== "not-sent");
+  }
+
+  /**
+   * Restores the state entry from before the creation. @param generation Generation of the next order, if the key is used up.
+   */
+  async withdraw(generation?: number): Promise<void> {
+    await this.#withdraw(generation);
+    this.#end();
   }
 
   /** Saves that the last attempt was not sent and must take the lock again. @throws the reason after too many late attempts. */

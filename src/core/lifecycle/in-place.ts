@@ -18,8 +18,7 @@ import { type Progress, perform, save } from "./perform.ts";
 import { observedMark, unclearEnd } from "./status.ts";
 
 /** Returns true while list lag may hide the object. */
-export const isYoung = ({ private: mark }: Change, { account }: ApplyContext) =>
-  isJustCreated(mark, account.settings, account.hostNow());
+export const isYoung = ({ private: mark }: Change, { account }: ApplyContext) => isJustCreated(mark, account);
 
 /** Sends the requests of an in-place change one by one. Each response is saved before the next request. */
 export async function sendSteps(progress: Progress, steps: readonly ChangeStep[]): Promise<void> {

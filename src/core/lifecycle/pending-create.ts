@@ -11,11 +11,16 @@ import {
 import { attributesOf } from "./attributes.ts";
 import { isTimely, LIST_LAG_MS } from "./decide.ts";
 
-type Lag = Pick<ReadSettings, "listLagMs">;
+interface Lists {
+  readonly settings: Pick<ReadSettings, "listLagMs">;
+  /** Returns the host's time of the newest response. */
+  answeredAt(): number;
+}
 
 /** Returns true if lists may still lack an object that a response contained. The object exists, whatever a list shows. */
-export function isJustCreated({ created }: PrivateMark, { listLagMs = LIST_LAG_MS }: Lag, now: number): boolean {
-  const age = now - Date.parse(created ?? "");
+export function isJustCreated({ created }: PrivateMark, lists: Lists): boolean {
+  const { listLagMs = LIST_LAG_MS } = lists.settings;
+  const age = lists.answeredAt() - Date.parse(created ?? "");
   return Math.abs(age) < listLagMs;
 }
 

@@ -203,7 +203,7 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
     return { ...asRecorded(account, kind, prior), unproven };
   }
   // Lists may lag behind a recent creation.
-  if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
+  if (found === undefined && isJustCreated(prior.private, account)) {
     return { ...asRecorded(account, kind, prior), unlisted: prior.private.created };
   }
   if (found !== undefined) await learnFromRow(account, kind, prior.attributes, prior.private, found);

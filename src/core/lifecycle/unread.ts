@@ -10,6 +10,7 @@ import {
   type ResourceState,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
+import { isJustCreated } from "./pending-create.ts";
 import { asRecorded, type Observation, type ReadQuery, type Unread } from "./read.ts";
 
 /** Failures that may concern one object. All other failures concern the token, the host or this machine. */
@@ -36,10 +37,15 @@ export const isRestriction = (said: string): boolean => OF_RESTRICTION.test(said
 
 /**
  * Returns the reason why one object could not be read.
- * @param id Id from the state.
+ * @param prior State entry of the object.
  * @returns undefined if the failure concerns more than this object.
  */
-export async function unreadBy(account: Account, kind: Kind, id: unknown, error: unknown): Promise<Unread | undefined> {
+export async function unreadBy(
+  account: Account,
+  kind: Kind,
+  prior: Pick<ResourceState, "attributes" | "private"> | undefined,
+  error: unknown,
+): Promise<Unread | undefined> {
   if (!(error instanceof HostformError)) return undefined;
   const [why] = error.diagnostics;
   if (why === undefined || !error.diagnostics.every(({ code }) => OF_ONE.has(code))) return undefined;
@@ -49,9 +55,11 @@ export async function unreadBy(account: Account, kind: Kind, id: unknown, error:
   const isOfObject = OF_ACCOUNT.test(serverMessage) || isRestricted;
   if (isBeyondView(kind, error) && !isOfObject) return { cause: "ability", why, said };
   const isById = kind.list !== undefined && kind.parent === undefined && endpoint.includes("{");
+  const id = prior?.attributes.id;
   if (!isForbidden(error) || typeof id !== "string" || !isById) return { cause: "failed", why, said };
-  const listed = await account.list(kind).catch(() => undefined);
-  if (listed === undefined || listed.has(id)) return { cause: "failed", why, said };
+  const mayLag = isJustCreated(prior?.private ?? {}, account);
+  const isHidden = !mayLag && (await account.isUnlisted(kind, id).catch(() => false));
+  if (!isHidden) return { cause: "failed", why, said };
   return { cause: isRestricted ? "outside" : "handed_over", why, said };
 }
 
