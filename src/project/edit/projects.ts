@@ -146,7 +146,7 @@ async function moved(from: Project, to: Project, what: string | undefined, dryRu
       ] as const) {
         const effects = outer.map(({ address }) => ({ address, text }));
         const entry = { command: "project", plan: null, orders: [], requests: 0, errors: [], effects };
-        from.log.warn(await remember(one, { history }, entry));
+        from.log.warn(...(await remember(one, { history }, entry)));
       }
     }),
   );
