@@ -93,7 +93,7 @@ export const runApply =
         } else {
           terminal.out(`${placeText(run.plan)}\n`);
           // `plan --quiet` also prints the warnings of the plan.
-          run.plan.diagnostics.forEach(project.log.alert);
+          project.log.warn(...run.plan.diagnostics);
         }
         await reports.write(run.plan, run.providers.moneyScale);
         // Apply exactly the saved plan, or nothing.

@@ -17,7 +17,7 @@ export const runHistory: Action<object, [target?: string]> = async (terminal, pr
   if (terminal.json) printJson(terminal, chosen);
   else terminal.out(renderHistory(chosen, await project.declaration.moneyScale()));
   if (broken === undefined) return 0;
-  project.log.alert(problem("state.history/broken", { place: name, line: broken, severity: "error" }));
+  project.log.warn(problem("state.history/broken", { place: name, line: broken, severity: "error" }));
   return 1;
 };
 

@@ -94,7 +94,7 @@ function serviceManager({ source: { cwd, env }, host, log, redaction }: Project)
     const { failure } = await host.capture(["systemd-notify", redaction.redact(text)], options);
     if (failure === undefined || isLost) return;
     isLost = true;
-    log.alert(problem("monitor.notify", { reason: failure }));
+    log.warn(problem("monitor.notify", { reason: failure }));
   };
   const beat = (halfMs: number): Promise<void> =>
     host.clock.sleep(halfMs, over.signal).then(() => {

@@ -29,7 +29,7 @@ export function heartbeatTo(url: URL | undefined, { source, host, log }: Project
     const reason = error ?? (status < 300 ? undefined : `the response has the status ${status}`);
     const fix = status >= 500 ? "See the log of the monitor." : "Check the URL of --heartbeat and the network.";
     if (reason !== undefined && reason !== known)
-      log.alert(problem("monitor.heartbeat", { host: url.host, reason, fix }));
+      log.warn(problem("monitor.heartbeat", { host: url.host, reason, fix }));
     known = reason;
   };
 }

@@ -63,7 +63,7 @@ export function addCommonOptions(program: CliCommand): CliCommand {
     .option("--state <file>", "state file, if no backend is declared (default: hosting.tfstate)", given)
     .option("--json", "print JSON, for programs")
     .option("--no-color", "no colours")
-    .option("--quiet", "print results and errors only")
+    .option("--quiet", "print results, warnings and errors only")
     .option("--verbose", "print each API request")
     .option(
       "--lock-timeout <time>",

@@ -16,7 +16,7 @@ export const runOutput: Action<Switches<"raw">, [name?: string]> = async (termin
   if (name !== undefined) show(terminal, none, raw === true, name, outputs);
   else if (terminal.json) revealJson(terminal, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
   else if (outputs.size > 0) terminal.out(renderOutputs(outputs));
-  else if (!terminal.quiet) project.log.warn([problem("state.output/none", { remedies: none })]);
+  else if (!terminal.quiet) project.log.warn(problem("state.output/none", { remedies: none }));
   return 0;
 };
 

@@ -45,7 +45,7 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
         }),
       );
     const left = folder?.left ?? [];
-    if (left.length > 0) project.log.warn(left);
+    project.log.warn(...left);
     return pending.length + left.length === 0 ? 0 : 1;
   }
   const { address: settled, settled: how } = resolved;

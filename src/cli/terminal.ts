@@ -160,12 +160,11 @@ export function opened(
 function logOf(terminal: Terminal): Log {
   return {
     say: (text) => say(terminal, text),
-    warn(diagnostics) {
-      // Unattended jobs use `--quiet`, and need the notice about the end of an API version.
-      const shown = terminal.quiet ? diagnostics.filter(({ code }) => code === "api.deprecated") : diagnostics;
+    warn(...diagnostics) {
+      // A wait is progress. Every other warning may concern money, a secret or a loss.
+      const shown = terminal.quiet ? diagnostics.filter(({ code }) => code !== "store.waiting") : diagnostics;
       if (shown.length > 0) terminal.err(renderDiagnostics(shown, terminal.errLook));
     },
-    alert: (diagnostic) => terminal.err(renderDiagnostics([diagnostic], terminal.errLook)),
     wait(wait) {
       terminal.activity.waits(wait);
       const line = waitReasonLine(wait);

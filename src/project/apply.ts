@@ -77,7 +77,7 @@ export async function carryOut(
       onEvent(eventForStack(source, event));
     },
     onLostLock: () => providers.halt(),
-    onPause: (why) => project.log.warn([why]),
+    onPause: project.log.warn,
     requests: () => providers.requests,
     limits,
     all,

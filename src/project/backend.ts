@@ -63,7 +63,7 @@ export async function stateBackend(
     if (backend.type === "local") return await createFileBackend({ path: file, clock });
     const shared = { signal, timeoutMs: timeoutIn(source.env), clock, keep: keeping(source.dir, log) };
     return backend.type === "http"
-      ? httpBackend(backend, source, { ...shared, warn: log.alert })
+      ? httpBackend(backend, source, { ...shared, warn: log.warn })
       : pgBackend(backend, source, shared);
   } catch (error) {
     throw amended(error, (one) => located(one, backend.range));
@@ -190,7 +190,7 @@ const keeping =
   (folder: string, log: Log) =>
   async (text: string): Promise<void> => {
     const lost = (error: unknown) => problem("state.unwritable/lost", { reason: messageOf(error) });
-    log.alert(attempt(() => problem("state.unwritable/kept", { file: keepIn(folder, text) }), lost));
+    log.warn(attempt(() => problem("state.unwritable/kept", { file: keepIn(folder, text) }), lost));
   };
 
 /**

@@ -261,9 +261,9 @@ export async function entriesIn(
   try {
     const { entries, broken } = await history.read();
     if (broken === undefined) return entries;
-    log.warn([problem("state.history/broken", { place, line: broken, severity: "warning" })]);
+    log.warn(problem("state.history/broken", { place, line: broken, severity: "warning" }));
   } catch (error) {
-    log.warn(failureOf(place, error, "warning"));
+    log.warn(...failureOf(place, error, "warning"));
   }
   return [];
 }

@@ -112,7 +112,7 @@ export async function importObject(project: Project, text: string, id: string): 
       await account.confirm?.();
       await store.put(marking(identitiesOf([resource.provider], providers), store.state)(record));
       project.log.warn(
-        await project.state.compare(providers.servers(), store.state, { changes: [], diagnostics: [] }, [record]),
+        ...(await project.state.compare(providers.servers(), store.state, { changes: [], diagnostics: [] }, [record])),
       );
       return imported(kind, record, next(store.state));
     });

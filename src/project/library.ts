@@ -369,12 +369,11 @@ function hostOf(clock: Host["clock"], signal?: AbortSignal): Host {
 function logOf(redaction: Redaction, onProgress?: WorkOptions["onProgress"]): Log {
   const report = (progress: Progress) => onProgress?.(redaction.redactValue(progress) as Progress);
   const note = (text: string) => report({ type: "note", text });
-  const alert = (diagnostic: Diagnostic) =>
-    report({ type: "diagnostic", diagnostic: diagnosticJson(diagnostic, yamlRemedies) });
   return {
     say: note,
-    warn: (diagnostics) => diagnostics.forEach(alert),
-    alert,
+    warn(...diagnostics) {
+      for (const one of diagnostics) report({ type: "diagnostic", diagnostic: diagnosticJson(one, yamlRemedies) });
+    },
     request: (event, budget) => report({ type: "request", request: { ...event, budgetLeft: event.left, budget } }),
     wait: ({ ms }) => report({ type: "waiting", ms }),
     connecting: () => undefined,

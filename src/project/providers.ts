@@ -178,7 +178,7 @@ export class Providers {
 
   /** Reports the remaining warnings and closes the connections. */
   async close(): Promise<void> {
-    this.#parts.log.warn(this.takeWarnings());
+    this.#parts.log.warn(...this.takeWarnings());
     await Promise.all([...this.#clients.keys()].map((client) => client.close()));
     await Promise.all([...this.#clients.values()].map(({ store }) => store.close()));
   }
@@ -250,9 +250,8 @@ export class Providers {
     const known = sharedBy.get(redaction) ?? new Map<string, Shared>();
     sharedBy.set(redaction, known);
     const key = JSON.stringify([baseUrl, token]);
-    const onWarning = (warning: Diagnostic) => log.warn([warning]);
     const shared = known.get(key) ?? {
-      store: openStore({ baseUrl, token, env: source.env, clock: host.clock, onWarning }),
+      store: openStore({ baseUrl, token, env: source.env, clock: host.clock, onWarning: log.warn }),
       reported: new Set<string>(),
     };
     known.set(key, shared);

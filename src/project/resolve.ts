@@ -157,7 +157,7 @@ async function append(project: Resolvable, { history }: CreatesStore, one: Pendi
   const { domain } = attributes;
   const effects = [{ address, text, order: key, ...(typeof domain === "string" && { domain }) }];
   const entry = { command: "resolve", plan: null, orders, requests: 0, errors: [], effects };
-  project.log.warn(await remember(project, { history }, entry));
+  project.log.warn(...(await remember(project, { history }, entry)));
 }
 
 /**

@@ -202,5 +202,5 @@ export async function requirePassword(
   const plan = { ...about, ...none, changes: [change] };
   const { diagnostics } = await policy.judge(plan, { recorded, isLater: false, hasStateKey, now });
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
-  log.warn(diagnostics);
+  log.warn(...diagnostics);
 }

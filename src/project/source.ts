@@ -91,9 +91,7 @@ export interface Log {
   /** Reports one line to the user. */
   say(text: string): void;
   /** Reports warnings in addition to the result. */
-  warn(diagnostics: readonly Diagnostic[]): void;
-  /** Reports a possible loss, even in a quiet run. */
-  alert(diagnostic: Diagnostic): void;
+  warn(...diagnostics: readonly Diagnostic[]): void;
   /** Reports a request. @param budget requests per minute. */
   request(event: RequestEvent, budget: number): void;
   /** Reports that a request waits for the budget, or because the API asks for a pause. */

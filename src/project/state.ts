@@ -416,7 +416,7 @@ export class ProjectState {
   }
 
   #warn({ warnings }: OpenState): void {
-    this.#parts.log.warn(forStack(this.#parts.source, warnings));
+    this.#parts.log.warn(...forStack(this.#parts.source, warnings));
   }
 }
 

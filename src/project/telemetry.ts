@@ -32,7 +32,7 @@ export async function startTrace(
   // Other detectors read the arguments of the process, which may contain secrets.
   process.env.OTEL_NODE_RESOURCE_DETECTORS ||= "env";
   process.env.OTEL_METRICS_EXPORTER ||= "otlp";
-  const loaded = await load().catch(() => log.alert(problem("monitor.telemetry")));
+  const loaded = await load().catch(() => log.warn(problem("monitor.telemetry")));
   if (!loaded) return undefined;
   const { api, NodeSDK } = loaded;
   const sdk = new NodeSDK({ serviceName: env.OTEL_SERVICE_NAME || "hostform" });

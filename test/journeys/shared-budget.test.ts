@@ -71,7 +71,7 @@ describe("the request budget", () => {
     expect(err).toContain("HOSTFORM_STORE=memory");
     const asJson = await project.run("plan", "--json");
     expect(() => JSON.parse(asJson.out)).not.toThrow();
-    expect((await project.run("plan", "--quiet")).err).not.toContain("Warning");
+    expect((await project.run("plan", "--quiet")).err).toContain("provider.ledger");
     project.env.HOSTFORM_LEDGER = "memory";
     expect((await project.run("plan")).err).not.toContain("Warning");
   });

@@ -74,7 +74,7 @@ export async function openSecrets(project: Project, flags: SecretFlags) {
       const warnings = error.diagnostics.map(({ code, summary, remedies }) =>
         warningOf(code, summary, { detail, remedies }),
       );
-      if (!failing.has(at)) project.log.warn(warnings);
+      if (!failing.has(at)) project.log.warn(...warnings);
       failing.add(at);
     }
   };

@@ -2,7 +2,7 @@
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { type ListCosts, listName, nextPause, parentOf, readAgainCost } from "../lifecycle/index.ts";
 import type { Change, RequestBudget, RequestEstimate } from "../model/index.ts";
-import { type Limits, ordersInTurn, ordersOf } from "./guards.ts";
+import { type Limits, ordersOf, ordersOneByOne } from "./guards.ts";
 
 /** Default number of parallel changes. */
 export const PARALLELISM = 10;
@@ -81,11 +81,11 @@ function playThrough(changes: readonly Change[], costs: AccountCosts, options: E
   const requests = new Requests(costs.budget);
   const orders = new Set(ordersOf(changes, kinds).map(({ address }) => address));
   for (let count = rereads(changes, costs, options); count > 0; count--) requests.send();
-  const inTurn = ordersInTurn(limits);
+  const oneByOne = ordersOneByOne(limits);
   const jobs = new Map<Kind, number[]>();
   const after = requests.answered;
   for (const change of changes) {
-    const isNext = inTurn && orders.has(change.address);
+    const isNext = oneByOne && orders.has(change.address);
     let sentAt = after;
     const from = Math.max(isNext ? requests.answered : after, change.waitMs ?? 0);
     for (let count = change.requests; count > 0; count--) sentAt = requests.send(from);

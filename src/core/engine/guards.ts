@@ -235,7 +235,7 @@ export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
  * Returns true if orders must run one by one because of a limit. An invoice may exceed the listed price (§2: subtotal
  * and total) or use another currency. The next order must know this.
  */
-export const ordersInTurn = ({ maxSpend = {}, budget }: Limits): boolean =>
+export const ordersOneByOne = ({ maxSpend = {}, budget }: Limits): boolean =>
   budget !== undefined || Object.keys(maxSpend).length > 0;
 
 /** Returns true if an amount is, or may be, in a currency. Null and words outside of §2 may mean any currency. */

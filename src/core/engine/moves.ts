@@ -147,16 +147,16 @@ export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "res
 
 /**
  * Returns simultaneous moves with the same result as two lists.
- * @param inTurn Moves executed one by one. @param atOnce Later moves, executed all at once.
+ * @param oneByOne Moves executed one by one. @param atOnce Later moves, executed all at once.
  */
-export function composed(inTurn: readonly Move[], atOnce: readonly Move[] = []): Move[] {
+export function composed(oneByOne: readonly Move[], atOnce: readonly Move[] = []): Move[] {
   const origins = new Map<string, string>();
   const take = (from: string): string => {
     const origin = origins.get(from) ?? from;
     origins.delete(from);
     return origin;
   };
-  for (const { from, to } of inTurn) origins.set(to, take(from));
+  for (const { from, to } of oneByOne) origins.set(to, take(from));
   const last = atOnce.map(({ from, to }) => ({ from: take(from), to }));
   const all = [...[...origins].map(([to, from]) => ({ from, to })), ...last];
   return all.filter(({ from, to }) => from !== to);

@@ -14,7 +14,7 @@ import {
   type Quote,
   some,
 } from "../model/index.ts";
-import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersInTurn, ordersOf } from "./guards.ts";
+import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersOf, ordersOneByOne } from "./guards.ts";
 import { checkMonth } from "./month.ts";
 
 /** An order within the limits. If neither method is called, the order counts as its planned cost. */
@@ -31,7 +31,7 @@ interface AdmittedOrder {
  */
 export class OrderGate {
   readonly #orders: ReadonlyMap<string, Order>;
-  readonly #isInTurn: boolean;
+  readonly #isOneByOne: boolean;
   readonly #limits: Limits;
   readonly #spending: Spending;
   readonly #amounts: Amounts;
@@ -42,14 +42,14 @@ export class OrderGate {
     const orders = ordersOf(plan.changes, kinds);
     this.#orders = new Map(orders.map((order) => [order.address, order]));
     this.#limits = limits;
-    this.#isInTurn = ordersInTurn(limits);
+    this.#isOneByOne = ordersOneByOne(limits);
     this.#amounts = amountsOf(orders, providers);
     this.#spending = new Spending(limits, this.#amounts);
   }
 
   /** Returns true if a change may begin while the other changes are running. */
   mayBegin({ address }: Change, running: Iterable<string>): boolean {
-    return !this.#isInTurn || !this.#orders.has(address) || ![...running].some((other) => this.#orders.has(other));
+    return !this.#isOneByOne || !this.#orders.has(address) || ![...running].some((other) => this.#orders.has(other));
   }
 
   /**

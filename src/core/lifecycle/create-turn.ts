@@ -42,6 +42,13 @@ export async function createInTurn(
   let isOutdated = false;
   /** Times of other processes' create requests that this creation has waited for. */
   const awaited = new Set<number>();
+  /** Time and count at the beginning of the last wait. */
+  let begun = { at: 0, count: 0 };
+  const waitFor = async ({ at }: StoredCreate, ms: number) => {
+    awaited.add(at);
+    begun = { at: account.hostNow(), count: await store.count() };
+    return ms;
+  };
   const placeNow = () => run.owner?.() ?? "";
   /** @returns the wait before the next attempt to take the lock, in milliseconds. */
   const work = async (turn: Turn): Promise<Created | number | undefined> => {
@@ -49,10 +56,7 @@ export async function createInTurn(
     const place = placeNow();
     const unknown = await store.newest({ state: "unknown", notOf: place });
     const left = unknown && !awaited.has(unknown.at) ? unbelievedMs(account, unknown.at) : undefined;
-    if (unknown && left !== undefined) {
-      awaited.add(unknown.at);
-      return left;
-    }
+    if (unknown && left !== undefined) return waitFor(unknown, left);
     if (await account.catchUp(turn)) isOutdated = true;
     const thing = thingOf(kind, change, planned, run.project);
     const likeness = likenessOf(kind, planned);
@@ -63,8 +67,7 @@ export async function createInTurn(
       if (unlisted === undefined) account.outdateFor(alike.at, kind);
       else {
         await refuseListed(creation);
-        awaited.add(alike.at);
-        return unlisted;
+        return waitFor(alike, unlisted);
       }
     }
     const earlier =
@@ -81,10 +84,7 @@ export async function createInTurn(
         throw new HostformError([orderedAlready(kind, change, kind.naturalKey(planned), earlier)]);
     } else if (isOthers && (isNew || !store.isResettable) && !awaited.has(earlier.at)) {
       const unshown = await unshownMs(creation, earlier);
-      if (unshown !== undefined) {
-        awaited.add(earlier.at);
-        return unshown;
-      }
+      if (unshown !== undefined) return waitFor(earlier, unshown);
     }
     let intent: LeavingCreate = { id: "", thing, likeness, place, at: 0 };
     const begin = async () => {
@@ -105,6 +105,8 @@ export async function createInTurn(
       const made = await store.withTurn({ project, place: placeNow(), signal: stop, timeoutMs }, work);
       if (typeof made !== "number") return made;
       await run.pause(made, problem("store.waiting/lists", { seconds: Math.ceil(made / 1000) }));
+      awaited.add(begun.at);
+      await store.sentBefore(begun.at, begun.count);
       account.outdate(kind, parentOf(kind, planned));
       isOutdated = true;
       isMyTurn = false;

@@ -6,7 +6,7 @@ import { type Catalogue, error, type Words, warning } from "./message.ts";
 type Request = Words<"request">;
 /** The HTTP status. */
 type Status = { readonly status: number };
-type Place = Request & Words<"origin">;
+type Sent = Request & Words<"origin">;
 
 const AGAIN = "Try again later. If it fails again, ask the host.";
 const CHECK_URL = "Check that the base URL is the API's URL.";
@@ -229,21 +229,19 @@ export const requests = {
     remedies: ["Set the base URL to the final URL."],
   })),
   "api.server": error(({ status }: Status) => again(`The API failed (${status})`)),
-  "api.timeout": error(({ request, origin, seconds }: Place & { readonly seconds: number }) => ({
+  "api.timeout": error(({ request, origin, seconds }: Sent & { readonly seconds: number }) => ({
     summary: `The API did not respond within ${seconds} seconds`,
     detail: `${request} at ${origin}.`,
     remedies: ["Try again.", { do: "see", what: "requests" }],
   })),
-  "api.timeout/paused": error(({ request, origin }: Place) => ({
+  "api.timeout/paused": error(({ request, origin }: Sent) => ({
     summary: "This process was paused while it waited for the API's response, or a clock was set",
     detail: `${request} at ${origin}.`,
     remedies: ["Try again.", { do: "see", what: "requests" }],
   })),
   "api.timeout/host": error(again("The API timed out while it waited for the request (408)")),
   "api.unreachable": error(
-    (
-      given: Place & Words<"failure"> & { readonly isPaused: boolean; readonly fix: readonly Remedy[] | undefined },
-    ) => ({
+    (given: Sent & Words<"failure"> & { readonly isPaused: boolean; readonly fix: readonly Remedy[] | undefined }) => ({
       summary: `The API could not be reached: ${given.failure}`,
       detail: `${given.request} at ${given.origin}.${given.isPaused ? " This process was paused meanwhile, or a clock was set." : ""}`,
       remedies: given.fix ?? ["Try again."],

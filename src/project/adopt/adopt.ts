@@ -227,7 +227,7 @@ async function standingAt({ source, declaration, log }: Project): Promise<Standi
     return { desired: undefined, texts: new Map(), ignored };
   }
   if (desired === undefined) throw new HostformError(diagnostics);
-  log.warn(diagnostics);
+  log.warn(...diagnostics);
   const files = desired.files.map((file) => path.resolve(source.cwd, file));
   const texts = await Promise.all(files.map(async (file) => [file, utf8(await read(file))] as const));
   return { desired, texts: new Map(texts), ignored };

@@ -85,7 +85,7 @@ async function examineAccount(
   let requests: AccountReport["requests"] = null;
   const log: Project["log"] = {
     ...project.log,
-    warn: (diagnostics) => void problems.push(...diagnostics),
+    warn: (...diagnostics) => void problems.push(...diagnostics),
     request: (event, limit) => {
       requests = { limit, left: event.left, sent: (requests?.sent ?? 0) + 1 };
       project.log.request(event, limit);

@@ -67,7 +67,7 @@ async function carryOut(from: Project, to: Project, move: Move): Promise<void> {
       ] as const) {
         const effects = [...move.begun, ...move.blocks].map((address) => ({ address, text }));
         const entry = { command: "project", plan: null, orders: [], requests: 0, errors: [], effects };
-        from.log.warn(await remember(one, { history }, entry));
+        from.log.warn(...(await remember(one, { history }, entry)));
       }
       await writeFiles(move.last, async () => undefined);
       for (const file of move.empty) remove(file);

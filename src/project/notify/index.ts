@@ -54,7 +54,7 @@ export class Notifier {
     } catch (error) {
       const failed = diagnosticsOf(error).filter(({ code }) => code !== "interrupted");
       for (const { summary: failure, remedies = [] } of failed)
-        log.alert(problem("notify.failed", { channel: "all channels", failure, fix: remedies }));
+        log.warn(problem("notify.failed", { channel: "all channels", failure, fix: remedies }));
     }
   }
 
@@ -77,7 +77,7 @@ export class Notifier {
         signal.throwIfAborted();
         const failed = sent.filter(({ error }) => error);
         for (const { channel, error: failure = "", fix = "" } of failed)
-          log.alert(problem("notify.failed", { channel, failure, fix: [fix] }));
+          log.warn(problem("notify.failed", { channel, failure, fix: [fix] }));
         return { sent, failed };
       };
       const retry = { list: `${list} again`, name: "message" };
