@@ -103,6 +103,8 @@ export interface GuardFlags extends Caps {
 export interface PlanOptions extends WorkOptions, GuardFlags {
   /** Plans to destroy all resources. Default: false. */
   readonly destroy?: boolean;
+  /** Locks the state during the plan. Default: only if `lockTimeoutMs` is set. */
+  readonly lock?: boolean;
   /** Plans only these addresses and their dependencies. Default: all. */
   readonly targets?: readonly string[];
   /** Addresses of services to order again intentionally. */

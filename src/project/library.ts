@@ -138,11 +138,11 @@ class LoadedProject {
    */
   plan(options: PlanOptions = {}): Promise<Planned> {
     const { destroy = false, targets = [], reorder = [], replace = [], orderAnyway = [] } = options;
-    const { refresh, refreshBudget, base } = options;
+    const { refresh, refreshBudget, base, lock } = options;
     const mode = destroy ? "destroy" : "apply";
     const request: PlanRequest = { mode, targets, reorder, replace, orderAnyway, guards: options };
     return this.#during(options, (project) =>
-      withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base }, async (run) => {
+      withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base, lock }, async (run) => {
         return new Planned(project, await savedFrom(run, request), run.providers.moneyScale);
       }),
     );

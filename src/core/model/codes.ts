@@ -177,6 +177,7 @@ export const codes = {
   "state.shared": "Another state on this machine holds the same object",
   "state.history": "The history of the state cannot be read or written, or its chain is broken",
   "state.output": "The state does not have the requested output",
+  "state.changing": "Another run changes the state during a plan",
   "state.unmanaged": "The state holds objects of another program",
   "state.conflict": "The new state is older than the stored state, or unrelated to it",
   "state.unwritable": "The state could not be written",
