@@ -197,6 +197,7 @@ function optionsOf(source: ProjectSource): ReadOptions {
     refusesVariable: variableGate(source),
     isOpenVariable: openVariables(source.env),
     environment: source.environment?.file,
+    templates: source.templates,
     version: VERSION,
     ...(source.untrusted !== true && { limits: OWN_LIMITS }),
   };

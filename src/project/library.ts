@@ -9,6 +9,7 @@ import {
   type Diagnostic,
   type FailOn,
   fail,
+  fileFailure,
   HostformError,
   heldIn,
   isError,
@@ -52,6 +53,8 @@ import type {
   WorkOptions,
 } from "./library-types.ts";
 import { problem } from "./messages.ts";
+import { failureNews, notify } from "./notify/index.ts";
+import { readOwn } from "./own-files.ts";
 import { savedFrom, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
@@ -87,6 +90,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
   const dir = path.resolve(options.directory ?? ".");
   const redaction = new Redaction();
   learnEnvironment(redaction, env);
+  const { templates } = options;
   const unchosen: ProjectSource = {
     env,
     cwd: dir,
@@ -98,6 +102,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     insecureHttp: options.insecureHttp ?? false,
     untrusted: options.untrusted ?? false,
     lockTimeoutMs: options.lockTimeoutMs,
+    ...(templates && { templates: await templatesIn(path.resolve(dir, templates.file)) }),
   };
   return hiding(redaction, async () => {
     await refuseUntrusted(unchosen, "plan", true);
@@ -107,8 +112,18 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     if (desired === undefined && diagnostics.some(({ code }) => code !== "config.missing"))
       throw new HostformError(diagnostics);
     const addresses = (desired?.resources ?? []).map(({ address }) => address);
-    return new LoadedProject(project, addresses, desired === undefined ? [] : shown(redaction, diagnostics));
+    const warnings = desired === undefined ? [] : shown(redaction, diagnostics);
+    return new LoadedProject(project, addresses, warnings, options.notify === true);
   });
+}
+
+/** @throws HostformError `config.unreadable`. */
+async function templatesIn(file: string): Promise<ProjectSource["templates"]> {
+  const { declarationText, OWN_LIMITS } = await import("../fronts/yaml/index.ts");
+  const bytes = await readOwn(file, { shown: file, limit: OWN_LIMITS.bytes }).catch((error: unknown) =>
+    fail("config.unreadable", `${file} cannot be read: ${fileFailure(error)}`, { remedies: ["Check the path."] }),
+  );
+  return { path: file, text: declarationText(file, bytes) };
 }
 
 /**
@@ -124,9 +139,11 @@ class LoadedProject {
   readonly addresses: readonly string[];
   readonly warnings: readonly DiagnosticJson[];
   readonly #project: Project;
+  readonly #notifies: boolean;
 
   /** @internal */
-  constructor(project: Project, addresses: readonly string[], warnings: readonly DiagnosticJson[]) {
+  constructor(project: Project, addresses: readonly string[], warnings: readonly DiagnosticJson[], notifies: boolean) {
+    this.#notifies = notifies;
     this.#project = project;
     this.addresses = addresses;
     this.warnings = warnings;
@@ -143,7 +160,9 @@ class LoadedProject {
     const request: PlanRequest = { mode, targets, reorder, replace, orderAnyway, guards: options };
     return this.#during(options, (project) =>
       withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base, lock }, async (run) => {
-        return new Planned(project, await savedFrom(run, request), run.providers.moneyScale);
+        const { moneyScale } = run.providers;
+        if (this.#notifies) await notify(project, { ...run, moneyScale, errors: [], waits: true });
+        return new Planned(project, await savedFrom(run, request), moneyScale);
       }),
     );
   }
@@ -185,6 +204,7 @@ class LoadedProject {
         run.providers.refresh();
         const settings = { wait, waitTimeout: waitTimeoutMs, parallelism };
         const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
+        if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, result });
         const isOpen = (address: string) => run.store.state.resources.get(address)?.private.pending !== undefined;
         // A plan reads only the objects of its own changes again. The saved plan has the conditions and pending
         // creations of the other objects.
@@ -238,7 +258,9 @@ class LoadedProject {
   #during<T>({ signal, onProgress }: WorkOptions, work: (project: Project) => Promise<T>): Promise<T> {
     const { source, redaction, host } = this.#project;
     const parts = { host: hostOf(host.clock, signal), log: logOf(redaction, onProgress) };
-    return hiding(redaction, () => throwingForStack(source, () => work(this.#project.on(source, parts))));
+    const project = this.#project.on(source, parts);
+    const done = hiding(redaction, () => throwingForStack(source, () => work(project)));
+    return this.#notifies ? done.catch(failureNews(project)) : done;
   }
 }
 
