@@ -9,7 +9,6 @@ import {
   type Diagnostic,
   type FailOn,
   fail,
-  fileFailure,
   HostformError,
   heldIn,
   isError,
@@ -41,6 +40,7 @@ import {
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges, mayApply } from "./apply.ts";
+import { templatesIn } from "./declaration.ts";
 import type {
   AdoptAccountOptions,
   Applied,
@@ -54,7 +54,6 @@ import type {
 } from "./library-types.ts";
 import { problem } from "./messages.ts";
 import { failureNews, notify } from "./notify/index.ts";
-import { readOwn } from "./own-files.ts";
 import { savedFrom, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
@@ -86,11 +85,10 @@ export type {
  * @throws HostformError with every mistake of the declaration and its location.
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
-  const { env = process.env, files = [], state, policy = [], clock = systemClock } = options;
+  const { env = process.env, files = [], state, policy = [], clock = systemClock, templates } = options;
   const dir = path.resolve(options.directory ?? ".");
   const redaction = new Redaction();
   learnEnvironment(redaction, env);
-  const { templates } = options;
   const unchosen: ProjectSource = {
     env,
     cwd: dir,
@@ -115,15 +113,6 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     const warnings = desired === undefined ? [] : shown(redaction, diagnostics);
     return new LoadedProject(project, addresses, warnings, options.notify === true);
   });
-}
-
-/** @throws HostformError `config.unreadable`. */
-async function templatesIn(file: string): Promise<ProjectSource["templates"]> {
-  const { declarationText, OWN_LIMITS } = await import("../fronts/yaml/index.ts");
-  const bytes = await readOwn(file, { shown: file, limit: OWN_LIMITS.bytes }).catch((error: unknown) =>
-    fail("config.unreadable", `${file} cannot be read: ${fileFailure(error)}`, { remedies: ["Check the path."] }),
-  );
-  return { path: file, text: declarationText(file, bytes) };
 }
 
 /**
@@ -160,9 +149,8 @@ class LoadedProject {
     const request: PlanRequest = { mode, targets, reorder, replace, orderAnyway, guards: options };
     return this.#during(options, (project) =>
       withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base, lock }, async (run) => {
-        const { moneyScale } = run.providers;
-        if (this.#notifies) await notify(project, { ...run, moneyScale, errors: [], waits: true });
-        return new Planned(project, await savedFrom(run, request), moneyScale);
+        if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, waits: true });
+        return new Planned(project, await savedFrom(run, request), run.providers.moneyScale);
       }),
     );
   }
@@ -257,8 +245,8 @@ class LoadedProject {
 
   #during<T>({ signal, onProgress }: WorkOptions, work: (project: Project) => Promise<T>): Promise<T> {
     const { source, redaction, host } = this.#project;
-    const parts = { host: hostOf(host.clock, signal), log: logOf(redaction, onProgress) };
-    const project = this.#project.on(source, parts);
+    const log = logOf(redaction, onProgress);
+    const project = this.#project.on(source, { host: hostOf(host.clock, signal), log });
     const done = hiding(redaction, () => throwingForStack(source, () => work(project)));
     return this.#notifies ? done.catch(failureNews(project)) : done;
   }

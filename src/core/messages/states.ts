@@ -25,7 +25,7 @@ export const states = {
   "state.changing": warning(() => ({
     summary: "Another run changed the state during this plan",
     detail: "The plan contains unfinished changes of that run.",
-    remedies: [{ do: "wait_for_lock" }],
+    remedies: ["Plan again after that run.", { do: "wait_for_lock" }],
   })),
   "state.history": either(({ place, reason }: Failure) => ({
     summary: "The history cannot be read or written",

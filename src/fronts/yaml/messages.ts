@@ -258,10 +258,6 @@ const messages = {
       `A declaration can have ${known.join(", ")}, and keys that begin with x- for anchors.`,
     ),
   ),
-  "config.unknown_key/shared": unknown(
-    "A shared file can have",
-    ({ key }: Unknown) => `A file that all projects share cannot have "${short(key)}"`,
-  ),
   "config.unknown_key/environment": unknown(
     "An environment can have",
     ({ key }: Unknown) => `An environment has no "${short(key)}"`,
