@@ -38,7 +38,7 @@ export const OTHER_COMMANDS: Readonly<Record<string, string>> = {
 /** Remedies by the name of an option, or by a command and an option. */
 export const OTHER_OPTIONS: Readonly<Record<string, string>> = {
   input: "hostform asks only at a terminal. `--auto-approve` skips the question.",
-  lock: "hostform always locks the state. To wait for the lock, use `--lock-timeout 5m`.",
+  lock: "Only `plan --lock` and commands that change something lock the state. To wait for the lock, use `--lock-timeout 5m`.",
   "refresh-only": `${PLAN} \`hostform apply\` updates the state.`,
   "state-out": "Use `--state FILE`.",
   backup: "hostform keeps a backup beside the state.",

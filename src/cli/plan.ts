@@ -26,6 +26,8 @@ interface PlanFlags extends PlanningFlags, FailOnFlags {
   readonly format?: PlanFormat;
   /** File for the saved plan. `apply FILE` reads it. */
   readonly out?: string;
+  /** Locks the state. */
+  readonly lock?: boolean;
 }
 
 /** Runs `hostform plan`. Changes neither the account nor the state. */
@@ -34,6 +36,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     command: "plan" as const,
     mode: flags.destroy ? ("destroy" as const) : ("apply" as const),
     ...planningOf(flags),
+    lock: flags.lock,
   };
   const format = formatOf(terminal, flags);
   const reports = await reportsOf(terminal, project, flags.report);

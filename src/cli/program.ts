@@ -5,6 +5,7 @@ import type { HeartbeatFlags } from "./observe.ts";
 import { addCommonOptions, commonOptionsOf, type Registration } from "./options.ts";
 import { registerAccount, registerDoctor, registerOnce } from "./register/account.ts";
 import { registerEdit } from "./register/edit.ts";
+import { registerFleet } from "./register/fleet.ts";
 import { registerMain, registerNotify, registerPolicy } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
@@ -104,6 +105,7 @@ export function buildProgram(io: GuardedIo, finish: (code: number) => void = () 
   registerPolicy(registration);
   registerNotify(registration);
   registerEdit(registration);
+  registerFleet(registration);
   registerState(registration);
   registerAccount(registration);
   registerOnce(registration);

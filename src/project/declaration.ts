@@ -11,6 +11,7 @@ import {
   type Backend,
   type Desired,
   type Diagnostic,
+  fail,
   HostformError,
   ifErrno,
   ifExplained,
@@ -20,7 +21,13 @@ import {
   type Remedy,
 } from "../core/model/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
-import { type DeclarationFiles, OWN_LIMITS, type ReadOptions, readDeclaration } from "../fronts/yaml/index.ts";
+import {
+  type DeclarationFiles,
+  declarationText,
+  OWN_LIMITS,
+  type ReadOptions,
+  readDeclaration,
+} from "../fronts/yaml/index.ts";
 import type { MoneyScale } from "../report/index.ts";
 import { checkEnvironment } from "./environments.ts";
 import { refuse } from "./messages.ts";
@@ -162,6 +169,16 @@ async function readYaml(source: ProjectSource): Promise<Declaration> {
   return { ...read, diagnostics: [...warnings, ...read.diagnostics] };
 }
 
+/** Reads a file of shared templates. @param file absolute path. @throws HostformError `config.unreadable`. */
+export async function templatesIn(file: string): Promise<ProjectSource["templates"]> {
+  const bytes = await readOwn(file, { shown: file, limit: OWN_LIMITS.bytes }).catch(
+    ifErrno((why) =>
+      fail("config.unreadable", `${file} cannot be read: ${why}`, { remedies: ["Correct the path of the templates."] }),
+    ),
+  );
+  return { path: file, text: declarationText(file, bytes) };
+}
+
 /** Adds the money scale from the environment. */
 function scaled(read: Declaration, { env }: ProjectSource): Declaration {
   const withScale = (one: Desired | undefined) => one && { ...one, providers: withMoneyScale(one.providers, env) };
@@ -197,6 +214,7 @@ function optionsOf(source: ProjectSource): ReadOptions {
     refusesVariable: variableGate(source),
     isOpenVariable: openVariables(source.env),
     environment: source.environment?.file,
+    templates: source.templates,
     version: VERSION,
     ...(source.untrusted !== true && { limits: OWN_LIMITS }),
   };

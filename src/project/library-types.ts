@@ -9,13 +9,18 @@ export interface LoadOptions {
   /** Files of the declaration in YAML, relative to `directory`. Default: `hosting.yaml`, or the files that `hostform` finds. */
   readonly files?: readonly string[];
   /** A stack instead of a YAML declaration: `cdktf.out`, or a folder with `*.tf.json`, relative to `directory`. */
-  readonly stack?: string;
+  readonly stack?: string | undefined;
   /** Name of the stack. Required if the source has several stacks. */
   readonly only?: string;
   /** Variables of the stack. */
   readonly variables?: Readonly<Record<string, string>>;
+  /**
+   * A file with `templates` and `defaults` that several projects share: its path, relative to `directory`, and its version for
+   * people. Default: none.
+   */
+  readonly templates?: { readonly file: string; readonly version: string } | undefined;
   /** Name of the environment. `environments/NAME.yaml` has its account, state, guards and variables. Default: none. */
-  readonly environment?: string;
+  readonly environment?: string | undefined;
   /** The state file, relative to `directory`, if no backend is declared. Default: `hosting.tfstate`. */
   readonly state?: string;
   /** Environment variables with the token and the variables of the declaration. Default: `process.env`. */
@@ -31,6 +36,8 @@ export interface LoadOptions {
    * the same token. By default, a run does not wait for the state, and waits for a running process without a limit.
    */
   readonly lockTimeoutMs?: number;
+  /** Sends the notifications of plans and applies, as the command line does in CI. Default: false. */
+  readonly notify?: boolean;
   /** Default: the system clock. */
   readonly clock?: Clock;
 }
@@ -103,6 +110,8 @@ export interface GuardFlags extends Caps {
 export interface PlanOptions extends WorkOptions, GuardFlags {
   /** Plans to destroy all resources. Default: false. */
   readonly destroy?: boolean;
+  /** Locks the state during the plan. Default: only if `lockTimeoutMs` is set. */
+  readonly lock?: boolean;
   /** Plans only these addresses and their dependencies. Default: all. */
   readonly targets?: readonly string[];
   /** Addresses of services to order again intentionally. */

@@ -40,6 +40,7 @@ import {
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges, mayApply } from "./apply.ts";
+import { templatesIn } from "./declaration.ts";
 import type {
   AdoptAccountOptions,
   Applied,
@@ -52,6 +53,7 @@ import type {
   WorkOptions,
 } from "./library-types.ts";
 import { problem } from "./messages.ts";
+import { failureNews, notify } from "./notify/index.ts";
 import { savedFrom, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
@@ -83,7 +85,7 @@ export type {
  * @throws HostformError with every mistake of the declaration and its location.
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
-  const { env = process.env, files = [], state, policy = [], clock = systemClock } = options;
+  const { env = process.env, files = [], state, policy = [], clock = systemClock, templates } = options;
   const dir = path.resolve(options.directory ?? ".");
   const redaction = new Redaction();
   learnEnvironment(redaction, env);
@@ -98,6 +100,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     insecureHttp: options.insecureHttp ?? false,
     untrusted: options.untrusted ?? false,
     lockTimeoutMs: options.lockTimeoutMs,
+    ...(templates && { templates: await templatesIn(path.resolve(dir, templates.file)) }),
   };
   return hiding(redaction, async () => {
     await refuseUntrusted(unchosen, "plan", true);
@@ -107,7 +110,8 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     if (desired === undefined && diagnostics.some(({ code }) => code !== "config.missing"))
       throw new HostformError(diagnostics);
     const addresses = (desired?.resources ?? []).map(({ address }) => address);
-    return new LoadedProject(project, addresses, desired === undefined ? [] : shown(redaction, diagnostics));
+    const warnings = desired === undefined ? [] : shown(redaction, diagnostics);
+    return new LoadedProject(project, addresses, warnings, options.notify === true);
   });
 }
 
@@ -124,9 +128,11 @@ class LoadedProject {
   readonly addresses: readonly string[];
   readonly warnings: readonly DiagnosticJson[];
   readonly #project: Project;
+  readonly #notifies: boolean;
 
   /** @internal */
-  constructor(project: Project, addresses: readonly string[], warnings: readonly DiagnosticJson[]) {
+  constructor(project: Project, addresses: readonly string[], warnings: readonly DiagnosticJson[], notifies: boolean) {
+    this.#notifies = notifies;
     this.#project = project;
     this.addresses = addresses;
     this.warnings = warnings;
@@ -138,11 +144,12 @@ class LoadedProject {
    */
   plan(options: PlanOptions = {}): Promise<Planned> {
     const { destroy = false, targets = [], reorder = [], replace = [], orderAnyway = [] } = options;
-    const { refresh, refreshBudget, base } = options;
+    const { refresh, refreshBudget, base, lock } = options;
     const mode = destroy ? "destroy" : "apply";
     const request: PlanRequest = { mode, targets, reorder, replace, orderAnyway, guards: options };
     return this.#during(options, (project) =>
-      withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base }, async (run) => {
+      withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base, lock }, async (run) => {
+        if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, waits: true });
         return new Planned(project, await savedFrom(run, request), run.providers.moneyScale);
       }),
     );
@@ -185,6 +192,7 @@ class LoadedProject {
         run.providers.refresh();
         const settings = { wait, waitTimeout: waitTimeoutMs, parallelism };
         const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
+        if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, result });
         const isOpen = (address: string) => run.store.state.resources.get(address)?.private.pending !== undefined;
         // A plan reads only the objects of its own changes again. The saved plan has the conditions and pending
         // creations of the other objects.
@@ -237,8 +245,10 @@ class LoadedProject {
 
   #during<T>({ signal, onProgress }: WorkOptions, work: (project: Project) => Promise<T>): Promise<T> {
     const { source, redaction, host } = this.#project;
-    const parts = { host: hostOf(host.clock, signal), log: logOf(redaction, onProgress) };
-    return hiding(redaction, () => throwingForStack(source, () => work(this.#project.on(source, parts))));
+    const log = logOf(redaction, onProgress);
+    const project = this.#project.on(source, { host: hostOf(host.clock, signal), log });
+    const done = hiding(redaction, () => throwingForStack(source, () => work(project)));
+    return this.#notifies ? done.catch(failureNews(project)) : done;
   }
 }
 

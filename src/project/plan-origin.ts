@@ -7,6 +7,7 @@ import {
   type Desired,
   equal,
   formatMoney,
+  ifExplained,
   isNoOp,
   type Plan,
   type ProviderConfig,
@@ -14,6 +15,7 @@ import {
   type State,
   some,
 } from "../core/model/index.ts";
+import type { OpenState } from "../core/record/index.ts";
 import { firstOf, formatNumber, type MoneyScale } from "../report/index.ts";
 import { refuse } from "./messages.ts";
 import type { Redaction } from "./redaction.ts";
@@ -35,6 +37,10 @@ export interface Origin {
   readonly accounts: Readonly<Record<string, string | null>>;
   /** Identity of each account. Undefined if an earlier version made the plan. */
   readonly identities?: Readonly<Record<string, AccountMark>>;
+  /** Commit of the declaration. Only for people: the files and the state decide. */
+  readonly commit?: string;
+  /** Provider alias -> number of creates in the account store. Only for people. */
+  readonly sequence?: Readonly<Record<string, number>>;
 }
 
 /** A file of the declaration: its path relative to the project's folder, and the SHA-256 of its bytes. */
@@ -58,18 +64,40 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
 
 const stale = (summary: string, detail: string) => refuse("plan.saved/stale", { summary, detail });
 
-/** Rejects a plan of another origin. @throws HostformError `plan.saved` with the difference. */
-export function checkOrigin(saved: Origin, here: Origin): void {
+/** Maximum number of named runs, and of effects of one run. */
+const [MOST_RUNS, MOST_EFFECTS] = [5, 5];
+
+/**
+ * Returns sentences about the runs in the history after a time (ISO 8601). Undefined if none is known.
+ */
+export async function runsSince(time: string, { history }: Pick<OpenState, "history">): Promise<string | undefined> {
+  const reading = await history?.read().catch(ifExplained(() => undefined));
+  const later = (reading?.entries ?? []).filter(({ at }) => at >= time).slice(-MOST_RUNS);
+  if (later.length === 0) return undefined;
+  const texts = later.map(({ at, command, commit, details }) => {
+    const from = commit === null ? "" : `, commit ${commit.slice(0, 12)}`;
+    const effects = details?.effects.map(({ text }) => text) ?? [];
+    return [`${at} ${command} by ${details?.who ?? "(removed)"}${from}.`, ...firstOf(effects, MOST_EFFECTS)].join(" ");
+  });
+  return `Runs since the plan:\n${texts.join("\n")}`;
+}
+
+/**
+ * Rejects a plan of another origin.
+ * @param before sentences about the runs since the plan, if any is known.
+ * @throws HostformError `plan.saved` with the difference.
+ */
+export function checkOrigin(saved: Origin, here: Origin, before?: string): void {
   if (saved.lineage !== here.lineage && saved.lineage !== "") {
     const found = here.lineage === "" ? "here there is none" : `here it is ${here.lineage}`;
     stale("The plan was created from another state", `Its lineage is ${saved.lineage}; ${found}.`);
   }
   if (saved.serial !== here.serial || saved.lineage !== here.lineage) {
-    const when = `The serial of the state was ${saved.serial} in the plan and is ${here.serial} now. Another command has changed the state since; perhaps it applied this plan.`;
+    const when = `The serial of the state was ${saved.serial} in the plan and is ${here.serial} now. ${before ?? "Another command has changed the state since; perhaps it applied this plan."}`;
     stale("The state has changed since the plan was created", when);
   }
   if (saved.state !== here.state) {
-    stale("The state has changed since the plan was created", "An interrupted apply has changed it.");
+    stale("The state has changed since the plan was created", before ?? "An interrupted apply has changed it.");
   }
   if (saved.project !== here.project) {
     const which = `It is for ${saved.project}, and the declaration is ${here.project}.`;
@@ -192,6 +220,10 @@ function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): 
   );
   return parts.length === 0 ? "Its files are read in another order." : parts.join(" ");
 }
+
+/** Returns true if two reads of a state have the same entries, also without secrets. */
+export const hasSameEntries = (one: State, other: State): boolean =>
+  one.lineage === other.lineage && one.serial === other.serial && stateDigest(one) === stateDigest(other);
 
 function stateDigest({ resources }: State): string {
   const lines = [...resources.keys()].sort().map((address) => {

@@ -11,6 +11,7 @@ import {
 } from "../core/engine/index.ts";
 import { kindAt, kinds } from "../core/kinds/index.ts";
 import { findOrder } from "../core/lifecycle/index.ts";
+import { problem } from "../core/messages/index.ts";
 import {
   type Desired,
   type Diagnostic,
@@ -26,7 +27,7 @@ import {
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
-import { type Base, changedSince, checkBase, readBase } from "./base.ts";
+import { type Base, changedSince, checkBase, headOf, readBase } from "./base.ts";
 import { dataReader } from "./data-reader.ts";
 import { type Caps, limitsOf, tightened } from "./guards.ts";
 import { budgetOf } from "./history.ts";
@@ -34,13 +35,21 @@ import { type Identities, identitiesOf, placesOf, requireAccounts } from "./iden
 import { Interrupts } from "./interrupt.ts";
 import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
 import { refuse } from "./messages.ts";
-import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
+import {
+  checkOrigin,
+  differences,
+  hasSameEntries,
+  type Origin,
+  originOf,
+  refuseDifferences,
+  runsSince,
+} from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { Providers } from "./providers.ts";
 import { RunPolicy, withFiles } from "./run-policy.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { fieldsOf, learnPlan, withDestinations } from "./secrets.ts";
-import { selected } from "./selection.ts";
+import { selectable, selected } from "./selection.ts";
 import type { ProjectParts, ProjectSource } from "./source.ts";
 import { conditionsForStack, forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
@@ -62,6 +71,8 @@ export interface RunOptions extends PlanRequest, RefreshOptions {
   readonly asks?: boolean;
   /** True to wait for queued jobs. Default: true. */
   readonly waits?: boolean;
+  /** Locks the state also for a run that only reads. Default: only with a lock timeout. */
+  readonly lock?: boolean | undefined;
 }
 
 /** A plan with everything that its apply needs. */
@@ -91,16 +102,25 @@ export interface Run extends Pick<RunOptions, "command"> {
 
 /** Returns the plan of a run with its request and its origin. */
 export async function savedFrom(
-  { project: { source, redaction }, plan, desired, store, identities }: Run,
+  { project: { source, host, redaction }, plan, desired, store, identities, providers }: Run,
   request: PlanRequest,
 ): Promise<SavedPlan> {
-  const origin = { ...(await originOf(source, desired, store.state)), identities: Object.fromEntries(identities) };
+  const { commit } = await headOf(host, source);
+  const counts = [...identities.keys()].map(async (alias) => {
+    return [alias, (await providers.get(alias).account.store?.count()) ?? 0] as const;
+  });
+  const origin: Origin = {
+    ...(await originOf(source, desired, store.state)),
+    identities: Object.fromEntries(identities),
+    ...(commit !== undefined && { commit }),
+    sequence: Object.fromEntries(await Promise.all(counts)),
+  };
   return { request, origin: redaction.redactValue(origin) as Origin, plan };
 }
 
 /**
- * Plans while the state is locked, and passes the plan on: declaration -> state -> observe -> plan -> `then`. Always
- * frees the lock and closes connections.
+ * Plans, and passes the plan on: declaration -> state -> observe -> plan -> `then`. Locks the state unless the run only
+ * reads. Always frees the lock and closes connections.
  */
 export async function withPlan<T>(project: Project, options: RunOptions, then: (run: Run) => Promise<T>): Promise<T> {
   const { source, host, redaction, log } = project;
@@ -116,32 +136,48 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   let store: OpenState | undefined;
   let before: State | undefined;
   try {
-    store = await project.state.store().open({
-      // A plan of an untrusted project takes no lock, because the project could prepare a file at the lock's path.
-      write: source.untrusted !== true,
-      command: options.command,
-      timeoutMs: source.lockTimeoutMs ?? 0,
-      signal: interrupts.now,
-    });
+    // A plan of an untrusted project takes no lock, because the project could prepare a file at the lock's path.
+    const isLocked = source.untrusted !== true && (!isReading(options) || locks(options, source));
+    const open = () =>
+      project.state.store().open({
+        write: isLocked,
+        command: options.command,
+        timeoutMs: source.lockTimeoutMs ?? 0,
+        signal: interrupts.now,
+      });
+    store = await open();
     if (store.recovered.length > 0) {
       const what = plural(store.recovered.length, "resource");
-      log.say(`An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`);
+      log.say(
+        isLocked
+          ? `An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`
+          : `Another run has not ended, or was interrupted. The plan uses its results so far (${what}).`,
+      );
     }
     if (saved !== undefined) {
       // A saved origin replaces secrets in names by marks.
-      checkOrigin(saved.origin, redaction.redactValue(await originOf(source, declared, store.state)) as Origin);
+      const here = redaction.redactValue(await originOf(source, declared, store.state)) as Origin;
+      checkOrigin(saved.origin, here, await runsSince(saved.plan.timestamp, store));
     }
-    before = store.state;
-    providers.place = project.state.place(before.lineage)?.mark;
     const wanted = saved === undefined ? options : { ...options, ...WHOLE, targets: changedAddresses(saved.plan) };
-    const made = await makePlan(
-      project,
-      { ...wanted, since, owner: project.state.owner(before.lineage) },
-      declared,
-      store,
-      providers,
-      interrupts.now,
-    );
+    const planFrom = (opened: OpenState) => {
+      before = opened.state;
+      providers.place = project.state.place(before.lineage)?.mark;
+      const planning = { ...wanted, since, owner: project.state.owner(before.lineage) };
+      return makePlan(project, planning, declared, opened, providers, interrupts.now);
+    };
+    let made = await planFrom(store);
+    const later = isLocked ? undefined : await open();
+    if (later !== undefined && !hasSameEntries(store.state, later.state)) {
+      // The listings may contain objects that another run created after the first read of the state. The state now has
+      // the entries of all these objects. The second plan uses the same listings.
+      store = later;
+      made = await planFrom(store);
+      made = {
+        ...made,
+        plan: { ...made.plan, diagnostics: [...made.plan.diagnostics, problem("state.changing", {})] },
+      };
+    }
     // Report the differences only if the new plan has no errors, because its errors explain more.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, redaction, providers.moneyScale));
@@ -186,6 +222,9 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
 const isReading = ({ command, unattended }: Pick<RunOptions, "command" | "unattended">) =>
   command === "plan" || command === "status" || (command === "watch" && unattended !== true);
 
+/** Returns true if a run that only reads must wait for other runs. */
+const locks = ({ lock }: RunOptions, { lockTimeoutMs }: ProjectSource) => lock === true || lockTimeoutMs !== undefined;
+
 /** Returns state entries for the objects that a plan imports. */
 const importsIn = ({ changes }: Plan): ResourceState[] =>
   changes.flatMap(({ address, provider, importing, before }): ResourceState[] =>
@@ -201,18 +240,6 @@ function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): 
   const values = stay.map(({ name, after, after_unknown }) => [name, join(after, after_unknown)]);
   const types = stay.flatMap(({ name, type }) => (type === undefined ? [] : [[name, type]]));
   stack.run.planned.set(stack.name, { values: Object.fromEntries(values), types: Object.fromEntries(types) });
-}
-
-/**
- * Returns the resources that a target can select. These are declared resources and resources of the state. A destroy
- * selects only from the state.
- */
-function selectable({ resources }: Desired, recorded: State, mode: RunOptions["mode"]) {
-  const declared = new Map(resources.map((one) => [one.address, one]));
-  const known = [...recorded.resources.values()].map(({ address, provider, private: { client } }) => {
-    return declared.get(address) ?? { address, provider, client };
-  });
-  return mode === "destroy" ? known : [...known, ...resources];
 }
 
 /** An apply always reads the objects of a saved plan again. */

@@ -349,6 +349,8 @@ const shape = z.looseObject({
     declaration: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     accounts: z.record(z.string(), z.string().nullable()),
     identities: z.record(z.string(), accountShape).optional(),
+    commit: z.string().optional(),
+    sequence: z.record(z.string(), z.int()).optional(),
   }),
   plan: z.looseObject({
     timestamp: z.string(),

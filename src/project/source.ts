@@ -29,6 +29,8 @@ export interface ProjectSource {
   /** Files of the declaration. If empty, the files in the folder are read. */
   readonly files: readonly string[];
   readonly environment?: Environment;
+  /** File of templates that several projects share. Its path is for messages. */
+  readonly templates?: { readonly path: string; readonly text: string } | undefined;
   /** Absolute path of the state file. */
   readonly state: string;
   /** True if the run names the state file. */

@@ -87,7 +87,7 @@ for (const [name, make, ...programs] of backends) {
       if (where === "on another machine") project.env.XDG_STATE_HOME = path.join(project.dir, "other-machine");
       if (name === "http" && where === "on another machine") {
         // Neither that nor the server can know that the holder is gone.
-        const refused = await project.hostform("plan");
+        const refused = await project.hostform("plan", "--lock");
         expect(refused.err).toContain("[state.locked]");
         const freed = await project.hostform("force-unlock", "--yes");
         expect(freed.code, freed.text).toBe(0);

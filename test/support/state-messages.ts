@@ -19,6 +19,7 @@ const server = { place: "https://git.example/state/acme", reason: "connection re
 const exchange = "POST https://git.example/state/acme answered 403: Forbidden.";
 
 export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof locks> = {
+  "state.changing": [{}],
   "state.history": (["error", "warning"] as const).map((severity) => ({
     place: "hosting.tfstate.history",
     reason: "EACCES: permission denied",

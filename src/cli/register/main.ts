@@ -44,6 +44,7 @@ export function registerMain(registration: Registration): void {
   withRefresh(withTargets(command("plan", "show what would change", GROUP)))
     .option(...REPORT)
     .option("--destroy", "plan to remove everything")
+    .option("--lock", "lock the state, so that no other run changes it meanwhile; `--lock-timeout` waits for the lock")
     .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform could not check an object")
     .option(...FAIL_ON_OPTION)
     .option(...HEARTBEAT)

@@ -22,6 +22,11 @@ const unreadable = (is: string, detail: string, ...remedies: readonly Remedy[]) 
   error(({ source }: Source) => ({ summary: `The state in ${source} ${is}`, detail, remedies }));
 
 export const states = {
+  "state.changing": warning(() => ({
+    summary: "Another run changed the state during this plan",
+    detail: "The plan contains unfinished changes of that run.",
+    remedies: ["Plan again after that run.", { do: "wait_for_lock" }],
+  })),
   "state.history": either(({ place, reason }: Failure) => ({
     summary: "The history cannot be read or written",
     detail: `${place}: ${reason}.`,

@@ -66,6 +66,8 @@ export interface DeclarationOptions {
   readonly incomplete?: boolean;
   /** File of the environment. Its settings replace the settings of the declaration. */
   readonly environment?: SourceFile | undefined;
+  /** Further file with `templates` and `defaults` only, such as the shared file of a fleet. */
+  readonly templates?: SourceFile | undefined;
   /** This version of hostform, for `required_version`. By default, the version is not checked. */
   readonly version?: string;
 }
@@ -74,8 +76,12 @@ export interface DeclarationOptions {
 export function parseDeclaration(given: readonly SourceFile[], options: DeclarationOptions): Declaration {
   const { kinds, env, refusesVariable, limits = STRICT_LIMITS, incomplete = false, version } = options;
   const diags = new DiagnosticCollector();
-  const files = given.map((file) => ({ ...file, quotable: isDeclaration(file.text, kinds) }));
+  const { templates } = options;
+  const files = [...given, ...(templates ? [templates] : [])].map((file) => {
+    return { ...file, quotable: isDeclaration(file.text, kinds) };
+  });
   const reads = files.map((file, index) => readYaml(file, index, diags, limits));
+  if (templates !== undefined) refuseOtherSections(reads.at(-1)?.documents ?? [], diags);
   const trees = reads.flatMap(({ documents }) => documents);
   const outdated = version === undefined ? [] : unmetVersions(trees, version);
   if (outdated.length > 0) return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: outdated };
@@ -108,6 +114,14 @@ export function parseDeclaration(given: readonly SourceFile[], options: Declarat
   // A mistake in the declaration's own settings is already reported with the environment.
   const own = environment && ownSettings(fragments, sections, { ...context, diags: new DiagnosticCollector() });
   return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list(), ...(own && { own }) };
+}
+
+/** Reports sections of a shared file that would change each project: resources, providers, limits. */
+function refuseOtherSections(documents: readonly Tree[], diags: DiagnosticCollector): void {
+  const known = ["templates", "defaults"];
+  for (const { key, keySpan } of documents.flatMap((tree) => (tree.form === "map" ? [...tree.entries.values()] : [])))
+    if (!known.includes(key) && !key.startsWith("x-"))
+      diags.add(keySpan, problem("config.unknown_key/shared", diags.unknown(key, known)));
 }
 
 /**
