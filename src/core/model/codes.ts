@@ -1,6 +1,6 @@
 /**
- * Codes of all diagnostics, with their meaning. `docs/errors.md` is generated from this table. A code that is not in this table
- * does not compile.
+ * Codes of all diagnostics, with their meaning. `docs/errors.md` is generated from this table. The compiler rejects any other
+ * code.
  */
 export const codes = {
   usage: "The command line is not valid",
