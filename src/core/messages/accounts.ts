@@ -2,30 +2,30 @@
 import { some } from "../model/index.ts";
 import { type Catalogue, error, type Words, warning } from "./message.ts";
 
-/** `of`: "Provider default". `origin`: its present base URL. */
+/** `of`: "Provider default". `origin`: its current base URL. */
 type Account = Words<"of" | "origin">;
 
-/** An object that another state on this machine also holds. */
+/** An object that another state on this machine also contains. */
 export interface Shared extends Words<"address" | "noun" | "id" | "place" | "lastSeen" | "here"> {
   /** Resource address in the other state. Undefined if the address is unknown. */
   readonly other: string | undefined;
-  /** Number of further objects that both states hold. */
+  /** Number of further objects in both states. */
   readonly more: number;
 }
 
-/** A project with a missing or empty state, and with its objects in the account. */
+/** A missing or empty state of a project whose objects exist in the account. */
 export interface MissingState extends Words<"place"> {
-  /** Number of declared objects that the account has. */
+  /** Number of declared objects in the account. */
   readonly count: number;
-  /** True if no state was ever written in this place. */
+  /** True if no state was ever written at this location. */
   readonly isNew: boolean;
-  /** Another state on this machine that holds some of the objects. Undefined if no state does. */
+  /** Another state on this machine that contains some of the objects. */
   readonly holder: string | undefined;
   /** Other state files in the same folder. */
   readonly others: readonly string[];
-  /** Path of the copy before the last change. Undefined without a copy. */
+  /** Path of the backup of the state. Undefined if there is none. */
   readonly backup: string | undefined;
-  /** Aliases of the providers whose accounts have the objects. */
+  /** Aliases of the providers whose accounts contain the objects. */
   readonly providers: readonly string[];
 }
 

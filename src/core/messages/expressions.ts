@@ -1,4 +1,4 @@
-/** Texts of errors in expressions: clauses that the fronts put into a sentence with its place. */
+/** Texts of errors in expressions. The front ends insert these clauses into sentences with the location. */
 
 export const VALUES = {
   call: "function calls are not allowed here",

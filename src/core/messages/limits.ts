@@ -1,19 +1,19 @@
-/** Messages about the limits of a run: its guards, the prices of its orders, and its policy. */
+/** Messages about the limits of a run: guards, prices and policy. */
 import { counted, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 
 const OWNER = "Change the declared values, or ask the owner of the policy.";
 
-/** `rule`: the name of a rule, or `function`. */
+/** `rule`: name of a rule, or `function`. */
 type Said = Words<"sentence" | "rule" | "file">;
 
 const sourceOf = ({ rule, file }: Said) =>
   rule === "function" ? `Policy function: ${file}.` : `Rule: ${rule} in ${file}.`;
 
-/** A limit in words, `450 USD (4.50)`, and a sentence about its unit. */
+/** A limit as text, such as `450 USD (4.50)`, and a sentence about its unit. */
 type Limit = Words<"limit" | "unit">;
 
-/** `source`: a sentence about the sources of the sum. */
+/** `source`: sentence about the origin of the sum. */
 type Month = Limit & Words<"source">;
 
 /** Orders of a plan, and the limit of their currency. */
@@ -21,17 +21,17 @@ export interface Spending extends Limit, Words<"currency"> {
   readonly isOver: boolean;
   /** True if unknown amounts are not allowed. */
   readonly isHidden: boolean;
-  /** Sum of the known amounts, in words (`total`) and as a number (`amount`). */
+  /** Sum of the known amounts: `total` as text, `amount` as number. */
   readonly total: string;
   readonly amount: number;
-  /** `known`: orders with a known amount. `unknown`: orders without one. */
+  /** `known`: orders with a known amount. `unknown`: all other orders. */
   readonly known: readonly string[];
   readonly unknown: readonly string[];
 }
 
 /** An order that would exceed a limit. */
 export interface Refused extends Limit, Words<"address" | "currency" | "why"> {
-  /** True if invoices exceed the limit already. */
+  /** True if earlier invoices already exceed the limit. */
   readonly isOver: boolean;
   readonly hasPrice: boolean;
 }

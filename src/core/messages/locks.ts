@@ -1,13 +1,13 @@
-/** Messages about the lock of a state, and about the server that keeps a state. */
+/** Messages about the state lock, and about servers that store a state. */
 import { type Catalogue, error, failure, type Texts, type Words, warning } from "./message.ts";
 
-/** `holder`: a sentence about the holder: "Held by process 4711 (apply), …". */
+/** `holder`: sentence about the process with the lock: "Held by process 4711 (apply), …". */
 type Held = Words<"holder">;
 type Failure = Words<"place" | "reason">;
 /** Operation that failed. */
 export type Doing = "locked" | "freed" | "read" | "written";
 
-/** Returns the reason and the fix for a response that the protocol does not expect. */
+/** Returns reason and fix for an unexpected response of a state backend. */
 function explained(status: number, target: string): readonly [reason: string, fix: string] {
   if (status < 300) return ["the server sends an HTML page", "Check the URL: a proxy or a login page may respond."];
   if (status < 400) return [`the server redirects${target} (${status})`, "Set the URL to the final one."];

@@ -1,10 +1,10 @@
-/** Messages about requests to the API: responses, failures, the base URL and the token. */
+/** Messages about requests to the API: responses, failures, base URL and token. */
 import type { Remedy } from "../model/index.ts";
 import { type Catalogue, error, type Words, warning } from "./message.ts";
 
-/** `POST /api/v1/services/{id}/suspend` */
+/** Method and path, such as `POST /api/v1/services/{id}/suspend`. */
 type Request = Words<"request">;
-/** The HTTP status. */
+/** HTTP status. */
 type Status = { readonly status: number };
 type Place = Request & Words<"origin">;
 
@@ -30,7 +30,7 @@ const listing = <Given = unknown>(what: string, detail: (given: Given) => string
     remedies: [remedy],
   }));
 
-/** The sentence about a request whose result is unknown. @param repeat class of the request; a read has no such sentence. */
+/** Returns the sentence about a request with an unknown result. @param repeat Class of the request. Undefined for a read. */
 export const doubtOf = (repeat: "safe" | "keyed" | "idempotent" | "once"): string | undefined =>
   repeat === "safe"
     ? undefined

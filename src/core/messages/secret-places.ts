@@ -1,4 +1,4 @@
-/** Messages about the place of a one-time secret: the reason why a file, an env file or a command cannot receive it. */
+/** Messages about the destination of a one-time secret that cannot receive it. */
 import { type Catalogue, error, type Words } from "./message.ts";
 
 type Secret = Words<"address" | "what" | "place">;
@@ -17,7 +17,7 @@ const unwritten = <Given = unknown>(
 const NO_FOLDER = "Create its folder first.";
 const NO_ACCESS = "Get write access to its folder, or name another path.";
 
-/** Remedies for a system's error, by its code. */
+/** Remedies by error code of the operating system. */
 const FIXES: Readonly<Record<string, string>> = {
   EACCES: NO_ACCESS,
   EPERM: NO_ACCESS,
@@ -69,7 +69,7 @@ export const secretPlaces = {
     ({ failure }: Words<"failure">) => failure,
     ({ code, hasFolder }: Words<"failure" | "code"> & { readonly hasFolder: boolean }) => {
       if (code !== "ENOENT") return FIXES[code] ?? "Correct the path, or name another.";
-      // The folder exists, but no file can be created in it (/proc).
+      // The folder exists but does not allow new files (for example /proc).
       return hasFolder ? "Name a file in a folder where files can be created." : NO_FOLDER;
     },
   ),
