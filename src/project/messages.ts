@@ -1,6 +1,6 @@
 /**
- * Catalogue of messages about a project. The texts contain no command and no option: a remedy is a record, and each front end
- * renders the remedy as a command.
+ * Catalogue of messages about a project. The texts contain no command and no option: a remedy is data, and each front end
+ * renders it as a command.
  */
 
 import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
@@ -10,7 +10,7 @@ const NEW_PLAN = { do: "advise", on: "new_plan" } as const;
 const TRUST = { do: "advise", on: "trust_author" } as const;
 const RESOLVE = { do: "resolve" } as const;
 
-/** Returns a remedy. @param on the advice. @param words parameters of the advice. */
+/** Returns a remedy that is advice. @param on Topic. @param words Parameters of the text. */
 const advise = <const On extends string>(on: On, ...[name, other]: readonly string[]) =>
   ({ do: "advise", on, ...(name !== undefined && { name }), ...(other !== undefined && { other }) }) as const;
 
@@ -329,7 +329,7 @@ const messages = {
 
 export const problem = problemsOf(messages);
 
-/** @throws HostformError with one message. */
+/** Throws one message. @throws HostformError */
 export function refuse<Name extends keyof typeof messages>(name: Name, given: Given<(typeof messages)[Name]>): never {
   throw new HostformError([problem(name, given)]);
 }

@@ -4,14 +4,14 @@ import { filesOfState } from "../core/record/index.ts";
 import { refuse } from "./messages.ts";
 import type { Project } from "./project.ts";
 
-/** Returns the name of the file that keeps the state of the file after its migration. */
+/** Returns the file name of the state after its migration. */
 export const backupOf = ({ source }: Project) => path.basename(filesOfState(source.state).backup);
 
 /**
- * Copies the state of the file to the declared backend while both are locked. The file becomes its backup.
- * @param back copies the state of the backend to the file instead. The backend keeps it.
- * @returns the number of resources. Undefined without a state.
- * @throws HostformError `state.backend` without a backend at a server; otherwise as `push`.
+ * Copies the state of the file to the declared backend. Both are locked. The file becomes a backup.
+ * @param back True to copy the state of the backend to the file. The backend keeps its copy.
+ * @returns the number of resources. Undefined if there is no state.
+ * @throws HostformError `state.backend` if no remote backend is declared; otherwise as `push`.
  */
 export async function migrateState(
   { state, declaration, source }: Project,

@@ -8,9 +8,9 @@ interface Selectable {
 }
 
 /**
- * Returns the addresses that the words select. `*` matches any number of characters: `hosting_service.acme-*` selects each
- * matching address, with or without its key. `client:acme` selects each resource of that client. An address that contains `*`
- * literally selects itself.
+ * Returns the addresses that the words select. `*` matches any characters: `hosting_service.acme-*` selects all matching
+ * addresses, with or without instance key. `client:acme` selects all resources of this client. An address that contains `*`
+ * itself selects only this address.
  * @throws HostformError `plan.address` for a pattern that matches nothing.
  */
 export function selected(words: readonly string[], all: readonly Selectable[]): string[] {
@@ -36,7 +36,7 @@ function matching(target: string, all: readonly Selectable[]): readonly Selectab
   ]);
 }
 
-/** Returns the same pattern with a prefix that some name has. */
+/** Suggests a similar pattern that matches an address. */
 function nearPattern(pattern: string, names: readonly string[]): string | undefined {
   const length = pattern.indexOf("*");
   const near = nearest(

@@ -23,17 +23,18 @@ import { gitignoreWith } from "../starter.ts";
 import { namedBy } from "./changes.ts";
 import { checkEffects, DeclarationEdit, type Edited, type Place } from "./declaration-edit.ts";
 
-/** Sections that the blocks of a new project may need. */
+/** Sections that a new project may copy. */
 const SHARED = /^(?:provider|providers|variables|defaults|guards|templates|x-.*)$/;
 
 /**
- * Moves the blocks of a file or client, or all blocks, to the project in another folder. Locks both states. The order of the writes
- * keeps each object in at least one state, and no plan after a crash removes an object:
+ * Moves the blocks of a file or client, or all blocks, to the project in another folder. Locks both states. Each object is
+ * always in at least one state, and no plan after a crash removes an object:
  *
  * 1. The file of the target declares the blocks, and the state of the target gets the entries.
  * 2. The source declares the addresses as `removed` with `destroy: false`.
  * 3. The entries leave the state of the source, and then the source loses `removed`.
- * @param what a file, or `client:NAME`. Undefined: all blocks.
+ *
+ * @param what A file, or `client:NAME`. Undefined: all blocks.
  */
 export async function moveBlocks(...[from, to, what, dryRun]: Parameters<typeof moved>): Promise<Edited> {
   const { dir } = to.source;
@@ -108,7 +109,7 @@ async function moved(from: Project, to: Project, what: string | undefined, dryRu
   const ignored = exists(ignoring) ? (await read(ignoring)).toString() : undefined;
   const ignores = { file: ignoring, before: ignored, text: gitignoreWith(ignored ?? "") };
   const isChanged = isNew && ignores.text !== ignored;
-  // A file that has only comments is moved completely.
+  // If only comments remain in a file, they move too.
   const empty = new Set(
     left.filter(({ text }) => /^(?:[ \t\r]*(?:#[^\n]*|---)?\n)*$/.test(text)).map((one) => one.file),
   );
@@ -153,7 +154,7 @@ async function moved(from: Project, to: Project, what: string | undefined, dryRu
   return done;
 }
 
-/** Returns a free file name, after the file or the client that moves, or after the project. */
+/** Returns a free file name, derived from the moved file or client, or else from the project. */
 function newName(dir: string, what: string | undefined, project: string): string {
   const stem =
     what === undefined ? "" : path.basename(what.replace("client:", "")).replace(/(?:\.?hosting)?\.ya?ml$/, "");
@@ -162,7 +163,7 @@ function newName(dir: string, what: string | undefined, project: string): string
   return `${freeName(slug(stem === "" ? project : stem), new Set(taken))}${suffix}`;
 }
 
-/** Returns the lines of entries under their sections, with one document for each document of the source. */
+/** Returns the lines of entries below their sections, with one YAML document for each document of the source. */
 function textOf(places: readonly Place[]): string {
   const documents = [...Map.groupBy(places, ({ path: at }) => at[0].map).values()].map((all) => {
     const sections = [...Map.groupBy(all, ({ path: at }) => at[0].pair)].map(([pair, of]) => {
@@ -172,7 +173,7 @@ function textOf(places: readonly Place[]): string {
       const sorted = of
         .map((one) => ({ ...one, nth: siblings.indexOf(one.path[1]?.pair as never) }))
         .sort((a, b) => a.nth - b.nth);
-      // Neighbours keep the text between them.
+      // Adjacent entries keep the text between them.
       const runs = Map.groupBy(sorted, (one) => one.nth - sorted.indexOf(one));
       const lines = [...runs.values()].map((run) => run[0]?.edit.linesOf(run[0].path, run.at(-1)?.path));
       return `${String(first?.path[0].key ?? pair)}:\n${lines.join("")}`;
