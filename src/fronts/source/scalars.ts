@@ -13,22 +13,22 @@ import type { Span } from "./source.ts";
 import { type Leaf, type Tree, textOf } from "./tree.ts";
 
 /**
- * Reads values by their type: a string keeps its source text, and a number has decimal digits. Rejects a scalar whose value would
- * differ from its source text.
+ * Reads values by type: a string keeps its source text, and a number has decimal digits. Rejects a scalar whose value differs
+ * from its source text.
  */
 
-/** The value being read, with the data for its diagnostics. */
+/** Location of the value, for diagnostics. */
 interface Place {
   readonly path: AttributePath;
   readonly diags: DiagnosticCollector;
   readonly address?: string;
-  /** Key of an empty value. */
+  /** Location of the key, if the value is empty. */
   readonly keySpan?: Span;
-  /** True inside a map of strings, where null is an error at each level. */
+  /** True inside a map of strings, where null is an error. */
   readonly isInTexts?: boolean;
 }
 
-/** The parts of a zod type that are needed to read a value. */
+/** Parts of a zod definition that reading needs. */
 interface Definition {
   readonly type: string;
   readonly shape?: Readonly<Record<string, z.ZodType>>;
@@ -38,9 +38,9 @@ interface Definition {
 }
 
 /**
- * Returns the value of a tree as JSON. The caller checks the value against the type.
- * @param type undefined if any value is accepted.
- * @param isItem true if a list or a map contains the value.
+ * Returns a value as JSON. The caller validates it.
+ * @param type Undefined: any type.
+ * @param isItem True if the value is in a list or map.
  */
 export function typedValue(tree: Tree, type: z.ZodType | undefined, place: Place, isItem = false): Json {
   if (tree.form === "leaf" && typeof tree.value === "string") return tree.value;
@@ -81,7 +81,7 @@ function scalar(leaf: Leaf, { type, values: [literal] = [] }: Definition, place:
   return refuse(leaf, place, problem("config.invalid_value/unquoted", { written, value, ...placeOf(place) }));
 }
 
-/** Reports a list or a map if a string is expected. @returns a string that causes no second error. */
+/** Reports a list or map in place of a string. @returns a string that causes no further error. */
 function refuseNested(tree: Exclude<Tree, Leaf>, place: Place): Json {
   const { source, start, end } = tree.span;
   const given = { written: source.text.slice(start, end), form: tree.form, ...placeOf(place) };
@@ -89,7 +89,7 @@ function refuseNested(tree: Exclude<Tree, Leaf>, place: Place): Json {
   return "";
 }
 
-/** Reports a scalar. @returns a value that causes no second error. */
+/** Reports a scalar. @returns a value that causes no further error. */
 function refuse(leaf: Leaf, { diags, keySpan }: Place, mistake: Diagnostic): Json {
   diags.add(leaf.span.start === leaf.span.end ? (keySpan ?? leaf.span) : leaf.span, mistake);
   return leaf.value ?? leaf.written ?? "";

@@ -10,7 +10,7 @@ const TOKENS =
 const CHANGE = "If the file was shared, change the secret.";
 const WITH_TERRAFORM = "Write the value instead, or apply the stack with Terraform.";
 
-/** Remedies by keys that only Terraform supports. Other keys have a common remedy. */
+/** Remedies for keys that only Terraform supports. All other keys have the same remedy. */
 const REFUSED: Readonly<Record<string, string>> = {
   module: "Move the resources of the module to the stack, or apply the stack with Terraform.",
   ephemeral: "Get the URL of a panel with `hostform sso`, or apply the stack with Terraform.",

@@ -10,9 +10,9 @@ const sources = (name: string) =>
   `Declare the source of the value: \`${name}: { env: NAME }\`, \`{ file: PATH }\` or \`{ command: [PROGRAM, …] }\`.`;
 const items = (keys: readonly string[]) => `Write a list: \`- {${keys.map((key) => `${key}: …`).join(", ")}}\`.`;
 
-/** A section of `moved`, `removed` or `import`, with the keys of its items. */
+/** The section `moved`, `removed` or `import`, and the keys of its items. */
 type Items = Words<"name"> & { readonly keys: readonly string[] };
-/** An address without a declaration. `isTarget`: true for the target of a `moved` or an `import`. */
+/** An undeclared address. `isTarget`: true for the target of `moved` or `import`. */
 type Target = Words<"target"> & { readonly near: string | undefined; readonly isTarget: boolean };
 
 /** A limit of a file. */
@@ -27,7 +27,7 @@ const LIMITS = {
   merges: (most: number) => `has more than ${most} values when its merge keys are expanded`,
 };
 
-/** Reasons why hostform does not edit a place. */
+/** Reasons why hostform cannot edit a place. */
 export type Obstacle = keyof typeof OBSTACLES;
 
 const OBSTACLES = {
@@ -37,7 +37,7 @@ const OBSTACLES = {
   secret: "the value is a secret",
 };
 
-/** Remedies of common errors, by the parser's code. */
+/** Remedies for common syntax errors, by the parser's code. */
 const SYNTAX: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "Indent with spaces.",
   BLOCK_AS_IMPLICIT_KEY: 'Put quotes around a value that contains ": ", and start a nested map on a new line.',
