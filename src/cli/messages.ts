@@ -1,11 +1,11 @@
 /**
- * Catalogue of the command line: each message by its code. In: a name and typed parameters. Out: a diagnostic. The format equals
- * that of `core/messages`, but remedies contain commands and options.
+ * Catalogue of the command line: each message by its code. In: a name and typed parameters. Out: a diagnostic. Same structure
+ * as `core/messages`, but remedies contain commands and options.
  */
 import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
 import { HostformError, inQuotes, type Remedy, shellWord, some } from "../core/model/index.ts";
 
-/** A file, and the reason of a failure. */
+/** A file, and the reason why it cannot be used. */
 type File = Words<"file" | "reason">;
 
 /** Remedies that depend on the declaration. */
@@ -15,15 +15,15 @@ interface Way {
 
 const PASSWORD_SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
 
-/** Steps after the installation of another build of the provider. */
+/** Steps after another build of the provider was installed. */
 export const NEW_HASH =
   'remove the block `provider "registry.terraform.io/hostform/hosting"` from .terraform.lock.hcl, then run `terraform init`.';
 
-/** Returns the remedy that points to the help of a command. */
+/** Returns the remedy that refers to the help of a command. */
 const helpFor = (command: string) =>
   command === "" ? "See `hostform help --all`." : `See \`hostform help ${command}\`.`;
 
-/** `-o, --out <file>` -> `--out` */
+/** Returns the long name of an option: `-o, --out <file>` becomes `--out`. */
 const longName = (flags: string) => flags.replace(/^-\w, /, "").replace(/ .*$/, "");
 
 const catalogue = {
@@ -359,10 +359,10 @@ const catalogue = {
   })),
 } satisfies Catalogue;
 
-/** Makes a diagnostic from a message of the catalogue. */
+/** Creates a diagnostic from the catalogue. */
 export const problem = problemsOf(catalogue);
 
-/** Throws a message of the catalogue. */
+/** Throws a message of the catalogue. @throws HostformError */
 export function refuse<Name extends keyof typeof catalogue>(name: Name, given: Given<(typeof catalogue)[Name]>): never {
   throw new HostformError([problem(name, given)]);
 }
