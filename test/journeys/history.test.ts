@@ -158,7 +158,7 @@ describe("max_spend_month and max_orders_day", () => {
     await project.declare(declare(sites("a", "b"), { max_spend_month: { USD: 900 }, max_orders_day: 1 }));
     await expectRejected(project, /max_orders_day allows 1, and today already has 1 order/);
     await project.declare(declare(sites("a", "b"), { max_spend_month: { USD: 899 } }));
-    await expectRejected(project, /450 USD.* ; max_spend_month allows 899 USD.*450 USD.* is spent this month/);
+    await expectRejected(project, /450 USD.*; max_spend_month allows 899 USD.*450 USD.* is spent this month/);
     const now = new Date(project.clock.now());
     project.clock.advance(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) - now.getTime());
     await project.apply();
