@@ -17,10 +17,10 @@ interface Formatted {
   readonly after: string;
 }
 
-/** Exit code of `terraform fmt -check` for unformatted files. */
+/** Exit code for unformatted files, as in `terraform fmt -check`. */
 const UNFORMATTED = 3;
 
-/** Runs `hostform fmt [FILE…]`. Writes all files or none. */
+/** Runs `hostform fmt [FILE…]`. Formats all files before it writes any. */
 export const runFmt: Action<Switches<"check" | "diff">, [files: readonly string[]]> = async (
   terminal,
   project,

@@ -26,7 +26,7 @@ interface StatusCommandFlags extends FailOnFlags {
   readonly format?: "text" | "json" | "markdown" | "html" | "csv";
 }
 
-/** @param sections of the command without `--section`. */
+/** @param sections Sections without `--section`. */
 const running =
   (sections: readonly SectionName[]) =>
   async (terminal: Terminal, project: Project, flags: StatusCommandFlags): Promise<number> => {

@@ -1,4 +1,4 @@
-/** Opens the backend that a declaration configures. The state is encrypted with the key from the environment. */
+/** Opens the declared backend. The key in the environment encrypts the state. */
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { requireAllowedOrigin } from "../core/api/address.ts";
@@ -45,10 +45,9 @@ import { requireOwnBackend } from "./trust.ts";
 const CONNECT_MS = 10_000;
 
 /**
- * Returns the backend of a declaration with its settings and the credentials from Terraform's variables. Opens no
- * connection.
- * @param signal ends the first read.
- * @throws HostformError `state.backend` for missing and unusable settings.
+ * Returns the declared backend, with credentials from Terraform's environment variables. Opens no connection.
+ * @param signal Ends the first read.
+ * @throws HostformError `state.backend` for missing or unusable settings.
  */
 export async function stateBackend(
   backend: Backend,
@@ -70,13 +69,13 @@ export async function stateBackend(
   }
 }
 
-/** Rejects an empty backend if the folder contains a state file. @throws HostformError `state.backend` */
+/** Rejects an empty backend if the project folder still contains a state file. @throws HostformError `state.backend` */
 export function refuseForgotten(file: string, { lineage }: State, command: string): void {
-  // `force-unlock` opens the state only to free its lock.
+  // `force-unlock` only removes the lock.
   if (lineage === "" && command !== "force-unlock" && exists(file)) refuse("state.backend/forgotten", { file });
 }
 
-/** Returns the time limit of one backend request, in milliseconds. Undefined if the default applies. */
+/** Returns the time limit of one backend request, in milliseconds. Undefined: the default. */
 function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): number | undefined {
   if (!text) return undefined;
   const ms = milliseconds(text);
@@ -98,7 +97,7 @@ function httpBackend(
   source: ProjectSource,
   shared: Shared & Pick<HttpBackendOptions, "warn">,
 ): StateBackend {
-  /** Returns a setting or its variable. An empty variable counts as unset. */
+  /** Returns a setting, or its environment variable. An empty variable counts as unset. */
   const setting = (name: string) => {
     const declared = backend.settings[name];
     return typeof declared === "string" ? declared : source.env[variableOf(name)] || undefined;
@@ -149,7 +148,7 @@ function httpBackend(
   return history ? { ...http, history: linesInFile(path.resolve(source.cwd, history)) } : http;
 }
 
-/** Returns the state folder if only this user can write in it. In a shared folder a heartbeat proves nothing. */
+/** Returns the state folder if only this user can write to it. Otherwise other users could fake a heartbeat. */
 function ownStateFolder(env: ProjectSource["env"]): string | undefined {
   const folder = stateFolder(env);
   const own = () => {
@@ -182,10 +181,7 @@ function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ..
 
 const MOST_KEPT = 9;
 
-/**
- * Saves a state that the backend rejects in a file of the project. The state may contain secrets that exist nowhere
- * else.
- */
+/** Saves a state that the backend rejected to a file in the project folder. It may be the only copy of a secret. */
 const keeping =
   (folder: string, log: Log) =>
   async (text: string): Promise<void> => {
@@ -193,9 +189,7 @@ const keeping =
     log.warn(attempt(() => problem("state.unwritable/kept", { file: keepIn(folder, text) }), lost));
   };
 
-/**
- * Writes the text to a new file and replaces no earlier one. Uses Terraform's file name. @returns the name of the file.
- */
+/** Writes the text to a new file with Terraform's file name. Never replaces a file. @returns the name. */
 function keepIn(folder: string, text: string): string {
   for (let nth = 1; ; nth++) {
     const name = `errored${nth === 1 ? "" : `-${nth}`}.tfstate`;
@@ -233,20 +227,17 @@ function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: 
 export type StateKeys = ReturnType<typeof stateKeys>;
 
 /**
- * Returns the state encryption with the key from these variables. Without a key, it encrypts and decrypts nothing. Each
- * key is derived once per run.
+ * Returns the encryption with the key in these environment variables. Without a key, nothing is encrypted. Each key is
+ * derived once per run.
  * @throws HostformError `state.key` for an invalid key.
  */
 export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">, tokens: Tokens = async () => []) {
   const { env } = source;
-  /**
-   * Runs the command in a variable. The command gets no shell, no credential and no file of the project. Its output is
-   * a secret.
-   */
+  /** Runs the key command. It runs without a shell, without credentials, and outside of the project. Its output is secret. */
   const run: KeyCommand = async (command, variable) => {
     const options = {
       cwd: folderOfUser(source),
-      // Also drop the variables that HOSTFORM_CHILD_ENV allows.
+      // Remove even variables that HOSTFORM_CHILD_ENV allows.
       env: childEnvironment({ ...env, HOSTFORM_CHILD_ENV: undefined }, await tokens()),
       input: "",
       timeoutMs: SECRET_COMMAND_MS,
@@ -273,12 +264,12 @@ export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">
   };
 }
 
-/** Returns the names of the variables with API tokens. */
+/** Returns the names of environment variables with API tokens. */
 type Tokens = () => Promise<readonly (string | undefined)[]>;
 
 /**
- * Returns the home of the user, who has configured the key command. Returns the root of the disk if the home is inside
- * the project.
+ * Returns the home folder of the user, who wrote the key command. If the home folder is inside the project: the root of the
+ * disk.
  */
 function folderOfUser({ env, dir, cwd }: ProjectSource): string {
   const home = env.HOME || env.USERPROFILE || "";

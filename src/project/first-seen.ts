@@ -1,17 +1,17 @@
-// Times of the first status with each condition and difference, in the account's store.
+// Stores when a status first reported each condition and difference.
 import { CONDITION_NAMES } from "../core/model/index.ts";
 import type { AccountReport } from "../report/index.ts";
 import type { Run } from "./plan.ts";
 
 const listOf = ({ lineage }: Run["plan"]) => `seen ${lineage}`;
 
-/** Lifetime of the first time of a condition, in milliseconds. */
+/** How long a time is stored, in milliseconds. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 /**
- * Adds the time of the first status with each condition and difference. The file of each account's store keeps these times. Without
- * these files, only the times in the state are known.
- * @param isWhole false: the report contains only a part of the account, so the times of the rest stay.
+ * Adds the time when a status first reported each condition and difference. The times are in the store of the account.
+ * Without a store, only the times in the state are known.
+ * @param isWhole False if the report covers only a part of the account. The times of the rest then stay.
  */
 export async function withFirstSeen(
   { providers, plan }: Run,
@@ -49,7 +49,7 @@ export async function withFirstSeen(
   return { ...report, attention, drift, overview: { ...report.overview, offline_since } };
 }
 
-/** Forgets the conditions whose end this plan shows, so that a later condition has its own time. */
+/** Removes the times of conditions that this plan proves to have ended. */
 export async function forgetEnded({ providers, plan }: Run): Promise<void> {
   const { changes, conditions = [], unread = [], notRead = [], lineage } = plan;
   if (lineage === "") return;

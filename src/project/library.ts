@@ -1,6 +1,6 @@
 /**
- * `import { loadProject } from "hostform"`: a project for programs. Its methods are the steps of the command line. Each
- * result, message and error hides secrets.
+ * `import { loadProject } from "hostform"`: a project for programs. Its methods equal the commands of the command line.
+ * Results, messages and errors contain no secrets.
  */
 import path from "node:path";
 import {
@@ -81,8 +81,8 @@ export type {
 };
 
 /**
- * Reads and checks a declaration. Sends no request. Accepts a folder without a declaration, because it can be adopted.
- * @throws HostformError with every mistake of the declaration and its location.
+ * Reads and checks a declaration. Sends no request. The folder may have no declaration, so that its account can be adopted.
+ * @throws HostformError with all mistakes of the declaration and their locations.
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
   const { env = process.env, files = [], state, policy = [], clock = systemClock, templates } = options;
@@ -115,14 +115,12 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
   });
 }
 
-/**
- * Returns every mistake of an error as text, with its location and its remedies. The command line prints the same text.
- */
+/** Returns all diagnostics of an error as text, with locations and remedies, as the command line prints them. */
 export function errorText({ diagnostics }: HostformError): string {
   return renderDiagnostics(diagnostics, { color: false, remedies: yamlRemedies });
 }
 
-/** A project whose declaration has no mistakes. Each method reads the declaration again. */
+/** A project with a valid declaration. Each method reads the declaration again. */
 class LoadedProject {
   /** Addresses of the declared resources, such as `hosting_service.acme`. */
   readonly addresses: readonly string[];
@@ -139,8 +137,8 @@ class LoadedProject {
   }
 
   /**
-   * Reads the account, and returns the changes that would match it to the declaration. @throws HostformError if no plan
-   * can be made.
+   * Reads the account, and returns the changes that would make it equal to the declaration.
+   * @throws HostformError if there is no plan.
    */
   plan(options: PlanOptions = {}): Promise<Planned> {
     const { destroy = false, targets = [], reorder = [], replace = [], orderAnyway = [] } = options;
@@ -155,10 +153,7 @@ class LoadedProject {
     );
   }
 
-  /**
-   * Reads a plan that {@link Planned.save} or the command line has written. @throws HostformError `plan.saved`,
-   * `state.key`.
-   */
+  /** Reads a plan that {@link Planned.save} or the command line wrote. @throws HostformError `plan.saved`, `state.key`. */
   readPlan(file: string): Promise<Planned> {
     return this.#during({}, async (project) => {
       return new Planned(project, await readSavedPlan(project, file), await project.declaration.moneyScale());
@@ -166,10 +161,10 @@ class LoadedProject {
   }
 
   /**
-   * Applies exactly this plan within the declared guards. Sends each order once, even if the process crashes and the
+   * Applies exactly this plan within the declared guards. Each order is sent once, even if the process crashes and the
    * project is applied again.
-   * @throws HostformError if the plan cannot be applied, or no longer matches the account, the state or the
-   * declaration. Failures of the apply are in the result.
+   * @throws HostformError if the plan cannot be applied, or no longer matches the account, the state or the declaration. The
+   * result contains failures of the apply.
    */
   apply(plan: Planned, options: ApplyOptions = {}): Promise<Applied> {
     const { partial = false, wait, waitTimeoutMs, parallelism, onEvent } = options;
@@ -194,8 +189,8 @@ class LoadedProject {
         const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
         if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, result });
         const isOpen = (address: string) => run.store.state.resources.get(address)?.private.pending !== undefined;
-        // A plan reads only the objects of its own changes again. The saved plan has the conditions and pending
-        // creations of the other objects.
+        // The run read only the objects of its own changes. Conditions and pending creations of all other objects are in the
+        // saved plan.
         const own = new Set(run.plan.changes.map(({ address }) => address));
         const others = conditions.filter(({ address }) => !own.has(address));
         return appliedOf(redaction, saved, {
@@ -208,10 +203,7 @@ class LoadedProject {
     });
   }
 
-  /**
-   * Reads the account, and returns its status. Changes neither the account nor the state. @throws HostformError if no plan
-   * can be made.
-   */
+  /** Reads the account, and returns its status. Changes nothing. @throws HostformError if there is no plan. */
   status(options: StatusOptions = {}): Promise<Status> {
     return this.#during(options, async (project) => {
       const report = await projectStatus(project, options);
@@ -230,10 +222,9 @@ class LoadedProject {
   }
 
   /**
-   * Brings the account under management: reads it, and writes its declaration and state into the folder. Sends GET
-   * requests only. After an abort, the next call reuses the lists that were read.
-   * @throws HostformError for mistakes in an existing declaration, or if the account cannot be read. Writes no file in
-   * these cases.
+   * Brings the account under management: reads it, and writes its declaration and state into the folder. Sends only GET
+   * requests. After an abort, the next call reuses the lists.
+   * @throws HostformError for mistakes in an existing declaration, or if the account cannot be read. No file is then written.
    */
   adopt(options: AdoptAccountOptions): Promise<Adopted> {
     return this.#during(options, async (project) => {
@@ -252,20 +243,17 @@ class LoadedProject {
   }
 }
 
-/** A plan that a program can evaluate, print, save and apply. */
+/** A plan that a program can inspect, print, save and apply. */
 class Planned implements Attention {
-  /** JSON representation of Terraform, as `hostform plan --json` prints it. */
+  /** Terraform's JSON format, as in `hostform plan --json`. */
   readonly json: PlanJson;
   readonly diagnostics: readonly DiagnosticJson[];
   readonly conditions: Attention["conditions"];
   readonly holds: Attention["holds"];
   readonly hasChanges: boolean;
-  /**
-   * True if the complete plan can be applied: it has no errors and no skipped changes, and the token may read all
-   * declared objects.
-   */
+  /** True if the complete plan can be applied: no errors, no skipped changes, and the token may read all declared objects. */
   readonly applicable: boolean;
-  /** Addresses that are skipped because of an error. {@link ApplyOptions.partial} applies the other changes. */
+  /** Addresses that are skipped because of an error. With {@link ApplyOptions.partial}, all other changes are applied. */
   readonly heldBack: readonly string[];
   readonly #project: Project;
   readonly #saved: SavedPlan;
@@ -303,9 +291,7 @@ class Planned implements Attention {
     return leaving(renderPlanHtml(this.#saved.plan, this.#look), this.#project.redaction, "html");
   }
 
-  /**
-   * Writes the plan to a file, relative to the project's folder. @throws HostformError if the plan cannot be applied.
-   */
+  /** Writes the plan to a file, relative to the project's folder. @throws HostformError if the plan cannot be applied. */
   save(file: string): Promise<void> {
     const { redaction } = this.#project;
     return hiding(redaction, async () => {
@@ -320,7 +306,11 @@ class Planned implements Attention {
   }
 }
 
-/** @param isPartial skips the changes that an error affects. @throws HostformError if the plan cannot be applied. */
+/**
+ * Checks that a plan can be applied.
+ * @param isPartial True to skip changes that an error affects.
+ * @throws HostformError if it cannot.
+ */
 function requireApplicable(plan: Plan, isPartial: boolean): void {
   const held = hasChanges(plan) && !isPartial ? heldIn(plan) : [];
   if (!isStopped(plan) && plan.forReading === undefined && held.length === 0) return;
@@ -341,7 +331,7 @@ const appliedOf = (redaction: Redaction, { plan }: SavedPlan, result: ApplyResul
   pending: result.pending,
 });
 
-/** Returns the project in the environment or on the stack from the options. */
+/** Returns the project with the environment or stack of the options. */
 async function chosen(source: ProjectSource, options: LoadOptions): Promise<ProjectSource> {
   const { environment, stack, only, variables = {} } = options;
   if (environment !== undefined) {
@@ -361,7 +351,7 @@ async function chosen(source: ProjectSource, options: LoadOptions): Promise<Proj
   });
 }
 
-/** @param signal acts as the first Ctrl-C. A library does not end its process. */
+/** Returns the services of this process. @param signal Acts like the first Ctrl-C. A library never ends its process. */
 function hostOf(clock: Host["clock"], signal?: AbortSignal): Host {
   return {
     clock,

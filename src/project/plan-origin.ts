@@ -21,21 +21,21 @@ import { refuse } from "./messages.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 
-/** Records the origin of a plan: state, declaration and accounts. A plan cannot be applied to another origin. */
+/** Origin of a plan: state, declaration and accounts. A plan can be applied only to the same origin. */
 export interface Origin {
   readonly lineage: string;
   readonly serial: number;
   /**
-   * Digest of the state entries without secrets. The digest does not depend on the serial, which an unmerged journal
-   * leaves unchanged.
+   * Digest of the state entries without secrets. The serial alone is not sufficient: a journal changes entries without
+   * changing the serial.
    */
   readonly state: string;
   readonly project: string;
   /** Files of the declaration, in order. */
   readonly declaration: readonly FileDigest[];
-  /** Provider alias -> URL of its API, or null. */
+  /** URL of the API by provider alias. Null if unknown. */
   readonly accounts: Readonly<Record<string, string | null>>;
-  /** Identity of each account. Undefined if an earlier version made the plan. */
+  /** Account mark by provider alias. Undefined if an earlier version wrote the plan. */
   readonly identities?: Readonly<Record<string, AccountMark>>;
   /** Commit of the declaration. Only for people: the files and the state decide. */
   readonly commit?: string;
@@ -49,7 +49,7 @@ interface FileDigest {
   readonly digest: string;
 }
 
-/** Returns the origin of this run from the declaration and the open state. */
+/** Returns the origin of this run. */
 export async function originOf(source: ProjectSource, desired: Desired, state: State): Promise<Origin> {
   const addressOf = ({ baseUrl = source.env.HOSTING_BASE_URL }: ProviderConfig) => baseUrl?.replace(/\/+$/, "") || null;
   return {
@@ -114,9 +114,9 @@ export function checkOrigin(saved: Origin, here: Origin, before?: string): void 
 }
 
 /**
- * Compares a saved plan with the present plan. Returns one sentence for each difference. Read-only attributes (a due
- * date, a status) may differ. Actions, objects and prices may not differ.
- * @param redaction hides the same values in each plan.
+ * Compares a saved plan with a new plan. Returns one sentence for each difference. Read-only attributes (due date, status)
+ * may differ; actions, objects and prices may not.
+ * @param redaction Hides the same values in both plans.
  */
 export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyScale: MoneyScale): string[] {
   const outlines = ({ changes }: Plan) => new Map(changes.filter(isShown).map((change) => [change.address, change]));
@@ -138,17 +138,17 @@ export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyS
 
 const MOST_NAMED = 10;
 
-/** Rejects the apply if the account has changed since the plan. @throws HostformError `plan.saved`. */
+/** Rejects the apply if the account changed since the plan. @throws HostformError `plan.saved`. */
 export function refuseDifferences(found: readonly string[]): void {
   if (found.length > 0) stale("The plan no longer matches the account", firstOf(found, MOST_NAMED).join("\n"));
 }
 
-/** Returns true if a change affects the account or the address of a state entry. */
+/** Returns true if a change affects the account, or moves a state entry. */
 const isShown = (change: Change) => !isNoOp(change) || change.previousAddress !== undefined;
 
 type Outline = Readonly<Record<string, unknown>>;
 
-/** Returns the parts of a change that an approver has approved. */
+/** Returns the parts of a change that a person approved. */
 function outline(change: Change, redaction: Redaction): Outline {
   const { actions, provider, before, after, config, sensitive, reasons, private: mark, quote } = change;
   const declared = Object.keys(config ?? {}).filter((name) => (config?.[name] ?? null) !== null);
@@ -174,7 +174,7 @@ function shownPrice({ quote, provider }: Change, moneyScale: MoneyScale): string
   return formatMoney(billed ?? list, currency, moneyScale(currency, provider));
 }
 
-/** Formats a price as in the saved plans of every version. The string is only compared. */
+/** Returns a price for comparison, in the same format as all earlier versions. */
 function priceOf({ billed, list, currency }: Quote): string {
   const amount = billed ?? list;
   return amount === null ? "unknown" : `${formatNumber(amount)} ${currency}`;
@@ -190,8 +190,8 @@ async function declarationDigests(source: ProjectSource, { files }: Desired): Pr
 }
 
 /**
- * Returns the language of a stack and one digest of its variables. The digest is slow to compute, so that no reader of
- * a plan can guess a password.
+ * Returns the language of a stack, and a digest of its variables. The digest is slow to compute, so that nobody can guess a
+ * password from it.
  */
 function stackDigests({ stack }: ProjectSource): FileDigest[] {
   if (stack === undefined) return [];
@@ -205,7 +205,7 @@ function stackDigests({ stack }: ProjectSource): FileDigest[] {
   return [...chosen, { file: "the values of variables", digest }];
 }
 
-/** Describes the changed files: `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
+/** Returns the changed files: `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
 function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): string {
   const digests = (files: readonly FileDigest[]) => new Map(files.map(({ file, digest }) => [file, digest]));
   const was = digests(then);

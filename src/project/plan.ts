@@ -57,17 +57,17 @@ import { declaredEnvironment } from "./trust.ts";
 /** Options of a run. */
 export interface RunOptions extends PlanRequest, RefreshOptions {
   readonly command: "plan" | "apply" | "destroy" | "watch" | "status";
-  /** Plans only the changes of the declaration since this commit. */
+  /** Commit: plans only resources that changed since then. */
   readonly base?: string;
   /** Plans only the resources of this provider. */
   readonly provider?: string | undefined;
-  /** Saved plan to apply. Its changes are planned again and must be the same. */
+  /** Saved plan to apply. A new plan must contain the same changes. */
   readonly saved?: SavedPlan;
   /** Limits of the run that applies a saved plan. */
   readonly caps?: Caps;
-  /** True if no person sees the plan before its apply. */
+  /** True if nobody reviews the plan before the apply. */
   readonly unattended?: boolean;
-  /** True if a person is asked to approve the apply. */
+  /** True if a person must approve the plan. */
   readonly asks?: boolean;
   /** True to wait for queued jobs. Default: true. */
   readonly waits?: boolean;
@@ -75,7 +75,7 @@ export interface RunOptions extends PlanRequest, RefreshOptions {
   readonly lock?: boolean | undefined;
 }
 
-/** A plan with everything that its apply needs. */
+/** A plan, and everything needed to apply it. */
 export interface Run extends Pick<RunOptions, "command"> {
   readonly project: Project;
   readonly plan: Plan;
@@ -84,23 +84,25 @@ export interface Run extends Pick<RunOptions, "command"> {
   readonly state: State;
   /** All declared addresses. */
   readonly all: ReadonlySet<string>;
-  /** State entries whose address in `state` differs from the store. They move together before the apply. */
+  /**
+   * Moves between addresses that `state` already contains, but the saved state does not. They run together before the apply.
+   */
   readonly moves: readonly Move[];
   readonly identities: Identities;
-  /** True if the account has moved. All state entries then get new marks. */
+  /** True if the account has a new URL or identity (`--account-moved`). All state entries then get new marks. */
   readonly hasMoved: boolean;
-  /** Results of data sources. */
+  /** Results of the data sources. */
   readonly data: ReadonlyMap<string, DataReading> | undefined;
   readonly limits: Limits;
   readonly policy: RunPolicy;
   readonly store: OpenState;
   readonly providers: Providers;
   readonly interrupts: Interrupts;
-  /** Reported errors. If the state cannot be written, its close throws the same errors. */
+  /** Errors that were reported already. Closing the state may throw the same errors again. */
   readonly shown: Diagnostic[];
 }
 
-/** Returns the plan of a run with its request and its origin. */
+/** Returns the saved form of a plan, with its request and origin. */
 export async function savedFrom(
   { project: { source, host, redaction }, plan, desired, store, identities, providers }: Run,
   request: PlanRequest,
@@ -119,8 +121,8 @@ export async function savedFrom(
 }
 
 /**
- * Plans, and passes the plan on: declaration -> state -> observe -> plan -> `then`. Locks the state unless the run only
- * reads. Always frees the lock and closes connections.
+ * Plans while the state is locked, then runs `then`: declaration -> state -> observe -> plan -> `then`. Always releases the
+ * lock and closes connections.
  */
 export async function withPlan<T>(project: Project, options: RunOptions, then: (run: Run) => Promise<T>): Promise<T> {
   const { source, host, redaction, log } = project;
@@ -218,7 +220,7 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   }
 }
 
-/** Returns true if the run does not apply its plan. */
+/** Returns true if the run never applies its plan. */
 const isReading = ({ command, unattended }: Pick<RunOptions, "command" | "unattended">) =>
   command === "plan" || command === "status" || (command === "watch" && unattended !== true);
 
@@ -233,7 +235,7 @@ const importsIn = ({ changes }: Plan): ResourceState[] =>
       : [{ address, provider, attributes: before, schemaVersion: 0, sensitive: [], private: {}, dependencies: [] }],
   );
 
-/** Stores the planned outputs for later stacks of the same run. */
+/** Keeps the planned outputs for later stacks of the same run. */
 function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): void {
   if (stack?.run.purpose !== "plan" || outputs === undefined || diagnostics.some(isError)) return;
   const stay = outputs.filter(({ action }) => action !== "delete");
@@ -245,7 +247,7 @@ function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): 
 /** An apply always reads the objects of a saved plan again. */
 const WHOLE = { refresh: "all", refreshBudget: undefined } as const;
 
-/** @throws the error unless it was reported. */
+/** Throws the error, unless it was reported already. */
 function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
   const said = ({ code, summary }: Diagnostic) => shown.some((one) => one.code === code && one.summary === summary);
   if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
@@ -288,7 +290,7 @@ async function makePlan(
     if (name !== undefined) refuse("plan.address/unknown", { name, purpose, meant: didYouMean(name, known) });
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
-  // A saved plan contains former addresses, which are already moved.
+  // A saved plan may contain old addresses that were moved already.
   const sought = saved === undefined ? targets : targets.filter((address) => known.has(address));
   const named = sought.length === 0 ? [] : selected(sought, selectable(declared, recorded, mode));
   const ofProvider = () =>
@@ -304,10 +306,10 @@ async function makePlan(
   await providers.prepare(aliases);
   const accounts = (alias: string) => providers.get(alias).account;
   const hasMoved = guards?.accountMoved === true;
-  // A saved plan accepts the account for which it was made.
+  // For a saved plan, the account of the plan is also accepted.
   const { identities = {} } = saved?.origin ?? {};
   requireAccounts(aliases, providers, hasMoved ? { resources: new Map() } : recorded, identities);
-  // A job that only plans may have a view-only token, even for requests that need more.
+  // A run that only plans may use a token with only the ability `view`.
   const shared = { state, kinds, env, reorder: new Set(reorder), isReading: isReading({ command, unattended }) };
   const observing = {
     ...shared,
@@ -346,12 +348,12 @@ async function makePlan(
     ...handed
   } = await refreshAndPlan(options)
     .catch((error: unknown) => {
-      // After an interruption, each request reports only that it was cancelled.
+      // After an interruption, each request only reports that it was cancelled. Throw the interruption instead.
       signal.throwIfAborted();
       throw error;
     })
     .finally(() => log.reading(0));
-  // An apply may delete all objects that identify the account.
+  // An apply may delete all objects that identify the account, so do not check again.
   for (const alias of aliases) accounts(alias).confirm = undefined;
   await lastRead.record(observed.read?.keys() ?? []);
   signal.throwIfAborted();

@@ -57,7 +57,7 @@ function matching(target: string, all: readonly Selectable[]): readonly Selectab
   ]);
 }
 
-/** Returns the same pattern with a prefix that some name has. */
+/** Suggests a similar pattern that matches an address. */
 function nearPattern(pattern: string, names: readonly string[]): string | undefined {
   const length = pattern.indexOf("*");
   const near = nearest(

@@ -1,4 +1,4 @@
-/** Builds the account report from a plan and the lists of its accounts. Sends no request. */
+/** Builds the account report from a plan and the lists of the accounts. Sends no request. */
 import type { InvoiceRecord } from "../core/api/index.ts";
 import { secondsToSend } from "../core/engine/index.ts";
 import { kindAt } from "../core/kinds/index.ts";
@@ -44,7 +44,7 @@ import { yamlRemedies } from "./stack-diagnostics.ts";
 
 /** The lists of one account. */
 export interface AccountLists {
-  /** Time of the host, in milliseconds since the epoch. */
+  /** Current time by the host's clock, in milliseconds since the epoch. */
   readonly now: number;
   readonly objects: readonly { readonly kind: Kind; readonly remote: Remote }[];
   readonly invoices: readonly InvoiceRecord[];
@@ -59,13 +59,13 @@ export interface AccountLists {
 
 export type Lists = ReadonlyMap<string, AccountLists>;
 
-/** Type of services: the kind that grants belong to. */
+/** Type of the kind that grants belong to: services. */
 export const SERVICE = nestedKind.nested?.in;
 
-/** Time before the end of an access in which the report warns, in milliseconds. */
+/** Time before the end of a grant or domain in which the report warns, in milliseconds. */
 const SOON_MS = 14 * DAY_MS;
 
-/** Number of entries of the history in a report. */
+/** Number of history entries in a report. */
 const MOST_CHANGES = 5;
 
 /** An object of the account or the state, without secrets. */
@@ -149,11 +149,12 @@ function entriesOf({ plan, state, all, store }: Run, lists: Lists, isPart: boole
   for (const [provider, { objects }] of lists)
     for (const { kind, remote } of objects) {
       const about = { provider, client: clientOf({ provider }), address: null, site: null };
-      // The lists have grants of the targets only.
+      // With targets, the lists contain only the grants of the targets.
       if (!isPart || kind.parent !== undefined) add(kind, about, remote.attributes, "undeclared");
       const entry = entries.get(idOf(provider, kind.type, remote.id));
       if (entry !== undefined) entry.phase = remote.phase;
     }
+  // An object that is missing in the complete list has ended, or belongs to another account.
   const isListed = ({ section }: Kind, alias: string) =>
     lists.get(alias)?.unread.every(({ what }) => what !== section.replaceAll("_", " ")) === true;
   for (const entry of entries.values()) {
@@ -166,7 +167,7 @@ function entriesOf({ plan, state, all, store }: Run, lists: Lists, isPart: boole
   return [...entries.values()];
 }
 
-/** Builds the report. Times in it come from the state alone. @param past entries of the history. */
+/** Builds the report. Its `since` times come only from the state. @param past History entries. */
 export function reportOf(
   run: Run,
   lists: Lists,
@@ -201,7 +202,8 @@ export function reportOf(
       const due_date = dayIn(record.due_date);
       const is_open = isOpen(record);
       const order = quotes.get(`${provider} ${order_id}`);
-      // Renewals have no quote. If the history has no invoice of the order, it is the first in the complete list.
+      // Renewals have no quote. If the history lacks the invoice of the order, the first invoice in a complete list is the
+      // order.
       const first = () => (why === undefined ? firstInvoice(own.filter((one) => one.order_id === order_id))?.id : null);
       const isOrders = order !== undefined && (order.invoice?.id ?? first()) === id;
       const quoted = isOrders && order.currency === currency ? order.quote : null;
@@ -239,7 +241,7 @@ export function reportOf(
       const bills = paid.get(`${provider} ${attributes.id}`) ?? [];
       const created = state.resources.get(address ?? "")?.private.created;
       const ordered = dayIn(created ?? bills.map(({ paid_at }) => paid_at).sort()[0]);
-      // The first invoice is the order, each further paid invoice a renewal.
+      // The first invoice is for the order, each further paid invoice for a renewal.
       const months = 12 * Number(attributes.years ?? 0) * Math.max(1, bills.length);
       const isKnown = attributes.secret != null || attributes.secret_fingerprint != null;
       objects.push({
@@ -281,7 +283,7 @@ export function reportOf(
   return {
     format_version: "1.0",
     project: plan.project,
-    // Dates of the account are compared with the time of the host.
+    // Use the host's time, because dates in the account are compared with it.
     timestamp: new Date(Math.max(...[...lists.values()].map(({ now }) => now))).toISOString(),
     accounts: declaredPlaces(project.source, desired)
       .filter(({ provider }) => lists.has(provider))

@@ -1,6 +1,6 @@
 /**
- * Reads the status of a project: its plan, and what the lists of its accounts show beyond the plan. Sends only GET requests, reads
- * each list once, and changes neither the account nor the state.
+ * Reads the status of a project: its plan, and the lists of its accounts. Sends only GET requests, reads each list once, and
+ * changes nothing.
  */
 import { HostformError, STATUS_NAMES } from "../core/model/index.ts";
 import { type AccountReport, entriesOf } from "../report/index.ts";
@@ -19,7 +19,7 @@ const OPTIONAL = "client accounts";
 export function projectStatus(project: Project, flags: StatusFlags): Promise<AccountReport> {
   const { targets = [], provider, full = false } = flags;
   const request = { mode: "apply", targets, reorder: [], replace: [], orderAnyway: [], guards: {}, provider } as const;
-  // Without a budget for grants, the plan reads only lists.
+  // With a budget of 0, the plan reads no grants.
   const reads = full ? {} : { refreshBudget: 0 };
   return withPlan(project, { ...request, ...reads, command: "status" }, async (run) => {
     const targeted = new Set(run.plan.changes.map(({ before }) => before?.id));
@@ -46,7 +46,7 @@ export function projectStatus(project: Project, flags: StatusFlags): Promise<Acc
   });
 }
 
-/** Returns the providers to read: those of the plan, and without targets also the other declared ones. */
+/** Returns the providers to read: those of the plan. Without targets, also all declared providers. */
 function aliasesOf({ plan, desired, state }: Run, { targets = [], provider }: StatusFlags): readonly string[] {
   if (provider !== undefined) return [provider];
   const used = new Set([...plan.changes, ...state.resources.values()].map((one) => one.provider));
@@ -55,10 +55,7 @@ function aliasesOf({ plan, desired, state }: Run, { targets = [], provider }: St
   return all.size > 0 ? [...all].sort() : [...desired.providers.keys()];
 }
 
-/**
- * @param isRead decides whether to read the grants of a service.
- * @param onOpen receives the number of unread lists of grants.
- */
+/** Reads the lists of one account. @param isRead Decides whether to read the grants of a service. */
 async function readLists(
   { providers }: Run,
   alias: string,

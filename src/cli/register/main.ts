@@ -21,7 +21,7 @@ const GROUP = "Main commands:";
 
 const FORMATS = ["text", "json", "markdown", "html"] as const;
 
-/** Registers the commands for the declaration and its application to an account. */
+/** Registers the commands that use the declaration: `validate`, `plan`, `apply` and others. */
 export function registerMain(registration: Registration): void {
   const { command, action } = registration;
   command("validate", "check the declaration; sends no request", GROUP)
@@ -287,7 +287,7 @@ function registerWatch({ command, action }: Registration, group: string): void {
     );
 }
 
-/** Rejects a bare number, because it looks like minutes but means seconds. */
+/** Parses a duration. Rejects a number without unit: it looks like minutes but would mean seconds. */
 function timeWithUnit(text: string): number {
   if (/^\d+$/.test(text.trim()))
     throw new InvalidArgumentError("Expected a time with its unit, such as 30s, 5m or 1h.");

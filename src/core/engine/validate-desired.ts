@@ -16,9 +16,9 @@ import { moveErrors } from "./moves.ts";
 import { kindsOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
 /**
- * Validates a whole declaration without the account: every value, the `moved` and `removed` blocks, and uniqueness within an
- * account. A domain declared twice would be ordered twice. Two orders with one reference would be one order. Two secrets with
- * one destination would overwrite each other.
+ * Validates a complete declaration without the account: every value, the `moved` and `removed` blocks, and duplicates within
+ * an account. A domain declared twice would be ordered twice. Two orders with the same reference would be one order. Two
+ * secrets with the same destination would overwrite each other.
  */
 export function validateDesired(desired: Desired, all: Kinds, env: EnvVars): Diagnostic[] {
   const kinds = kindsOf(desired, all);
@@ -35,11 +35,11 @@ export function validateDesired(desired: Desired, all: Kinds, env: EnvVars): Dia
 
     const twin = twinOf(resource, kind, config, byKey);
     const reference = kind.orderReference?.(config) ?? (kind.creation === "keyed" ? resource.address : undefined);
-    // A key belongs to one account: the same name in two accounts means two orders.
+    // References are unique within one account. Two accounts may use the same reference.
     const order = JSON.stringify([resource.provider, reference ?? null]);
     const first = reference === undefined ? undefined : byReference.get(order);
     if (reference !== undefined && first === undefined) byReference.set(order, resource);
-    // Report one mistake once. Two declarations of one object usually also share the reference.
+    // Report only the duplicate object. Two declarations of one object usually have the same reference.
     const { address } = resource;
     if (twin !== undefined) {
       const place = twin.resource.locate([]);
@@ -68,7 +68,7 @@ interface Known {
   readonly config: ValueObject;
 }
 
-/** Returns an earlier declaration of the same object and account, and remembers this declaration. */
+/** Returns an earlier declaration of the same object in the same account. Otherwise adds this declaration. */
 function twinOf(
   resource: DesiredResource,
   kind: Kind,

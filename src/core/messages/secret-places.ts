@@ -1,4 +1,4 @@
-/** Messages about the place of a one-time secret: the reason why a file, an env file or a command cannot receive it. */
+/** Messages about the destination of a one-time secret that cannot receive it. */
 import { type Catalogue, error, type Words } from "./message.ts";
 
 type Secret = Words<"address" | "what" | "place">;
@@ -16,7 +16,7 @@ const unwritten = <Given = unknown>(
 
 const NO_ACCESS = "Get write access to its folder, or name another path.";
 
-/** Remedies for a system's error, by its code. */
+/** Remedies by error code of the operating system. */
 const FIXES: Readonly<Record<string, string>> = {
   EACCES: NO_ACCESS,
   EPERM: NO_ACCESS,

@@ -1,4 +1,4 @@
-/** Messages about the text of a state, its key, its journal, and writes to them. */
+/** Messages about the content of a state, its key, its journal and its writes. */
 import type { Remedy } from "../model/index.ts";
 import { type Catalogue, either, error, failure, type Words, warning } from "./message.ts";
 
@@ -9,7 +9,7 @@ const PLAN = "Run plan to compare the state with the account.";
 
 /** `source`: "hosting.tfstate", "the text given". */
 type Source = Words<"source">;
-/** `place`: a file or URL. `reason`: the system's words. */
+/** `place`: file or URL. `reason`: reason of the operating system. */
 type Failure = Words<"place" | "reason">;
 type Maybe<Name extends string> = { readonly [each in Name]: string | undefined };
 
@@ -17,7 +17,7 @@ const folder = failure("The folder of the state does not exist, or cannot be ent
   do: "name_state",
 });
 
-/** Returns an error about the text of a state in a source. */
+/** Returns an error message about the content of a state. */
 const unreadable = (is: string, detail: string, ...remedies: readonly Remedy[]) =>
   error(({ source }: Source) => ({ summary: `The state in ${source} ${is}`, detail, remedies }));
 
@@ -165,7 +165,7 @@ export const states = {
   })),
   "state.key/wrong": error((of: Words<"from" | "variable" | "expected" | "found">) => ({
     summary: `The ${of.from} in ${of.variable} is not the ${of.from} of the state`,
-    // Fingerprints of derived keys differ for each salt.
+    // A derived key has another fingerprint for each salt, so only a plain key has a comparable one.
     detail:
       of.from === "key"
         ? `Fingerprint of the key of the state: ${of.expected}. Fingerprint of the given key: ${of.found}.`

@@ -13,8 +13,8 @@ import type { Span } from "./source.ts";
 import { type Leaf, type Tree, textOf } from "./tree.ts";
 
 /**
- * Reads values by their type: a string keeps its source text, and a number has decimal digits. Rejects a scalar whose value would
- * differ from its source text.
+ * Reads values by type: a string keeps its source text, and a number has decimal digits. Rejects a scalar whose value differs
+ * from its source text.
  */
 
 /** The value being read, with the data for its diagnostics. */
@@ -22,13 +22,13 @@ interface Reading {
   readonly path: AttributePath;
   readonly diags: DiagnosticCollector;
   readonly address?: string;
-  /** Key of an empty value. */
+  /** Location of the key, if the value is empty. */
   readonly keySpan?: Span;
-  /** True inside a map of strings, where null is an error at each level. */
+  /** True inside a map of strings, where null is an error. */
   readonly isInTexts?: boolean;
 }
 
-/** The parts of a zod type that are needed to read a value. */
+/** Parts of a zod definition that reading needs. */
 interface Definition {
   readonly type: string;
   readonly shape?: Readonly<Record<string, z.ZodType>>;
@@ -38,9 +38,9 @@ interface Definition {
 }
 
 /**
- * Returns the value of a tree as JSON. The caller checks the value against the type.
- * @param type undefined if any value is accepted.
- * @param isItem true if a list or a map contains the value.
+ * Returns a value as JSON. The caller validates it.
+ * @param type Undefined: any type.
+ * @param isItem True if the value is in a list or map.
  */
 export function typedValue(tree: Tree, type: z.ZodType | undefined, reading: Reading, isItem = false): Json {
   if (tree.form === "leaf" && typeof tree.value === "string") return tree.value;

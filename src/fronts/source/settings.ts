@@ -6,7 +6,7 @@ import { namesSecret, rangeOf } from "./source.ts";
 import { type ReadContext, settingValue } from "./templates.ts";
 import { type Entry, isNull, locate, valueSpan } from "./tree.ts";
 
-/** Settings that all languages share: the settings of a backend and of a provider, and the name of the project. */
+/** Reads settings that YAML and stacks share: backend, provider, and name of the project. */
 
 const address = (of: string) =>
   z
@@ -24,10 +24,7 @@ const method = (of: string) =>
 const nameInDatabase = (of: string) =>
   z.string("expected a name").min(1, "expected a name").max(63, "at most 63 characters").optional().describe(of);
 
-/**
- * The section `backend`: one of Terraform's backends with Terraform's names. The schema for editors is generated from this
- * schema.
- */
+/** Schema of the section `backend`, also for editors: Terraform's backends, with Terraform's names. */
 export const backendSettings = {
   http: z.strictObject({
     address: address("Where the state is read and written. Default: the environment variable TF_HTTP_ADDRESS."),
@@ -58,12 +55,12 @@ export const backendSettings = {
 type Type = keyof typeof backendSettings;
 const TYPES = Object.keys(backendSettings) as readonly Type[];
 const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem)$/;
-/** Matches credentials in a URL: before the host, or as a parameter. */
+/** Pattern of credentials in a URL: before the host, or as a parameter. */
 const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|key)[^=&]*=/i;
 
 /**
- * Returns the backend of all documents, or "unclear" if an error may hide the backend.
- * @param complete true if all files could be read.
+ * Returns the backend of all documents. "unclear" if an error may hide it.
+ * @param complete True if all files could be read.
  */
 export function mergeBackend(
   sections: readonly Entry[],
@@ -76,8 +73,7 @@ export function mergeBackend(
 }
 
 /**
- * Reads the section `backend`. Its settings may refer to the environment. They are evaluated here, because a plan needs the
- * state. Rejects credentials from any source.
+ * Reads the section `backend`. Evaluates `${env.NAME}`, because a plan needs the state. Rejects credentials.
  * @returns undefined after a reported error, so that no wrong state is opened.
  */
 function readBackend(section: Entry, context: ReadContext): Backend | undefined {
@@ -97,8 +93,8 @@ function readBackend(section: Entry, context: ReadContext): Backend | undefined 
 }
 
 /**
- * Reads literal settings of a backend. Rejects credentials.
- * @param section keyed by the backend's type.
+ * Reads literal backend settings. Rejects credentials.
+ * @param section Entry whose key is the type of the backend.
  * @returns undefined after a reported error.
  */
 export function backendOfEntry(type: Type, section: Entry, diags: DiagnosticCollector): Backend | undefined {
@@ -133,9 +129,9 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
 }
 
 /**
- * Checks one setting against the schema of all settings.
- * @param value evaluated
- * @returns the parsed value. Undefined after errors, each reported at its location.
+ * Validates one setting.
+ * @param value Evaluated value.
+ * @returns the parsed value. Undefined after reported errors.
  */
 export function checkedSetting<Schema extends z.ZodObject>(
   schema: Schema,

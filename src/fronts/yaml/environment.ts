@@ -6,8 +6,8 @@ import { problem } from "./messages.ts";
 import { type DeclarationLimits, OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
- * File of an environment, `environments/production.yaml`. Its account, state location, guards, channels and variable values
- * replace the values in the declaration.
+ * File of an environment, `environments/production.yaml`. Its account, state, guards and variables override those of the
+ * declaration.
  */
 export interface EnvironmentSections {
   readonly providers: readonly Entry[];
@@ -24,8 +24,8 @@ export interface EnvironmentSections {
 const ENVIRONMENT_KEYS = ["providers", "backend", "state", "guards", "notify", "variables"] as const;
 
 /**
- * Reads the file. Its settings are checked together with the settings of the declaration.
- * @param index of the file among the sources.
+ * Reads the file. Its settings are validated later, with those of the declaration.
+ * @param index Index of the file among the sources.
  */
 export function readEnvironment(
   file: SourceFile,
@@ -59,7 +59,7 @@ export function readEnvironment(
   };
 }
 
-/** Returns the path of the state file in the file of an environment. Mistakes are reported with the declaration. */
+/** Returns the path of the state file in an environment. Mistakes are reported elsewhere. */
 export const environmentState = (file: SourceFile): string | undefined =>
   readEnvironment(file, 0, OWN_LIMITS, new DiagnosticCollector()).state?.name;
 
@@ -75,7 +75,7 @@ function stateOf(entry: Entry, diags: DiagnosticCollector): SpannedName | undefi
   return diags.add(valueSpan(entry), problem("config.structure/state"));
 }
 
-/** Merges an entry of an environment into an entry of the declaration. Maps merge. Null removes a setting. */
+/** Merges an entry of an environment into an entry of the declaration: maps are merged, null removes a setting. */
 export function overlaid(base: Entry | undefined, over: Entry | undefined): Entry | undefined {
   if (base === undefined || over === undefined || isNull(over.value)) return base ?? over;
   const [below, above] = [base.value, over.value];

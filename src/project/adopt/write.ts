@@ -19,7 +19,7 @@ import { fail, ifErrno } from "../../core/model/index.ts";
 export interface FileChange {
   /** Absolute path. */
   readonly file: string;
-  /** Present text. Undefined if the file is new. */
+  /** Current text. Undefined for a new file. */
   readonly before: string | undefined;
   readonly text: string;
 }
@@ -29,15 +29,15 @@ interface Prepared extends FileChange {
 }
 
 /**
- * Writes all files, and then calls `then`. After a failure, restores the earlier text of every file and removes new
- * files. Rejects a file that has changed since it was read.
+ * Writes all files, then calls `then`. After a failure, restores the old files and removes new files. Rejects a file that
+ * changed since it was read.
  * @throws HostformError `usage` with the conflicting file, and the errors of `then`.
  */
 export async function writeFiles(changes: readonly FileChange[], then: () => Promise<void>): Promise<void> {
   const prepared: Prepared[] = [];
   const done: Prepared[] = [];
   try {
-    // Detect most failures before the first replacement, such as a full disk or a read-only folder.
+    // Most failures happen here, before a file is replaced, for example a full disk or a read-only folder.
     for (const change of changes) prepared.push(await prepare(change));
     for (const change of prepared) {
       await put(change);
@@ -71,7 +71,7 @@ async function prepare(change: FileChange): Promise<Prepared> {
 
 async function put({ file, before, temporary }: Prepared): Promise<void> {
   await orRefuse(file, async () => {
-    // The system rejects a hard link to an existing name, so a file that was created meanwhile is kept.
+    // A hard link to an existing name fails, so a file that was created meanwhile stays unchanged.
     if (before === undefined) {
       // Default mode of a new file.
       setMode(temporary, 0o666 & ~process.umask());
@@ -79,7 +79,7 @@ async function put({ file, before, temporary }: Prepared): Promise<void> {
     }
     if ((await read(file)).toString() !== before)
       refuse(file, "it has changed since it was read", "Run the command again.");
-    // Replace the target of a symbolic link, and keep the link.
+    // Replace the target of a symbolic link, not the link.
     const target = realPath(file);
     setMode(temporary, look(target)?.mode ?? 0o666);
     rename(temporary, target);
