@@ -108,7 +108,7 @@ export interface Guards {
 
 /** Location of a state that is not a file. The settings equal Terraform's backend of the same name. */
 export interface Backend {
-  readonly type: "http" | "pg" | "local";
+  readonly type: "http" | "pg" | "s3" | "local";
   /** Evaluated settings with Terraform's names (`address`, `lock_address`, `schema_name` …). Never contains a password. */
   readonly settings: JsonObject;
   readonly range?: SourceRange;
