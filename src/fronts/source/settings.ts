@@ -102,7 +102,7 @@ export const backendSettings = {
 type Type = keyof typeof backendSettings;
 const TYPES = Object.keys(backendSettings) as readonly Type[];
 export const isBackendType = (name: string): name is Type => Object.hasOwn(backendSettings, name);
-const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem|access_key|secret_key|sse_customer_key)$/;
+const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem)$/;
 /** Matches credentials in a URL: before the host, or as a parameter. */
 const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|key)[^=&]*=/i;
 

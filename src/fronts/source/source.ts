@@ -136,7 +136,7 @@ function hideSecrets(line: string): string {
     .replace(PARAMETER_IN_URL, hide);
 }
 
-const SECRET_KEY = /^(?:.*[_-])?(?:token|bearer|password|secret|api_?key|apikey|authorization|credentials?)$/i;
+const SECRET_KEY = /^(?:.*[_-])?(?:token|bearer|password|secret|(?:api|access|secret|customer)_?key|authorization|credentials?)$/i;
 
 /** Returns true if a key usually has a secret value. */
 export function namesSecret(key: string): boolean {
