@@ -191,7 +191,7 @@ function s3Backend({ settings }: Backend, { env, insecureHttp }: ProjectSource, 
     const issues = checked.error.issues.map(({ path: [name], message }) => `${String(name)}: ${message}`);
     return refuse("state.backend/settings", { issues: issues.join("; ") });
   }
-  const { region, workspace = "default", profile, encrypt, kms_key_id: kmsKey, ...given } = checked.data;
+  const { region, workspace = "default", profile, ...given } = checked.data;
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: token } = env;
   if (!accessKeyId || !secretAccessKey) return refuse("state.backend/credentials", { profile });
   const { bucket, key, endpoint } = s3Place(settings, workspace, env);
@@ -201,16 +201,12 @@ function s3Backend({ settings }: Backend, { env, insecureHttp }: ProjectSource, 
   const url = new URL(`${store.pathname.replace(/\/?$/, "/")}${isInPath ? `${bucket}/` : ""}`, store);
   if (!isInPath) url.host = `${bucket}.${store.host}`;
   requireAllowedOrigin(url, env, { of: "The backend's endpoint" });
-  const encryption: Record<string, string> =
-    kmsKey === undefined
-      ? { "x-amz-server-side-encryption": "AES256" }
-      : { "x-amz-server-side-encryption": "aws:kms", "x-amz-server-side-encryption-aws-kms-key-id": kmsKey };
   return createS3Backend({
     bucket: url,
     key,
     region,
     credentials: { accessKeyId, secretAccessKey, ...(token && { sessionToken: token }) },
-    writeHeaders: encrypt === true ? encryption : {},
+    writeHeaders: given.encrypt === true ? { "x-amz-server-side-encryption": "AES256" } : {},
     ...shared,
     connect: poolTo(url, env),
   });

@@ -325,6 +325,29 @@ describe("a bucket", () => {
     expect((await project.hostform("plan")).err).toContain("no answer within 1 s");
   });
 
+  it.each(["PUT", "GET"])("that hangs at a %s is left by Ctrl-C at once", async (method) => {
+    const backend = await s3Backend();
+    const project = await start(backend);
+    let asked = () => {};
+    const waits = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    backend.store.fault = (line) => {
+      if (!line.startsWith(method)) return undefined;
+      asked();
+      return { hangs: "before" };
+    };
+    const plan = project.start("hostform", "plan");
+    await waits;
+    plan.child.kill("SIGINT");
+    // The store responds again when hostform frees its lock.
+    backend.store.fault = () => undefined;
+    const ended = await plan.ended;
+    expect(ended.code, ended.text).toBe(1);
+    expect(ended.err).toContain("[interrupted]");
+    expect([...backend.store.objects.keys()]).toEqual([]);
+  });
+
   it("needs credentials from the environment, and the message names the command for a profile", async () => {
     const backend = await s3Backend();
     const project = await start({ ...backend, settings: { ...backend.settings, profile: "agency" } });

@@ -66,14 +66,11 @@ export function markOfBackend({ type, settings, workspace }: StateAtBackend, env
   const table = () => text("table_name", "PG_TABLE_NAME");
   // The default table is left out, so that marks of earlier versions stay valid.
   const tableIfOther = () => (table() === "" || table() === "states" ? [] : [table()]);
-  const inS3 = () => {
-    const { endpoint = "", bucket, key } = s3Place(settings, workspace, env);
-    return [addressIn(endpoint), bucket, key];
-  };
+  const { endpoint = "", bucket, key } = s3Place(settings, workspace, env);
   const places: Readonly<Record<string, () => unknown>> = {
     http: () => [addressIn(text("address", "TF_HTTP_ADDRESS"))],
     pg: () => [serverIn(text("conn_str", "PG_CONN_STR"), env), schema(), ...tableIfOther()],
-    s3: inS3,
+    s3: () => [addressIn(endpoint), bucket, key],
   };
   const located = places[type]?.() ?? LOCATING.map((name) => settings[name] ?? null);
   return markOf(["backend", type, located, workspace]);

@@ -14,7 +14,8 @@ const S3_ACCESS =
 /** Returns the reason and the fix for a response that the protocol does not expect. */
 function explained(status: number, target: string, store?: "s3"): readonly [reason: string, fix: string] {
   if (status < 300) return ["the server sends an HTML page", "Check the URL: a proxy or a login page may respond."];
-  if (store !== undefined && status < 405) return [`the store rejects the request (${status})`, S3_ACCESS];
+  if (store !== undefined && (status < 405 || status === 501))
+    return [`the store rejects the request (${status})`, S3_ACCESS];
   if (status < 400) return [`the server redirects${target} (${status})`, "Set the URL to the final one."];
   if (status === 401 || status === 403) {
     const reason = status === 401 ? "the server rejects the credentials" : "the credentials lack the permission";

@@ -155,6 +155,12 @@ export const shared = {
       "Set the environment variable PG_CONN_STR. If the file was shared, change the password.",
     ),
   ),
+  "config.unsupported/dynamodb": error(
+    texts(
+      "hostform does not lock with DynamoDB",
+      "Remove `dynamodb_table`, and set `use_lockfile` to true here and in Terraform.",
+    ),
+  ),
   "config.secret/s3": error(({ key }: Words<"key">) =>
     texts(
       `"${key}" would put a credential into the declaration`,

@@ -26,8 +26,6 @@ const nameInDatabase = (of: string) =>
 
 const text = (of: string) => z.string("expected a name").min(1, "expected a name").describe(of);
 const flag = (of: string) => z.boolean("expected true or false").optional().describe(of);
-const FOR_TERRAFORM = "Only for Terraform: hostform ignores this setting.";
-
 const workspace = z
   .string("expected a name")
   .regex(/^[A-Za-z0-9_.~-]{1,90}$/, "expected letters, digits, `_`, `.`, `~` and `-`")
@@ -66,34 +64,24 @@ export const backendSettings = {
       .regex(/^[a-z0-9-]+$/, "expected a region such as eu-central-1")
       .optional(),
     endpoints: z
-      .strictObject({
-        s3: address("URL of a store other than Amazon S3. Default: AWS_ENDPOINT_URL_S3."),
-        ...Object.fromEntries(["iam", "sso", "sts"].map((name) => [name, address(FOR_TERRAFORM)])),
-      })
-      .optional()
-      .describe("URLs of services."),
+      .strictObject({ s3: address("URL of a store other than Amazon S3. Default: AWS_ENDPOINT_URL_S3.") })
+      .optional(),
     endpoint: address("Earlier name of endpoints.s3."),
     workspace,
     workspace_key_prefix: text("Begin of the key of a workspace other than default. Default: `env:`.")
       .regex(OBJECT, "expected a path without `.` and `..`")
       .optional(),
-    use_path_style: flag("Name the bucket in the path of the URL and not in the host."),
+    use_path_style: flag("Name the bucket in the path and not in the host."),
     force_path_style: flag("Earlier name of use_path_style."),
-    encrypt: flag("Request the encryption of the objects at the store."),
-    kms_key_id: text("Key of AWS KMS for encrypt.").optional(),
+    encrypt: flag("Request encryption at the store."),
     use_lockfile: z
-      .literal(true, "hostform always locks the state with a lock file; Terraform only does with true")
+      .literal(true, "expected true: hostform always locks the state")
       .optional()
-      .describe("Terraform locks the state only with true. hostform always locks it."),
-    dynamodb_table: z
-      .never(
-        "hostform does not lock with DynamoDB. Remove this setting, and set use_lockfile: true here and in Terraform",
-      )
-      .optional(),
-    profile: text("Profile of the AWS CLI. hostform reads credentials only from the environment.").optional(),
+      .describe("Terraform locks the state only with true."),
+    profile: text("Profile for Terraform. hostform reads only the environment.").optional(),
     ...Object.fromEntries(
       ["credentials_validation", "metadata_api_check", "region_validation", "requesting_account_id", "s3_checksum"].map(
-        (name) => [`skip_${name}`, flag(FOR_TERRAFORM)],
+        (name) => [`skip_${name}`, flag("Only for Terraform.")],
       ),
     ),
   }),
@@ -167,6 +155,7 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
   const { shape } = backendSettings[type];
   const refuseSecret = () => diags.add(keySpan, problem(`config.secret/${type}`, { key }));
   if (namesSecret(key) || CREDENTIALS.test(key)) return refuseSecret();
+  if (key === "dynamodb_table") return diags.add(keySpan, problem("config.unsupported/dynamodb"));
   if (!Object.hasOwn(shape, key)) {
     const known = diags.unknown(key, Object.keys(shape));
     return diags.add(keySpan, problem("config.unknown_key/backend_setting", { ...known, type }));

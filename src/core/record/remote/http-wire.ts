@@ -130,10 +130,10 @@ export function createWire(options: WireOptions, { headersOf, busy }: Protocol) 
 
   /**
    * @param signal ends the request at once.
-   * @returns the last response with any status.
-   * @throws Unanswered without a response in time; HostformError `state.backend` for a too large response; the signal's reason.
+   * @returns the last response with any status; Unanswered without a response in time.
+   * @throws HostformError `state.backend` for a too large response; the signal's reason.
    */
-  const send = async (message: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> => {
+  const send = async (message: HttpRequest, signal?: AbortSignal): Promise<HttpResponse | Unanswered> => {
     const until = clock.monotonic() + timeoutMs;
     const isLast = (attempt: number, wait: number) => attempt === ATTEMPTS || clock.monotonic() + wait >= until;
     let doubtful = false;
@@ -147,7 +147,8 @@ export function createWire(options: WireOptions, { headersOf, busy }: Protocol) 
         doubtful ||= answer.status >= 500;
       } catch (error) {
         signal?.throwIfAborted();
-        if (!(error instanceof Unanswered) || isLast(attempt, wait)) throw error;
+        if (!(error instanceof Unanswered)) throw error;
+        if (isLast(attempt, wait)) return error;
         doubtful = true;
       }
       await clock.sleep(wait, signal);
@@ -155,11 +156,11 @@ export function createWire(options: WireOptions, { headersOf, busy }: Protocol) 
   };
 
   /** Sends a message. @throws HostformError `state.backend` without a response. */
-  const ask = (message: HttpRequest, signal?: AbortSignal) =>
-    send(message, signal).catch((error: unknown) => {
-      if (!(error instanceof Unanswered)) throw error;
-      return raise("state.backend/unreachable", { place: nameOfUrl(message.url), reason: error.message });
-    });
+  const ask = async (message: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> => {
+    const answer = await send(message, signal);
+    if (!(answer instanceof Unanswered)) return answer;
+    return raise("state.backend/unreachable", { place: nameOfUrl(message.url), reason: answer.message });
+  };
 
   /** Returns false if no connection was ever open, so that no request was sent. */
   const mayHaveSent = () => isConnected;
@@ -194,6 +195,10 @@ function isPage({ type, text }: HttpResponse): boolean {
 export function isSuccess(answer: HttpResponse): boolean {
   return answer.status >= 200 && answer.status < 300 && !isPage(answer);
 }
+
+/** Returns true if the server may have handled the request, whatever the response is. */
+export const isUnclear = (answer: HttpResponse | Unanswered): boolean =>
+  answer instanceof Unanswered || answer.doubtful || answer.status >= 500;
 
 /** Returns true if the state is locked: status 423, or 409 at GitLab and other servers. */
 export function isHeld({ status }: HttpResponse): boolean {

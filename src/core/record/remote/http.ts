@@ -20,6 +20,7 @@ import {
   type HttpWire,
   isHeld,
   isSuccess,
+  isUnclear,
   JSON_BODY,
   nameOfUrl,
   type Protocol,
@@ -81,10 +82,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     const url = new URL(options.address);
     if (lock?.id !== undefined) url.searchParams.set("ID", lock.id);
     const message: HttpRequest = { method: options.updateMethod, url, body: text };
-    const answer = await wire.send(message).catch((error: unknown) => {
-      if (error instanceof Unanswered) return error;
-      throw error;
-    });
+    const answer = await wire.send(message);
     const isLost = answer instanceof Unanswered;
     if ((isLost || !isSuccess(answer)) && !(await arrived(text, answer))) {
       if (isLost) refuseUnwritten(message.method, answer.message);
@@ -103,7 +101,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
 
   /** Returns true if the state arrived despite a lost response. A server may reject the second of two equal writes. */
   async function arrived(text: string, answer: HttpResponse | Unanswered): Promise<boolean> {
-    if (!(answer instanceof Unanswered) && !answer.doubtful && answer.status < 500) return false;
+    if (!isUnclear(answer)) return false;
     return get().then(
       (there) => sameState(there, text),
       () => false,

@@ -1,6 +1,6 @@
 // Objects of an S3 bucket: signed requests, conditional writes, and the proof that the store respects the conditions.
 import { hash } from "node:crypto";
-import { type Doing, raise } from "../../messages/index.ts";
+import { raise } from "../../messages/index.ts";
 import {
   createWire,
   describeExchange,
@@ -9,6 +9,7 @@ import {
   type HttpRequest,
   type HttpResponse,
   isSuccess,
+  isUnclear,
   JSON_BODY,
   refuseAnswer,
   Unanswered,
@@ -34,12 +35,13 @@ export type Bucket = ReturnType<typeof createBucket>;
 export const ABSENT = { "if-none-match": "*" };
 const OTHER = { "if-match": `"${"0".repeat(32)}"` };
 
+/** Longest attempt to remove the object of the probe, in milliseconds. */
+const PARTING_MS = 3_000;
+
 /** Buckets that this process has probed. */
 const probed = new Set<string>();
 
-export function createBucket(options: BucketOptions) {
-  const { bucket, region, credentials, clock } = options;
-
+export function createBucket({ bucket, region, credentials, writeHeaders, ...options }: BucketOptions) {
   const headersOf = async ({ method, url, body = "", headers }: HttpRequest) => {
     const { AwsV4Signer } = await import("aws4fetch");
     const signer = new AwsV4Signer({
@@ -49,7 +51,7 @@ export function createBucket(options: BucketOptions) {
       headers: { ...headers, "x-amz-content-sha256": hash("sha256", body) },
       service: "s3",
       region,
-      datetime: new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ""),
+      datetime: new Date(options.clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ""),
     });
     return Object.fromEntries((await signer.sign()).headers);
   };
@@ -57,11 +59,11 @@ export function createBucket(options: BucketOptions) {
   const wire = createWire(options, { headersOf, busy: 409 });
 
   const urlOf = (key: string) => new URL(key.split("/").map(encodeURIComponent).join("/"), bucket);
-  const putOf = (key: string, body: string, condition: Headers = {}): HttpRequest => ({
+  const putOf = (key: string, body: string, condition: Headers): HttpRequest => ({
     method: "PUT",
     url: urlOf(key),
     body,
-    headers: { ...JSON_BODY, ...options.writeHeaders, ...condition },
+    headers: { ...JSON_BODY, ...writeHeaders, ...condition },
   });
 
   /** Returns undefined if the object does not exist. Another 404 is an error: it may hide a state. */
@@ -69,41 +71,51 @@ export function createBucket(options: BucketOptions) {
     const message = { method: "GET", url: urlOf(key) };
     const answer = await wire.ask(message, signal);
     if (answer.status === 404 && errorCode(answer) === "NoSuchKey") return undefined;
-    return answer.status === 200 && isSuccess(answer) ? answer : refuse("read", message, answer);
-  };
-
-  const put = async (key: string, body: string, condition: Headers, signal?: AbortSignal) => {
-    const message = putOf(key, body, condition);
-    return { message, answer: await wire.ask(message, signal) };
+    return answer.status === 200 && isSuccess(answer) ? answer : refuseAnswer("read", message, answer, "s3");
   };
 
   /**
-   * Writes an object under a condition. After a lost response, reads the object to learn the result.
-   * @returns the new version. @throws HostformError `state.lost_lock` if the condition is not met; `state.backend`.
+   * Writes an object.
+   * @returns the response and its description. The response is a success or reports a condition that is not met.
    */
-  const write = async (key: string, body: string, condition: Headers): Promise<string | undefined> => {
+  const put = async (key: string, body: string, condition: Headers, signal?: AbortSignal) => {
     const message = putOf(key, body, condition);
-    const answer = await wire.send(message).catch((error: unknown) => {
-      if (error instanceof Unanswered) return error;
-      throw error;
-    });
-    const isLost = answer instanceof Unanswered;
-    if (!isLost && isSuccess(answer)) return answer.etag;
-    if (isLost || answer.doubtful || answer.status >= 500) {
-      const there = await get(key).catch(() => undefined);
-      if (there?.text === body) return there.etag;
-    }
-    const place = message.url.href;
-    if (isLost) raise("state.unwritable", { place: `PUT ${place}`, reason: answer.message, consequence: undefined });
-    if (answer.status === 412 || errorCode(answer) === "NoSuchKey")
-      raise("state.lost_lock/changed", { place, hint: "Was the lock freed by hand, or does a writer not lock?" });
-    return refuse("written", message, answer);
+    const answer = await wire.ask(message, signal);
+    if (!isSuccess(answer) && answer.status !== 412) refuseAnswer("written", message, answer, "s3");
+    return { answer, exchange: describeExchange(message, answer) };
   };
 
   const remove = async (key: string, signal?: AbortSignal): Promise<void> => {
     const message = { method: "DELETE", url: urlOf(key) };
     const answer = await wire.ask(message, signal);
-    if (!isSuccess(answer) && errorCode(answer) !== "NoSuchKey") refuse("freed", message, answer);
+    if (!isSuccess(answer) && answer.status !== 404) refuseAnswer("freed", message, answer, "s3");
+  };
+
+  /** Returns an object of which this process replaces only the version that it read or wrote last. */
+  const stored = (key: string) => {
+    let version: string | undefined;
+    const isCurrent = async () => (await get(key))?.etag === version;
+    const read = async (signal?: AbortSignal) => {
+      const there = await get(key, signal);
+      version = there?.etag;
+      return there?.text || undefined;
+    };
+    /** @throws HostformError `state.lost_lock` for another version; `state.unwritable`, `state.backend`. */
+    const write = async (body: string) => {
+      const message = putOf(key, body, version === undefined ? ABSENT : { "if-match": version });
+      const answer = await wire.send(message);
+      const place = message.url.href;
+      // The content shows whether a write with a lost response arrived.
+      const there = isUnclear(answer) ? await get(key).catch(() => undefined) : undefined;
+      if (there?.text === body) version = there.etag;
+      else if (answer instanceof Unanswered)
+        raise("state.unwritable", { place: `PUT ${place}`, reason: answer.message, consequence: undefined });
+      else if (isSuccess(answer)) version = answer.etag;
+      else if (answer.status === 412 || errorCode(answer) === "NoSuchKey")
+        raise("state.lost_lock/changed", { place, hint: "Was the lock freed by hand, or does a writer not lock?" });
+      else refuseAnswer("written", message, answer, "s3");
+    };
+    return { read, write, isCurrent };
   };
 
   /**
@@ -113,7 +125,6 @@ export function createBucket(options: BucketOptions) {
   const probe = async (key: string, signal?: AbortSignal): Promise<void> => {
     if (probed.has(bucket.href)) return;
     const first = await put(key, "probe", {}, signal);
-    if (!isSuccess(first.answer)) refuse("written", first.message, first.answer);
     const cases: [Headers, boolean][] = [
       [ABSENT, false],
       [OTHER, false],
@@ -121,22 +132,15 @@ export function createBucket(options: BucketOptions) {
     ];
     try {
       for (const [condition, isMet] of cases) {
-        const { message, answer } = await put(key, "probe", condition, signal);
-        const isRejected = answer.status === 412;
-        if (isMet ? isSuccess(answer) || (isRejected && answer.doubtful) : isRejected) continue;
-        if (answer.status >= 429 || answer.status === 403) refuse("written", message, answer);
-        const [name = ""] = Object.keys(condition);
-        raise("state.backend/conditional", { condition: name, exchange: describeExchange(message, answer) });
+        const { answer, exchange } = await put(key, "probe", condition, signal);
+        if (isSuccess(answer) === isMet || (isMet && answer.doubtful)) continue;
+        raise("state.backend/conditional", { condition: Object.keys(condition).join(), exchange });
       }
     } finally {
-      await remove(key).catch(() => undefined);
+      await remove(key, AbortSignal.timeout(PARTING_MS)).catch(() => undefined);
     }
     probed.add(bucket.href);
   };
 
-  return { urlOf, get, put, write, remove, probe, mayHaveSent: wire.mayHaveSent };
-}
-
-export function refuse(doing: Doing, message: HttpRequest, answer: HttpResponse): never {
-  return refuseAnswer(doing, message, answer, "s3");
+  return { urlOf, get, put, remove, stored, probe, mayHaveSent: wire.mayHaveSent };
 }

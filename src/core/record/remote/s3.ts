@@ -4,8 +4,8 @@ import { linesIn } from "../history.ts";
 import { decodeHolder, type StateLock } from "../lock.ts";
 import type { StateBackend } from "../opening.ts";
 import type { Verify } from "../state-file.ts";
-import { describeExchange, isSuccess, nameOfUrl } from "./http-wire.ts";
-import { ABSENT, type Bucket, type BucketOptions, createBucket, refuse } from "./s3-bucket.ts";
+import { isSuccess, nameOfUrl } from "./http-wire.ts";
+import { ABSENT, type Bucket, type BucketOptions, createBucket } from "./s3-bucket.ts";
 import { type LockDoor, ServerLock, type ServerLockOptions } from "./server-lock.ts";
 
 export interface S3BackendOptions extends BucketOptions, ServerLockOptions {
@@ -23,7 +23,7 @@ export function createS3Backend(options: S3BackendOptions): StateBackend {
   const name = nameOfUrl(bucket.urlOf(key));
   const lockKey = `${key}.tflock`;
   const lock = new ServerLock({ ...options, place: name }, doorOf(bucket, lockKey));
-  const state = new StoredObject(bucket, key);
+  const [state, history] = [bucket.stored(key), bucket.stored(`${key}.history`)];
   let isWritten = false;
 
   /** @throws HostformError `state.lost_lock` if the lock at the store is not the lock of this run. */
@@ -31,8 +31,7 @@ export function createS3Backend(options: S3BackendOptions): StateBackend {
     const there = await bucket.get(lockKey);
     const holder = decodeHolder(there?.text ?? "");
     if (holder !== undefined && holder.id === lock.id) return;
-    lock.lost = holder && `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`;
-    lock.lost ??= `${lockKey} does not exist.`;
+    lock.lost = holder ? `Now: lock ID ${holder.id}, ${holder.who}.` : `${lockKey} does not exist.`;
     raise("state.lost_lock", { holder: lock.lost });
   }
 
@@ -46,15 +45,13 @@ export function createS3Backend(options: S3BackendOptions): StateBackend {
   async function confirm(): Promise<void> {
     if (!isWritten) return;
     const warn = ({ message: reason }: HostformError) => options.warn(problem("state.backend/unconfirmed", { reason }));
-    await bucket.get(key).then((there) => {
-      if (there?.etag !== state.etag) raise("state.unwritable/lost", { place: name });
-    }, ifExplained(warn));
+    const isStored = await state.isCurrent().catch(ifExplained(warn));
+    if (isStored === false) raise("state.unwritable/lost", { place: name });
   }
 
   async function prove(): Promise<void> {
     await requireLock();
-    const there = await bucket.get(key);
-    if (there?.etag !== state.etag) raise("state.lost_lock/changed", { place: name });
+    if (!(await state.isCurrent())) raise("state.lost_lock/changed", { place: name });
   }
 
   const probe = (until?: AbortSignal) => bucket.probe(`${key}.${options.uuid()}.probe`, until);
@@ -66,63 +63,28 @@ export function createS3Backend(options: S3BackendOptions): StateBackend {
     await probe();
     return lock.takeOver(id);
   };
-  const history = new StoredObject(bucket, `${key}.history`);
+  const earlier = "A bucket with versions keeps earlier states.";
+  const read = () => state.read(signal);
   return {
-    text: {
-      name,
-      earlier: "A bucket with versions keeps earlier states.",
-      read: () => state.read(signal),
-      write,
-      confirm,
-      keep: async (kept) => options.keep?.(kept),
-    },
+    text: { name, earlier, read, write, confirm, keep: async (kept) => options.keep?.(kept) },
     lock: { acquire, takeOver },
-    history: linesIn(
-      `${name}.history`,
-      () => history.read(),
-      (text) => history.write(text),
-    ),
+    history: linesIn(`${name}.history`, history.read, history.write),
   };
-}
-
-/** An object, and its version after the last read or write of this process. */
-class StoredObject {
-  readonly #bucket: Bucket;
-  readonly #key: string;
-  etag: string | undefined;
-
-  constructor(bucket: Bucket, key: string) {
-    this.#bucket = bucket;
-    this.#key = key;
-  }
-
-  async read(signal?: AbortSignal): Promise<string | undefined> {
-    const there = await this.#bucket.get(this.#key, signal);
-    this.etag = there?.etag;
-    return there?.text || undefined;
-  }
-
-  async write(text: string): Promise<void> {
-    const condition = this.etag === undefined ? ABSENT : { "if-match": this.etag };
-    this.etag = await this.#bucket.write(this.#key, text, condition);
-  }
 }
 
 /** Terraform's lock: an object that exists while a run holds the lock. */
 function doorOf(bucket: Bucket, key: string): LockDoor {
   return {
     take: async (notice, signal) => {
-      const { message, answer } = await bucket.put(key, notice, ABSENT, signal);
-      const exchange = describeExchange(message, answer);
+      const { answer, exchange } = await bucket.put(key, notice, ABSENT, signal);
       if (isSuccess(answer)) return { isTaken: true, notice, exchange };
-      if (answer.status !== 412 && answer.status !== 409) return refuse("locked", message, answer);
       const there = await bucket.get(key, signal);
       return { isTaken: false, notice: there?.text ?? "", exchange };
     },
     free: async (notice, signal) => {
       const there = await bucket.get(key, signal);
       if (there === undefined) return;
-      const [own, other] = [decodeHolder(notice)?.id, decodeHolder(there.text)?.id];
+      const [own, other] = [notice, there.text].map((text) => decodeHolder(text)?.id);
       if (other !== undefined && other !== own)
         raise("state.locked/other", { id: String(own), holder: `Now: lock ID ${other}.` });
       await bucket.remove(key, signal);

@@ -82,7 +82,7 @@ describe("errors in the section backend", () => {
     ["a method in small letters", "backend: {http: {lock_method: post}}", "config.invalid_value", 2],
     ["a list as value", "backend: {http: {address: [a]}}", "config.invalid_value", 2],
     ["a workspace with a slash", "backend: {pg: {workspace: a/b}}", "config.invalid_value", 2],
-    ["a lock in DynamoDB", "backend: {s3: {dynamodb_table: locks}}", "config.invalid_value", 2],
+    ["a lock in DynamoDB", "backend: {s3: {dynamodb_table: locks}}", "config.unsupported", 2],
     ["a bucket without a lock", "backend: {s3: {use_lockfile: false}}", "config.invalid_value", 2],
     ["a bucket that is a host", "backend: {s3: {bucket: evil.example/x}}", "config.invalid_value", 2],
     ["a region that is a host", "backend: {s3: {region: evil.example/x}}", "config.invalid_value", 2],
