@@ -252,12 +252,24 @@ const messages = {
   })),
   "state.backend/none": error(() => ({
     summary: "The state cannot be migrated: the declaration has no remote backend",
-    remedies: ["Add `backend` with `http` or `pg` to the declaration."],
+    remedies: ["Add `backend` with `http`, `pg` or `s3` to the declaration."],
   })),
   "monitor.telemetry": warning(() => ({
     summary: "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed",
     remedies: [
       "Run `npm install @opentelemetry/api @opentelemetry/sdk-node` where hostform is installed, or unset the variable. A single executable cannot load packages.",
+    ],
+  })),
+  "state.backend/settings": error(({ issues }: Words<"issues">) => ({
+    summary: "The backend s3 lacks settings, or has settings that are not valid",
+    detail: `${issues}.`,
+    remedies: ["Set bucket, key and region, or AWS_REGION."],
+  })),
+  "state.backend/credentials": error(({ profile }: { readonly profile: string | undefined }) => ({
+    summary: "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set",
+    detail: "hostform reads the credentials of the bucket only from the environment.",
+    remedies: [
+      `Set them, or run: eval "$(aws configure export-credentials --profile ${profile ?? "NAME"} --format env)"`,
     ],
   })),
   "state.backend/http": error(({ host }: Words<"host">) => ({

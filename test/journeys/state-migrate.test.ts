@@ -7,6 +7,7 @@ import { HttpBackend } from "../support/http-backend.ts";
 import { describeWith } from "../support/needing.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { POSTGRES } from "../support/programs.ts";
+import { KEY, S3Server } from "../support/s3-server.ts";
 import { watched } from "../support/watching.ts";
 
 const RESOURCES = {
@@ -118,11 +119,31 @@ describe("state migrate", () => {
     expect(readFileSync(file, "utf8")).not.toContain("hosting_service");
   });
 
+  it("moves the state to a bucket and back, and begins a history there", async () => {
+    const { declare, env, ok, file, sent } = await started();
+    const store = await S3Server.start();
+    onTestFinished(() => store.close());
+    const before = readFileSync(file, "utf8");
+    Object.assign(env, store.env);
+    await declare({ ...LOCAL, backend: { s3: store.settings } });
+    expect(await ok("state", "migrate")).toBe(
+      "Copied 2 resources to the backend. The state file is now hosting.tfstate.backup.\n",
+    );
+    expect([store.body(KEY), [...store.objects.keys()]]).toEqual([before, [KEY]]);
+    const plan = await ok("plan", "--detailed-exitcode");
+    expect(plan).toContain("No changes.");
+    expect(plan).not.toContain("state.shared");
+    sent();
+    await ok("state", "migrate", "--back");
+    expect(sent()).toEqual([]);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(JSON.parse(before));
+  });
+
   it("requires a backend at a server", async () => {
     const { run, file } = await started();
     const refused = await run("state", "migrate", "--back");
     expect(refused.code).toBe(1);
-    expect(refused.text).toContain("Add `backend` with `http` or `pg` to the declaration.");
+    expect(refused.text).toContain("Add `backend` with `http`, `pg` or `s3` to the declaration.");
     expect(existsSync(file)).toBe(true);
   });
 

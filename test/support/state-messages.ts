@@ -111,12 +111,16 @@ export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof lock
   "state.backend/unconfirmed": [{ reason: "The server of the state cannot be reached." }],
   "state.backend/unreachable": [server],
   "state.backend/too_large": [{ place: server.place, bytes: 134_217_728 }],
-  "state.backend/response": [200, 302, 401, 403, 404, 405, 413, 418, 429, 500].map((status) => ({
-    doing: "written",
-    exchange,
-    target: " to https://login.example",
-    status,
-  })),
+  "state.backend/response": [200, 302, 401, 403, 404, 405, 409, 413, 418, 429, 500].flatMap((status) =>
+    ([undefined, "s3"] as const).map((store) => ({
+      doing: "written" as const,
+      exchange,
+      target: " to https://login.example",
+      status,
+      store,
+    })),
+  ),
+  "state.backend/conditional": [{ condition: "if-match", exchange }],
   "state.backend/certificate": [file],
   "state.backend/package": ["ERR_DLOPEN_FAILED: no such file.", undefined].map((reason) => ({ reason })),
   "state.backend/clear_text": [server],

@@ -6,10 +6,16 @@ type Held = Words<"holder">;
 type Failure = Words<"place" | "reason">;
 /** Operation that failed. */
 export type Doing = "locked" | "freed" | "read" | "written";
+type Response = { readonly doing: Doing; readonly status: number; readonly store?: "s3" | undefined };
+
+const S3_ACCESS =
+  "Check bucket, region, endpoint, credentials and clock. The credentials need s3:ListBucket, and s3:GetObject, s3:PutObject and s3:DeleteObject on all names that begin with key.";
 
 /** Returns reason and fix for an unexpected response of a state backend. */
-function explained(status: number, target: string): readonly [reason: string, fix: string] {
+function explained(status: number, target: string, store?: "s3"): readonly [reason: string, fix: string] {
   if (status < 300) return ["the server sends an HTML page", "Check the URL: a proxy or a login page may respond."];
+  if (store !== undefined && (status < 405 || status === 501))
+    return [`the store rejects the request (${status})`, S3_ACCESS];
   if (status < 400) return [`the server redirects${target} (${status})`, "Set the URL to the target of the redirect."];
   if (status === 401 || status === 403) {
     const reason = status === 401 ? "the server rejects the credentials" : "the credentials lack the permission";
@@ -24,7 +30,8 @@ function explained(status: number, target: string): readonly [reason: string, fi
     return [`the server does not support this method (${status})`, fix];
   }
   if (status === 413) return ["the state is larger than the server accepts (413)", "Raise the server's limit."];
-  if (status === 429) return ["the server asks for fewer requests (429)", "Try again in a minute."];
+  if (status === 429 || status === 409)
+    return [`the server asks for fewer requests (${status})`, "Try again in a minute."];
   if (status >= 500) return [`the server fails (${status})`, "Try again later, and check the log of the server."];
   return [`the server returns an unexpected status (${status})`, "Check the URL."];
 }
@@ -113,10 +120,15 @@ export const locks = {
     detail: `${place} sent more than ${bytes} bytes.`,
     remedies: ["Check that the URL is that of a state."],
   })),
-  "state.backend/response": error((of: Words<"exchange" | "target"> & { readonly doing: Doing; status: number }) => {
-    const [reason, fix] = explained(of.status, of.target);
+  "state.backend/response": error((of: Words<"exchange" | "target"> & Response) => {
+    const [reason, fix] = explained(of.status, of.target, of.store);
     return { summary: `The state could not be ${of.doing}: ${reason}`, detail: of.exchange, remedies: [fix] };
   }),
+  "state.backend/conditional": error(({ condition, exchange }: Words<"condition" | "exchange">) => ({
+    summary: "The store ignores conditions of writes, so two runs could overwrite each other",
+    detail: `With ${condition}: ${exchange} Nothing was changed.`,
+    remedies: ["Use a store that respects If-None-Match and If-Match of a PUT, or another backend."],
+  })),
   "state.backend/certificate": failure(
     "A certificate or key for the database cannot be read",
     "Check sslrootcert, sslcert and sslkey of PG_CONN_STR.",

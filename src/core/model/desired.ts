@@ -108,7 +108,7 @@ export interface Guards {
 
 /** Location of a state outside of a local file. Names and settings equal Terraform's backends. */
 export interface Backend {
-  readonly type: "http" | "pg" | "local";
+  readonly type: "http" | "pg" | "s3" | "local";
   /** Evaluated settings with Terraform's names (`address`, `lock_address`, `schema_name` …). Never contains a password. */
   readonly settings: JsonObject;
   readonly range?: SourceRange;

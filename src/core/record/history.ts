@@ -34,11 +34,21 @@ export interface HistoryLines {
 
 /** Lines in a file that only its owner can read. Each write replaces the file. */
 export function linesInFile(name: string, disk: Disk = systemDisk): HistoryLines {
-  const read = async () => ((await disk.read(name)) ?? "").split("\n").filter(Boolean);
-  const replace = async (lines: readonly string[]) => {
-    await replaceFile(disk, { path: name, temporary: beside(name) }, lines.map((line) => `${line}\n`).join(""));
+  const write = async (text: string) => {
+    await replaceFile(disk, { path: name, temporary: beside(name) }, text);
     await disk.syncFolder(dirname(name));
   };
+  return linesIn(name, () => disk.read(name), write);
+}
+
+/** Lines in a text that each write replaces. */
+export function linesIn(
+  name: string,
+  readText: () => Promise<string | undefined>,
+  write: (text: string) => Promise<void>,
+): HistoryLines {
+  const read = async () => ((await readText()) ?? "").split("\n").filter(Boolean);
+  const replace = (lines: readonly string[]) => write(lines.map((line) => `${line}\n`).join(""));
   const append = async (line: string) => replace([...(await read()), line]);
   return { name, read, append, replace, prove: async () => replace(await read()) };
 }

@@ -6,7 +6,7 @@
  */
 import type { Backend, Desired, Diagnostic } from "../../core/model/index.ts";
 
-export { backendSettings } from "./settings.ts";
+export { backendSettings, isBackendType } from "./settings.ts";
 export type { SourceFile } from "./source.ts";
 
 export interface Declaration {

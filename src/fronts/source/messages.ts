@@ -36,7 +36,8 @@ export function suggestionOf(candidate: string | undefined): string {
   return candidate === undefined ? "" : ` Did you mean "${candidate}"?`;
 }
 
-const BACKEND = "Write `backend: {http: {address: https://…}}` or `backend: {pg: {workspace: NAME}}`.";
+const BACKEND =
+  "Write `backend: {http: {address: https://…}}`, `backend: {pg: {workspace: NAME}}`, or `backend: {s3: {bucket: NAME, key: NAME, region: NAME}}`.";
 const ADDRESS = "Write a resource address such as hosting_service.acme, without `${}` and without an attribute.";
 const ENV_ONLY = "Only `${env.NAME}` can be used here.";
 const PROJECT_NAME = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.";
@@ -152,6 +153,18 @@ export const shared = {
     texts(
       `"${key}" would put a password into the declaration`,
       "Set the environment variable PG_CONN_STR. If the file was shared, change the password.",
+    ),
+  ),
+  "config.unsupported/dynamodb": error(
+    texts(
+      "hostform does not lock with DynamoDB",
+      "Remove `dynamodb_table`, and set `use_lockfile` to true here and in Terraform.",
+    ),
+  ),
+  "config.secret/s3": error(({ key }: Words<"key">) =>
+    texts(
+      `"${key}" would put a credential into the declaration`,
+      "Set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. If the file was shared, revoke the key.",
     ),
   ),
   "config.structure/backends": error(texts("Only one backend can be declared", BACKEND)),

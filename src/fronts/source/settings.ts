@@ -24,6 +24,17 @@ const method = (of: string) =>
 const nameInDatabase = (of: string) =>
   z.string("expected a name").min(1, "expected a name").max(63, "at most 63 characters").optional().describe(of);
 
+const text = (of: string) => z.string("expected a name").min(1, "expected a name").describe(of);
+const flag = (of: string) => z.boolean("expected true or false").optional().describe(of);
+const workspace = z
+  .string("expected a name")
+  .regex(/^[A-Za-z0-9_.~-]{1,90}$/, "expected letters, digits, `_`, `.`, `~` and `-`")
+  .optional()
+  .describe("Name of the state: that of a Terraform workspace. Default: default.");
+
+/** Names of objects: each part of the path is neither empty nor `.` nor `..`. */
+const OBJECT = /^(?!(?:.*\/)?\.{0,2}(?:\/|$)).{1,900}$/;
+
 /** Schema of the section `backend`, also for editors: Terraform's backends, with Terraform's names. */
 export const backendSettings = {
   http: z.strictObject({
@@ -33,10 +44,7 @@ export const backendSettings = {
     lock_method: method("How the state is locked. Default: LOCK; GitLab needs POST."),
     unlock_address: address("Where the state is unlocked. Default: lock_address."),
     unlock_method: method("How the state is unlocked. Default: UNLOCK; GitLab needs DELETE."),
-    without_lock: z
-      .boolean("expected true or false")
-      .optional()
-      .describe("Run without a lock_address: something else prevents two runs at once."),
+    without_lock: flag("Run without a lock_address: something else prevents two runs at once."),
   }),
   pg: z.strictObject({
     schema_name: nameInDatabase(
@@ -44,16 +52,41 @@ export const backendSettings = {
     ),
     table_name: nameInDatabase("Table of states, as in OpenTofu. Default: PG_TABLE_NAME, else states."),
     index_name: nameInDatabase("Index of that table by name. Default: PG_INDEX_NAME, else states_by_name."),
-    workspace: z
-      .string("expected a name")
-      .regex(/^[A-Za-z0-9_.~-]{1,90}$/, "expected letters, digits, `_`, `.`, `~` and `-`")
+    workspace,
+  }),
+  s3: z.strictObject({
+    bucket: text("Name of the bucket.").regex(/^[A-Za-z0-9][\w.-]{1,61}[A-Za-z0-9]$/, "expected the name of a bucket"),
+    key: text("Name of the object with the state.").regex(OBJECT, "expected a path without `.` and `..`"),
+    region: text("Region of the bucket. Default: AWS_REGION, else AWS_DEFAULT_REGION.")
+      .regex(/^[a-z0-9-]+$/, "expected a region such as eu-central-1")
+      .optional(),
+    endpoints: z
+      .strictObject({ s3: address("URL of a store other than Amazon S3. Default: AWS_ENDPOINT_URL_S3.") })
+      .optional(),
+    endpoint: address("Earlier name of endpoints.s3."),
+    workspace,
+    workspace_key_prefix: text("Begin of the key of a workspace other than default. Default: `env:`.")
+      .regex(OBJECT, "expected a path without `.` and `..`")
+      .optional(),
+    use_path_style: flag("Name the bucket in the path and not in the host."),
+    force_path_style: flag("Earlier name of use_path_style."),
+    encrypt: flag("Request encryption at the store."),
+    use_lockfile: z
+      .literal(true, "expected true: hostform always locks the state")
       .optional()
-      .describe("Name of the state: that of a Terraform workspace. Default: default."),
+      .describe("Terraform locks the state only with true."),
+    profile: text("Profile for Terraform. hostform reads only the environment.").optional(),
+    ...Object.fromEntries(
+      ["credentials_validation", "metadata_api_check", "region_validation", "requesting_account_id", "s3_checksum"].map(
+        (name) => [`skip_${name}`, flag("Only for Terraform.")],
+      ),
+    ),
   }),
 } as const;
 
 type Type = keyof typeof backendSettings;
 const TYPES = Object.keys(backendSettings) as readonly Type[];
+export const isBackendType = (name: string): name is Type => Object.hasOwn(backendSettings, name);
 const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem)$/;
 /** Pattern of credentials in a URL: before the host, or as a parameter. */
 const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|key)[^=&]*=/i;
@@ -118,6 +151,7 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
   const { shape } = backendSettings[type];
   const refuseSecret = () => diags.add(keySpan, problem(`config.secret/${type}`, { key }));
   if (namesSecret(key) || CREDENTIALS.test(key)) return refuseSecret();
+  if (key === "dynamodb_table") return diags.add(keySpan, problem("config.unsupported/dynamodb"));
   if (!Object.hasOwn(shape, key)) {
     const known = diags.unknown(key, Object.keys(shape));
     return diags.add(keySpan, problem("config.unknown_key/backend_setting", { ...known, type }));

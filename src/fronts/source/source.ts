@@ -114,7 +114,7 @@ export function blankAt(span: Span): Pick<Diagnostic, "detail" | "remedies"> | u
 }
 
 const SECRET_VALUE =
-  /((?:token|bearer|pas+[a-z]*|secret|credentials?|api_?key|authorization|conn_str)["']?\s*:\s*)(?!["']?\$\{[^\s{}]+\}["']?\s*(?:$|[,}#]))("(?:[^"\\]|\\.)*"|'[^']*'|\S.*)/gi;
+  /((?:token|bearer|pas+[a-z]*|secret|credentials?|(?:api|access|secret|customer)_?key|authorization|conn_str)["']?\s*:\s*)(?!["']?\$\{[^\s{}]+\}["']?\s*(?:$|[,}#]))("(?:[^"\\]|\\.)*"|'[^']*'|\S.*)/gi;
 const TOKEN_AS_NAME = /(token_env["']?\s*:\s*)(?!["']?[A-Z_][A-Z0-9_]*["']?\s*(?:$|[,}#]))(\S.*)/g;
 const TOKEN_VALUE = /\bbearer\s+\S+|\b\d+\|[A-Za-z0-9]{16,}/gi;
 const PASSWORD_IN_URL = /(?<=:\/\/)[^/?#\s]+(?=@)/g;
@@ -136,7 +136,8 @@ function hideSecrets(line: string): string {
     .replace(PARAMETER_IN_URL, hide);
 }
 
-const SECRET_KEY = /^(?:.*[_-])?(?:token|bearer|password|secret|api_?key|apikey|authorization|credentials?)$/i;
+const SECRET_KEY =
+  /^(?:.*[_-])?(?:token|bearer|password|secret|(?:api|access|secret|customer)_?key|authorization|credentials?)$/i;
 
 /** Returns true if a key usually has a secret value. */
 export function namesSecret(key: string): boolean {

@@ -4,7 +4,7 @@ import { form, shared, short, suggestionOf, texts, type Unknown, unknown } from 
 import { names } from "./messages-names.ts";
 
 const BACKENDS =
-  "Use the backend `local`, `http` or `pg`, and migrate the state with `terraform init -migrate-state`. Or apply this stack only with Terraform.";
+  "Use the backend `local`, `http`, `pg` or `s3`, and migrate the state with `terraform init -migrate-state`. Or apply this stack only with Terraform.";
 const TOKENS =
   'Remove `token` and set HOSTING_TOKEN. Or set the name of an environment variable (`"token_env": "BETA_TOKEN"`), or a file of mode 0600 (`token_file`).';
 const CHANGE = "If the file was shared, change the secret.";

@@ -15,7 +15,7 @@ import {
 } from "../../core/model/index.ts";
 import { checkOwnVersion, constraintOf, following, fulfils, type Version } from "../source/constraints.ts";
 import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
-import { backendOfEntry, checkedSetting } from "../source/settings.ts";
+import { backendOfEntry, checkedSetting, isBackendType } from "../source/settings.ts";
 import { rangeOf } from "../source/source.ts";
 import { type Entry, isGiven, strings, toJson, valueSpan } from "../source/tree.ts";
 import { argumentsOf, type Block, KEYS, literalText, onlyBlock, refusedKey } from "./blocks.ts";
@@ -115,11 +115,12 @@ function readSection(section: Entry, diags: DiagnosticCollector): Backend | unde
   const [entry, second] = inner?.form === "map" ? argumentsOf(inner) : [];
   if (entry === undefined || second !== undefined)
     return diags.add(valueSpan(section), problem("config.structure/backend"));
-  if (entry.key !== "local" && entry.key !== "http" && entry.key !== "pg")
-    return diags.add(entry.keySpan, problem("config.unsupported/backend", { key: entry.key }));
+  const { key } = entry;
+  if (key !== "local" && !isBackendType(key))
+    return diags.add(entry.keySpan, problem("config.unsupported/backend", { key }));
   if (hasTemplate(entry, diags)) return undefined;
-  if (entry.key === "local") return localBackend(entry, diags);
-  return backendOfEntry(entry.key, withoutNulls(entry, diags), diags);
+  if (key === "local") return localBackend(entry, diags);
+  return backendOfEntry(key, withoutNulls(entry, diags), diags);
 }
 
 /** Reports expressions in backend settings. Terraform does not evaluate these either. */

@@ -103,7 +103,7 @@ const nearTo =
     path.relative(source.cwd, file) || ".";
 
 /** Backend types that hostform reads. The reader of the stack rejects all others. */
-const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg"];
+const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg", "s3"];
 
 /**
  * Rejects stacks with the same state: each would destroy or suspend the objects of the other.
@@ -127,7 +127,9 @@ async function refuseSharedStates(
     if (other !== undefined) {
       fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state in the same place`, {
         detail: "Each stack would remove the objects of the other. No request was sent.",
-        remedies: ["Give each stack its own place: `path` of the local backend, `address` of http, `workspace` of pg."],
+        remedies: [
+          "Give each stack its own place: `path` of the local backend, `address` of http, `workspace` of pg, `key` of s3.",
+        ],
       });
     }
     holders.set(place, name);

@@ -14,7 +14,7 @@ import {
   type ValueObject,
 } from "../../core/model/index.ts";
 import type { Schema } from "../../core/model/schema.ts";
-import { backendSettings, type Declaration } from "../../fronts/source/index.ts";
+import { backendSettings, type Declaration, isBackendType } from "../../fronts/source/index.ts";
 import { parseStack, type RemoteState, remoteStatesOf } from "../../fronts/stacks/index.ts";
 import { refuse } from "../messages.ts";
 import type { Redaction } from "../redaction.ts";
@@ -191,9 +191,9 @@ const WITHOUT_EFFECT: readonly string[] = ["workspace_dir"];
 /** Returns the backend of a remote state. @throws HostformError if hostform cannot read it. */
 function backendOf({ name, backend: type, config, workspace, defaults }: RemoteState): Backend {
   const what = `data.terraform_remote_state.${name}`;
-  if (type !== "local" && type !== "http" && type !== "pg") {
+  if (type !== "local" && !isBackendType(type)) {
     refuseState(`${what}: hostform cannot read a state in the backend ${JSON.stringify(type)}`, {
-      detail: "It reads local files, `http` and `pg`.",
+      detail: "It reads local files, `http`, `pg` and `s3`.",
       remedies: ["Apply this stack with Terraform; or give the value as a variable."],
     });
   }
@@ -212,11 +212,15 @@ function backendOf({ name, backend: type, config, workspace, defaults }: RemoteS
   if (stray !== undefined) {
     refuseState(`${what}: hostform does not support the setting ${JSON.stringify(stray[0])} of the backend ${type}`, {
       detail: `The settings are ${names.join(", ")}.`,
-      remedies: ["Set credentials in the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, or PG_CONN_STR."],
+      remedies: [
+        "Set credentials in the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, PG_CONN_STR, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+      ],
     });
   }
   const settings = Object.fromEntries(entries.filter(([setting]) => !WITHOUT_EFFECT.includes(setting)));
-  const wrong = Object.entries(settings).find(([, value]) => !["string", "boolean"].includes(typeof value));
+  const wrong = Object.entries(settings).find(
+    ([name, value]) => !["string", "boolean"].includes(typeof value) && name !== "endpoints",
+  );
   if (wrong !== undefined)
     refuseState(`${what}: ${wrong[0]} is not a string`, { remedies: ["Write the value itself."] });
   return { type, settings };

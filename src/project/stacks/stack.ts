@@ -1,6 +1,7 @@
 /** Stacks: their parts, their selection and order, and the locations of their states. */
 import path from "node:path";
 import type { Language } from "../../core/expression/index.ts";
+import { s3Place } from "../../core/local/index.ts";
 import { walk } from "../../core/model/graph.ts";
 import {
   type Backend,
@@ -175,6 +176,7 @@ export function placeName(
   if (type === "local") return `local ${stateFile(folder, settings)}`;
   const { address, schema_name: schema, table_name: table, workspace } = settings;
   const url = textOr(address, env.TF_HTTP_ADDRESS);
+  if (type === "s3") return JSON.stringify([type, s3Place(settings, textOr(workspace, "default"), env)]);
   if (type === "http") return JSON.stringify([type, URL.canParse(url) ? new URL(url).href : url]);
   const schemaName = textOr(schema, env.PG_SCHEMA_NAME || "terraform_remote_state");
   const tableName = textOr(table, env.PG_TABLE_NAME || "states");
