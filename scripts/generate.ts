@@ -9,7 +9,7 @@ import { conditionsSchema } from "./generate/conditions-schema.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
-import { policyJsonSchema } from "./generate/policy-schema.ts";
+import { fleetJsonSchema, policyJsonSchema } from "./generate/policy-schema.ts";
 import { registry } from "./generate/registry.ts";
 import { statusSchema } from "./generate/status-schema.ts";
 
@@ -34,6 +34,7 @@ const { kinds } = await import("../src/core/kinds/index.ts");
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
 await settle("schemas/conditions.schema.json", conditionsSchema());
 await settle("schemas/policy.schema.json", policyJsonSchema());
+await settle("schemas/fleet.schema.json", fleetJsonSchema());
 await settle("schemas/status.schema.json", statusSchema());
 const { catalogueLint } = await import("./generate/schema-lint.ts");
 const { catalogue, catalogueJson } = await import("../src/fronts/terraform/catalogue.ts");

@@ -52,6 +52,7 @@ const TITLES: Readonly<Record<string, string>> = {
   account: "Accounts",
   guard: "Guards",
   policy: "The policy",
+  fleet: "Fleets",
   apply: "Applying",
   secret: "Secrets",
   notify: "Notifications",

@@ -47,11 +47,21 @@ const service = object.omit({ registered_until: true, secret: true }).extend({
   next_due_date: date.nullable(),
 });
 
+const renewal = z.object({
+  ...about,
+  service_id: textOrNull,
+  due_date: date.describe("First renewal within 90 days"),
+  currency: textOrNull,
+  next_30_days: amount.describe("List price of the renewals of the next 30 days"),
+  next_60_days: amount,
+  next_90_days: amount,
+});
+
 const invoice = z.object({
   ...about,
   id: text,
   number: textOrNull,
-  status: textOrNull,
+  status: textOrNull.describe("Word of the host"),
   due_date: date.nullable(),
   paid_at: textOrNull,
   service_id: textOrNull,
@@ -100,9 +110,11 @@ const accountReport = z.object({
   objects: z.array(object),
   money: z.object({
     unread: textOrNull.describe("Reason why not all invoices were read"),
-    run_rate: z.array(z.object({ client: textOrNull, ...sum })),
+    run_rate: z
+      .array(z.object({ client: textOrNull, is_suspended: z.boolean(), ...sum }))
+      .describe("List prices of an average month"),
     due: z.array(z.object({ week: date.describe("Monday"), ...sum })),
-    renewals: z.array(z.object({ days: count, ...sum })),
+    renewals: z.array(renewal),
     invoices: z.array(invoice),
   }),
   access: z.object({

@@ -1,4 +1,4 @@
-/** Shows the status of a run. A terminal shows it at the bottom and repaints it. Other outputs get one line every 15 seconds. */
+/** Prints the status of a run. A terminal repaints it at the bottom. Other outputs get one line every 15 seconds. */
 import type { RequestEvent, Wait } from "../core/api/index.ts";
 import type { Clock } from "../core/model/index.ts";
 import {
@@ -17,10 +17,10 @@ const PLAIN_MS = 15_000;
 
 interface ActivityOptions {
   err(text: string): void;
-  /** Moves the cursor up and clears the rest of the screen. */
+  /** Moves the cursor up, and clears the screen below. */
   rewind(lines: number): void;
   readonly clock: Clock;
-  /** True if the status is repainted in place. Otherwise lines are printed. */
+  /** True if the status is repainted in place. False: printed as lines. */
   readonly repaints: boolean;
   /** True if nothing is printed. */
   readonly isSilent: boolean;
@@ -30,8 +30,8 @@ interface ActivityOptions {
 export type Activity = ReturnType<typeof startActivity>;
 
 /**
- * Shows the reads of a plan and the waits for the request budget. Only this object writes the status at the bottom of a terminal.
- * Other output passes through `above`, which erases and repaints the status.
+ * Prints how many lists are read and why requests wait. Only this object writes to the bottom of a terminal. Other output
+ * must pass through `above`, which erases the status, writes, and repaints.
  */
 export function startActivity({ err, rewind, clock, repaints, isSilent, look }: ActivityOptions) {
   let reading: Reading | undefined;
@@ -40,14 +40,14 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
   let timer: ReturnType<typeof setInterval> | undefined;
   /** Number of painted lines. */
   let lines = 0;
-  /** False after an incomplete line. Nothing is painted until the line ends. */
+  /** False while the last line is incomplete. The status is then not painted. */
   let isLineEnded = true;
   let isMuted = isSilent;
   const erase = (): void => {
     if (lines > 0) rewind(lines);
     lines = 0;
   };
-  /** Replaces the status by a text. */
+  /** Replaces the status with a text. */
   const paint = (text: string): void => {
     erase();
     err(`${text}\n`);
@@ -81,9 +81,9 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
     erase,
     paint,
     end,
-    /** Returns the budget at the last request or wait. */
+    /** Returns the request budget at the last request or wait. */
     budget: () => budget,
-    /** Counts a request with a response. @param of requests per minute. */
+    /** Counts a request with a response. @param of Request limit per minute. */
     requested({ left }: RequestEvent, of: number): void {
       budget = { left, of, until: 0, isPause: false };
       if (reading !== undefined) reading = { ...reading, done: reading.done + 1 };
@@ -92,12 +92,12 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
       budget = budgetAfterWait(wait, clock.monotonic(), budget);
       start();
     },
-    /** @param step of a connection attempt. Undefined when the attempt has ended. */
+    /** @param step Step of opening a connection. Undefined at its end. */
     connects(step: string | undefined): void {
       connection = step === undefined ? undefined : { step, since: clock.monotonic() };
       if (connection !== undefined) start();
     },
-    /** @param open number of unread listings and objects. 0 at the end. */
+    /** @param open Number of unread lists and objects. 0 at the end. */
     reads(open: number): void {
       reading = { done: reading?.done ?? 0, open };
       if (open === 0) end();
@@ -112,7 +112,7 @@ export function startActivity({ err, rewind, clock, repaints, isSilent, look }: 
         isMuted = before;
       };
     },
-    /** Wraps a write function, so that it writes above the status. */
+    /** Wraps a write function, so that its text is above the status. */
     above:
       <T extends unknown[]>(write: (...given: T) => void) =>
       (...given: T): void => {

@@ -13,7 +13,7 @@ interface AdoptFlags extends AdoptOptions {
 /** Nouns of the kinds, in the order of the report. */
 const NOUNS = ["service", "grant", "webhook", "client account", "migration request"];
 
-/** Next commands after the first adoption, by language. */
+/** Next commands after an adoption, by language. */
 const NEXT: Readonly<Partial<Record<AdoptFormat, string>>> = {
   hcl: "`hostform terraform install`, `terraform init`, `terraform plan`",
   cdktf: '`npm install cdktf constructs hostform`, `hostform plan --app "node main.ts"`',
@@ -24,7 +24,7 @@ const NEXT: Readonly<Partial<Record<AdoptFormat, string>>> = {
 const MOST = 20;
 
 /**
- * Runs `hostform adopt`: shows the number of requests, asks for approval, reads the account, and writes the declaration and the
+ * Runs `hostform adopt`: prints the number of requests, asks for approval, reads the account, and writes declaration and
  * state.
  */
 export const runAdopt: Action<AdoptFlags> = async (terminal, project, flags) => {

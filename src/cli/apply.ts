@@ -44,17 +44,17 @@ import { say, type Terminal } from "./terminal.ts";
 
 interface ApplyFlags extends PlanningFlags, FailOnFlags {
   readonly autoApprove?: boolean;
-  /** Applies the changes that no error affects, without a question. */
+  /** Applies the changes that no error affects, without asking. */
   readonly partial?: boolean;
-  /** False for `--no-wait`, as Commander parses the option. */
+  /** False for `--no-wait`. */
   readonly wait?: boolean;
   readonly waitTimeout?: number;
   readonly parallelism?: number;
 }
 
 /**
- * Runs `hostform apply` and `hostform destroy`. Exit code 1 unless the result {@link isFulfilled}.
- * @param file a saved plan. It is already approved. hostform applies exactly this plan, or nothing.
+ * Runs `hostform apply` and `hostform destroy`. Returns 1 unless the result {@link isFulfilled}.
+ * @param file Saved plan, which is already approved. hostform applies exactly this plan, or nothing.
  */
 export const runApply =
   (command: "apply" | "destroy") =>
@@ -72,7 +72,7 @@ export const runApply =
         return failedOn(flags, holding(plan), 0, (text) => say(terminal, text));
       }
       const agreed = flags.autoApprove === true || saved !== undefined;
-      // Print the plan before a question.
+      // With a question, always print the plan first.
       const body = !(terminal.quiet && agreed);
       if (json && !agreed) refuse("usage/asks", { command, flag: "--auto-approve" });
       const asked = saved && { ...saved.request, saved, caps: flags };
@@ -86,14 +86,14 @@ export const runApply =
         const look = { ...terminal.outLook, moneyScale: run.providers.moneyScale };
         if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now(), terminal.outLook.remedies)]);
         else if (body || !hasOutcome(run.plan)) {
-          // A saved plan was already printed. Print its body again only if it cannot be applied.
+          // A saved plan was printed before. Print it again only if it cannot be applied.
           const isSeen = saved !== undefined && !run.plan.diagnostics.some(isError);
           const intro = isSeen ? savedLine(saved.plan) : undefined;
           terminal.out(renderPlan(run.plan, { ...look, body: body && !isSeen, intro }));
         } else {
           terminal.out(`${placeText(run.plan)}\n`);
           // `plan --quiet` also prints the warnings of the plan.
-          run.plan.diagnostics.forEach(project.log.alert);
+          project.log.warn(...run.plan.diagnostics);
         }
         await reports.write(run.plan, run.providers.moneyScale);
         // Apply exactly the saved plan, or nothing.
@@ -124,11 +124,11 @@ export const runApply =
         else if (hasOutcome(run.plan)) terminal.out(renderOutcome(run.plan, result, look));
         const { outputs } = run.store.state;
         const complete = result.outcomes.every(({ result: end }) => end === "done");
-        // After a failed apply, the outputs may be outdated. `hostform output` shows them.
+        // After a failed apply, outputs may be outdated, so do not print them.
         if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
         else if (complete && outputs !== undefined) terminal.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
         await notify(project, { ...seen, result });
-        // The changes of the saved plan do not include its pending creations.
+        // Pending creations of the saved plan may not be among its changes.
         const open = (saved?.plan.pending ?? []).some(
           (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
         );
@@ -139,20 +139,20 @@ export const runApply =
     return applied.catch(failureNews(project));
   };
 
-/** Returns true if an apply reports more than its plan. */
+/** Returns true if the apply reports more than the plan. */
 const hasOutcome = (plan: Plan) => !isStopped(plan) && (hasChanges(plan) || unfulfilledIn(plan).length > 0);
 
-/** Returns the introduction of a saved plan, with the resources that the plan leaves out. */
+/** Returns the introduction of a saved plan, with the resources that it skips. */
 function savedLine(plan: Plan): string {
   const held = heldIn(plan);
   const made = `Applying the plan of ${escapeLine(plan.timestamp)}.\n`;
   return held.length === 0 ? made : `${made}The plan skipped ${escapeLine(some(held))}.\n`;
 }
 
-/** Guards that `apply FILE` accepts, because they can only tighten the guards of the plan. */
+/** Guards that `apply FILE` accepts: they can only tighten the guards of the plan. */
 const CAPS: readonly string[] = ["maxOrders", "maxSpend", "maxRemovals"] satisfies (keyof Caps)[];
 
-/** Rejects options that the saved plan already contains. */
+/** Rejects options that are part of the saved plan. */
 function refusePlanFlags(flags: ApplyFlags): void {
   const settled = [
     ...GUARD_FLAGS.filter((flag) => !CAPS.includes(flag)),
@@ -174,7 +174,7 @@ export const QUESTIONS = { apply: "Make these changes?", destroy: "Remove all th
 
 /**
  * Asks for approval.
- * @param unasked options that skip the question, for example `--auto-approve`.
+ * @param unasked Options that skip the question, such as `--auto-approve`.
  * @throws HostformError `apply.declined` unless the answer is yes.
  */
 export async function approve(
@@ -197,9 +197,9 @@ const INTERRUPTED =
   "\nInterrupted. hostform sends no more requests, waits up to 30 seconds for those under way, and records their results. Press Ctrl-C again to stop at once; their results are then unknown.";
 
 /**
- * Prints the progress of an apply on standard error, one line per event. A terminal also shows a status below these lines. Other
- * outputs get one line every ten seconds for each long change.
- * @param stop aborts at the first Ctrl-C. A message then explains the next steps.
+ * Prints the progress of an apply on standard error, one line per event. A terminal also repaints a status. Other outputs get
+ * one line every ten seconds for each long change.
+ * @param stop Signal of the first Ctrl-C. A message then explains what happens next.
  */
 export async function showProgress<T>(
   terminal: Terminal,
@@ -240,7 +240,7 @@ export async function showProgress<T>(
   }
 }
 
-/** Prints one line for each running change, or one line while requests wait. */
+/** Prints one line for each running change. While requests wait, prints one line in total. */
 function stillLines({ activity, clock, err }: Terminal, status: Status, line: (event: ApplyEvent) => void): void {
   const now = clock.monotonic();
   const budget = activity.budget();
@@ -248,7 +248,7 @@ function stillLines({ activity, clock, err }: Terminal, status: Status, line: (e
     err(`${waitLine(budget, now)}\n`);
     return;
   }
-  // Limit the lines, because a thousand changes may wait for their jobs.
+  // Limited, because a thousand changes may wait for jobs.
   for (const [address, { action, since }] of [...status.running].slice(-MOST_STILL)) {
     if (now - since >= STILL_EVERY_MS) line({ type: "progress", address, action, seconds: (now - since) / 1000 });
   }

@@ -7,13 +7,13 @@ import { inOurSpelling } from "./options.ts";
 import { buildProgram } from "./program.ts";
 import type { GuardedIo, Io } from "./terminal.ts";
 
-/** Loads the modules of a command on demand. No command needs all of them. */
+/** Loads the modules of a command only if needed. */
 export const loadParts = () => import("./parts.ts");
 
 /**
  * Runs the command line. Never throws: every failure becomes a message and an exit code.
- * @param args without node and script.
- * @returns 0 for success, 1 for an error (also a usage error), 2 for changes (`plan --detailed-exitcode`).
+ * @param args Arguments without node and script.
+ * @returns 0 for success, 1 for an error, also in the usage, 2 for changes (`plan --detailed-exitcode`).
  */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
   const guarded = guardIo(io);
@@ -41,7 +41,7 @@ async function runGuarded(given: readonly string[], io: GuardedIo): Promise<numb
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
-    // The arguments after `--` belong to another command.
+    // Arguments after `--` belong to another command.
     const own = args.includes("--") ? args.slice(0, args.indexOf("--")) : args;
     await report(error, own, io);
     return 1;
@@ -51,7 +51,7 @@ async function runGuarded(given: readonly string[], io: GuardedIo): Promise<numb
 /** Prints an error: as text on standard error, or with `--json` as JSON on standard output. */
 async function report(thrown: unknown, args: readonly string[], io: GuardedIo): Promise<void> {
   const isJson = args.includes("--json");
-  // After Commander prints the help of a command group, it throws an error without a message.
+  // After printing the help of a command group, Commander throws an error without a message.
   const isHelp = thrown instanceof CommanderError;
   if (isHelp && !isJson) return;
   const error = isHelp ? new HostformError([problem("usage/no_command", { command: "" })]) : thrown;

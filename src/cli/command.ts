@@ -15,16 +15,16 @@ declare module "commander" {
   }
 }
 
-/** A Commander command with examples. Its usage errors use the message catalogue. */
+/** A Commander command with examples. Its usage errors come from the message catalogue. */
 export class CliCommand extends Command {
-  /** Examples for its help and its manual page. */
+  /** Examples for help and manual page. */
   lines: readonly Example[] = [];
 
   override createCommand(name?: string): CliCommand {
     return new CliCommand(name);
   }
 
-  /** Adds examples. Each example is a command line with its purpose. */
+  /** Adds examples: command lines with their purpose. */
   examples(...lines: readonly Example[]): this {
     this.lines = lines;
     const width = Math.max(...lines.map(([line]) => line.length));
@@ -37,7 +37,7 @@ export class CliCommand extends Command {
     return this.addOption(new Option(flags, description).choices(words));
   }
 
-  /** Full name, such as `state list`. Empty for the program. */
+  /** Full name, such as `state list`. Empty for the program itself. */
   get path(): string {
     return this.parent === null ? "" : `${(this.parent as CliCommand).path} ${this.name()}`.trim();
   }
@@ -68,7 +68,7 @@ export class CliCommand extends Command {
     refuse("usage/required", { command: this.path, flags });
   }
 
-  /** Handles all errors of Commander, including values that an argument parser rejected. */
+  /** Handles all errors of Commander, including rejected values. */
   override error(message: string): never {
     const [, option, value = "", argument, reason = ""] =
       /^error: (?:option '(?:-\w, )?(\S+).*?' argument|command-argument value) '(.*)' is invalid(?: for argument '(.*?)')?\. (.*)$/s.exec(

@@ -1,6 +1,4 @@
-/**
- * Runs `__complete WORDS`: prints the candidates for the last word. They come from the command definitions and from the state.
- */
+/** Runs `__complete WORDS`: prints candidates for the last word, from the command definitions and the state. */
 import type { Argument, Command, Option } from "commander";
 import { escapeLine } from "../report/escape.ts";
 import type { CliCommand } from "./command.ts";
@@ -8,10 +6,10 @@ import { commonOptionsOf } from "./options.ts";
 import { buildProgram } from "./program.ts";
 import type { GuardedIo } from "./terminal.ts";
 
-/** Source of candidates: words of the state, or a file list of the shell. `targets` are addresses and clients. */
+/** Source of candidates: words of the state, or file names of the shell. `targets`: addresses and clients. */
 type Source = "addresses" | "clients" | "domains" | "targets" | ":files" | ":folders";
 
-/** Sources by the long name of an option, or by the name of a value. */
+/** Sources by long name of an option, or by name of an argument. */
 const SOURCES: Readonly<Record<string, Source>> = {
   "--target": "targets",
   "--client": "clients",
@@ -30,8 +28,8 @@ const SOURCES: Readonly<Record<string, Source>> = {
 };
 
 /**
- * Prints one candidate per line, with its description after a tab. `:files` and `:folders` let the shell complete file names.
- * @param words after `hostform`. The user is typing the last word. The shell drops candidates with another prefix.
+ * Prints one candidate per line, with a description after a tab. `:files` and `:folders` make the shell complete file names.
+ * @param words Words after `hostform`. The last one is incomplete. The shell drops candidates with another prefix.
  */
 export async function printCandidates(words: readonly string[], io: GuardedIo): Promise<number> {
   const program = buildProgram(io);
@@ -64,7 +62,7 @@ export async function printCandidates(words: readonly string[], io: GuardedIo): 
   return 0;
 }
 
-/** Returns the option of a flag if the option takes a value. Otherwise undefined. */
+/** Returns the option of a flag. Undefined if it has no value. */
 function valued(program: Command, command: Command, flag: string): Option | undefined {
   const named = [...command.options, ...program.options].find(({ short, long }) => flag === short || flag === long);
   return named?.required || named?.optional ? named : undefined;
@@ -76,8 +74,8 @@ function sourceOf(of: Argument | Option): Source | undefined {
 }
 
 /**
- * Returns the words of a source. The options before the word select the state. Completion must be fast, so it contacts no server
- * and starts no program. An unreadable or remote state has no words.
+ * Returns the words of a source. The options before the word select the state. Completion must be fast, so it contacts no
+ * server and starts no program. An unreadable or remote state gives no words.
  */
 async function valuesOf(
   source: Source | undefined,

@@ -1,9 +1,9 @@
-/** Prints completion scripts for shells. Each script calls `hostform __complete WORDS` and filters the output. */
+/** Prints completion scripts for shells. Each script calls `hostform __complete WORDS`, and filters its output. */
 import type { Action } from "./terminal.ts";
 
 /**
- * Addresses in the state can contain any character. The script compares and quotes them as text, because `compgen -W` would
- * expand them. It needs bash 3.2 or later.
+ * Addresses may contain any character. The script compares and quotes these itself, because `compgen -W` would expand them.
+ * Needs bash 3.2 or later.
  */
 const BASH = `# Completion of hostform for bash. Written by \`hostform completion bash\`.
 _hostform() {
@@ -24,7 +24,7 @@ _hostform() {
 complete -F _hostform hostform
 `;
 
-/** Users source this script, or save it as \`_hostform\` in a folder of \`fpath\`. */
+/** Users source this script, or save it as `_hostform` in a folder of `fpath`. */
 const ZSH = `#compdef hostform
 # Completion of hostform for zsh. Written by \`hostform completion zsh\`.
 _hostform() {
@@ -61,7 +61,7 @@ end
 complete -c hostform -f -a '(__hostform_complete)'
 `;
 
-/** PowerShell 5.1 drops empty arguments, so a space represents an empty word. */
+/** PowerShell 5.1 drops empty arguments, so a space stands for an empty word. */
 const POWERSHELL = `# Completion of hostform for PowerShell. Written by \`hostform completion powershell\`.
 Register-ArgumentCompleter -Native -CommandName hostform -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)

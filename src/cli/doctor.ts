@@ -6,8 +6,8 @@ import { refuseSecretAsName } from "./options.ts";
 import { type Action, printResult } from "./terminal.ts";
 
 /**
- * Runs `hostform doctor`: examines the accounts, the state and the machine. Sends only GET requests.
- * @returns 0 if no problem is found, otherwise 1.
+ * Runs `hostform doctor`: examines accounts, state and machine. Sends only GET requests.
+ * @returns 0 if there is no problem, else 1.
  */
 export const runDoctor: Action<DoctorOptions> = async (terminal, project, flags) => {
   const { provider, baseUrl, tokenEnv } = flags;

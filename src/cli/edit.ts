@@ -1,4 +1,4 @@
-/** Runs `edit …`: edits the files of the declaration, and prints the difference. Changes nothing in the account or the state. */
+/** Runs `edit …`: edits the files of the declaration, and prints the difference. Account and state stay unchanged. */
 import path from "node:path";
 import { shellPath } from "../core/model/index.ts";
 import { writeFiles } from "../project/adopt/write.ts";

@@ -1,6 +1,6 @@
 /**
- * Starts a single executable. If the file has the name of the Terraform provider, it runs the provider. Otherwise it runs the
- * command line. Both programs are assets of the file (scripts/build/executable.ts), and are compiled when they run.
+ * Starts the single executable. Under the name of the Terraform provider, it runs the provider, otherwise the command line.
+ * Both programs are assets of the file (scripts/build/executable.ts) and are compiled at start.
  */
 import path from "node:path";
 import { getAsset } from "node:sea";
@@ -14,12 +14,12 @@ interface Module {
 
 const loaded = new Map<string, Module>();
 
-/** Runs an asset once as a CommonJS module. @returns its exports. */
+/** Runs an asset as a CommonJS module, once. @returns its exports. */
 function load(asset: string): unknown {
   const known = loaded.get(asset);
   if (known !== undefined) return known.exports;
   const module: Module = { exports: {} };
-  // Register the module before it runs, because two modules may import each other.
+  // Register the module before running it, because modules may import each other.
   loaded.set(asset, module);
   const run = compileFunction(getAsset(asset, "utf8"), ["module", "exports", "require"], { filename: asset });
   run(module, module.exports, required);
@@ -28,7 +28,7 @@ function load(asset: string): unknown {
 
 /**
  * Returns an asset or a Node module.
- * @throws Error with the code of a missing module, because optional dependencies expect this code.
+ * @throws Error with Node's code for a missing module. Optional dependencies expect this code.
  */
 function required(id: string): unknown {
   if (id.startsWith("./")) return load(id.slice(2));
@@ -38,7 +38,7 @@ function required(id: string): unknown {
 }
 
 async function commandLine(args: readonly string[]): Promise<void> {
-  // Node's exit code for a module that never finishes.
+  // Node's exit code for an unfinished module.
   process.exitCode = 13;
   const { runCli, systemIo } = load("hostform.js") as typeof import("./cli.ts") & typeof import("./system-io.ts");
   process.exitCode = await runCli(args, systemIo());

@@ -1,4 +1,4 @@
-/** Runs `export`: translates the declaration for Terraform, into a file or to standard output. */
+/** Runs `export`: converts the declaration to Terraform's language, in a file or on standard output. */
 import path from "node:path";
 import { makeParent, replace } from "../core/files/index.ts";
 import { shellWord } from "../core/model/index.ts";
@@ -43,7 +43,7 @@ export const runExport: Action<ExportFlags> = async (terminal, project, flags) =
   return 0;
 };
 
-/** Writes the file atomically. Without `--force`, rejects a file with other contents. */
+/** Writes the file atomically. Without `--force`, rejects an existing file with other contents. */
 async function put(file: string, shown: string, text: string, force: boolean): Promise<"changed" | "same"> {
   makeParent(file);
   const before = await readIfPresent(file);

@@ -15,10 +15,10 @@ export async function ifPresent<T>(work: Promise<T>): Promise<T | undefined> {
 /** Reads the text of a file and keeps its byte order mark. @throws NotUtf8, and Node's errors. */
 export const readText = async (file: string, reading: Reading = { streams: true }) => utf8(await read(file, reading));
 
-/** Reads the text of a regular file that a command replaces. Undefined if the file is missing. */
+/** Reads the text of a regular file that the command will replace. Undefined if missing. */
 export const readIfPresent = (file: string) => ifPresent(readText(file, { links: false }));
 
-/** Reads the bytes of a file up to a limit. Reads one byte more if the file is longer. @throws Node's errors. */
+/** Reads a file up to a limit, plus one byte to detect a longer file. @throws Node's errors. */
 export const readUpTo = (file: string, limit: number) => read(file, { limit: limit + 1, streams: true });
 
 /**
@@ -35,7 +35,7 @@ export async function orRefuse<T>(work: Promise<T>, problemFor: (reason: string)
   }
 }
 
-/** Runs a file operation. @param what start of the summary, such as `The snapshot cannot be read`. */
+/** Runs a file operation. @param what Beginning of the message, such as `The snapshot cannot be read`. */
 export async function orFail<T>(
   work: Promise<T>,
   code: Code,

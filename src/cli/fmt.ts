@@ -1,8 +1,9 @@
 /** Runs `fmt`: writes the files of a declaration in canonical format. */
 import path from "node:path";
 import { createTwoFilesPatch } from "diff";
-import { look, read, realPath, replace } from "../core/files/index.ts";
+import { read, realPath } from "../core/files/index.ts";
 import { HostformError } from "../core/model/index.ts";
+import { writeFiles } from "../project/adopt/write.ts";
 import { declarationText, expanded, formatted } from "../project/format.ts";
 import type { Project } from "../project/project.ts";
 import { escapeLine, escapeText } from "../report/index.ts";
@@ -16,10 +17,10 @@ interface Formatted {
   readonly after: string;
 }
 
-/** Exit code of `terraform fmt -check` for unformatted files. */
+/** Exit code for unformatted files, as in `terraform fmt -check`. */
 const UNFORMATTED = 3;
 
-/** Runs `hostform fmt [FILE…]`. Formats every file before it writes the first file. */
+/** Runs `hostform fmt [FILE…]`. Formats all files before it writes any. */
 export const runFmt: Action<Switches<"check" | "diff">, [files: readonly string[]]> = async (
   terminal,
   project,
@@ -37,14 +38,16 @@ export const runFmt: Action<Switches<"check" | "diff">, [files: readonly string[
     return flags.check && after !== before ? UNFORMATTED : 0;
   }
   const files = given.length > 0 ? given.map((name) => path.resolve(dir, name)) : await declaredFiles(project);
-  const changed: (Formatted & { readonly file: string })[] = [];
+  const byTarget = new Map<string, Formatted & { readonly file: string }>();
   for (const file of new Set(files)) {
     const name = path.relative(cwd, file);
     const before = await textOf(file, name);
     const after = formatted(name, before);
-    if (after !== before) changed.push({ name, file, before, after });
+    if (after !== before) byTarget.set(realPath(file), { name, file, before, after });
   }
-  if (!flags.check) for (const { file, name, after } of changed) await orRefuse(write(file, after), unwritable(name));
+  const changed = [...byTarget.values()];
+  const changes = changed.map(({ file, before, after }) => ({ file, before, text: after }));
+  if (!flags.check) await writeFiles(changes, async () => undefined);
   if (terminal.json) printJson(terminal, { changed: changed.map(({ name }) => name) });
   else for (const one of changed) terminal.out(flags.diff ? patch(one) : `${escapeLine(one.name)}\n`);
   return flags.check && changed.length > 0 ? UNFORMATTED : 0;
@@ -75,12 +78,3 @@ const textOf = (file: string, name: string) =>
     read(file).then((bytes) => declarationText(name, bytes)),
     (reason) => problem("config.unreadable", { file: name, reason }),
   );
-
-const unwritable = (file: string) => (reason: string) => problem("config.unreadable/write", { file, reason });
-
-/** Writes a file atomically and keeps its mode. Keeps a symbolic link. */
-async function write(file: string, text: string): Promise<void> {
-  const target = realPath(file);
-  const mode = look(target)?.mode;
-  await replace(target, text, mode === undefined ? {} : { mode });
-}

@@ -1,4 +1,4 @@
-/** Guards the streams: hides known secrets, and escapes control sequences of a terminal and workflow commands of a CI runner. */
+/** Guards the streams: hides known secrets, and escapes control sequences of terminals and commands for CI runners. */
 import path from "node:path";
 import { listNow, readNow, targetOf } from "../core/files/file-system.ts";
 import { breakCommands, isCiLog } from "../core/model/index.ts";
@@ -39,7 +39,7 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
       io.exit(code);
     },
     reveal(text) {
-      // The user requested the secret. Break only workflow commands.
+      // The user requested the secret, so escape only commands for CI runners.
       out.write(isCiLog(io.env) ? breakCommands(out.line() + text).slice(out.line().length) : text);
     },
     exact(text, what) {
@@ -59,16 +59,16 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
   };
 }
 
-/** Number of characters at the end of an unfinished line that the next write checks again. */
+/** Number of characters at the end of an incomplete line that are checked again with the next text. */
 const LOOK_BACK = 64;
 
-/** Tracks the lines of one stream. Workflow commands of GitHub Actions need their own lines. */
+/** Tracks the lines of a stream. Commands for the GitHub Actions runner need their own lines. */
 function lines(stream: (text: string) => void, isTerminal: boolean) {
-  /** End of the unfinished line. */
+  /** End of the incomplete line. */
   let line = "";
   /** Workflow commands that wait for the end of the line. */
   let commands = "";
-  /** Inserts the waiting commands where a line of the text begins. */
+  /** Inserts the waiting commands at the start of a line. */
   const withCommands = (text: string, begin = text.length): string => {
     const all = `${text.slice(0, begin)}${commands}${text.slice(begin)}`;
     commands = "";
@@ -78,18 +78,18 @@ function lines(stream: (text: string) => void, isTerminal: boolean) {
     if (text === "") return;
     const all = line + text;
     const last = all.slice(all.lastIndexOf("\n") + 1);
-    // The mark replaces the cut part, because the remaining text is not the beginning of a line.
+    // The ellipsis stands for the omitted text: what remains is not the start of the line.
     line = last.length <= LOOK_BACK || last.trim() === "" ? last.slice(-LOOK_BACK) : `…${last.slice(-LOOK_BACK)}`;
     const begin = text.indexOf("\n") + 1;
     stream(begin === 0 ? text : withCommands(text, begin));
   };
-  /** Writes the waiting commands. Ends an unfinished line first. */
+  /** Writes the waiting commands. First ends an incomplete line. */
   const end = (): void => {
     if (commands === "") return;
     stream(withCommands(line === "" ? "" : "\n"));
     line = "";
   };
-  /** Writes a command after the unfinished line has ended. */
+  /** Writes a command at the next end of a line. */
   const command = (name: string, properties: Annotation["properties"], text: string): void => {
     commands += commandLine(name, properties, text);
     if (line === "") end();
@@ -100,7 +100,7 @@ function lines(stream: (text: string) => void, isTerminal: boolean) {
     write,
     end,
     command,
-    /** Makes the runner hide a text in all later output. */
+    /** Makes the runner hide a text in later output. */
     mask(secret: string): void {
       // A runner warns about a blank mask.
       if (secret.trim() !== "") command("add-mask", {}, secret);
@@ -108,7 +108,7 @@ function lines(stream: (text: string) => void, isTerminal: boolean) {
   };
 }
 
-/** Returns a workflow command of GitHub Actions as one line, in the format of `@actions/core`. */
+/** Returns a command for the GitHub Actions runner, in the format of `@actions/core`. */
 function commandLine(name: string, properties: Annotation["properties"], text: string): string {
   const data = (value: string) => value.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
   const property = (value: string | number) => data(String(value)).replaceAll(":", "%3A").replaceAll(",", "%2C");
@@ -117,11 +117,10 @@ function commandLine(name: string, properties: Annotation["properties"], text: s
 }
 
 /**
- * Returns true if the GitHub Actions runner reads standard error directly. A secret may then be written there, so that the runner
- * masks it. With `2>&1
- * tee plan.txt` the file would contain the secret, so the other end of the pipe must be the runner. Containers, macOS and Windows
- * hide the other end, so `HOSTFORM_ADD_MASK=1` decides there.
- * @param proc folder in which the system describes its processes.
+ * Returns true if the GitHub Actions runner itself reads standard error. A secret may then be written there, so that the
+ * runner masks it. With `2>&1 | tee plan.txt`, the file would contain the secret, so the process at the other end of the pipe
+ * must be the runner. Containers, macOS and Windows hide that process; there, `HOSTFORM_ADD_MASK=1` decides.
+ * @param proc Folder with information about processes.
  */
 export function runnerReadsErrors(env: Io["env"], proc = "/proc"): boolean {
   if (!env.GITHUB_ACTIONS) return false;
@@ -157,7 +156,7 @@ function isLinkTo(target: string, link: string): boolean {
   try {
     return targetOf(link) === target;
   } catch {
-    // The process has closed the stream meanwhile.
+    // The process has closed the stream in the meantime.
     return false;
   }
 }

@@ -1,11 +1,14 @@
-/** Shows and prunes the history of a state. */
+/** Prints and prunes the history of a state. */
 import { problem, raise } from "../core/messages/index.ts";
 import { type HistoryEntry, nearest, resourceOf } from "../core/model/index.ts";
 import { plural, renderHistory } from "../report/index.ts";
 import { refuse } from "./messages.ts";
 import { type Action, printJson, say } from "./terminal.ts";
 
-/** Runs `hostform history [ADDRESS]`. Takes no lock and sends no request. Exit code 1 for a broken chain. */
+/**
+ * Runs `hostform history [ADDRESS]`. Takes no lock and sends no request. Returns 1 if the history was changed (a digest is
+ * wrong).
+ */
 export const runHistory: Action<object, [target?: string]> = async (terminal, project, _, target) => {
   const { entries, broken, name } = (await project.state.history()) ?? raise("state.history/place", {});
   const chosen = target === undefined ? entries : about(target, entries);
@@ -17,11 +20,11 @@ export const runHistory: Action<object, [target?: string]> = async (terminal, pr
   if (terminal.json) printJson(terminal, chosen);
   else terminal.out(renderHistory(chosen, await project.declaration.moneyScale()));
   if (broken === undefined) return 0;
-  project.log.alert(problem("state.history/broken", { place: name, line: broken, severity: "error" }));
+  project.log.warn(problem("state.history/broken", { place: name, line: broken, severity: "error" }));
   return 1;
 };
 
-/** Returns the entries about an address or a domain, with only its effects and orders. */
+/** Returns the entries about an address or a domain, reduced to its effects and orders. */
 function about(target: string, entries: readonly HistoryEntry[]): HistoryEntry[] {
   return entries.flatMap((entry) => {
     const { details, orders } = entry;
@@ -34,7 +37,7 @@ function about(target: string, entries: readonly HistoryEntry[]): HistoryEntry[]
   });
 }
 
-/** Runs `hostform history prune`: removes names and effects of old entries. Orders and sums stay. */
+/** Runs `hostform history prune`: removes names and effects from old entries. Orders and sums stay. */
 export const runHistoryPrune: Action<{ readonly before: number }> = async (terminal, project, { before }) => {
   const value = new Date(before).toISOString().slice(0, 10);
   if (before > project.host.clock.now())

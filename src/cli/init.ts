@@ -1,4 +1,4 @@
-/** Runs `init`, which writes a first declaration and its `.gitignore`, and `schema`, which writes the schema for editors. */
+/** Runs `init`, which writes a first declaration and `.gitignore`, and `schema`, which writes the schema for editors. */
 import path from "node:path";
 import { create, exists, replace } from "../core/files/index.ts";
 import type { ProjectSource } from "../project/source.ts";
@@ -25,10 +25,10 @@ interface InitFlags {
 }
 
 const DECLARATION = "hosting.yaml";
-/** Path of the schema in a project with an installed package. */
+/** Path of the schema if the npm package is installed in the project. */
 const INSTALLED = `node_modules/hostform/schemas/${SCHEMA_FILE}`;
 
-/** Runs `hostform init`: writes a commented hosting.yaml, and the lines of .gitignore that keep secrets out of git. */
+/** Runs `hostform init`: writes a commented hosting.yaml, and lines in .gitignore that keep secrets out of git. */
 export const runInit: Action<InitFlags> = async (terminal, project, flags) => {
   const { dir } = project.source;
   const file = path.join(dir, DECLARATION);
@@ -86,7 +86,7 @@ async function writeSchema(file: string): Promise<boolean> {
   return true;
 }
 
-/** Asks for the values that the flags do not set. Without a terminal, uses the defaults. */
+/** Asks for values without a flag. Without a terminal, uses defaults. */
 async function ask(terminal: Terminal, source: ProjectSource, flags: InitFlags) {
   const isDecided = flags.project !== undefined || terminal.json;
   const question = async (text: string, fallback = "") => {

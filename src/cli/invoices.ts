@@ -9,7 +9,7 @@ import { type Action, printJson, type Switches } from "./terminal.ts";
 
 interface InvoiceFlags extends ProviderFlags, Switches<"unpaid" | "overdue"> {
   readonly client?: string;
-  /** `YYYY-MM`. */
+  /** Month, `YYYY-MM`. */
   readonly month?: string;
 }
 

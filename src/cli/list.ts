@@ -1,4 +1,6 @@
-/** Lists an account (`plans`, `services`, `grants`, `domains check` …) as tables, or as records with `--json`. */
+/**
+ * Lists the content of an account (`plans`, `services`, `grants`, `domains check` …) as tables, or as records with `--json`.
+ */
 import type { CallOptions, ListOptions, Reader } from "../core/api/index.ts";
 import { requireScale } from "../core/messages/index.ts";
 import { withService } from "../project/one-service.ts";
@@ -13,7 +15,7 @@ export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "a
 
 interface Collection<Row> {
   list(call: ListOptions): { all(): Promise<Row[]> };
-  /** Undefined if the API returns no single object. */
+  /** Gets a single object. Undefined if the API has no such endpoint. */
   get?(id: string, call: CallOptions): Promise<object>;
 }
 
@@ -26,12 +28,12 @@ const COLLECTIONS: { readonly [N in CollectionName]: (client: Reader) => Collect
   migrations: ({ migrationRequests }) => migrationRequests,
 };
 
-/** Listings that may contain deleted objects. */
+/** Lists that may contain deleted or disabled objects. */
 const LIVING = { services: true, grants: true, webhooks: true, accounts: true, migrations: true } as const;
 
 /**
- * Runs `hostform plans`, `services [ID]` and similar commands: lists a collection of the account, or shows one object. Sends only
- * GET requests.
+ * Runs `hostform plans`, `services [ID]` and similar commands: prints a list of the account, or one object. Sends only GET
+ * requests.
  */
 export const runCollection =
   <N extends CollectionName>(name: N) =>
@@ -43,7 +45,7 @@ export const runCollection =
       const collection = collectionOf(opened.client);
       if (collection.get === undefined) return refuse("usage/no_single", { name });
       const record = withoutRaw(withLife(opened, name, (await collection.get(id, { signal })) as Listings[N]));
-      // Print an array with one element, because listings are arrays.
+      // An array with one element, as for lists.
       printResult(terminal, [record], renderFields(record, terminal.outLook));
       return 0;
     });
@@ -73,7 +75,7 @@ function list<L extends Listing>(
 
 type Ask<L extends Listing> = (client: Reader, call: ListOptions) => Promise<readonly Listings[L][]>;
 
-/** Prints a listing as a table, or as an array of the client's records without `raw`. */
+/** Prints a list as a table, or as an array of the client's records without `raw`. */
 async function listed<L extends Listing>(
   terminal: Terminal,
   provider: Provider,
@@ -83,7 +85,7 @@ async function listed<L extends Listing>(
 ): Promise<number> {
   const { client, config } = provider;
   const { moneyScale } = config;
-  // The callback makes the client warn, and not fail, if a response contains no list.
+  // With this callback, the client only warns if a response is not a list.
   const found = await ask(client, { signal, onNoList: () => undefined });
   const rows = found.map((row) => withLife(provider, listing, row));
   if (terminal.json) printJson(terminal, rows.map(withoutRaw));
@@ -94,7 +96,7 @@ async function listed<L extends Listing>(
   return 0;
 }
 
-/** Adds a description to a row whose object is not live. */
+/** Adds a description to the row of a deleted or disabled object. */
 function withLife<L extends Listing>({ lifeNote }: Provider, listing: L, row: Listings[L]): Listings[L] & Noted {
   const isLiving = listing in LIVING && "raw" in row;
   const life = isLiving ? lifeNote(listing as keyof typeof LIVING, row as never) : undefined;

@@ -1,11 +1,11 @@
 /**
- * Catalogue of the command line: each message by its code. In: a name and typed parameters. Out: a diagnostic. The format equals
- * that of `core/messages`, but remedies contain commands and options.
+ * Catalogue of the command line: each message by its code. In: a name and typed parameters. Out: a diagnostic. Same structure
+ * as `core/messages`, but remedies contain commands and options.
  */
 import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
 import { HostformError, inQuotes, type Remedy, shellWord, some } from "../core/model/index.ts";
 
-/** A file, and the reason of a failure. */
+/** A file, and the reason why it cannot be used. */
 type File = Words<"file" | "reason">;
 
 /** Remedies that depend on the declaration. */
@@ -15,15 +15,15 @@ interface Way {
 
 const PASSWORD_SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
 
-/** Steps after the installation of another build of the provider. */
+/** Steps after another build of the provider was installed. */
 export const NEW_HASH =
   'remove the block `provider "registry.terraform.io/hostform/hosting"` from .terraform.lock.hcl, then run `terraform init`.';
 
-/** Returns the remedy that points to the help of a command. */
+/** Returns the remedy that refers to the help of a command. */
 const helpFor = (command: string) =>
   command === "" ? "See `hostform help --all`." : `See \`hostform help ${command}\`.`;
 
-/** `-o, --out <file>` -> `--out` */
+/** Returns the long name of an option: `-o, --out <file>` becomes `--out`. */
 const longName = (flags: string) => flags.replace(/^-\w, /, "").replace(/ .*$/, "");
 
 const catalogue = {
@@ -164,7 +164,7 @@ const catalogue = {
   })),
   "usage/csv": error(({ names }: { readonly names: readonly string[] }) => ({
     summary: "CSV has one table",
-    remedies: [`Select one section: ${names.map((name) => `--section ${name}`).join(", ")}.`],
+    remedies: [`Select one section, such as \`--section ${names[0]}\`. The sections are ${names.join(", ")}.`],
   })),
   "usage/report": error(({ file, extensions }: Words<"file"> & { extensions: readonly string[] }) => ({
     summary: `The format of the report ${file} is unknown`,
@@ -236,7 +236,7 @@ const catalogue = {
   })),
   "usage/program": error(({ command, reason }: Words<"command" | "reason">) => ({
     summary: `${JSON.stringify(command)} cannot be run: ${reason}`,
-    remedies: ["Pass a command that is on the PATH, after `--`."],
+    remedies: ["After `--`, pass a program that is on the PATH."],
   })),
   "usage/browser": error(({ command, why }: Words<"command" | "why">) => ({
     summary: `The browser could not be opened: ${command}${why}`,
@@ -265,9 +265,9 @@ const catalogue = {
     remedies: [fix],
   })),
   "monitor.notify": warning(({ reason }: Words<"reason">) => ({
-    summary: `systemd-notify ${reason}, so systemd receives no status of this run`,
+    summary: `systemd receives no status of this run: systemd-notify ${reason}`,
     remedies: [
-      "Install systemd-notify, and set `NotifyAccess=all` in the unit. Or set `Type=exec` and no `WatchdogSec`.",
+      "Install systemd-notify, and set `NotifyAccess=all` in the unit. Or set `Type=exec`, and remove `WatchdogSec`.",
     ],
   })),
   "terraform.install": error(({ mirror, reason }: Words<"mirror" | "reason">) => ({
@@ -320,22 +320,18 @@ const catalogue = {
   })),
   "apply.declined/lock": error(() => ({ summary: "Not approved", detail: "The state stays locked." })),
   "apply.declined/lock_unasked": error(() => ({
-    summary: "Cannot ask: standard input is not a terminal",
+    summary: "Cannot ask for confirmation: standard input is not a terminal",
     detail: "The state stays locked.",
-    remedies: ["To release the lock without a question, pass --yes."],
+    remedies: ["To release the lock without confirmation, pass --yes."],
   })),
   interrupted: error(() => ({ summary: "Interrupted. Nothing was changed" })),
   "interrupted/report": error(() => ({
-    summary: "The run of this report has no plan yet, or was interrupted before its plan",
+    summary: "This run has no plan yet, or was interrupted before its plan",
     remedies: ["Wait until the run ends, or run the command again."],
   })),
   "config.unreadable": error(({ file, reason }: File) => ({
     summary: `${file} cannot be read: ${reason}`,
     remedies: ["Check the path and its permissions. No file was changed."],
-  })),
-  "config.unreadable/write": error(({ file, reason }: File) => ({
-    summary: `${file} cannot be written: ${reason}`,
-    remedies: [`Check that ${file} is writable, and run the command again.`],
   })),
   "config.unreadable/state": error(({ file, reason }: File) => ({
     summary: `${file} cannot be read: ${reason}`,
@@ -359,10 +355,10 @@ const catalogue = {
   })),
 } satisfies Catalogue;
 
-/** Makes a diagnostic from a message of the catalogue. */
+/** Creates a diagnostic from the catalogue. */
 export const problem = problemsOf(catalogue);
 
-/** Throws a message of the catalogue. */
+/** Throws a message of the catalogue. @throws HostformError */
 export function refuse<Name extends keyof typeof catalogue>(name: Name, given: Given<(typeof catalogue)[Name]>): never {
   throw new HostformError([problem(name, given)]);
 }

@@ -1,6 +1,6 @@
 /**
- * Monitors of a watch: a heartbeat, a server with `/healthz` and `/metrics`, and the service manager. In: the ends of checks. Must
- * not: delay a check, or fail a watch that runs.
+ * Monitors of a watch: heartbeat, server with `/healthz` and `/metrics`, and service manager. In: results of checks. Must
+ * not: delay a check, or end a running watch.
  */
 import { spendOf } from "../project/history.ts";
 import type { Project } from "../project/project.ts";
@@ -20,7 +20,7 @@ export interface MonitorFlags extends HeartbeatFlags {
 
 const TEXT = { "content-type": "text/plain; version=0.0.4; charset=utf-8" };
 
-/** @param intervalMs between two checks. */
+/** @param intervalMs Time between two checks, in milliseconds. */
 export function monitorsOf(
   { clock, ...terminal }: Terminal,
   project: Project,
@@ -48,7 +48,7 @@ export function monitorsOf(
         const { end, plan, requests } = look;
         health.ended(end, isGood(look), requests, report.targets.length === 0 ? plan : undefined);
         if (flags.metrics !== undefined) void spent().then((spend) => Object.assign(health, { spend }));
-        // A complete check follows `widened` at once.
+        // A complete check follows immediately.
         if (end !== "widened") ended(isGood(look), foundText(plan, terminal.outLook.remedies));
         reporter.ended(report, look, ...more);
       },
@@ -58,7 +58,7 @@ export function monitorsOf(
         reporter.failed(report, diagnostics, ...more);
       },
     }),
-    /** Starts the server and notifies the service manager. @returns the URL of the server. */
+    /** Starts the server, and notifies the service manager. @returns the URL of the server. */
     async start(): Promise<string | undefined> {
       const respond: Parameters<typeof receiveAt>[1] = ({ url = "", method = "" }, response) => {
         if (!["GET", "HEAD"].includes(method)) return void response.writeHead(405, { allow: "GET" }).end();
@@ -69,7 +69,7 @@ export function monitorsOf(
       void manager?.notify("READY=1");
       return server?.url;
     },
-    /** Reports a watch that ends with an error. */
+    /** Reports that the watch ended with an error. */
     failed: () => ended(false),
     close: () => Promise.all([server?.close(AbortSignal.abort()), sending, manager?.end()]),
   };
@@ -79,8 +79,8 @@ export function monitorsOf(
 const NOTIFY_MS = 5_000;
 
 /**
- * Notifies systemd through the program `systemd-notify`, because Node has no datagram sockets of Unix. Sends `WATCHDOG=1` twice in
- * each period of the watchdog.
+ * Notifies systemd with the program `systemd-notify`, because Node cannot open Unix datagram sockets. Sends `WATCHDOG=1`
+ * twice per watchdog period.
  * @returns undefined outside of systemd.
  */
 function serviceManager({ source: { cwd, env }, host, log, redaction }: Project) {
@@ -94,7 +94,7 @@ function serviceManager({ source: { cwd, env }, host, log, redaction }: Project)
     const { failure } = await host.capture(["systemd-notify", redaction.redact(text)], options);
     if (failure === undefined || isLost) return;
     isLost = true;
-    log.alert(problem("monitor.notify", { reason: failure }));
+    log.warn(problem("monitor.notify", { reason: failure }));
   };
   const beat = (halfMs: number): Promise<void> =>
     host.clock.sleep(halfMs, over.signal).then(() => {

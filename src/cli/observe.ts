@@ -1,4 +1,4 @@
-/** Runs a command with its heartbeat and its spans. */
+/** Runs a command with heartbeat and spans. */
 import { isLoopback } from "../core/model/index.ts";
 import { posterTo } from "../project/notify/post.ts";
 import type { ProjectParts } from "../project/source.ts";
@@ -6,14 +6,14 @@ import { startTrace } from "../project/telemetry.ts";
 import { problem, refuse } from "./messages.ts";
 
 export interface HeartbeatFlags {
-  /** URL for a success. `/fail` behind its path reports a failure. */
+  /** URL for success. `/fail` after its path means failure. */
   readonly heartbeat?: URL;
 }
 
 /**
- * Returns the function that sends a heartbeat. It never throws: a failure is a warning, and the same failure is reported once.
+ * Returns the function that sends a heartbeat. It never throws: failures are warnings, and the same failure is reported once.
  * @returns undefined without a URL.
- * @throws HostformError `usage` for http to another machine.
+ * @throws HostformError `usage` for HTTP to another machine.
  */
 export function heartbeatTo(url: URL | undefined, { source, host, log }: ProjectParts) {
   if (url === undefined) return undefined;
@@ -29,14 +29,14 @@ export function heartbeatTo(url: URL | undefined, { source, host, log }: Project
     const reason = error ?? (status < 300 ? undefined : `the response has the status ${status}`);
     const fix = status >= 500 ? "See the log of the monitor." : "Check the URL of --heartbeat and the network.";
     if (reason !== undefined && reason !== known)
-      log.alert(problem("monitor.heartbeat", { host: url.host, reason, fix }));
+      log.warn(problem("monitor.heartbeat", { host: url.host, reason, fix }));
     known = reason;
   };
 }
 
 /**
- * Sends a heartbeat after the run: a success for the exit codes 0 and 2. `watch` has a heartbeat and a span for each check instead.
- * @returns the exit code of the run.
+ * Runs a command, then sends a heartbeat: success for exit codes 0 and 2. `watch` does this for each check instead.
+ * @returns the exit code of the command.
  */
 export async function observed(
   command: string,

@@ -21,7 +21,7 @@ export const collect = (value: string, earlier: readonly string[] = []): readonl
   given(value),
 ];
 
-/** Rejects an empty value, because an unset shell variable must not select another location. */
+/** Rejects an empty value: an unset shell variable must not select another location. */
 export function given(value: string): string {
   if (value.trim() === "") throw new InvalidArgumentError("It is empty. Is a variable unset?");
   return value;
@@ -41,19 +41,19 @@ export function days(text: string): number {
   return Number(count) * (unit === "w" ? 7 : 1) * 86_400_000;
 }
 
-/** Parses an HTTP or HTTPS URL. Undefined for any other text. */
+/** Parses an HTTP or HTTPS URL. Undefined for other texts. */
 export function webUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.protocol === "https:" || url?.protocol === "http:" ? url : undefined;
 }
 
-/** Heading of the options that every command has. */
+/** Heading of the options of every command. */
 const COMMON_OPTIONS = "Common options:";
 
 /** Heading of the options that select stacks instead of a YAML declaration. */
 const STACK_OPTIONS = "Stacks:";
 
-/** Adds the common options to the program. Commander accepts them before and after a command's name. */
+/** Adds the common options to the program. Commander accepts these before and after the command. */
 export function addCommonOptions(program: CliCommand): CliCommand {
   program
     .optionsGroup(COMMON_OPTIONS)
@@ -63,7 +63,7 @@ export function addCommonOptions(program: CliCommand): CliCommand {
     .option("--state <file>", "state file, if no backend is declared (default: hosting.tfstate)", given)
     .option("--json", "print JSON, for programs")
     .option("--no-color", "no colours")
-    .option("--quiet", "print results and errors only")
+    .option("--quiet", "print results, warnings and errors only")
     .option("--verbose", "print each API request")
     .option(
       "--lock-timeout <time>",
@@ -118,7 +118,7 @@ export function commonOptionsOf(command: Command, { cwd, env }: Pick<GuardedIo, 
     lockTimeoutMs: flags.lockTimeout,
   };
   const [environment, other] = new Set(flags.environment);
-  // Reject two environments, because the last one would win and may be production.
+  // Reject two environments: the last one would count, and it may be production.
   if (environment !== undefined && other !== undefined) refuse("usage/environments", { one: environment, other });
   return { print, source, environment, stacks: stackSource(flags, cwd) };
 }
@@ -147,7 +147,7 @@ export const POLICY_OPTION = [
   collect,
 ] as const;
 
-/** Parses `USD=200`, and adds the limit to the earlier limits. */
+/** Parses `USD=200`, and adds it to earlier limits. */
 function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
   const [, word = "", digits] = /^([A-Za-z]+)=(\d+)$/.exec(text.trim()) ?? [];
   const amount = Number(digits);
@@ -161,7 +161,7 @@ function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Re
   return { ...earlier, [currency]: amount };
 }
 
-/** A value of `--var` or `--var-file`, with its position in the command line. Later values override earlier values. */
+/** A value of `--var` or `--var-file`, with its position in the command line. Of several, the last counts. */
 type Numbered = VariableOption & { readonly nth: number };
 
 let count = 0;
@@ -198,8 +198,8 @@ function addStackOptions(command: CliCommand): CliCommand {
 }
 
 /**
- * Returns the stacks that the options select. Undefined if the options select none.
- * @param cwd folder for relative paths.
+ * Returns the selected stacks. Undefined without stack options.
+ * @param cwd Folder for relative paths.
  * @throws HostformError `usage` for options that cannot be combined.
  */
 function stackSource(flags: CommonFlags, cwd: string): StackSource | undefined {
@@ -224,7 +224,7 @@ function stackSource(flags: CommonFlags, cwd: string): StackSource | undefined {
   };
 }
 
-/** Converts options in Terraform's spelling to hostform's spelling: `-out=x`, `-auto-approve`, `--json=true`. */
+/** Converts options in Terraform's notation: `-out=x`, `-auto-approve`, `--json=true`. */
 export function inOurSpelling(args: readonly string[], program: Command): readonly string[] {
   const optionsIn = (command: Command): Option[] => [...command.options, ...command.commands.flatMap(optionsIn)];
   const options = new Map(optionsIn(program).map((option) => [option.long, option]));
@@ -242,16 +242,17 @@ export function inOurSpelling(args: readonly string[], program: Command): readon
   });
 }
 
-/** Converts `orderAnyway` to `--order-anyway`. */
+/** Converts an option name: `orderAnyway` becomes `--order-anyway`. */
 export const spelledOption = (flag: string) => `--${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-/** Format of environment variable names. */
+/** Pattern of environment variable names. */
 const NAME = /^[A-Za-z_]\w*$/;
 /** Prefix of signing secrets. */
 const SECRET = /^whsec_/i;
 
 /**
- * Parses the name of an environment variable. Rejects any other text, because it may be the secret.
+ * Parses the name of an environment variable. Rejects other texts without repeating them, because the user may have typed the
+ * secret itself.
  * @throws HostformError `usage`.
  */
 export const variableName = (option: string) => (text: string) =>
@@ -263,7 +264,7 @@ export const TOKEN_ENV = [
   variableName("--token-env"),
 ] as const;
 
-/** Adds the options for signing secrets. @param group heading of the options. */
+/** Adds the options for signing secrets. @param group Heading of the options. */
 export function addSecretOptions(command: CliCommand, group = "Options:"): CliCommand {
   const parse = variableName("--secret-env");
   const names = (text: string, earlier: readonly string[] = []) => [...earlier, parse(text)];
@@ -276,26 +277,25 @@ export function addSecretOptions(command: CliCommand, group = "Options:"): CliCo
 }
 
 /**
- * Rejects the name of an unset variable if the name may be the secret. A long text with lower-case letters and digits looks like
- * a secret.
- * @param shortest minimum length of a secret.
+ * Rejects the name of an unset variable if it may be the secret itself: a long text with lower-case letters and digits.
+ * @param shortest Minimum length of a secret.
  * @throws HostformError `usage`.
  */
 export function refuseSecretAsName(option: string, name: string, shortest = 20): void {
   if (name.length >= shortest && /[a-z]/.test(name) && /\d/.test(name)) refuse("usage/secret", { option });
 }
 
-/** Stacks that a command accepts: `each` selected stack in turn, `one` stack, or `none`. */
+/** How a command treats several stacks: `each` in turn, exactly `one`, or `none`. */
 export type Scope = "each" | "one" | "none";
 
-/** Registers commands. `register/` has one function per command group. */
+/** Functions that register commands. Each file in `register/` has one function per command group. */
 export interface Registration {
   readonly program: CliCommand;
-  /** Adds a command. @param parent group of the command, such as `state` for `state list`. Default: the program. */
+  /** Adds a command. @param parent Command group, such as `state` for `state list`. Default: the program. */
   command(name: string, summary: string, group: string, parent?: CliCommand): CliCommand;
   /**
-   * Returns the action of a command: the function with this name. Its module is loaded when the command runs.
-   * @param scope stacks that the command accepts. Default: `one`.
+   * Returns the action of a command: a function of a module that is loaded when the command runs.
+   * @param scope How the command treats several stacks. Default: `one`.
    */
   action<K extends string>(
     load: () => Promise<Readonly<Record<K, Action<never, never[]>>>>,
@@ -305,14 +305,14 @@ export interface Registration {
 }
 
 export interface FailOnFlags {
-  /** Conditions that fail the run. */
+  /** Conditions that make the exit code 4. */
   readonly failOn?: readonly FailOn[];
 }
 
 /** Exit code of a successful run if a condition of `--fail-on` is true. */
 const FAILED_ON = 4;
 
-/** Prints the true conditions of `--fail-on` and returns 4. Returns `code` if no condition is true. */
+/** Prints the true conditions of `--fail-on` and returns 4. If none is true, returns `code`. */
 export function failedOn(
   { failOn = [] }: FailOnFlags,
   holds: ReadonlySet<FailOn>,
@@ -336,7 +336,7 @@ export const FAIL_ON_OPTION = [
   },
 ] as const;
 
-/** `--fail-on` of a status. */
+/** `--fail-on` of `status`. */
 export const FAIL_ON_STATUS_OPTION = [FAIL_ON_OPTION[0], FAIL_ON_OPTION[1], conditionNames] as const;
 
 function conditionNames(text: string, earlier: readonly FailOn[] = []): readonly FailOn[] {
@@ -349,7 +349,7 @@ function conditionNames(text: string, earlier: readonly FailOn[] = []): readonly
   return [...new Set([...earlier, ...(names as FailOn[])])];
 }
 
-/** Returns a parser of integers within bounds. */
+/** Returns a parser for integers from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = Number(text);

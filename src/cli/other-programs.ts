@@ -1,4 +1,4 @@
-/** Remedies for commands and options of Terraform, Pulumi and octoDNS that have another name in hostform. */
+/** Remedies for commands and options of Terraform, Pulumi and octoDNS that hostform does not have. */
 
 const PLAN = "`hostform plan` reads the account in each run.";
 const APPROVE = "Pass `--auto-approve` to apply without approval.";
@@ -8,7 +8,7 @@ const ENVIRONMENTS = "Declare environments in environments/NAME.yaml, and choose
 const ADOPT = "Use `hostform adopt`.";
 const APPLY = "Use `hostform apply`.";
 
-/** Remedies by the full name of a command. */
+/** Remedies by full name of the command. */
 export const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   refresh: `${PLAN} \`hostform apply\` updates the state.`,
   taint: REPLACE,
@@ -35,10 +35,10 @@ export const OTHER_COMMANDS: Readonly<Record<string, string>> = {
   lint: "Use `hostform validate`.",
 };
 
-/** Remedies by the name of an option, or by a command and an option. */
+/** Remedies by name of the option, or by command and option. */
 export const OTHER_OPTIONS: Readonly<Record<string, string>> = {
   input: "hostform asks only at a terminal. `--auto-approve` skips the question.",
-  lock: "hostform always locks the state. To wait for the lock, use `--lock-timeout 5m`.",
+  lock: "Only `plan --lock` and commands that change something lock the state. To wait for the lock, use `--lock-timeout 5m`.",
   "refresh-only": `${PLAN} \`hostform apply\` updates the state.`,
   "state-out": "Use `--state FILE`.",
   backup: "hostform keeps a backup beside the state.",

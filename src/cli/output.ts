@@ -5,8 +5,8 @@ import { problem, refuse } from "./messages.ts";
 import { type Action, revealJson, type Switches, type Terminal } from "./terminal.ts";
 
 /**
- * Runs `hostform output [NAME]`: prints the outputs in the state as `terraform output` does. Hides sensitive values, unless the
- * user names an output or sets `--json`. Takes no lock and sends no request.
+ * Runs `hostform output [NAME]`: prints the outputs in the state, as `terraform output` does. Hides sensitive values, unless
+ * the user names the output or sets `--json`. Takes no lock and sends no request.
  */
 export const runOutput: Action<Switches<"raw">, [name?: string]> = async (terminal, project, { raw }, name) => {
   if (raw && name === undefined) refuse("usage/raw_name", {});
@@ -16,14 +16,11 @@ export const runOutput: Action<Switches<"raw">, [name?: string]> = async (termin
   if (name !== undefined) show(terminal, none, raw === true, name, outputs);
   else if (terminal.json) revealJson(terminal, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
   else if (outputs.size > 0) terminal.out(renderOutputs(outputs));
-  else if (!terminal.quiet) project.log.warn([problem("state.output/none", { remedies: none })]);
+  else if (!terminal.quiet) project.log.warn(problem("state.output/none", { remedies: none }));
   return 0;
 };
 
-/**
- * Returns the remedy that declares outputs. Without a declaration, returns the remedy that creates a declaration or selects a
- * stack.
- */
+/** Returns the remedy if there are no outputs: declare outputs, or first create a declaration or select a stack. */
 async function remediesOf({ source, declaration }: Project): Promise<readonly Remedy[]> {
   if (source.stack !== undefined)
     return ["Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them."];
@@ -49,9 +46,9 @@ function show(
   else if (!raw) terminal.reveal(`${renderOutputValue(value, type)}\n`);
   else if (value === null || Array.isArray(value) || isObject(value))
     refuse("state.output/raw", { name, what: value === null ? "null" : "a list or a map" });
-  // A pipe receives the unmodified text.
+  // A pipe receives the value unchanged.
   else terminal.exact(terminal.outIsTerminal ? escapeText(String(value)) : String(value), `The output ${name}`);
 }
 
-/** Keep the field order of Terraform. */
+/** Returns the fields in Terraform's order. */
 const full = ({ sensitive, type, value }: OutputState) => ({ sensitive, type, value });

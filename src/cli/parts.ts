@@ -1,4 +1,4 @@
-/** Exports the parts of a plan and an apply, for test suites that use the built files with their own terminal. */
+/** Exports the parts of plan and apply, for tests that use the built files with their own terminal. */
 export { carryOut } from "../project/apply.ts";
 export { withPlan } from "../project/plan.ts";
 export { Project } from "../project/project.ts";

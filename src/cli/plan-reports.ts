@@ -1,4 +1,4 @@
-/** Prints a plan in each format, and writes the plan to the files of `--report`. */
+/** Prints a plan in all formats, and writes the files of `--report`. */
 import path from "node:path";
 import { replace } from "../core/files/index.ts";
 import { type Diagnostic, isProjectName, type Plan } from "../core/model/index.ts";
@@ -18,10 +18,10 @@ import { printJson, say, type Terminal } from "./terminal.ts";
 /** Output formats of a plan. `json` equals `--json`. */
 export type PlanFormat = "text" | "json" | "markdown" | "html";
 
-/** Returns the decimal places of amounts. Undefined if unknown. */
+/** Returns the `money_scale` of a provider. Undefined if unknown. */
 type Scale = (currency: string, provider: string) => number | undefined;
 
-/** Returns the format from `--format` or `--json`. @throws HostformError `usage` if the two options differ. */
+/** Returns the format that `--format` or `--json` selects. @throws HostformError `usage` if they contradict. */
 export function formatOf(terminal: Terminal, { format }: { readonly format?: PlanFormat }): PlanFormat {
   if (!terminal.json) return format ?? "text";
   if (format === undefined || format === "json") return "json";
@@ -56,11 +56,11 @@ export interface PlanningFlags extends GuardFlags {
   readonly reorder?: readonly string[];
   readonly replace?: readonly string[];
   readonly orderAnyway?: readonly string[];
-  /** Report files. The extension decides the format of each file. */
+  /** Report files. The extension determines the format. */
   readonly report?: readonly string[];
 }
 
-/** Reads the options of a plan. */
+/** Converts the options of a plan. */
 export const planningOf = (flags: PlanningFlags) => ({
   targets: flags.target ?? [],
   reorder: flags.reorder ?? [],
@@ -72,11 +72,11 @@ export const planningOf = (flags: PlanningFlags) => ({
   base: flags.base,
 });
 
-/** Returns the working folder, and in CI the folder of the repository. */
+/** Returns the working folder, and in CI also the folder of the repository. */
 export const placesOf = ({ env, cwd }: ProjectSource) => ({ cwd, root: env.GITHUB_WORKSPACE ?? env.CI_PROJECT_DIR });
 
 /**
- * Checks the files of `--report` before the first request. Rejects files of the state and the declaration.
+ * Checks the files of `--report` before the first request. Rejects files of state and declaration.
  * @throws HostformError `usage` for an unknown extension, and as `placeForPlan` does.
  */
 async function reportPlaces({ source }: Pick<Project, "source">, files: readonly string[] = []) {
@@ -92,8 +92,8 @@ async function reportPlaces({ source }: Pick<Project, "source">, files: readonly
 const UNSCALED: Scale = () => undefined;
 
 /**
- * Opens the reports of a run, without colours and secrets. A report never contains the plan of an earlier run. Until the plan
- * exists, the report says that it is missing. If the plan fails, the report contains the reason.
+ * Prepares the report files of a run. Until the plan exists, each file says that the plan is missing, so that no file
+ * contains an earlier plan. If the plan fails, the file contains the reason. Reports have no colors and no secrets.
  * @throws HostformError as {@link reportPlaces} does.
  */
 export async function reportsOf(
@@ -113,7 +113,7 @@ export async function reportsOf(
       await orRefuse(replace(target, text), (reason) => problem("plan.saved/report", { file, reason }));
     }
   };
-  /** Returns an empty plan that represents a failed plan. */
+  /** Returns an empty plan, for the report about a failed plan. */
   const unplanned = async (mode: Plan["mode"], diagnostics: readonly Diagnostic[]): Promise<Plan> => ({
     ...(await namesOf(project)),
     lineage: "",
@@ -129,7 +129,7 @@ export async function reportsOf(
   });
   if (places.length > 0) await writeAll(await unplanned("apply", [problem("interrupted/report", {})]), UNSCALED);
   return {
-    /** Writes the reports. In CI, annotates the lines with errors and warnings. @throws HostformError `plan.saved`. */
+    /** Writes the reports. In CI, annotates lines with errors and warnings. @throws HostformError `plan.saved`. */
     async write(plan: Plan, moneyScale: Scale): Promise<void> {
       isPlanned = true;
       terminal.annotate(annotationsOf(plan.diagnostics, placesOf(project.source), terminal.errLook.remedies));
@@ -137,8 +137,8 @@ export async function reportsOf(
       for (const { file } of places) say(terminal, `Report: ${file}`);
     },
     /**
-     * Runs the planning task. If it fails, writes the reason to the reports, and to standard output if the format is Markdown or
-     * HTML.
+     * Runs the planning function. If it fails, writes the reason to the reports. With the format Markdown or HTML, also
+     * prints it.
      */
     async orWhy<T>(mode: Plan["mode"], format: PlanFormat, work: () => Promise<T>): Promise<T> {
       try {
@@ -146,10 +146,10 @@ export async function reportsOf(
       } catch (error) {
         if (isPlanned) throw error;
         const plan = await unplanned(mode, forStack(project.source, diagnosticsOf(error)));
-        // The project's name identifies the earlier comment of a job.
+        // A CI job needs the name of the project to find its earlier comment.
         if (format === "html" || (format === "markdown" && plan.project !== ""))
           printPlan(terminal, plan, UNSCALED, format);
-        // Throw the error of the failed plan, even if a report cannot be written.
+        // Throw the error of the plan, even if a report cannot be written.
         await writeAll(plan, UNSCALED).catch(() => undefined);
         throw error;
       }
@@ -157,7 +157,7 @@ export async function reportsOf(
   };
 }
 
-/** Returns the name of the project and its accounts, if the declaration is readable. */
+/** Returns the name of the project and its accounts. Empty if the declaration is unreadable. */
 export async function namesOf({ declaration, source }: Pick<Project, "declaration" | "source">) {
   const { desired, partial } = await declaration.read().catch(() => ({ desired: undefined, partial: undefined }));
   const { project: name = "", providers = new Map() } = desired ?? partial ?? {};

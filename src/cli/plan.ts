@@ -24,8 +24,10 @@ interface PlanFlags extends PlanningFlags, FailOnFlags {
   readonly destroy?: boolean;
   readonly detailedExitcode?: boolean;
   readonly format?: PlanFormat;
-  /** File for the saved plan. `apply FILE` reads it. */
+  /** File for the saved plan, which `apply FILE` reads. */
   readonly out?: string;
+  /** Locks the state. */
+  readonly lock?: boolean;
 }
 
 /** Runs `hostform plan`. Changes neither the account nor the state. */
@@ -34,6 +36,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
     command: "plan" as const,
     mode: flags.destroy ? ("destroy" as const) : ("apply" as const),
     ...planningOf(flags),
+    lock: flags.lock,
   };
   const format = formatOf(terminal, flags);
   const reports = await reportsOf(terminal, project, flags.report);
@@ -45,7 +48,7 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
       const { moneyScale } = run.providers;
       printPlan(terminal, plan, moneyScale, format);
       await reports.write(plan, moneyScale);
-      // In a terminal, the user sees the plan.
+      // Outside of CI, the user reads the plan in the terminal.
       if (project.source.env.CI) await notify(project, { ...run, moneyScale, errors: [], waits: true });
       if (flags.out !== undefined) {
         if (!mayApply(plan, true)) say(terminal, "The plan was not saved, because it cannot be applied.");
@@ -68,11 +71,11 @@ export const runPlan: Action<PlanFlags> = async (terminal, project, flags) => {
 
 interface ValidateFlags {
   readonly format?: "text" | "json" | "sarif" | "gitlab";
-  /** Prints a valid declaration with templates, defaults and includes expanded. */
+  /** Print the declaration with templates, defaults and includes expanded. */
   readonly expanded?: boolean;
 }
 
-/** Runs `hostform validate`: checks the declaration without a token and without a request. */
+/** Runs `hostform validate`: checks the declaration. Needs no token and sends no request. */
 export const runValidate: Action<ValidateFlags> = async (terminal, project, { format = "text", expanded }) => {
   if (expanded && (terminal.json || format !== "text"))
     refuse("usage/combined", { options: "--expanded and another format" });

@@ -1,9 +1,9 @@
-/** Runs `policy test`: checks saved plans against a policy. Needs no account and no state, and sends no request. */
+/** Runs `policy test`: evaluates a policy for saved plans. Needs no account and no state, and sends no request. */
 import { judgeCases } from "../project/policy-cases.ts";
 import { escapeLine, plural } from "../report/index.ts";
 import { type Action, printJson } from "./terminal.ts";
 
-/** Runs `hostform policy test FILE…`. Exit code 1 if a verdict differs from the expected verdict. */
+/** Runs `hostform policy test FILE…`. Returns 1 if a verdict differs from the expected one. */
 export const runPolicyTest: Action<object, [files: readonly string[]]> = async (terminal, { source }, _, files) => {
   const results = (await Promise.all(files.map((file) => judgeCases(source, file)))).flat();
   const failed = results.filter(({ ok }) => !ok);

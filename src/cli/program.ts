@@ -5,24 +5,25 @@ import type { HeartbeatFlags } from "./observe.ts";
 import { addCommonOptions, commonOptionsOf, type Registration } from "./options.ts";
 import { registerAccount, registerDoctor, registerOnce } from "./register/account.ts";
 import { registerEdit } from "./register/edit.ts";
+import { registerFleet } from "./register/fleet.ts";
 import { registerMain, registerNotify, registerPolicy } from "./register/main.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState, registerTerraform } from "./register/state.ts";
 import type { Action, GuardedIo } from "./terminal.ts";
 import { shortVersion } from "./version.ts";
 
-/** Commands in the short help, in the order of use in a project. */
+/** Commands in the short help, in the order of their use. */
 const VERBS = ["init", "adopt", "plan", "apply", "status", "watch", "doctor", "import", "state"];
 
-/** Commands that change nothing and may read an untrusted declaration. */
+/** Commands that change nothing. Only these accept an untrusted declaration. */
 const READING = ["validate", "plan", "version", "completion", "sandbox"];
 
 /** Options in the short help. */
 const FREQUENT = ["--chdir", "--environment", "--json", "--help", "--version"];
 
-/** Builds the command line. @param finish receives the exit code of the command that ran. */
+/** Builds the command line. @param finish Receives the exit code of the command. */
 export function buildProgram(io: GuardedIo, finish: (code: number) => void = () => undefined): CliCommand {
-  /** Part of the program's help to print. */
+  /** Part of the help to print. */
   let view: "short" | "all" | "options" = "short";
   const program: CliCommand = addCommonOptions(new CliCommand("hostform"));
   const isOwn = (items: readonly unknown[]) => items === program.commands;
@@ -54,7 +55,7 @@ export function buildProgram(io: GuardedIo, finish: (code: number) => void = () 
     .configureOutput({
       writeOut: (text) => io.out(text),
       writeErr: (text) => io.err(text),
-      // The layout for a pipe must not depend on a terminal.
+      // The width must not depend on whether the output is a terminal.
       getOutHelpWidth: () => io.columns ?? 100,
       getErrHelpWidth: () => io.columns ?? 100,
       getOutHasColors: () => false,
@@ -104,6 +105,7 @@ export function buildProgram(io: GuardedIo, finish: (code: number) => void = () 
   registerPolicy(registration);
   registerNotify(registration);
   registerEdit(registration);
+  registerFleet(registration);
   registerState(registration);
   registerAccount(registration);
   registerOnce(registration);
@@ -130,7 +132,7 @@ export function buildProgram(io: GuardedIo, finish: (code: number) => void = () 
   );
 }
 
-/** Returns the name and the arguments of a command, for a list of commands. */
+/** Returns a command with its arguments, for the list of commands. */
 function nameAndArguments(command: Command): string {
   const words = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? "..." : ""}`;

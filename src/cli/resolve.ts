@@ -9,13 +9,13 @@ import { type Action, printResult, say } from "./terminal.ts";
 interface ResolveFlags {
   /** Id of the created object. */
   readonly adopt?: string;
-  /** Adopts an object that differs from the request. */
+  /** Accepts differences between the object and the request. */
   readonly force?: boolean;
   /** True if the request created no object. */
   readonly absent?: boolean;
-  /** Repeats the check until the account shows the object. */
+  /** Waits until the account contains the object. */
   readonly wait?: boolean;
-  /** Time limit of the wait, in milliseconds. */
+  /** Maximum wait, in milliseconds. */
   readonly waitTimeout?: number;
 }
 
@@ -24,8 +24,8 @@ const STORED =
   " hostform cannot write to this backend. The next apply on this machine writes the decision to the state.";
 
 /**
- * Runs `hostform resolve [ADDRESS]`: shows the candidates for pending creations, or settles one creation. Exit code 1 while the
- * creation at the given address is pending.
+ * Runs `hostform resolve [ADDRESS]`: prints evidence about pending creations, or settles one. Returns 1 if the creation at
+ * the given address is still pending.
  */
 export const runResolve: Action<ResolveFlags, [address?: string]> = async (terminal, project, flags, address) => {
   const folder = await terraformFolder(project);
@@ -45,7 +45,7 @@ export const runResolve: Action<ResolveFlags, [address?: string]> = async (termi
         }),
       );
     const left = folder?.left ?? [];
-    if (left.length > 0) project.log.warn(left);
+    project.log.warn(...left);
     return pending.length + left.length === 0 ? 0 : 1;
   }
   const { address: settled, settled: how } = resolved;
@@ -72,7 +72,7 @@ const resolveCommand = (address: string, flags: readonly string[], id: string | 
 const lostSecret = (address: string, isTerraform: boolean): string =>
   ` Its secret is lost. For a new one: \`${isTerraform ? "terraform apply -replace=" : "hostform apply --replace "}${inQuotes(address)}\`.`;
 
-/** Reads the options. @throws HostformError `usage` for options that cannot be combined. */
+/** Converts the options. @throws HostformError `usage` for options that cannot be combined. */
 function settlingOf(flags: ResolveFlags, address: string | undefined): Settling | undefined {
   const ways = [flags.adopt !== undefined, flags.absent, flags.wait].filter(Boolean).length;
   if (ways > 1) refuse("usage/combined", { options: "--adopt, --absent and --wait" });

@@ -1,4 +1,4 @@
-/** Runs `sandbox trigger`, `deliveries` and `redeliver`: events of a running sandbox, through its control port. */
+/** Runs `sandbox trigger`, `deliveries` and `redeliver` through the control port of a running sandbox. */
 import { request } from "undici";
 import { networkFailure } from "../core/api/network-failure.ts";
 import { fail, HostformError, isLoopback, isObject, parsedJson } from "../core/model/index.ts";
@@ -18,20 +18,20 @@ interface TriggerFlags extends ControlFlags {
   readonly webhook?: string;
 }
 
-/** A delivery as the control port reports it. A sandbox of another version may omit fields. */
+/** A delivery in the response of the control port. Other versions may omit fields. */
 interface Delivery {
   readonly id: number;
   readonly webhook_id: number;
   readonly event: string;
   readonly url: string;
-  /** Status: `pending`, `delivered`, `abandoned` or `blocked`. */
+  /** `pending`, `delivered`, `abandoned` or `blocked`. */
   readonly status: string;
-  /** `status` is null if no response arrived. */
+  /** Attempts. `status` is null without a response. */
   readonly attempts: readonly { readonly at: string; readonly status: number | null; readonly error: string | null }[];
   readonly body?: string;
 }
 
-/** Runs `hostform sandbox trigger EVENT`: a sandbox sends an event now, even if the event has not happened. */
+/** Runs `hostform sandbox trigger EVENT`: the sandbox sends an event now, even if it did not happen. */
 export const runTrigger: Action<TriggerFlags, [event: string]> = async (terminal, project, flags, event) => {
   const { service, invoice, webhook } = flags;
   const body = {
@@ -47,8 +47,8 @@ export const runTrigger: Action<TriggerFlags, [event: string]> = async (terminal
 };
 
 /**
- * Runs `hostform sandbox deliveries [ID]`: lists the deliveries of a sandbox, newest first, or shows one delivery with every
- * attempt.
+ * Runs `hostform sandbox deliveries [ID]`: prints the deliveries of a sandbox, newest first, or one delivery with all
+ * attempts.
  */
 export const runDeliveries: Action<ControlFlags, [id?: string]> = async (terminal, project, flags, id) => {
   const path = id === undefined ? "/deliveries" : `/deliveries/${idOf("the id of a delivery", id)}`;
@@ -63,7 +63,7 @@ export const runDeliveries: Action<ControlFlags, [id?: string]> = async (termina
   return 0;
 };
 
-/** Runs `hostform sandbox redeliver ID`: a sandbox sends the same bytes again, as a new delivery. */
+/** Runs `hostform sandbox redeliver ID`: the sandbox sends the same bytes again, as a new delivery. */
 export const runRedeliver: Action<ControlFlags, [id: string]> = async (terminal, project, flags, id) => {
   const path = `/deliveries/${idOf("the id of a delivery", id)}/replay`;
   print(terminal, await askDeliveries(project, flags, "POST", path));
@@ -113,9 +113,10 @@ const FIX = `Run \`hostform sandbox\` in another terminal, and set ${VARIABLE} t
 const TIMEOUT_MS = 30_000;
 
 /**
- * Requests one or several deliveries from the control port of a sandbox on this machine.
- * @throws HostformError `sandbox.control` if the URL is missing or of another machine, if no response arrives, or if the sandbox
- * rejects the request.
+ * Sends a request to the control port of a sandbox on this machine.
+ * @returns the deliveries in the response.
+ * @throws HostformError `sandbox.control` if the URL is missing or belongs to another machine, if there is no response, or if
+ * the sandbox rejects the request.
  */
 function askDeliveries(
   project: ProjectParts,
@@ -165,7 +166,7 @@ function deliveriesIn(status: number, text: string, base: URL): Delivery[] {
   }
   if (status < 200 || status > 299) {
     const words = isObject(json) && typeof json.message === "string" ? json.message : `Status ${status}.`;
-    // The control port's fields have the names of the command's options.
+    // Replace field names of the control port with option names.
     const inOptions = words.replace(/\b(service|invoice|webhook)_id\b/g, "--$1");
     refuse(
       `The sandbox rejected the request: ${escapeLine(inOptions)}`,

@@ -1,11 +1,11 @@
-/** Runs `sandbox`: serves the API on this machine, until Ctrl-C or while one command runs. */
+/** Runs `sandbox`: serves the API on this machine, until Ctrl-C or while a command runs. */
 import path from "node:path";
 import { childEnvironment, fail, HostformError, shellWord } from "../core/model/index.ts";
 import type { ProjectSource } from "../project/source.ts";
 import { orFail, readText } from "./files.ts";
 import { type Action, revealJson, say, type Terminal } from "./terminal.ts";
 
-/** The sandbox is loaded when it runs. Import only its types here. */
+/** Only types are imported here. The module is loaded when the sandbox starts. */
 type Sandbox = import("../sandbox/index.ts").Sandbox;
 type DeliverTo = import("../sandbox/index.ts").DeliverTo;
 
@@ -25,8 +25,8 @@ interface SandboxFlags {
 }
 
 /**
- * Runs `hostform sandbox`: serves an implementation of the API on this machine until Ctrl-C, and prints the variables to export.
- * If a command follows `--`, runs until that command ends, and returns its exit code.
+ * Runs `hostform sandbox`: serves the API on this machine until Ctrl-C, and prints the environment variables to export. With
+ * a command after `--`, runs until the command ends, and returns its exit code.
  */
 export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = async (terminal, project, flags, words) => {
   const { sandbox, money } = await start(project.source, flags);
@@ -63,8 +63,8 @@ export const runSandbox: Action<SandboxFlags, [words: readonly string[]]> = asyn
 };
 
 /**
- * Returns the environment without the variables that open the real account or its state. Keeps the key of the state: the command
- * is usually hostform, and would write an unencrypted state without the key.
+ * Returns the environment without variables of the real account and its state. Keeps the key of the state: the command is
+ * usually hostform, which would write an unencrypted state without the key.
  */
 function inheritedBy(env: ProjectSource["env"]): ProjectSource["env"] {
   const keys = Object.entries(env).filter(([name]) => name.startsWith("HOSTFORM_STATE_"));
@@ -74,8 +74,8 @@ function inheritedBy(env: ProjectSource["env"]): ProjectSource["env"] {
 const SHELLS = ["ash", "bash", "dash", "ksh", "sh", "zsh"];
 
 /**
- * Returns variables that start a shell prompt with SANDBOX. PROMPT_COMMAND is needed for bash, because the start file of bash
- * replaces the prompt.
+ * Returns environment variables that add SANDBOX to the prompt of a shell. bash needs PROMPT_COMMAND, because its start file
+ * overrides PS1.
  */
 function promptOf(command: string): Readonly<Record<string, string>> {
   if (!SHELLS.includes(path.basename(command))) return {};
@@ -85,7 +85,7 @@ function promptOf(command: string): Readonly<Record<string, string>> {
   };
 }
 
-/** Starts a sandbox with the flags. @returns also the unit of its amounts (§2 Gaps), if a profile is given. */
+/** Starts a sandbox. @returns also the unit of its amounts (§2 Gaps), if a profile is set. */
 async function start(source: ProjectSource, flags: SandboxFlags) {
   const { startSandbox, parseProfile, SandboxOptionError } = await import("../sandbox/index.ts");
   const { data, deliverTo, snapshot, port, controlPort, seed, rateLimit, autoPay, clock } = flags;
@@ -120,7 +120,7 @@ function targetsOf(given: readonly string[]): DeliverTo {
   return given.length === 1 && (only === "nowhere" || only === "loopback") ? only : given;
 }
 
-/** Opens the dashboard. If no browser opens, the sandbox continues, because its URL is printed. */
+/** Opens the dashboard. If this fails, the sandbox continues; its URL was printed. */
 async function openDashboard(terminal: Terminal, { controlUrl }: Sandbox): Promise<void> {
   try {
     await terminal.browse(controlUrl);
@@ -130,7 +130,7 @@ async function openDashboard(terminal: Terminal, { controlUrl }: Sandbox): Promi
   }
 }
 
-/** Prints the tokens openly, because they are valid only for this sandbox. */
+/** Prints the URLs and tokens. The tokens are not secret, because they are valid only for this sandbox. */
 function announce(
   terminal: Terminal,
   { url, controlUrl, tokens }: Sandbox,

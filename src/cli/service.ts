@@ -1,4 +1,4 @@
-/** Runs `password` and `sso`, which are one-time actions on a service. Also finds the service of an argument. */
+/** Runs `password` and `sso`, which act on a service immediately. Also finds the service of an argument. */
 import path from "node:path";
 import { breakCommands, didYouMean, foldedDomain, parseAddress, resourceOf } from "../core/model/index.ts";
 import { type NamedService, panelUrl, passwordForm, withService } from "../project/one-service.ts";
@@ -15,8 +15,8 @@ import { type Action, printJson, revealJson, type Switches, say, type Terminal }
 const SERVICE = "hosting_service";
 
 /**
- * Returns the service of an argument: an id, or the address or domain of a service in the state.
- * @param alias `--provider`. The state has the provider of an address.
+ * Returns the service that an argument means: an id, or the address or domain of a service in the state.
+ * @param alias Value of `--provider`. The state contains the provider of an address.
  * @throws HostformError `usage`, `plan.address`, `plan.pending`.
  */
 export async function serviceTarget(
@@ -37,7 +37,7 @@ export async function serviceTarget(
   if (resource === undefined) {
     const addresses = services.map(({ address }) => address);
     const isName = addresses.some((address) => resourceOf(address) === `${SERVICE}.${text}`);
-    // An id can be any word. If the word is the name of a service in the state, do not treat it as an id.
+    // An id can be any word. The name of a service in the state is no id.
     if (isId && !isName) return { id: text, alias: alias ?? "default" };
     const domains = services.flatMap(({ attributes: { domain: one } }) => (typeof one === "string" ? one : []));
     const fix = isName ? didYouMean(`${SERVICE}.${text}`, addresses) : didYouMean(text, domains);
@@ -61,8 +61,9 @@ interface PasswordFlags extends ProviderFlags {
 /** Minimum length of a password for shared and WordPress hosting (§8). */
 const SHORTEST = 8;
 /**
- * Runs `hostform password ADDRESS`: sets the control-panel password now (§4 POST /services/{id}/password). Shared and WordPress
- * hosting accept a password. For Root VPS and Virtual Desktop, the API generates a password, and only this password is printed.
+ * Runs `hostform password ADDRESS`: sets the control-panel password now (§4 POST /services/{id}/password). Shared and
+ * WordPress hosting accept a given password. For Root VPS and Virtual Desktop, the API generates one, and the command prints
+ * it.
  */
 export const runPassword: Action<PasswordFlags, [target: string]> = async (terminal, project, flags, target) => {
   const given = await givenPassword(terminal, project.source, flags);
@@ -76,7 +77,7 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
     checkForm(type, given);
     if (given === undefined && !flags.generate && passwordForm(type) === "unknown")
       refuse("usage/password_form", { type: type ?? "(unknown)" });
-    // Ctrl-C does not cancel a sent request, because only its response contains the new password.
+    // Ctrl-C must not cancel a sent request, because only its response contains the new password.
     return client.services.resetPassword(id, { stop: signal, ...(given !== undefined && { password: given }) });
   });
   if (given !== undefined) {
@@ -86,7 +87,7 @@ export const runPassword: Action<PasswordFlags, [target: string]> = async (termi
     if (password === null) return refuse("api.malformed/password", { id, names: names ?? "none" });
     project.redaction.learn("the generated password", password);
     if (terminal.json) revealJson(terminal, { service_id: id, generated: true, password });
-    // A pipe receives the unmodified password. A terminal must not receive control sequences.
+    // A pipe receives the password unchanged. A terminal must not receive control sequences.
     else terminal.reveal(`${terminal.outIsTerminal ? escapeLine(password) : password}\n`);
     say(terminal, `The API has set this password for service ${id}. It is shown only once.`);
     if (!terminal.json && breakCommands(password) !== password)
@@ -102,10 +103,7 @@ function checkForm(type: string | null, given: string | undefined): void {
   if (form === "generated" && given !== undefined) refuse("usage/password_generated", { type: String(type) });
 }
 
-/**
- * Reads the password from the source that the flags select. The command line is not a source, because it is visible to other
- * users.
- */
+/** Reads the password from the selected source. The command line is none, because other users can read it. */
 async function givenPassword(
   terminal: Terminal,
   { env, cwd }: ProjectSource,
@@ -130,9 +128,7 @@ async function givenPassword(
   return password;
 }
 
-/**
- * Runs `hostform sso ADDRESS`: prints a one-time sign-in URL of the control panel. The URL is printed only on standard output.
- */
+/** Runs `hostform sso ADDRESS`: prints a one-time sign-in URL of the control panel, only on standard output. */
 export const runSso: Action<ProviderFlags & Switches<"open">, [target: string]> = async (
   terminal,
   project,

@@ -1,5 +1,6 @@
 /** Runs `show`: prints a saved plan or the state. Sends no request and takes no lock. */
 
+import type { Origin } from "../project/plan-origin.ts";
 import { readSavedPlan, wordsOfType } from "../project/saved-plan.ts";
 import { secretNames } from "../project/secrets.ts";
 import {
@@ -14,6 +15,14 @@ import { formatOf, namesOf, type PlanFormat, printPlan } from "./plan-reports.ts
 import { stateRows } from "./state.ts";
 import { type Action, printJson } from "./terminal.ts";
 
+/** Text about the origin of a saved plan, for the comparison with a commit and with later runs. */
+function originText(timestamp: string, { serial, commit, sequence = {} }: Origin): string {
+  const from = commit === undefined ? "" : ` from commit ${commit.slice(0, 12)}`;
+  const counts = Object.entries(sequence).map(([alias, count]) => (alias === "default" ? count : `${alias} ${count}`));
+  const store = counts.length === 0 ? "" : `, account store at sequence ${counts.join(", ")}`;
+  return `Planned at ${timestamp}${from}, with serial ${serial} of the state${store}.`;
+}
+
 interface ShowFlags {
   readonly format?: PlanFormat;
 }
@@ -21,8 +30,9 @@ interface ShowFlags {
 export const runShow: Action<ShowFlags, [file?: string]> = async (terminal, project, flags, file) => {
   const format = formatOf(terminal, flags);
   if (file !== undefined) {
-    const { plan } = await readSavedPlan(project, file);
+    const { plan, origin } = await readSavedPlan(project, file);
     printPlan(terminal, plan, await project.declaration.moneyScale(), format);
+    if (format === "text") terminal.out(`\n${escapeLine(originText(plan.timestamp, origin))}\n`);
     return 0;
   }
   const { serial, resources: byAddress, outputs = new Map() } = await project.state.read();

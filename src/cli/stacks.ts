@@ -29,11 +29,11 @@ const PURPOSES: Readonly<Record<string, Purpose>> = {
 
 const ORDERING: readonly Purpose[] = ["validate", "plan", "apply"];
 
-/** Maximum number of stacks in the last line and in a list. */
+/** Maximum number of stack names in the last line, and in a list. */
 const MAX_IN_LINE = 3;
 const MAX_LISTED = 20;
 
-/** Options that are valid only for a single state or a single plan. */
+/** Options that need a single state or plan. */
 const FOR_ONE = [
   "out",
   "report",
@@ -50,8 +50,8 @@ const FOR_ONE = [
 /**
  * Runs a command on the stacks of `--app` or `--stack`. Each stack is a separate run with its own state.
  * @returns 1 if a stack failed or was skipped, otherwise the highest exit code.
- * @throws HostformError `usage` if several stacks are selected for a command that accepts one stack. Rethrows the error of a
- * single stack.
+ * @throws HostformError `usage` if several stacks are selected for a command that accepts one. Rethrows the error of a single
+ * stack.
  */
 export async function runOnStacks(
   terminal: Terminal,
@@ -78,12 +78,12 @@ export async function runOnStacks(
   if (others.length === 0) return on(only);
   const reason = reasonForOne(terminal, source, given);
   if (reason !== undefined) refuse("usage/one_stack", { reason, stacks: stacks.map(({ name }) => name) });
-  // Rejects stacks that declare the same order, before the first request.
+  // Reject the same order in several stacks before the first request.
   if (ORDERING.includes(purpose)) await refuseSharedOrders(project, stacks, run);
   return runSeveral(terminal, destroying ? stacks.toReversed() : stacks, destroying, on);
 }
 
-/** Runs the stacks one after another. @param destroying runs dependent stacks first. */
+/** Runs the stacks one after another. @param destroying True if dependent stacks run first. */
 async function runSeveral(
   terminal: Terminal,
   stacks: readonly LoadedStack[],
@@ -133,7 +133,7 @@ async function runSeveral(
   return 1;
 }
 
-/** Returns the reason why a command accepts only one stack. Undefined if the command accepts several. */
+/** Returns why the command accepts only one stack. Undefined if it accepts several. */
 function reasonForOne(
   terminal: Terminal,
   source: ProjectSource,

@@ -1,4 +1,4 @@
-/** Runs `state …` and `force-unlock`, which read and repair the state manually. Sends no request to the API. */
+/** Runs `state …` and `force-unlock`, which read and repair the state. Sends no request to the API. */
 import path from "node:path";
 import {
   didYouMean,
@@ -9,7 +9,7 @@ import {
   type State,
 } from "../core/model/index.ts";
 import { interruptible } from "../project/interrupt.ts";
-import { backupOf, migrateState } from "../project/migrate.ts";
+import { keptFiles, migrateState } from "../project/migrate.ts";
 import { rotateKey } from "../project/rotate-key.ts";
 import { secretNames } from "../project/secrets.ts";
 import { selected } from "../project/selection.ts";
@@ -41,7 +41,7 @@ export const runStateList: Action<Switches<"long">, [prefix?: string]> = async (
 export const stateRows = (resources: readonly ResourceState[]) =>
   resources.map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
 
-/** Returns the resources of the state that match a pattern. @throws HostformError `plan.address` if none matches. */
+/** Returns the resources that match a pattern. @throws HostformError `plan.address` if none does. */
 function like(pattern: string, all: readonly ResourceState[]): ResourceState[] {
   const selectable = all.map(({ address, private: { client } }) => ({ address, client }));
   const chosen = new Set(selected([pattern], selectable));
@@ -103,8 +103,8 @@ function textOf(
 }
 
 /**
- * Runs `hostform state rm ADDRESS…`: removes resources and their nested resources from the state. Removes nothing if one address
- * is unknown.
+ * Runs `hostform state rm ADDRESS…`: removes resources and their nested resources from the state. If one address is unknown,
+ * removes nothing.
  */
 export const runStateRm: Action<object, [addresses: readonly string[]]> = async (terminal, project, _, addresses) => {
   return project.state.write("state rm", async (store) => {
@@ -126,7 +126,7 @@ export const runStateMv: Action<object, [from: string, to: string]> = async (ter
   });
 };
 
-/** Runs `hostform state pull`: prints the exact bytes of the stored state, including its secrets. Takes no lock. */
+/** Runs `hostform state pull`: prints the exact bytes of the state, with its secrets. Takes no lock. */
 export const runStatePull: Action = async (terminal, project) => {
   const text = await project.state.store().pull();
   if (text === undefined) say(terminal, "There is no state yet: nothing was applied or imported.");
@@ -151,26 +151,33 @@ export const runStatePush: Action<Switches<"force">, [file: string]> = async (te
   return 0;
 };
 
-/** Runs `hostform state migrate`: moves the state to the declared backend, or copies it back to the file. */
+/** Runs `hostform state migrate`: copies the state to the declared backend, or back to the file. */
 export const runStateMigrate: Action<Switches<"back">> = async (terminal, project, { back = false }) => {
-  const resources = await migrateState(project, back);
+  const migrated = await migrateState(project, back);
   const target = back ? "file" : "backend";
   const { state } = project;
-  const backup = backupOf(project);
+  if (migrated === undefined) {
+    const isThere = await (back ? state.inFile() : state).store().pull();
+    const text = isThere ? `The state is already in the ${target}.` : "There is no state.";
+    printResult(terminal, { resources: null, history: null }, `${text}\n`);
+    return 0;
+  }
+  const { resources, entries, left } = migrated;
+  const { backup, history } = keptFiles(project);
   const next = back ? "Now remove `backend` from the declaration." : `The state file is now ${backup}.`;
-  const isKept = back || resources === undefined || (await state.history()) !== undefined;
-  const text =
-    resources !== undefined
-      ? `Copied ${plural(resources, "resource")} to the ${target}. ${next}`
-      : (await (back ? state.inFile() : state).store().pull())
-        ? `The state is already in the ${target}.`
-        : "There is no state.";
-  if (!isKept) say(terminal, "The backend http keeps no history. Set HOSTFORM_HISTORY to a file that all runs share.");
-  printResult(terminal, { resources: resources ?? null }, `${text}\n`);
+  if (entries === undefined) {
+    const kept = left === 0 ? "" : ` First copy ${history} to it: ${plural(left, "entry", "entries")}.`;
+    say(terminal, `The backend http keeps no history. Set HOSTFORM_HISTORY to a file that all runs share.${kept}`);
+  }
+  const copied = [
+    plural(resources, "resource"),
+    ...(entries ? [plural(entries, "history entry", "history entries")] : []),
+  ].join(" and ");
+  printResult(terminal, { resources, history: entries ?? null }, `Copied ${copied} to the ${target}. ${next}\n`);
   return 0;
 };
 
-/** Runs `hostform state encrypt`: merges the journal into the state, and encrypts the state and its backup. */
+/** Runs `hostform state encrypt`: merges the journal into the state, and encrypts state and backup. */
 export const runStateEncrypt: Action = async (terminal, project) => {
   const key = project.state.encryption().required();
   const { found, changed, backup } = await project.state.reseal("state encrypt", { to: "sealed" });
@@ -185,7 +192,7 @@ export const runStateEncrypt: Action = async (terminal, project) => {
   return 0;
 };
 
-/** Runs `hostform state decrypt`: writes the state and its backup unencrypted, and lists their secrets. */
+/** Runs `hostform state decrypt`: writes state and backup unencrypted, and lists their secrets. */
 export const runStateDecrypt: Action = async (terminal, project) => {
   const { key } = project.state.encryption();
   const { found, changed, backup, state } = await project.state.reseal("state decrypt", { to: "clear" });
@@ -195,7 +202,7 @@ export const runStateDecrypt: Action = async (terminal, project) => {
   else if (!changed) terminal.out("The state is not encrypted.\n");
   else {
     terminal.out(`${backup ? "The state and its backup are" : "The state is"} now unencrypted.\n`);
-    // This warning is a result of the command, so `--quiet` does not hide it.
+    // This warning is the result of the command, so `--quiet` does not hide it.
     terminal.err(warning(secrets));
     if (key !== undefined)
       terminal.err(`Unset ${key.variable}: while it is set, hostform refuses an unencrypted state.\n`);
@@ -223,7 +230,8 @@ function warning(secrets: ReturnType<typeof secretsIn>): string {
 }
 
 /**
- * Runs `hostform state rotate-key`: encrypts the state with the key in HOSTFORM_STATE_NEW_PASSPHRASE or HOSTFORM_STATE_NEW_KEY.
+ * Runs `hostform state rotate-key`: encrypts the state with the key in HOSTFORM_STATE_NEW_PASSPHRASE or
+ * HOSTFORM_STATE_NEW_KEY.
  */
 export const runStateRotateKey: Action = async (terminal, project) => {
   const { found, changed, backup, old, key, variable } = await rotateKey(project.state);
@@ -241,7 +249,7 @@ export const runStateRotateKey: Action = async (terminal, project) => {
   return 0;
 };
 
-/** Errors of the state content. The lock was free in these cases. */
+/** Codes of errors in the content of the state. The lock itself was free. */
 const OF_THE_STATE = ["state.unreadable", "state.newer", "state.foreign", "state.unencrypted"];
 const alive = (pid: number | null | undefined) =>
   `The holder is still running. It checks the lock before each write and each request, and stops. If it is frozen, end it${pid ? ` (\`kill -KILL ${pid}\`)` : ""}: a process that froze in the instant of a write finishes that write.`;
@@ -250,7 +258,7 @@ const FENCED =
 const NOT_FENCED =
   "If the holder is still running, stop it first. A request that it recorded less than 5 seconds ago may still leave. hostform does not overwrite a state that another run has changed, but another program may. Until then, a server may accept writes under the freed lock ID.";
 
-/** Runs `hostform force-unlock [LOCK-ID]`: shows the holder of the lock, asks for approval, and releases the lock. */
+/** Runs `hostform force-unlock [LOCK-ID]`: prints the owner of the lock, asks for approval, and releases the lock. */
 export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (terminal, project, flags, id) => {
   const held = await whoHolds(project.state);
   if (held === undefined) {
@@ -273,7 +281,7 @@ export const runForceUnlock: Action<Switches<"yes">, [id?: string]> = async (ter
   return 0;
 };
 
-/** Describes the holder of the lock. Undefined if this process can take the lock. */
+/** Describes the owner of the lock. Undefined if this process can take the lock. */
 async function whoHolds(state: ProjectState): Promise<string | undefined> {
   try {
     const store = await state.store().open({ write: true, command: "force-unlock", timeoutMs: 0 });

@@ -10,6 +10,7 @@ import {
   renderReportCsv,
   renderReportHtml,
   renderReportMarkdown,
+  SECTIONS,
   type SectionName,
   STATUS_SECTIONS,
 } from "../report/index.ts";
@@ -25,7 +26,7 @@ interface StatusCommandFlags extends FailOnFlags {
   readonly format?: "text" | "json" | "markdown" | "html" | "csv";
 }
 
-/** @param sections of the command without `--section`. */
+/** @param sections Sections without `--section`. */
 const running =
   (sections: readonly SectionName[]) =>
   async (terminal: Terminal, project: Project, flags: StatusCommandFlags): Promise<number> => {
@@ -38,7 +39,7 @@ const running =
     } = flags;
     if (terminal.json && format !== "json") refuse("usage/combined", { options: `--json and --format ${format}` });
     const [first, ...others] = names;
-    if (format === "csv" && (first === undefined || others.length > 0)) refuse("usage/csv", { names: sections });
+    if (format === "csv" && (first === undefined || others.length > 0)) refuse("usage/csv", { names: SECTIONS });
     const report = await projectStatus(project, { targets, provider, full });
     if (format === "json") printJson(terminal, report);
     else if (format === "text") terminal.out(renderReport(report, names, terminal.outLook));

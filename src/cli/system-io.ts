@@ -1,4 +1,4 @@
-/** Implements the process interface of a command with the streams, signals and programs of this process. */
+/** Implements the process interface of a command: streams, signals and programs of this process. */
 import path from "node:path";
 import type { ReadStream } from "node:tty";
 import { childEnvironment, errnoOf, HostformError, systemClock, utf8 } from "../core/model/index.ts";
@@ -51,7 +51,7 @@ export function systemIo(): Io {
 
 let input: typeof process.stdin | undefined;
 
-/** Opens standard input on demand, because this takes a tenth of Node's start time. */
+/** Opens standard input only if needed: it takes a tenth of Node's start time. */
 function standardInput(): typeof process.stdin {
   if (input === undefined) {
     input = process.stdin;
@@ -60,12 +60,12 @@ function standardInput(): typeof process.stdin {
   return input;
 }
 
-/** Path without a program. Starting it fails with the error of the system. */
+/** A path without a program. Starting it fails with the error of the operating system. */
 const NOWHERE = path.resolve("/", "no-such-program");
 
 const programs = () => import("../project/programs.ts");
 
-/** Ignores the error of a closed terminal. Node resets a terminal after a read, and no code can catch an error there. */
+/** Ignores the error of a closed terminal. Node resets a terminal after reading, and its error cannot be caught there. */
 export function forgiveClosing(terminal: Pick<ReadStream, "setRawMode">): void {
   const set = terminal.setRawMode;
   terminal.setRawMode = function (this: ReadStream, mode) {
@@ -86,7 +86,7 @@ function listen(signal: NodeJS.Signals, callback: () => void): () => void {
 
 const reloading = new Set<() => void>();
 
-/** Returns true if SIGHUP means "reload". If a standard stream is a terminal, SIGHUP means that the terminal was closed. */
+/** Returns true if SIGHUP means "reload". If a standard stream is a terminal, SIGHUP means that the terminal closed. */
 function reloads(): boolean {
   const { stdin, stdout, stderr } = process;
   return reloading.size > 0 && ![stdin, stdout, stderr].some(({ isTTY }) => isTTY === true);
@@ -110,7 +110,7 @@ function onInterrupt(callback: () => void): () => void {
     called = true;
     callback();
   };
-  // The system and the shell each send a signal when a terminal is closed. The second signal must not count as a second Ctrl-C.
+  // When a terminal closes, the system and the shell each send a signal. The second must not count as a second Ctrl-C.
   const hangUp = () => {
     if (!called && !reloads()) press();
   };
@@ -131,16 +131,16 @@ async function firstBytes(stream: AsyncIterable<Uint8Array>, limit: number): Pro
   return Buffer.concat(chunks).subarray(0, limit);
 }
 
-/** While a question reads the terminal, Ctrl-C is an input character and sends no signal. */
+/** While a question reads the terminal, Ctrl-C is an input character, not a signal. */
 const interruptedQuestion = () => new HostformError([problem("interrupted", {})]);
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Runs a command with the streams of this process and waits for its end. Forwards signals, except Ctrl-C of a terminal, because
- * the terminal sends it to the child as well.
+ * Runs a command with the streams of this process, and waits for its end. Forwards signals; a terminal sends Ctrl-C to the
+ * child itself.
  * @returns the exit code, or 128+n if signal n ended the command.
- * @throws HostformError `usage` if the command cannot be started.
+ * @throws HostformError `usage` if the command cannot start.
  */
 async function runCommand(
   command: string,
@@ -175,7 +175,7 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Opens a URL in the user's browser. The URL is one argument of a program, and never part of a shell command. */
+/** Opens a URL in the user's browser. The URL is an argument of a program, never part of a shell command. */
 async function browse(url: string): Promise<void> {
   const [command = "xdg-open", ...args] = OPENERS[process.platform] ?? [];
   const [{ spawn }, { ended, programPath }] = await Promise.all([import("node:child_process"), programs()]);

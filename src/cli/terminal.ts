@@ -1,4 +1,4 @@
-/** The terminal of a command: its guarded streams and the output options. */
+/** The terminal of a command: guarded streams and output options. */
 
 import type { Project } from "../project/project.ts";
 import type { Redaction } from "../project/redaction.ts";
@@ -23,14 +23,14 @@ export interface Io extends Omit<Host, "wasInterrupted"> {
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
   /**
-   * True if the GitHub Actions runner reads standard error directly. Secrets can then be written there, so that the runner masks
-   * them.
+   * True if the GitHub Actions runner itself reads standard error. Secrets may then be written there, so that the runner
+   * masks them.
    */
   readonly errIsRunner: boolean;
   readonly columns: number | undefined;
   /**
-   * Reads a line from the user. Returns undefined at the end of input, and without a terminal.
-   * @throws HostformError `interrupted` for Ctrl-C, and if the signal aborts.
+   * Reads a line from the user. Undefined at the end of input, or without a terminal.
+   * @throws HostformError `interrupted` at Ctrl-C, or if the signal is aborted.
    */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
   /** Reads all of standard input. */
@@ -38,14 +38,14 @@ export interface Io extends Omit<Host, "wasInterrupted"> {
   /** Reads the bytes of standard input up to a limit. */
   readInputBytes(limit: number): Promise<Uint8Array>;
   /**
-   * Calls back at each SIGHUP, unless a standard stream is a terminal.
-   * @returns the function that stops the callbacks.
+   * Calls `callback` at each SIGHUP, unless a standard stream is a terminal.
+   * @returns the function that unregisters it.
    */
   onReload(callback: () => void): () => void;
   /**
    * Runs a command with the streams of this process, forwards signals, and waits for its end.
    * @returns the exit code, or 128+n if signal n ended the command.
-   * @throws HostformError if the command cannot be started.
+   * @throws HostformError if the command cannot start.
    */
   run(command: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number>;
   /** Opens a URL in the user's browser. @throws HostformError if this fails. */
@@ -53,33 +53,30 @@ export interface Io extends Omit<Host, "wasInterrupted"> {
 }
 
 /**
- * The process interface that commands receive from `guarded-io.ts`. All output passes through it. It hides known secrets, and
- * escapes control sequences of a terminal and workflow commands of a CI runner.
+ * The process interface for commands, from `guarded-io.ts`. All output passes through it. It hides known secrets, and escapes
+ * control sequences of terminals and commands for CI runners.
  */
 export interface GuardedIo extends Io, Host {
-  /** Secrets of this run. Code that learns a secret registers it here before any output. */
+  /** Secrets of this run. Code that reads a secret must register it here before any output. */
   readonly redaction: Redaction;
-  /**
-   * Writes a result including its secrets, for the commands that print a secret on request. A test has the list of these
-   * commands.
-   */
+  /** Writes a result with its secrets, for commands that print a secret on request. A test lists these commands. */
   reveal(text: string): void;
   /**
-   * Writes JSON and ends the line. Hides secrets in the values before they become JSON.
-   * @param indent spaces per level.
+   * Writes a JSON document on its own lines. Hides secrets in the values before formatting.
+   * @param indent Spaces per level.
    */
   document(value: unknown, indent?: number): void;
-  /** Annotates lines of the declaration if the GitHub Actions runner reads standard error directly. */
+  /** Annotates lines of the declaration, if the GitHub Actions runner itself reads standard error. */
   annotate(annotations: readonly Annotation[]): void;
   /**
-   * Writes the exact bytes of a result (`fmt -`, `state pull`, `output --raw`).
-   * @param what subject of the message.
+   * Writes a result without any change (`fmt -`, `state pull`, `output --raw`).
+   * @param what Subject of the error message.
    * @throws HostformError `usage` if a CI runner would execute a part of the text.
    */
   exact(text: string, what: string): void;
-  /** Moves the cursor of standard error up and clears the rest of the screen. */
+  /** Moves the cursor of standard error up, and clears the screen below. */
   rewind(lines: number): void;
-  /** Writes the workflow commands that wait for the end of a line. */
+  /** Writes waiting commands for the CI runner. */
   flush(): void;
 }
 
@@ -91,15 +88,15 @@ export interface Terminal extends Omit<GuardedIo, "env" | "cwd" | "redaction" | 
   readonly verbose: boolean;
   /** Status of reads and waits. */
   readonly activity: Activity;
-  /** True if a status at the bottom of the terminal may be repainted. */
+  /** True if the bottom of the terminal may be repainted. */
   readonly repaints: boolean;
-  /** Style of results (colours and width of standard output). */
+  /** Style of results: colors and width of standard output. */
   readonly outLook: MessageStyle;
-  /** Style of messages (colours and width of standard error). */
+  /** Style of messages: colors and width of standard error. */
   readonly errLook: MessageStyle;
 }
 
-/** Flags without a value: `Switches<"force">`. */
+/** Flags without a value, such as `Switches<"force">`. */
 export type Switches<Name extends string> = { readonly [N in Name]?: boolean };
 
 /** Runs a command. @returns the exit code. */
@@ -119,8 +116,8 @@ export interface PrintOptions {
 }
 
 /**
- * Opens the terminal of a command and the parts of its project.
- * @param printsJson true suppresses plain status lines.
+ * Opens the terminal of a command, and the parts of its project.
+ * @param printsJson True if status lines must not be printed.
  */
 export function opened(
   io: GuardedIo,
@@ -156,16 +153,15 @@ export function opened(
   return { terminal, parts };
 }
 
-/** Writes the messages of a project to standard error. */
+/** Returns the log that prints messages on standard error. */
 function logOf(terminal: Terminal): Log {
   return {
     say: (text) => say(terminal, text),
-    warn(diagnostics) {
-      // Unattended jobs use `--quiet`, and need the notice about the end of an API version.
-      const shown = terminal.quiet ? diagnostics.filter(({ code }) => code === "api.deprecated") : diagnostics;
+    warn(...diagnostics) {
+      // A wait is progress. Every other warning may concern money, a secret or a loss.
+      const shown = terminal.quiet ? diagnostics.filter(({ code }) => code !== "store.waiting") : diagnostics;
       if (shown.length > 0) terminal.err(renderDiagnostics(shown, terminal.errLook));
     },
-    alert: (diagnostic) => terminal.err(renderDiagnostics([diagnostic], terminal.errLook)),
     wait(wait) {
       terminal.activity.waits(wait);
       const line = waitReasonLine(wait);
@@ -185,7 +181,9 @@ function logOf(terminal: Terminal): Log {
   };
 }
 
-/** Returns the style of each stream. NO_COLOR, FORCE_COLOR and `--no-color` decide the colours. Only a terminal has a width. */
+/**
+ * Returns the style of both streams. NO_COLOR, FORCE_COLOR and `--no-color` determine colors. Only a terminal has a width.
+ */
 export function looksOf(io: Io, color: boolean): Pick<Terminal, "outLook" | "errLook"> {
   const { NO_COLOR, FORCE_COLOR, TERM } = io.env;
   const refused = FORCE_COLOR === "0" || FORCE_COLOR === "false";
@@ -213,7 +211,7 @@ export function printResult(terminal: Pick<Terminal, "json" | "document" | "out"
   else terminal.out(text);
 }
 
-/** Prints JSON including its secrets. */
+/** Prints JSON with its secrets. */
 export function revealJson(terminal: Pick<Terminal, "reveal">, value: unknown): void {
   terminal.reveal(`${jsonText(value, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-/** Runs `terraform install`: installs the provider in a folder in which Terraform finds it without a registry. */
+/** Runs `terraform install`: installs the provider where Terraform finds it without a registry. */
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { getRawAsset, isSea } from "node:sea";
@@ -36,14 +36,14 @@ import { NEW_HASH, problem, refuse } from "./messages.ts";
 import { printJson, say, type Terminal } from "./terminal.ts";
 
 export interface InstallFlags {
-  /** Target folder. Default: the folder that Terraform searches. */
+  /** Target folder. Default: a folder that Terraform searches. */
   readonly mirror?: string;
-  /** Platforms in Terraform's notation. Default: the platform of this machine. */
+  /** Platforms in Terraform's notation. Default: this machine. */
   readonly platform?: readonly string[];
   readonly force?: boolean;
 }
 
-/** Returns this machine and the location of the package. Tests replace them. */
+/** Returns this machine, and the location of the package. Tests replace this. */
 const thisSite = () => ({
   platform: process.platform as string,
   arch: process.arch as string,
@@ -51,9 +51,7 @@ const thisSite = () => ({
   root: isSea() ? undefined : packageRoot(),
 });
 
-/**
- * Runs `hostform terraform install`: installs the provider, and prints the configuration blocks that use it. Sends no request.
- */
+/** Runs `hostform terraform install`: installs the provider, and prints configuration blocks for it. Sends no request. */
 export async function runTerraformInstall(
   terminal: Terminal,
   project: Project,
@@ -124,14 +122,14 @@ function pluginFolder(source: ProjectSource, platform: string): string {
   return refuse("usage/no_home", {});
 }
 
-/** Returns the files that a single executable installs. @throws Node's errors. */
+/** Returns the package from the single executable. @throws Node's errors. */
 async function standalonePackage(platform: string): Promise<readonly PackageFile[]> {
   const asset = (name: string) => new Uint8Array(getRawAsset(name) as ArrayBuffer);
   const texts = { license: asset("LICENSE"), notices: asset("NOTICES.txt") };
   return standaloneFiles(await read(process.execPath), texts, platform);
 }
 
-/** Returns the files that the npm package installs. @throws HostformError `terraform.install` if the provider is not built. */
+/** Returns the package from the npm package. @throws HostformError `terraform.install` if the provider was not built. */
 async function builtPackage(root: string): Promise<readonly PackageFile[]> {
   return packageFiles({
     provider: await built(path.join(root, "dist/terraform", BUNDLE), root),
@@ -158,10 +156,7 @@ const REQUIREMENT = `terraform {
 }
 `;
 
-/**
- * Returns the configuration block that makes Terraform use the mirror for this provider, and the registry for every other
- * provider.
- */
+/** Returns the configuration block that makes Terraform use the mirror for this provider only. */
 const installation = (mirror: string) => `provider_installation {
   filesystem_mirror {
     path    = ${JSON.stringify(mirror).replace(/[$%](?=\{)/g, "$&$&")}
@@ -174,7 +169,7 @@ const installation = (mirror: string) => `provider_installation {
 }
 `;
 
-/** Terraform ignores its default folder if the user's configuration sets provider locations. */
+/** Warns if the user's configuration of Terraform sets provider locations: Terraform then ignores its default folder. */
 async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource): Promise<void> {
   const { env } = source;
   const file = env.TF_CLI_CONFIG_FILE || path.join(env.HOME ?? "", ".terraformrc");
@@ -185,10 +180,10 @@ async function warnOfOtherInstallation(terminal: Terminal, source: ProjectSource
   say(terminal, `Warning: ${file} ${problem}. ${fix}`);
 }
 
-/** Content of a package's folder: nothing usable, the same package, or another build of this version. */
+/** Content of a package folder: nothing usable, the same package, or another build of this version. */
 type Standing = "nothing" | "same" | "other";
 
-/** Compares the files of a folder with a package. @throws Node's errors. */
+/** Compares a folder with a package. @throws Node's errors. */
 export async function standingIn(folder: string, files: readonly PackageFile[]): Promise<Standing> {
   const names = (await ifPresent(list(folder))) ?? [];
   if (names.length === 0) return "nothing";
@@ -197,16 +192,16 @@ export async function standingIn(folder: string, files: readonly PackageFile[]):
   for (const { name, content, mode } of files) {
     const file = path.join(folder, name);
     if (!names.includes(name) || Buffer.compare(await read(file), content) !== 0) return "other";
-    // A copy may lose the mode, and Terraform's hash does not include the mode.
+    // A copy may lose the mode, which Terraform's hash does not include.
     runnable &&= (mode & 0o100) === 0 || ((look(file)?.mode ?? 0) & 0o100) !== 0;
   }
   return runnable ? "same" : "nothing";
 }
 
 /**
- * Installs a package into a mirror. Writes the package to a temporary folder and moves the folder, so that Terraform never finds
- * an incomplete package.
- * @param folder of the package in the mirror.
+ * Installs a package. Writes it to a temporary folder, then moves the folder, so that Terraform never finds an incomplete
+ * package.
+ * @param folder Folder of the package in the mirror.
  * @throws Node's errors. The former package then still exists.
  */
 export async function placePackage(mirror: string, folder: string, files: readonly PackageFile[]): Promise<void> {
@@ -217,7 +212,7 @@ export async function placePackage(mirror: string, folder: string, files: readon
     makeFolder(fresh, 0o777);
     for (const { name, content, mode } of files) {
       create(path.join(fresh, name), content, mode);
-      // The umask must not remove the execute permission.
+      // Set the mode again, because the umask may have removed the execute permission.
       setMode(path.join(fresh, name), mode);
     }
     const before = exists(folder);
@@ -234,7 +229,7 @@ export async function placePackage(mirror: string, folder: string, files: readon
   }
 }
 
-/** Returns the root folder of the hostform package that contains a module. The package is installed or a checkout. */
+/** Returns the root of the hostform package that contains a module. */
 function packageRoot(from: string = import.meta.dirname): string {
   for (let folder = from; ; folder = path.dirname(folder)) {
     const manifest = path.join(folder, "package.json");

@@ -7,7 +7,7 @@ export const platform = `${process.platform}-${process.arch}`;
 export const shortVersion = `hostform ${VERSION}`;
 export const longVersion = `${shortVersion} (Node ${process.versions.node}, ${platform})`;
 
-/** Returns the output for a command line that asks only for the version. Undefined for any other command line. */
+/** Returns the output for arguments that only request the version. Undefined for all others. */
 export function versionAnswer([only, ...more]: readonly string[]): string | undefined {
   if (more.length > 0) return undefined;
   if (only === "version") return longVersion;

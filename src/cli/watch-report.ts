@@ -38,13 +38,13 @@ type Ended = Pick<Extract<WatchMessage, { type: "watch_found" }>, "result" | "ne
 
 interface TerminalReporter extends WatchReporter {
   start(intervalMs: number, autoApprove: boolean, listening: string | undefined, metrics: string | undefined): void;
-  /** Reports a rejected delivery. @param reason a sentence without text of the sender. */
+  /** Reports a rejected delivery. @param reason Sentence without text of the sender. */
   refused(reason: string): void;
 }
 
 /**
- * Reports the results of `watch`. News is printed on standard output, and one line per check on standard error. With `--json`,
- * each message is printed on standard output.
+ * Reports the results of `watch`: news on standard output, and one line per check on standard error. With `--json`, all
+ * messages on standard output.
  */
 export function terminalReporter(terminal: Terminal): TerminalReporter {
   const { clock, json, outLook, errLook } = terminal;
@@ -58,9 +58,9 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
     terminal.flush();
   };
   let waiting = { count: 0, reason: "", reportedAt: Number.NEGATIVE_INFINITY };
-  /** Consecutive checks that failed with the same error. */
+  /** Number of consecutive checks that failed with the same error, and the time of the first. */
   let failing = { times: 0, since: "" };
-  /** @param atEnd reports without a delay. */
+  /** @param atEnd True to report now. */
   const reportRefused = (atEnd = false) => {
     const { count, reason, reportedAt } = waiting;
     if (count === 0 || (!atEnd && clock.monotonic() - reportedAt < REFUSED_MS)) return;
@@ -70,8 +70,8 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
   };
   /**
    * Reports the end of a check.
-   * @param found sentences. Empty if they were already reported.
-   * @param nextMs undefined after the last check.
+   * @param found Sentences. Empty if already reported.
+   * @param nextMs Time until the next check. Undefined after the last one.
    */
   const endCheck = ({ look, events }: WatchReport, fields: Ended, found: string, nextMs: number | undefined) => {
     reportRefused();
@@ -79,7 +79,7 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
     const next_seconds = nextMs === undefined ? null : Math.round(nextMs / 1000);
     if (json) emit(watchMessage({ type: "watch_found", look, ...fields, next_seconds }, found, now()));
     else if (found !== "" || nextMs !== undefined) say(terminal, watchLine(line, errLook));
-    // No text may stay in the redaction's buffer until the next check.
+    // Write everything now: the next check may be minutes away.
     terminal.flush();
   };
   return {
@@ -94,7 +94,7 @@ export function terminalReporter(terminal: Terminal): TerminalReporter {
       const fields = { interval_seconds: intervalMs / 1000, auto_approve: autoApprove, ...places };
       show({ type: "watch_start", ...fields }, text);
     },
-    /** Without `--json` or `--verbose`, only the report of the check shows the event. */
+    /** Without `--json` or `--verbose`, only the report of the check contains the event. */
     event({ event, service, invoice }) {
       if (!json && !terminal.verbose) return;
       const ids = [service && `service ${service}`, invoice && `invoice ${invoice}`].filter(Boolean).join(" ");

@@ -1,6 +1,6 @@
 /**
- * Runs `watch`: checks the account repeatedly, reports differences, and applies them with `--auto-approve`. Must not: trust an
- * event (an event only starts a check), plan or apply differently than `plan` and `apply`, hold the lock between checks.
+ * Runs `watch`: checks the account repeatedly, reports differences, and applies them with `--auto-approve`. Must not: trust
+ * an event (it only starts a check), plan or apply differently than `plan` and `apply`, or keep the lock between checks.
  */
 import { HostformError } from "../core/model/index.ts";
 import type { GuardFlags } from "../project/guards.ts";
@@ -23,9 +23,9 @@ interface WatchFlags extends GuardFlags, SecretFlags, FailOnFlags, MonitorFlags 
   readonly interval?: number;
   readonly autoApprove?: boolean;
   readonly listen?: ListenAddress;
-  /** Time without a response of the host before a report, in milliseconds. */
+  /** Time without a response after which the watch reports it, in milliseconds. */
   readonly unreachableAfter?: number;
-  /** Number of checks after which the watch ends. */
+  /** Maximum number of checks. */
   readonly maxRuns?: number;
 }
 
@@ -34,8 +34,8 @@ const UNREACHABLE_MS = 900_000;
 
 /**
  * Watches until Ctrl-C, or for `maxRuns` checks.
- * @returns 5 if the token was rejected at the first or the last three checks, 4 if a condition of `--fail-on` is true. Otherwise 0 if the last check succeeded or Ctrl-C interrupted no apply, else
- * 1.
+ * @returns 5 if the token was rejected in the first check or in the last three. 1 if the last check failed, or Ctrl-C
+ * interrupted an apply. Otherwise 4 if a condition of `--fail-on` is true, else 0.
  * @throws HostformError for an error before the first check.
  */
 export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => {
@@ -63,7 +63,7 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
       await watch.news.deliver(true);
       return code === 0 ? failedOn(flags, watch.holds, code, (text) => say(terminal, text)) : code;
     } finally {
-      // After the end, no check would use an event.
+      // No check follows, so deliveries have no effect.
       await receiver?.close(AbortSignal.abort());
     }
   } catch (error) {
@@ -77,9 +77,9 @@ export const runWatch: Action<WatchFlags> = async (terminal, project, flags) => 
 };
 
 /**
- * Receives deliveries (§6). A delivery with a valid signature becomes one hint. A hint contains only names and ids.
+ * Receives deliveries (§6). A delivery with a valid signature becomes a hint, which contains only names and ids.
  * @returns undefined without `--listen`.
- * @throws HostformError `usage`, `webhooks.secret`, `webhooks.listen`, and errors of a secret's source.
+ * @throws HostformError `usage`, `webhooks.secret`, `webhooks.listen`, and errors of a secret source.
  */
 export async function listen(
   project: Project,
@@ -96,7 +96,7 @@ export async function listen(
     secrets: secrets.texts,
     onEvent: (event) => onHint(hintOf(event)),
     onRefused: ({ code, message }) => {
-      // One of two simultaneous attempts is accepted, so this is no rejection.
+      // Another attempt at the same delivery is being handled, so this is no rejection.
       if (code !== "webhooks.busy") onRefused(message);
     },
     onError: (error) => onRefused(error instanceof HostformError ? error.message : "It could not be handled."),
@@ -104,7 +104,7 @@ export async function listen(
   return receiveAt(at, handler, "--listen");
 }
 
-/** Searches for ids in all of `data`, because §6 does not define its content. */
+/** Returns the hint of an event. Ids may be anywhere in `data`, because §6 does not define its content. */
 function hintOf(event: WebhookEvent): EventSubject {
   const service = serviceIdOf(event) ?? orderIdOf(event);
   return { event: short(event.event), service, invoice: invoiceIdOf(event) };

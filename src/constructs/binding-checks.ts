@@ -1,23 +1,22 @@
 /**
- * Checks for the generated bindings: a warning about unencrypted secrets, and an error for two blocks with the same name in
+ * Checks of the generated bindings: a warning about unencrypted secrets, and an error for two blocks with the same name in
  * Terraform.
  */
 import type { IConstruct } from "constructs";
 
-/** The parts of `cdktf` and `cdktn` that the warning needs. The bindings pass their own library. */
+/** The parts of `cdktf` and `cdktn` that the warning needs. The bindings pass their library. */
 export interface ConstructLibrary {
   readonly Annotations: { of(scope: IConstruct): { addWarning(message: string): void } };
   readonly Token: { isUnresolved(value: unknown): boolean };
 }
 
 /**
- * Adds a warning to the construct if a secret attribute is a literal string, which would be written unencrypted to `cdk.tf.json`.
- * The generated bindings call this function in the constructor and in the setter. The warning never contains the value. It ends
- * with its code and Terraform's name of the attribute, `[config.secret password]`, so that a reader of the manifest can identify
- * it.
+ * Warns if a secret attribute is a literal string: it would be unencrypted in `cdk.tf.json`. The generated bindings call this
+ * function in the constructor and in setters. The warning never contains the value. It ends with its code and Terraform's
+ * name of the attribute, `[config.secret password]`, so that a reader of the manifest can identify it.
  *
- * @param attribute name of the property in TypeScript, such as `password`
- * @param value the given value. Tokens (variables, attributes, ephemeral values) and `"${…}"` are not literal strings.
+ * @param attribute Name of the property in TypeScript, such as `password`
+ * @param value Given value. Tokens (variables, attributes, ephemeral values) and `"${…}"` are not literal strings.
  */
 export function warnOfClearText(
   library: ConstructLibrary,
@@ -28,12 +27,12 @@ export function warnOfClearText(
   if (typeof value !== "string" || value === "" || library.Token.isUnresolved(value) || TEMPLATE.test(value)) return;
   const name = attribute.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const message = `${attribute}: a literal text would stand in clear text in cdk.tf.json. ${advice(attribute)} If this text is a secret in use, change it. [config.secret ${name}]`;
-  // The constructor and a setter may both call this function, so skip a repeated warning.
+  // Constructor and setter may both call this function.
   if (construct.node.metadata.some(({ data }) => data === message)) return;
   library.Annotations.of(construct).addWarning(message);
 }
 
-/** Matches `${`, which Terraform evaluates. `$${` is its escape. */
+/** Pattern of `${`, which Terraform evaluates. `$${` is escaped. */
 const TEMPLATE = /(?:^|[^$])(?:\$\$)*\$\{/;
 
 const advice = (attribute: string) =>
@@ -48,7 +47,7 @@ export interface StackLibrary {
   readonly TerraformDataSource: { isTerraformDataSource(found: unknown): boolean };
 }
 
-/** A resource, a data source or an ephemeral resource of any class. */
+/** A resource, data source or ephemeral resource of any class. */
 interface Block extends IConstruct {
   readonly terraformResourceType: string;
   readonly friendlyUniqueId: string;
@@ -57,13 +56,13 @@ interface Block extends IConstruct {
 const watched = new WeakSet<IConstruct>();
 
 /**
- * Checks that each resource and data source of `hosting` in the stack of a construct has a unique, valid name in Terraform. CDKTF
- * drops characters that Terraform does not allow, so "a.b" and "ab" become the same name. One block would then silently replace
- * the other: one of two sites would not be ordered, or would be destroyed. The generated bindings call this function in the
+ * Checks that the resources and data sources of `hosting` in a stack have unique, valid names in Terraform. CDKTF drops
+ * characters that Terraform does not allow, so "a.b" and "ab" get the same name, and one block would silently replace the
+ * other: one of two sites would not be ordered, or would be destroyed. The generated bindings call this function in the
  * constructor.
  *
- * The check reports at synthesis, with the paths of both constructs. Until then a program may set another name
- * (`overrideLogicalId`), which CDKTF ignores after the name was read.
+ * The check runs at synthesis and reports the paths of both constructs. Until then a program may set another name
+ * (`overrideLogicalId`), which CDKTF ignores once the name was read.
  */
 export function watchNames(library: StackLibrary, construct: IConstruct): void {
   const stack = library.TerraformStack.of(construct);
@@ -82,7 +81,7 @@ function nameMistakes(library: StackLibrary, stack: IConstruct): string[] {
     const path = shownPath(block);
     if (!/^[A-Za-z_]/.test(name)) {
       const first = firstId(block, stack);
-      // Names of constructs below begin with the same id, so one report is sufficient.
+      // Names of nested constructs begin with the same id, so report the id once.
       if (!misnamed.has(first)) mistakes.push(notAName(path, name, first));
       misnamed.add(first);
       continue;
@@ -107,11 +106,11 @@ const isOurs = (library: StackLibrary, construct: IConstruct): construct is Bloc
 const notAName = (path: string, name: string, id: string) =>
   `${path} has the name ${JSON.stringify(name)} in Terraform, where a name begins with a letter: choose an id that does, such as ${JSON.stringify(`site-${id}`)}`;
 
-/** Returns the id below the stack, which is the beginning of the name. */
+/** Returns the first id below the stack, with which the name begins. */
 function firstId({ node }: IConstruct, stack: IConstruct): string {
   const ids = node.scopes.slice(node.scopes.indexOf(stack) + 1).map((scope) => scope.node.id);
   return ids.find((id) => id !== "Default") ?? "";
 }
 
-/** Returns the path of the program's construct. "Default" is the id of a resource inside it. */
+/** Returns the path of the construct in the program. "Default" is the id of the resource inside it. */
 const shownPath = ({ node }: IConstruct): string => (node.id === "Default" ? (node.scope ?? { node }).node : node).path;

@@ -18,10 +18,7 @@ interface ApplySettings {
   readonly parallelism?: number;
 }
 
-/**
- * Applies a plan within its limits, and saves each result at once. @returns the result with remedies for the language
- * of the project.
- */
+/** Applies a plan within its limits. @returns the result, with remedies in the language of the project. */
 export async function carryOut(
   whole: Run,
   { wait = true, waitTimeout = 300_000, parallelism = PARALLELISM }: ApplySettings,
@@ -32,7 +29,7 @@ export async function carryOut(
   const { source, host, redaction } = project;
   const { stop, abandon } = interrupts;
   policy.confirm(host.clock.now());
-  // Write the complete state file even if the plan has no changes, because some programs read only this file.
+  // Write the complete state file even for a plan without changes: other programs read only this file, not the journal.
   await store.settle();
   await store.rearrange(moves);
   const mark = marking(run.identities, store.state, run.hasMoved);
@@ -62,7 +59,7 @@ export async function carryOut(
       lostLock: () => store.lostLock(),
     },
     owner: () => {
-      // The first write chooses the lineage. `store.state` assembles the complete state, so keep the result.
+      // The first write determines the lineage. Keep the result, because `store.state` copies the complete state.
       owner ??= project.state.owner(store.state.lineage);
       return owner;
     },
@@ -77,7 +74,7 @@ export async function carryOut(
       onEvent(eventForStack(source, event));
     },
     onLostLock: () => providers.halt(),
-    onPause: (why) => project.log.warn([why]),
+    onPause: project.log.warn,
     requests: () => providers.requests,
     limits,
     all,
@@ -95,6 +92,6 @@ export function hasChanges(plan: Plan): boolean {
   return plan.changes.some((change) => !isNoOp(change)) || changesRecord(plan);
 }
 
-/** Returns true if a plan can be applied. @param isPartial skips the changes that depend on an error. */
+/** Returns true if a plan can be applied. @param isPartial True to skip changes that depend on an error. */
 export const mayApply = (plan: Plan, isPartial: boolean): boolean =>
   !isStopped(plan) && plan.forReading === undefined && (heldIn(plan).length === 0 || (isPartial && hasChanges(plan)));

@@ -1,9 +1,10 @@
-/** Opens the backend that a declaration configures. The state is encrypted with the key from the environment. */
+/** Opens the declared backend. The key in the environment encrypts the state. */
 import { randomUUID } from "node:crypto";
+import { isIP } from "node:net";
 import path from "node:path";
 import { requireAllowedOrigin } from "../core/api/address.ts";
 import { create, endOfErrors, exists, isInside, requirePrivateFolder, SECRET_COMMAND_MS } from "../core/files/index.ts";
-import { nameOfServer, parsePgServer, requireVerified, stateFolder } from "../core/local/index.ts";
+import { nameOfServer, parsePgServer, requireVerified, s3Place, stateFolder } from "../core/local/index.ts";
 import {
   amended,
   attempt,
@@ -25,6 +26,7 @@ import {
   createFileBackend,
   createHttpBackend,
   createPgBackend,
+  createS3Backend,
   Encryption,
   type HttpBackendOptions,
   KEY_VARIABLES,
@@ -37,6 +39,7 @@ import {
   type StateBackend,
   thisProcess,
 } from "../core/record/index.ts";
+import { backendSettings } from "../fronts/source/index.ts";
 import { problem, refuse } from "./messages.ts";
 import type { Log, ProjectParts, ProjectSource } from "./source.ts";
 import { stateFile } from "./stacks/stack.ts";
@@ -45,10 +48,9 @@ import { requireOwnBackend } from "./trust.ts";
 const CONNECT_MS = 10_000;
 
 /**
- * Returns the backend of a declaration with its settings and the credentials from Terraform's variables. Opens no
- * connection.
- * @param signal ends the first read.
- * @throws HostformError `state.backend` for missing and unusable settings.
+ * Returns the declared backend, with credentials from Terraform's environment variables. Opens no connection.
+ * @param signal Ends the first read.
+ * @throws HostformError `state.backend` for missing or unusable settings.
  */
 export async function stateBackend(
   backend: Backend,
@@ -62,21 +64,21 @@ export async function stateBackend(
     requireOwnBackend(source, backend, file);
     if (backend.type === "local") return await createFileBackend({ path: file, clock });
     const shared = { signal, timeoutMs: timeoutIn(source.env), clock, keep: keeping(source.dir, log) };
-    return backend.type === "http"
-      ? httpBackend(backend, source, { ...shared, warn: log.alert })
-      : pgBackend(backend, source, shared);
+    if (backend.type === "pg") return pgBackend(backend, source, shared);
+    const locking = { ...shared, ...lockOptions(source.env), warn: log.warn };
+    return backend.type === "http" ? httpBackend(backend, source, locking) : s3Backend(backend, source, locking);
   } catch (error) {
     throw amended(error, (one) => located(one, backend.range));
   }
 }
 
-/** Rejects an empty backend if the folder contains a state file. @throws HostformError `state.backend` */
+/** Rejects an empty backend if the project folder still contains a state file. @throws HostformError `state.backend` */
 export function refuseForgotten(file: string, { lineage }: State, command: string): void {
-  // `force-unlock` opens the state only to free its lock.
+  // `force-unlock` only removes the lock.
   if (lineage === "" && command !== "force-unlock" && exists(file)) refuse("state.backend/forgotten", { file });
 }
 
-/** Returns the time limit of one backend request, in milliseconds. Undefined if the default applies. */
+/** Returns the time limit of one backend request, in milliseconds. Undefined: the default. */
 function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): number | undefined {
   if (!text) return undefined;
   const ms = milliseconds(text);
@@ -93,12 +95,23 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: ProjectSource["env"]): numb
 /** Common options of the server backends. */
 type Shared = Pick<HttpBackendOptions, "signal" | "timeoutMs" | "clock" | "keep">;
 
-function httpBackend(
-  backend: Backend,
-  source: ProjectSource,
-  shared: Shared & Pick<HttpBackendOptions, "warn">,
-): StateBackend {
-  /** Returns a setting or its variable. An empty variable counts as unset. */
+/** Options of a lock that outlives a killed process. */
+function lockOptions(env: ProjectSource["env"]) {
+  const folder = ownStateFolder(env);
+  return { uuid: randomUUID, contender: thisProcess(), lifeSigns: folder && path.join(folder, "locks") };
+}
+
+type Locking = Shared & ReturnType<typeof lockOptions> & Pick<HttpBackendOptions, "warn">;
+
+/** Returns a function that opens the connections to a server once. */
+const poolTo = (url: URL, env: ProjectSource["env"]) =>
+  once(async () => {
+    const { connectionPool } = await import("../core/api/connect.ts");
+    return connectionPool(url, env, { timeoutMs: CONNECT_MS });
+  });
+
+function httpBackend(backend: Backend, source: ProjectSource, shared: Locking): StateBackend {
+  /** Returns a setting, or its environment variable. An empty variable counts as unset. */
   const setting = (name: string) => {
     const declared = backend.settings[name];
     return typeof declared === "string" ? declared : source.env[variableOf(name)] || undefined;
@@ -106,7 +119,8 @@ function httpBackend(
   const url = (name: string) => {
     const text = setting(name);
     if (text === undefined) return undefined;
-    const checked = checkedUrl(text, name, backend, source.insecureHttp);
+    const where = typeof backend.settings[name] === "string" ? `\`${name}\`` : variableOf(name);
+    const checked = checkedUrl(text, where, source.insecureHttp);
     requireAllowedOrigin(checked, source.env, { of: `The backend's ${name}` });
     return checked;
   };
@@ -124,12 +138,6 @@ function httpBackend(
     unlockMethod: setting("unlock_method") ?? "UNLOCK",
   };
   const username = source.env.TF_HTTP_USERNAME ?? "";
-  const folder = ownStateFolder(source.env);
-  const openPool = async () => {
-    const { connectionPool } = await import("../core/api/connect.ts");
-    return connectionPool(address, source.env, { timeoutMs: CONNECT_MS });
-  };
-  let pool: ReturnType<typeof openPool> | undefined;
   const { HOSTFORM_HISTORY: history } = source.env;
   const http = createHttpBackend({
     address,
@@ -138,18 +146,12 @@ function httpBackend(
     withoutLock: backend.settings.without_lock === true,
     credentials: username === "" ? undefined : { username, password: source.env.TF_HTTP_PASSWORD ?? "" },
     ...shared,
-    uuid: randomUUID,
-    contender: thisProcess(),
-    lifeSigns: folder && path.join(folder, "locks"),
-    connect: () => {
-      pool ??= openPool();
-      return pool;
-    },
+    connect: poolTo(address, source.env),
   });
   return history ? { ...http, history: linesInFile(path.resolve(source.cwd, history)) } : http;
 }
 
-/** Returns the state folder if only this user can write in it. In a shared folder a heartbeat proves nothing. */
+/** Returns the state folder if only this user can write to it. Otherwise other users could fake a heartbeat. */
 function ownStateFolder(env: ProjectSource["env"]): string | undefined {
   const folder = stateFolder(env);
   const own = () => {
@@ -180,22 +182,48 @@ function pgBackend({ settings }: Backend, source: ProjectSource, { timeoutMs, ..
   });
 }
 
+function s3Backend({ settings }: Backend, { env, insecureHttp }: ProjectSource, shared: Locking): StateBackend {
+  const checked = backendSettings.s3
+    .required({ region: true })
+    .safeParse({ region: env.AWS_REGION || env.AWS_DEFAULT_REGION, ...settings });
+  if (!checked.success) {
+    const issues = checked.error.issues.map(({ path: [name], message }) => `${String(name)}: ${message}`);
+    return refuse("state.backend/settings", { issues: issues.join("; ") });
+  }
+  const { region, workspace = "default", profile, ...given } = checked.data;
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: token } = env;
+  if (!accessKeyId || !secretAccessKey) return refuse("state.backend/credentials", { profile });
+  const { bucket, key, endpoint } = s3Place(settings, workspace, env);
+  const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
+  const store = checkedUrl(endpoint ?? `https://s3.${region}.${domain}`, "The endpoint of S3", insecureHttp);
+  const isInPath = given.use_path_style || given.force_path_style || bucket.includes(".") || isAddress(store);
+  const url = new URL(`${store.pathname.replace(/\/?$/, "/")}${isInPath ? `${bucket}/` : ""}`, store);
+  if (!isInPath) url.host = `${bucket}.${store.host}`;
+  requireAllowedOrigin(url, env, { of: "The backend's endpoint" });
+  return createS3Backend({
+    bucket: url,
+    key,
+    region,
+    credentials: { accessKeyId, secretAccessKey, ...(token && { sessionToken: token }) },
+    writeHeaders: given.encrypt === true ? { "x-amz-server-side-encryption": "AES256" } : {},
+    ...shared,
+    connect: poolTo(url, env),
+  });
+}
+
+const isAddress = ({ hostname }: URL) => isIP(hostname.replace(/[[\]]/g, "")) !== 0;
+
 const MOST_KEPT = 9;
 
-/**
- * Saves a state that the backend rejects in a file of the project. The state may contain secrets that exist nowhere
- * else.
- */
+/** Saves a state that the backend rejected to a file in the project folder. It may be the only copy of a secret. */
 const keeping =
   (folder: string, log: Log) =>
   async (text: string): Promise<void> => {
     const lost = (error: unknown) => problem("state.unwritable/lost", { reason: messageOf(error) });
-    log.alert(attempt(() => problem("state.unwritable/kept", { file: keepIn(folder, text) }), lost));
+    log.warn(attempt(() => problem("state.unwritable/kept", { file: keepIn(folder, text) }), lost));
   };
 
-/**
- * Writes the text to a new file and replaces no earlier one. Uses Terraform's file name. @returns the name of the file.
- */
+/** Writes the text to a new file with Terraform's file name. Never replaces a file. @returns the name. */
 function keepIn(folder: string, text: string): string {
   for (let nth = 1; ; nth++) {
     const name = `errored${nth === 1 ? "" : `-${nth}`}.tfstate`;
@@ -212,8 +240,7 @@ function keepIn(folder: string, text: string): string {
 const variableOf = (setting: string) => `TF_HTTP_${setting.toUpperCase()}`;
 
 /** Checks a URL, which may come from the environment. */
-function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: boolean): URL {
-  const where = typeof backend.settings[name] === "string" ? `\`${name}\`` : variableOf(name);
+function checkedUrl(text: string, where: string, insecureHttp: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
     return fail("state.backend", `${where} is not an address`, {
@@ -222,7 +249,9 @@ function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: 
   }
   if (url.username !== "" || url.password !== "") {
     return fail("state.backend", `${where} holds a user name or password`, {
-      remedies: ["Remove it there, and set TF_HTTP_USERNAME and TF_HTTP_PASSWORD."],
+      remedies: [
+        "Remove it there, and set the variables of the credentials: TF_HTTP_USERNAME and TF_HTTP_PASSWORD for http.",
+      ],
     });
   }
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url))
@@ -233,20 +262,17 @@ function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: 
 export type StateKeys = ReturnType<typeof stateKeys>;
 
 /**
- * Returns the state encryption with the key from these variables. Without a key, it encrypts and decrypts nothing. Each
- * key is derived once per run.
+ * Returns the encryption with the key in these environment variables. Without a key, nothing is encrypted. Each key is
+ * derived once per run.
  * @throws HostformError `state.key` for an invalid key.
  */
 export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">, tokens: Tokens = async () => []) {
   const { env } = source;
-  /**
-   * Runs the command in a variable. The command gets no shell, no credential and no file of the project. Its output is
-   * a secret.
-   */
+  /** Runs the key command. It runs without a shell, without credentials, and outside of the project. Its output is secret. */
   const run: KeyCommand = async (command, variable) => {
     const options = {
       cwd: folderOfUser(source),
-      // Also drop the variables that HOSTFORM_CHILD_ENV allows.
+      // Remove even variables that HOSTFORM_CHILD_ENV allows.
       env: childEnvironment({ ...env, HOSTFORM_CHILD_ENV: undefined }, await tokens()),
       input: "",
       timeoutMs: SECRET_COMMAND_MS,
@@ -273,12 +299,12 @@ export function stateKeys({ source, host, redaction }: Omit<ProjectParts, "log">
   };
 }
 
-/** Returns the names of the variables with API tokens. */
+/** Returns the names of environment variables with API tokens. */
 type Tokens = () => Promise<readonly (string | undefined)[]>;
 
 /**
- * Returns the home of the user, who has configured the key command. Returns the root of the disk if the home is inside
- * the project.
+ * Returns the home folder of the user, who wrote the key command. If the home folder is inside the project: the root of the
+ * disk.
  */
 function folderOfUser({ env, dir, cwd }: ProjectSource): string {
   const home = env.HOME || env.USERPROFILE || "";

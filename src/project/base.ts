@@ -1,6 +1,6 @@
 /**
- * Reads the base of a plan: the declaration at a commit. git reads only stored objects. It runs no program of the
- * repository's configuration (no hook, no filter, no `fsmonitor`), fetches nothing, and gets no credential.
+ * Reads the base of a plan: the declaration at a commit. git only reads stored objects: it runs no program of the repository
+ * (hook, filter, `fsmonitor`), fetches nothing, and receives no credential.
  */
 import path from "node:path";
 import { dependentsOf } from "../core/engine/index.ts";
@@ -23,7 +23,7 @@ import type { Host, ProjectSource } from "./source.ts";
 
 /** A declaration at a commit. */
 export interface Base {
-  /** Commit name from the user. */
+  /** Commit as the user wrote it. */
   readonly ref: string;
   /** Commit hash in hexadecimal. */
   readonly commit: string;
@@ -31,7 +31,7 @@ export interface Base {
   readonly desired: Desired | undefined;
 }
 
-/** @throws HostformError `usage` if a base is combined with targets or a destroy. */
+/** Rejects a base together with targets or a destroy. @throws HostformError `usage` */
 export function checkBase(base: string | undefined, { targets, mode }: PlanRequest): void {
   if (base === undefined) return;
   if (targets.length > 0) refuse("usage/base_alone", { other: "targets" });
@@ -39,22 +39,20 @@ export function checkBase(base: string | undefined, { targets, mode }: PlanReque
 }
 
 const GIT_MS = 30_000;
-/** Upper read limit in bytes. It is larger than the size limit of a declaration. */
+/** Maximum output of git, in bytes. Larger than any valid declaration. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Environment variables that git needs to run and to trust a repository. */
+/** Environment variables for git: needed to start, and to trust a repository. */
 const KEPT = /^(?:PATH|Path|HOME|USERPROFILE|SystemRoot|XDG_CONFIG_HOME|TMPDIR|TEMP|GIT_CONFIG_.*)$/;
 
-/** Options of every git command. A bare repository inside the project is not used. */
+/** Options of every git command. Ignores a bare repository inside the project. */
 const SAFE = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"];
 
-/** Reads one repository, from the folder of a project. */
+/** Reads the repository of a project. */
 function repositoryOf(host: Host, source: ProjectSource, ref: string) {
   const refuseBase = (why: string, fix: string): never => refuse("usage/base", { ref, why, fix });
 
-  /**
-   * Returns the output of a command. Undefined if the command fails. @throws HostformError `usage` if git cannot run.
-   */
+  /** Runs git. @returns its output, undefined if it fails. @throws HostformError `usage` if git cannot start. */
   async function ask(...args: readonly string[]): Promise<string | undefined> {
     const kept = Object.entries(source.env).filter(([name]) => KEPT.test(name));
     const { failure, stdout } = await host.capture(
@@ -80,7 +78,7 @@ function repositoryOf(host: Host, source: ProjectSource, ref: string) {
   }
 
   async function commit(): Promise<string> {
-    // A name that begins with "-" would be an option. A name with a colon would select a file.
+    // Reject names that git would read as an option ("-") or a file (":").
     if (!/^[^-:\s\p{Cc}][^:\s\p{Cc}]*$/u.test(ref))
       refuseBase("is not the name of a commit", "Name a branch, a tag or a commit, such as origin/main.");
     const name = (await ask("rev-parse", "--verify", "--quiet", `${ref}^{commit}`))?.trim();
@@ -95,7 +93,7 @@ function repositoryOf(host: Host, source: ProjectSource, ref: string) {
     );
   }
 
-  /** Reads the files of a commit. Paths are the same as in the working folder. */
+  /** Reads the files of a commit, with the paths of the working folder. */
   async function filesAt(commit: string): Promise<DeclarationFiles> {
     const prefix = ((await ask("rev-parse", "--show-prefix")) ?? "").replace(/\n$/, "");
     const inside = (place: string) => {
@@ -117,7 +115,7 @@ function repositoryOf(host: Host, source: ProjectSource, ref: string) {
       read: async (file, limit) => {
         const at = inside(file);
         const mode = (await entries(at.includes("/") ? path.posix.dirname(at) : "")).get(path.posix.basename(at));
-        // Mimic the error of a file system.
+        // The error of a missing file in a file system.
         if (mode === undefined) throw Object.assign(new Error(`${file} does not exist`), { code: "ENOENT" });
         if (!mode.startsWith("100")) return refuseBase(`has no regular file ${file}`, "Name another commit.");
         const text = await ask("cat-file", "blob", `${commit}:${at}`);
@@ -131,7 +129,7 @@ function repositoryOf(host: Host, source: ProjectSource, ref: string) {
   return { ask, commit, filesAt, refuseBase };
 }
 
-/** Returns the last commit of the project's repository and its author. Runs git only inside a repository. */
+/** Returns the last commit of the repository and its author. Runs git only inside a repository. */
 export async function headOf(host: Host, source: ProjectSource): Promise<{ commit?: string; author?: string }> {
   if (!isInRepository(source.dir)) return {};
   const ask = (...args: readonly string[]) =>
@@ -152,7 +150,7 @@ export async function readBase({ source, host, declaration }: Project, ref: stri
   const commit = await repository.commit();
   const { desired, diagnostics } = await declaration.readAt(await repository.filesAt(commit));
   const errors = diagnostics.filter(isError);
-  // Errors of git are among the errors of the files.
+  // Report errors of git before mistakes in the files.
   const refused = errors.filter(({ code }) => code === "usage");
   failWith(refused);
   if (desired === undefined && errors.some(({ code }) => code !== "config.missing"))
@@ -161,8 +159,8 @@ export async function readBase({ source, host, declaration }: Project, ref: stri
 }
 
 /**
- * Returns the addresses that a declaration changes since an earlier one, and all addresses that refer to them. Includes
- * new and changed blocks, blocks in another account, and resources of the state without a block.
+ * Returns the addresses that changed since an earlier declaration, and their dependents. Includes new blocks, blocks in
+ * another account, and resources of the state without a block.
  */
 export function changedSince(before: Desired | undefined, now: Desired, { resources }: State): string[] {
   const then = new Map(before?.resources.map((one) => [one.address, one]));
@@ -179,7 +177,7 @@ export function changedSince(before: Desired | undefined, now: Desired, { resour
   return [...new Set([...dependentsOf(now, changed), ...left, ...forgotten])];
 }
 
-/** Returns the parts of one resource that decide its plan. */
+/** Returns everything in a declaration that affects the plan of one resource. */
 export function valueIn({ providers }: Desired, one: DesiredResource | undefined): Json {
   if (one === undefined) return null;
   const { config, provider, dependsOn, importId, lifecycle, client, sources } = one;

@@ -16,9 +16,8 @@ import type { Provider, Providers } from "./providers.ts";
 type DataSession = import("../fronts/terraform/index.ts").DataSession;
 
 /**
- * Reads the data sources of a declaration as the Terraform provider does. Returns undefined if the declaration has
- * none.
- * @param fresh ignores earlier lists during an apply, because they lack the objects that the apply has created.
+ * Returns the function that reads the data sources of a declaration. Undefined if there are none.
+ * @param fresh True during an apply: earlier lists lack the objects that the apply created.
  */
 export async function dataReader(
   clock: Clock,
@@ -33,7 +32,7 @@ export async function dataReader(
     import("../fronts/terraform/data/define.ts"),
   ]);
   const byName = new Map(dataSources.map((source) => [source.name, source]));
-  // One session per account, so that parallel reads share a listing.
+  // One session per account, so that parallel reads share lists.
   const sessions = new Map<Provider, DataSession>();
   const sessionOf = (provider: Provider): DataSession => {
     const {

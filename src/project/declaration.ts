@@ -11,6 +11,7 @@ import {
   type Backend,
   type Desired,
   type Diagnostic,
+  fail,
   HostformError,
   ifErrno,
   ifExplained,
@@ -20,7 +21,13 @@ import {
   type Remedy,
 } from "../core/model/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
-import { type DeclarationFiles, OWN_LIMITS, type ReadOptions, readDeclaration } from "../fronts/yaml/index.ts";
+import {
+  type DeclarationFiles,
+  declarationText,
+  OWN_LIMITS,
+  type ReadOptions,
+  readDeclaration,
+} from "../fronts/yaml/index.ts";
 import type { MoneyScale } from "../report/index.ts";
 import { checkEnvironment } from "./environments.ts";
 import { refuse } from "./messages.ts";
@@ -46,8 +53,8 @@ export class ProjectDeclaration {
   }
 
   /**
-   * Returns every mistake in source order. Also returns the declaration unless it has errors.
-   * @param texts replace the texts of files, by absolute path. A path may be new.
+   * Returns all mistakes, sorted by location, and the declaration if it has no errors.
+   * @param texts Replacements for the texts of files, by absolute path. A path may be new.
    */
   async check(texts?: ReadonlyMap<string, string>): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
     const { desired, partial, diagnostics } = await (texts ? this.readAt(this.#over(texts)) : this.read());
@@ -56,7 +63,7 @@ export class ProjectDeclaration {
       ...validateDesired(readable, kinds, declaredEnvironment(this.#source)),
       ...(await misplacedOutputs(this.#source, readable)),
     ];
-    // A rejected template cannot be evaluated either. Report one error only.
+    // A rejected template also has no value. Report one error only.
     const refused = new Set(diagnostics.flatMap((one) => [placeOf(one), attributeOf(one) ?? placeOf(one)]));
     const news = (values ?? []).filter(
       (value) =>
@@ -81,7 +88,7 @@ export class ProjectDeclaration {
   async providers(): Promise<ReadonlyMap<string, ProviderConfig>> {
     const { desired, partial, diagnostics } = await this.read();
     if (desired !== undefined) return desired.providers;
-    // Commands that use only the account ignore mistakes in resources.
+    // Mistakes in resources do not matter to commands that only need the account.
     const hindering = diagnostics.filter(
       ({ code, address }) =>
         code.startsWith("provider.") ||
@@ -95,16 +102,15 @@ export class ProjectDeclaration {
     throw new HostformError(diagnostics);
   }
 
-  /** Returns the money scale of each provider. */
+  /** Returns the function that returns the `money_scale` of a provider. */
   async moneyScale(): Promise<MoneyScale> {
     const providers = await this.providers().catch(ifExplained(() => new Map<string, ProviderConfig>()));
     return (_, alias) => providers.get(alias)?.moneyScale;
   }
 
   /**
-   * Returns the declared backend. Ignores unrelated mistakes in the declaration.
-   * @throws HostformError for mistakes that may hide a backend, and `usage` for a named state file together with a
-   * backend.
+   * Returns the declared backend. Ignores unrelated mistakes.
+   * @throws HostformError for mistakes that may concern a backend; `usage` if the user also named a state file.
    */
   async backend(): Promise<Backend | undefined> {
     const { stateNamed } = this.#source;
@@ -115,13 +121,15 @@ export class ProjectDeclaration {
     return backend;
   }
 
-  /** Reads the files with their mistakes. Registers their secrets for redaction. */
+  /** Reads the files, and registers their secrets for redaction. */
   read(): Promise<Declaration> {
     this.#known ??= this.#read();
     return this.#known;
   }
 
-  /** Reads the declaration from other files. Registers no secret, because no value of these files may be printed. */
+  /**
+   * Reads the declaration from other files. Does not register their secrets, because hostform prints no value of these files.
+   */
   async readAt(fs: DeclarationFiles): Promise<Declaration> {
     return scaled(await readDeclaration({ ...optionsOf(this.#source), fs }), this.#source);
   }
@@ -150,7 +158,7 @@ export class ProjectDeclaration {
         : await (await import("./stacks/read.ts")).readStack(source, source.stack, this.#redaction, this.#outputsAt);
     const declaration = scaled(await withoutTrust(source, found), source);
     const readable = declaration.desired ?? declaration.partial;
-    // An untrusted declaration could hide words of the plan by declaring them as secrets.
+    // An untrusted declaration could hide words of the plan by declaring them as secret.
     if (readable !== undefined && source.untrusted !== true) learnDeclared(this.#redaction, readable, source.env);
     return declaration;
   }
@@ -160,6 +168,16 @@ async function readYaml(source: ProjectSource): Promise<Declaration> {
   const warnings = await checkEnvironment(source);
   const read = await readDeclaration(optionsOf(source));
   return { ...read, diagnostics: [...warnings, ...read.diagnostics] };
+}
+
+/** Reads a file of shared templates. @param file absolute path. @throws HostformError `config.unreadable`. */
+export async function templatesIn(file: string): Promise<ProjectSource["templates"]> {
+  const bytes = await readOwn(file, { shown: file, limit: OWN_LIMITS.bytes }).catch(
+    ifErrno((why) =>
+      fail("config.unreadable", `${file} cannot be read: ${why}`, { remedies: ["Correct the path of the templates."] }),
+    ),
+  );
+  return { path: file, text: declarationText(file, bytes) };
 }
 
 /** Adds the money scale from the environment. */
@@ -177,7 +195,7 @@ function withStackHint(source: ProjectSource, declaration: Declaration): Declara
   return { ...declaration, diagnostics: declaration.diagnostics.map(withHint) };
 }
 
-/** Returns the read options. Messages show paths relative to the working folder. */
+/** Returns the options for reading. Messages contain paths relative to the working folder. */
 function optionsOf(source: ProjectSource): ReadOptions {
   const named = namedFiles(source);
   const found = { roots: [source.dir] };
@@ -197,6 +215,7 @@ function optionsOf(source: ProjectSource): ReadOptions {
     refusesVariable: variableGate(source),
     isOpenVariable: openVariables(source.env),
     environment: source.environment?.file,
+    templates: source.templates,
     version: VERSION,
     ...(source.untrusted !== true && { limits: OWN_LIMITS }),
   };

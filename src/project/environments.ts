@@ -13,7 +13,10 @@ interface Folder extends OwnPath {
   readonly path: string;
 }
 
-/** Returns the folder of the environments. Undefined for the project's own folder if the project is untrusted. */
+/**
+ * Returns the folder of the environments. Undefined for an untrusted project, unless the environment variable names the
+ * folder.
+ */
 function folderOf(source: ProjectSource): Folder | undefined {
   const { HOSTFORM_ENVIRONMENTS: named } = source.env;
   if (named) return { path: path.resolve(source.cwd, named), shown: named };
@@ -38,10 +41,10 @@ export async function environmentNames(source: ProjectSource): Promise<readonly 
 }
 
 /**
- * Returns the project in an environment. The state file is `hosting.NAME.tfstate`, unless the environment or the run
- * names another file.
- * @throws HostformError `usage` for a name without a file, or together with a stack; `trust.file` for a file outside
- * the project.
+ * Returns the project in an environment. The state file is `hosting.NAME.tfstate`, unless the environment or the user names
+ * another file.
+ * @throws HostformError `usage` for a name without a file, or together with a stack; `trust.file` for a file outside the
+ * project.
  */
 export async function inEnvironment(source: ProjectSource, name: string, hasStack: boolean): Promise<ProjectSource> {
   if (hasStack)
@@ -78,7 +81,7 @@ export async function inEnvironment(source: ProjectSource, name: string, hasStac
     const theirs = path.join(folder.path, other + ENDING);
     const shown = near(theirs);
     const read = await readOwn(theirs, { ...reading, shown }).catch(() => Buffer.alloc(0));
-    // Mistakes of another environment are reported when that environment is used.
+    // Ignore mistakes in other environments. They are reported when those environments are used.
     const named = attempt(
       () => environmentState({ path: shown, text: declarationText(shown, read) }),
       () => undefined,
@@ -92,9 +95,7 @@ export async function inEnvironment(source: ProjectSource, name: string, hasStac
   return { ...source, environment: { name, file }, ...(source.stateNamed !== true && { state }) };
 }
 
-/**
- * Rejects a run without an environment if the project has environments. @returns a warning if the project is untrusted.
- */
+/** Rejects a run without an environment if the project has environments. @returns a warning if the project is untrusted. */
 export async function checkEnvironment(source: ProjectSource): Promise<readonly Diagnostic[]> {
   const own = ownFolder(source);
   const folder = folderOf(source);

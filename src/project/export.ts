@@ -1,4 +1,4 @@
-/** Exports a declaration to Terraform, with the obstacles to its use there. */
+/** Exports a declaration to Terraform, and reports obstacles. */
 import path from "node:path";
 import { declaredOrigins, moved, scopeOf } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
@@ -23,9 +23,9 @@ import type { ProjectSource } from "./source.ts";
 import { type ProjectState, whileOpen } from "./state.ts";
 
 /**
- * Returns the declaration as a Terraform configuration with the same addresses and the same state. Takes no lock and
- * sends no request.
- * @param folder of the configuration; absolute.
+ * Returns the declaration as a Terraform configuration with the same addresses and the same state. Takes no lock and sends no
+ * request.
+ * @param folder Folder of the configuration; absolute.
  * @throws HostformError for errors of the declaration, and for a secret in the configuration.
  */
 export async function exportConfiguration(
@@ -44,7 +44,10 @@ export async function exportConfiguration(
   return { text: leaving(text, redaction), diagnostics };
 }
 
-/** Returns a declaration as a configuration of Terraform in a folder, with its renderer. @param origin the writer, for the header. */
+/**
+ * Returns a declaration as a Terraform configuration, with its renderer.
+ * @param origin Name of the writer, for the header.
+ */
 export async function terraformOf(
   source: ProjectSource,
   desired: Desired,
@@ -71,7 +74,7 @@ export async function terraformOf(
   return { ...made, renderHcl };
 }
 
-/** Returns the sources of the sensitive values in a declaration. */
+/** Returns the sources of sensitive values in a declaration. */
 function hiddenSources({ resources, outputs = [] }: Desired, env: ProjectSource["env"]): ReadonlySet<string> {
   const scope = scopeOf(() => UNKNOWN, env);
   const ofResources = resources.flatMap((one) => Object.values(declaredOrigins(one, scope)));
@@ -79,7 +82,7 @@ function hiddenSources({ resources, outputs = [] }: Desired, env: ProjectSource[
   return new Set([...ofResources, ...ofOutputs].flatMap((origin) => origin?.from ?? []));
 }
 
-/** Rejects a secret in the configuration, because people share the configuration. */
+/** Rejects a configuration that contains a secret, because people share configurations. */
 function refuseSecrets(redaction: Redaction, text: string, resources: readonly DesiredResource[]): void {
   const hides = (value: string) => redaction.redact(value) !== value;
   if (!hides(text)) return;
@@ -109,7 +112,7 @@ function textsIn(value: Json, at: AttributePath): { value: string; at: Attribute
   return Object.entries(value).flatMap(([key, part]) => textsIn(part as Json, [...at, key]));
 }
 
-/** Reads the state without a lock. Reports the obstacles: Terraform reads neither a journal nor an encrypted state. */
+/** Reads the state without a lock. Reports that Terraform cannot read a journal or an encrypted state. */
 async function stateForExport(recorded: ProjectState): Promise<{
   readonly state: State;
   readonly diagnostics: readonly Diagnostic[];
@@ -117,7 +120,7 @@ async function stateForExport(recorded: ProjectState): Promise<{
   const opening = recorded.store().open({ write: false, command: "export", timeoutMs: 0 });
   return whileOpen(opening, ({ state, recovered, warnings }) => {
     const { key } = recorded.encryption();
-    // If a key is set, an unencrypted state has its own warning.
+    // An unencrypted state already has its own warning.
     const sealed = key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
     return {
       state,

@@ -1,13 +1,13 @@
 import { problem } from "../core/messages/index.ts";
 import { type Diagnostic, errnoOf, fileFailure, HostformError, messageOf, NotUtf8 } from "../core/model/index.ts";
 
-/** Codes of errors that the machine causes when a file is read or written, and errors of `core/files`. */
+/** Error codes of the operating system and of `core/files` that are no defects of hostform. */
 const OF_THE_MACHINE = [
   ...["ENOSPC", "EDQUOT", "EFBIG", "EIO", "EROFS", "EACCES", "EPERM"],
   ...["EOUTSIDE", "ELINK", "ENOTREGULAR", "EOWNER", "EMODE"],
 ];
 
-/** Returns the diagnostics of any failure. An unexpected failure is an internal error. */
+/** Converts any error to diagnostics. An unexpected error becomes an internal error. */
 export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   if (error instanceof HostformError) return error.diagnostics;
   if (error instanceof NotUtf8 || OF_THE_MACHINE.includes(errnoOf(error) ?? "")) {

@@ -1,4 +1,4 @@
-// Times of the first status with each condition and difference, in the account's store.
+// Stores when a status first reported each condition and difference.
 import { CONDITION_NAMES, type Plan, type State } from "../core/model/index.ts";
 import type { AccountReport } from "../report/index.ts";
 import type { Providers } from "./providers.ts";
@@ -16,13 +16,13 @@ function causeIn(name: string) {
   return { condition: name.slice(0, at), address: name.slice(at + 1) };
 }
 
-/** Lifetime of the first time of a condition, in milliseconds. */
+/** How long a time is stored, in milliseconds. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 /**
- * Adds the time of the first status with each condition and difference. The file of the account's store keeps these times. Without
- * this file, only the times in the state are known.
- * @param isWhole false: the report contains only a part of the account, so the times of the rest stay.
+ * Adds the time when a status first reported each condition and difference. The times are in the store of the account.
+ * Without a store, only the times in the state are known.
+ * @param isWhole False if the report covers only a part of the account. The times of the rest then stay.
  */
 export async function withFirstSeen(
   { providers, plan }: Planned,
@@ -30,24 +30,30 @@ export async function withFirstSeen(
   isWhole: boolean,
 ): Promise<AccountReport> {
   const list = listOf(plan);
-  const [store] = providers.stores(report.accounts.map(({ provider }) => provider)).values();
-  const isKept = store?.file !== undefined && plan.lineage !== "";
-  const known = isKept ? await store.notes(list).catch(() => []) : [];
-  const times = new Map(known.map(({ name, value }) => [name, String(value)]));
-  const current = new Map<string, string>();
-  const seen = <One extends { since: string | null; address: string | null }>(one: One, what: string): One => {
+  const servers = plan.lineage === "" ? [] : providers.servers().filter(({ store }) => store.file !== undefined);
+  const kept = await Promise.all(
+    servers.map(async (server) => ({ ...server, known: await server.store.notes(list).catch(() => []) })),
+  );
+  const times = new Map(kept.flatMap(({ known }) => known.map(({ name, value }) => [name, String(value)])));
+  const current = new Map<string, { readonly since: string; readonly provider: string }>();
+  type Seen = { since: string | null; address: string | null; provider: string };
+  const seen = <One extends Seen>(one: One, what: string): One => {
     const name = `${what} ${one.address}`;
     // A status or an apply was first.
-    const [since = isKept ? report.timestamp : null] = [one.since ?? [], times.get(name) ?? []].flat().sort();
-    if (since !== null) current.set(name, since);
+    const [since = kept.length > 0 ? report.timestamp : null] = [one.since ?? [], times.get(name) ?? []].flat().sort();
+    if (since !== null) current.set(name, { since, provider: one.provider });
     return { ...one, since };
   };
   const attention = report.attention.map((one) => seen(one, one.condition));
   const drift = report.drift.map((one) => seen(one, `drift ${one.attribute}`));
-  const fresh = [...current].flatMap(([name, value]) => (times.has(name) ? [] : { list, name, value }));
-  const ended = known.filter(({ name }) => isWhole && !current.has(name));
-  if (isKept && fresh.length > 0) await store.note(fresh, { keptMs: KEPT_MS, isDurable: false }).catch(() => {});
-  if (isKept && ended.length > 0) await store.forget(ended).catch(() => {});
+  for (const { store, aliases, known } of kept) {
+    const fresh = [...current].flatMap(([name, { since: value, provider }]) =>
+      aliases.has(provider) && !times.has(name) ? { list, name, value } : [],
+    );
+    const ended = known.filter(({ name }) => isWhole && !current.has(name));
+    if (fresh.length > 0) await store.note(fresh, { keptMs: KEPT_MS, isDurable: false }).catch(() => {});
+    if (ended.length > 0) await store.forget(ended).catch(() => {});
+  }
   const [offline_since = null] = attention
     .flatMap((one) => (one.condition === "offline" ? (one.since ?? []) : []))
     .sort();
@@ -67,7 +73,7 @@ export async function withFirstSuspensions(state: State, providers: Providers): 
   return { ...state, resources };
 }
 
-/** Forgets the conditions whose end this plan shows, so that a later condition has its own time. */
+/** Removes the times of conditions that this plan proves to have ended. */
 export async function forgetEnded({ providers, plan }: Planned): Promise<void> {
   const { changes, conditions = [], unread = [], notRead = [], lineage } = plan;
   if (lineage === "") return;

@@ -1,12 +1,12 @@
-/** Finds the state files that git tracks. Reads the index of the repository directly. */
+/** Finds state files that git tracks. Parses the index of the repository. */
 import path from "node:path";
 import { look, readNow, realPath, textNow } from "../core/files/index.ts";
 import { attempt, type Diagnostic, shellPath, warningOf } from "../core/model/index.ts";
 import { filesOfState } from "../core/record/index.ts";
 
 /**
- * Warns if git tracks a state, journal or backup, because a pull request could replace the file. @param state path of
- * the state file.
+ * Warns if git tracks the state, its journal or its backup: a pull request could then replace the file.
+ * @param state Path of the state file.
  */
 export function trackedWarnings(state: string): Diagnostic[] {
   const at = attempt(
@@ -30,17 +30,18 @@ export function trackedWarnings(state: string): Diagnostic[] {
   ];
 }
 
-/** Bytes of the `git-index` header: "DIRC", version, entry count. */
+/** Size of the index header in bytes: "DIRC", version, number of entries. */
 const HEADER_BYTES = 12;
-/** Bytes of an entry before its object name: times, device, inode, mode, owner and size. */
+/** Size of the fields before the object name of an entry, in bytes: times, device, inode, mode, owner and size. */
 const STAT_BYTES = 40;
 const EXTENDED = 0x4000;
 const NUL = 0;
 
 /**
- * Returns the files that git tracks according to the index. Returns none if the index is not readable. Starts no
- * program, because a repository can configure a program that git runs.
- * @param folder absolute, with links resolved. @param names of files in the folder.
+ * Returns the files that git tracks. Empty if the index is unreadable. Starts no program, because a repository can configure
+ * programs that git runs.
+ * @param folder Absolute, with links resolved.
+ * @param names Names of files in the folder.
  */
 export function trackedFiles(folder: string, names: readonly string[]): string[] {
   try {
@@ -57,7 +58,7 @@ export function trackedFiles(folder: string, names: readonly string[]): string[]
 
 export const isInRepository = (folder: string): boolean => repositoryOf(folder) !== undefined;
 
-/** Finds the nearest folder with `.git`, and the folder of its index. The index of a worktree is in another folder. */
+/** Finds the nearest folder with `.git`, and the folder of its index. A worktree has its index in another folder. */
 function repositoryOf(folder: string): { readonly top: string; readonly git: string } | undefined {
   for (let top = folder; ; top = path.dirname(top)) {
     const git = path.join(top, ".git");
@@ -72,8 +73,8 @@ function repositoryOf(folder: string): { readonly top: string; readonly git: str
 }
 
 /**
- * Returns the bytes of an object name: SHA-1 unless the repository declares SHA-256. A worktree uses the settings of
- * its repository.
+ * Returns the size of an object name in bytes: SHA-1, or SHA-256 if the repository declares it. A worktree has the settings
+ * of its repository.
  */
 function hashBytes(git: string): number {
   const common = textNow(path.join(git, "commondir"))?.trim() ?? ".";
@@ -81,7 +82,7 @@ function hashBytes(git: string): number {
   return /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20;
 }
 
-/** Yields the paths of an index of version 2, 3 or 4 (`gitformat-index`) as bytes, because a name may not be UTF-8. */
+/** Yields the paths in an index of version 2, 3 or 4 (`gitformat-index`). As bytes, because a name may not be UTF-8. */
 function* pathsIn(index: Buffer, hash: number): Generator<Buffer> {
   const version = index.readUInt32BE(4);
   if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return;
@@ -101,12 +102,12 @@ function* pathsIn(index: Buffer, hash: number): Generator<Buffer> {
     if (end === -1) return;
     previous = Buffer.concat([previous.subarray(0, kept), index.subarray(at, end)]);
     yield previous;
-    // Entries of version 2 and 3 are padded with 1 to 8 NULs to a multiple of 8.
+    // In version 2 and 3, 1 to 8 NULs fill an entry to a multiple of 8.
     at = version === 4 ? end + 1 : start + Math.floor((end - start + 8) / 8) * 8;
   }
 }
 
-/** Reads a variable-length number, as in `OFS_DELTA` of packs. */
+/** Parses a number of variable length, as in `OFS_DELTA` of packs. */
 function offsetAt(index: Buffer, from: number): { readonly value: number; readonly next: number } {
   let next = from;
   let byte = index.readUInt8(next++);

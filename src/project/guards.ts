@@ -17,19 +17,19 @@ const shape = {
   accountMoved: flag,
 } satisfies Record<keyof GuardFlags, z.ZodType>;
 
-/** Format of the limits in a saved plan. */
+/** Schema of the limits in a saved plan. */
 export const guardForm = z.strictObject(shape);
 
 export const GUARD_FLAGS = Object.keys(shape) as readonly (keyof GuardFlags)[];
 
 /**
- * Returns the declared guards, with the replacements of the run.
- * @param unattended true if no person sees the plan before its apply.
+ * Returns the declared guards. Options of the run override them.
+ * @param unattended True if nobody reviews the plan before the apply.
  */
 export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended = false): Limits {
   const { maxOrders = guards.maxOrders, maxRemovals = guards.maxRemovals, maxSpend } = flags;
   const { allowRemovals = false, allowUnknownPrices = false, allowMissing = false } = flags;
-  // Drop the source range of a replaced limit.
+  // An overridden limit has no location.
   const ranges = Object.entries(guards.ranges ?? {}).filter(([name]) => flags[name as keyof GuardFlags] === undefined);
   return {
     ...guards,
@@ -44,7 +44,7 @@ export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended
   };
 }
 
-/** Returns the stricter value of each limit and cap. */
+/** Returns the strictest of all limits and caps. */
 export function tightened(limits: Limits, { maxRemovals, ...caps }: Caps & ReturnType<typeof capsOf>): Limits {
   const least = (cap: number, limit = Number.POSITIVE_INFINITY) => Math.min(cap, limit);
   const count = (name: "maxOrders" | "maxOrdersDay") =>

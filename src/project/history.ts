@@ -1,4 +1,4 @@
-/** History of a project's state, and the orders of its month. */
+/** The history of a state, and the orders of the month. */
 import { hash, randomUUID } from "node:crypto";
 import type { InvoiceRecord } from "../core/api/index.ts";
 import { amountsOf, checkMonth, type Limits, type MonthBudget, ordersOf } from "../core/engine/index.ts";
@@ -31,7 +31,7 @@ import type { Interrupts } from "./interrupt.ts";
 import type { Provider, Providers } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
 
-/** Parts of a run that its history needs. */
+/** Parts of a run that the history needs. */
 interface Acting {
   readonly project: ProjectParts;
   readonly command: string;
@@ -43,26 +43,26 @@ interface Acting {
   readonly limits: Limits;
 }
 
-/** Lifetime of a reservation, in milliseconds: longer than a month. */
+/** How long a reservation is stored, in milliseconds: longer than a month. */
 const KEPT_MS = 40 * 86_400_000;
 
-/** Returns the name of an order in the history of a state and in the reservations, equal for each attempt. */
+/** Returns the name of an order in the history and in reservations, the same for all attempts. */
 export const orderKey = (place: string, { address, generation = 1 }: { address: string; generation?: number }) =>
   hash("sha256", JSON.stringify([place, address, generation])).slice(0, 16);
 
-/** Begin of a month (UTC), in milliseconds since the epoch. */
+/** Returns the beginning of a month (UTC), in milliseconds since the epoch. */
 const monthOf = (ms: number) => Date.parse(`${new Date(ms).toISOString().slice(0, 7)}-01`);
 
-/** A failure of the history. @param severity `warning` after the apply. */
+/** Converts a failure of the history to diagnostics. @param severity `warning` after the apply. */
 function failureOf(place: string, error: unknown, severity: Diagnostic["severity"]): readonly Diagnostic[] {
   if (error instanceof HostformError && severity === "error") return error.diagnostics;
   return [problem("state.history", { place, reason: messageOf(error), severity })];
 }
 
 /**
- * Adds the orders of this month to the limits of a run, and checks its plan against them. Reads nothing without such a limit or
- * without orders.
- * @param isApplied proves that the history can be written.
+ * Adds the orders of this month to the limits of a run, and checks the plan. Does nothing without a monthly or daily limit,
+ * or without orders.
+ * @param isApplied True to check that the history can be written.
  */
 export async function budgetOf(
   { plan, desired, store: { history }, providers, interrupts, limits, project }: Omit<Acting, "command">,
@@ -133,7 +133,7 @@ export async function budgetOf(
           if (kept) await put(name, kept);
           if (!kept || name !== key) await store.forget([{ list, name: key }]);
         };
-        // A failed write leaves the reserved amount.
+        // If the write fails, the reserved amount stays.
         written = written.then(settle).catch(() => {});
       };
     });
@@ -153,14 +153,14 @@ export async function budgetOf(
 export const firstInvoice = (invoices: readonly InvoiceRecord[]): InvoiceRecord | undefined =>
   invoices.toSorted((a, b) => ((a.due_date ?? "~") < (b.due_date ?? "~") ? -1 : 1))[0];
 
-/** A reservation, and the place of the history of its project. */
+/** A reservation, and the history of its project. */
 type Reservation = PastOrder & { readonly place: string };
 
-/** Returns the list of the reservations of a month. */
+/** Returns the name of the list of reservations for a month. */
 const listIn = ({ account }: AccountStore, now: number) =>
   `orders ${account} ${new Date(now).toISOString().slice(0, 7)}`;
 
-/** Names the reservation of a lost response after the object that the plan found. */
+/** Renames the reservation of a lost response if the plan found its object. */
 async function nameFound({ changes }: Plan, providers: Providers, keyOf: MonthBudget["keyOf"], now: number) {
   for (const { address, type, provider, importing, private: mark } of changes) {
     const { store } = importing ? providers.get(provider).account : {};
@@ -174,7 +174,7 @@ async function nameFound({ changes }: Plan, providers: Providers, keyOf: MonthBu
   }
 }
 
-/** Returns the orders of the services that the account shows since a time. A string is the reason why it shows no invoices. */
+/** Returns the services that were ordered since a time, as orders. A string: reason why invoices could not be read. */
 async function orderedIn({ alias, account }: Provider, since: number): Promise<PastOrder[] | string> {
   try {
     const kind = kinds.get("hosting_service");
@@ -199,7 +199,7 @@ async function orderedIn({ alias, account }: Provider, since: number): Promise<P
 /** An entry without the parts that {@link remember} adds. */
 type Remembered = Omit<HistoryEntry, "at" | "commit" | "details"> & Pick<HistoryDetails, "effects">;
 
-/** Returns the entry of an apply. */
+/** Returns the history entry of an apply. */
 export function entryOf({ plan, command, store, project }: Acting, result: ApplyResult): Remembered {
   const outcomes = new Map(result.outcomes.map((outcome) => [outcome.address, outcome]));
   const keyOf = (order: Parameters<typeof orderKey>[1]) => orderKey(store.history?.name ?? "", order);
@@ -227,7 +227,7 @@ export function entryOf({ plan, command, store, project }: Acting, result: Apply
   return { command, plan: digest, orders, requests: result.requests, errors, effects };
 }
 
-/** Appends an entry to the history of an open state. @returns a warning if this fails. */
+/** Adds an entry to the history. @returns a warning if this fails. */
 export async function remember(
   { source, host, redaction }: ProjectParts,
   open: Partial<Pick<OpenState, "history" | "proveLock">>,
@@ -251,7 +251,7 @@ export async function remember(
   }
 }
 
-/** Returns the entries of an open history. Without entries, and with a warning, if it cannot be read or its chain is broken. */
+/** Returns the entries of a history. Warns if it is unreadable or a digest is wrong. Empty if it is unreadable. */
 export async function entriesIn(
   { log }: Pick<ProjectParts, "log">,
   history: OpenState["history"],
@@ -261,14 +261,16 @@ export async function entriesIn(
   try {
     const { entries, broken } = await history.read();
     if (broken === undefined) return entries;
-    log.warn([problem("state.history/broken", { place, line: broken, severity: "warning" })]);
+    log.warn(problem("state.history/broken", { place, line: broken, severity: "warning" }));
   } catch (error) {
-    log.warn(failureOf(place, error, "warning"));
+    log.warn(...failureOf(place, error, "warning"));
   }
   return [];
 }
 
-/** Returns each order by `PROVIDER ID`, with its quote. The order of a resolve has the quote of its first attempt. */
+/**
+ * Returns the orders by `PROVIDER ID`, with their quotes. An order that `resolve` settled has the quote of its first attempt.
+ */
 export function quotesIn(entries: readonly HistoryEntry[]): ReadonlyMap<string, HistoryOrder> {
   const orders = entries.flatMap((entry) => entry.orders);
   const quotes = new Map(orders.flatMap(({ key, quote }) => (quote === null ? [] : [[key, quote] as const])));
@@ -281,8 +283,8 @@ export function quotesIn(entries: readonly HistoryEntry[]): ReadonlyMap<string, 
 }
 
 /**
- * Returns the cost of the orders of this month (UTC) by currency, in the API's own unit. The invoice counts before the quote. A
- * currency of earlier months has 0.
+ * Returns the cost of this month's orders (UTC), by currency, in the API's own unit. Each order counts with its invoice, or
+ * else its quote. 0 for a currency that only earlier months have.
  */
 export function spendOf(entries: readonly HistoryEntry[], now: number): ReadonlyMap<string, number> {
   const orders = ordersIn(entries);

@@ -17,12 +17,11 @@ import {
 import type { Providers } from "./providers.ts";
 import type { ProjectSource } from "./source.ts";
 
-/** Provider alias -> mark for the state entries of this run. */
+/** Account mark for the state entries of this run, by provider alias. */
 export type Identities = ReadonlyMap<string, AccountMark>;
 
 /**
- * Compares prepared providers with the accounts in the state. Compares URLs at once, and objects after the lists are
- * read.
+ * Compares the accounts of a run with the accounts in the state. Compares URLs now, and objects after the lists are read.
  * @throws HostformError `account.foreign`
  */
 export function requireAccounts(
@@ -43,16 +42,13 @@ export function requireAccount(alias: string, account: Account, state: State): v
   failWith(problems);
 }
 
-/**
- * Compares the URL of an account with the URL in a state entry. Sends no request. @throws HostformError
- * `account.foreign`
- */
+/** Compares the URL of an account with a state entry. Sends no request. @throws HostformError `account.foreign` */
 export function requireAddress(alias: string, account: Account, record: ResourceState): void {
   const problems = originProblem(`Provider ${alias}`, account, [record]);
   failWith(problems);
 }
 
-/** @param saved account of a saved plan. */
+/** @param saved Account mark in a saved plan. */
 function problemsOf(
   alias: string,
   open: () => Account,
@@ -68,7 +64,7 @@ function problemsOf(
   return originProblem(of, account, records);
 }
 
-/** Returns the identity of an account from its lists. Sends no request. */
+/** Returns the mark of an account from the lists that were read. Sends no request. */
 export const identityOf = (account: Account): AccountMark => ({
   origin: account.origin ?? "",
   anchors: anchorsIn(account),
@@ -79,7 +75,7 @@ export const identitiesOf = (aliases: Iterable<string>, providers: Providers): I
 
 type Named = Pick<Desired, "project" | "providers">;
 
-/** Describes an account from its declaration alone. @param among number of accounts. */
+/** Describes an account from its declaration. @param among Number of accounts. */
 function placeOf({ env, environment }: ProjectSource, { project, providers }: Named, provider: string, among: number) {
   const address = providers.get(provider)?.baseUrl ?? env.HOSTING_BASE_URL ?? "";
   const isSandbox = Boolean(env.HOSTING_SANDBOX_CONTROL_URL) && address === env.HOSTING_BASE_URL;
@@ -90,11 +86,11 @@ function placeOf({ env, environment }: ProjectSource, { project, providers }: Na
   return { provider, name, host: `${host}${prefix}`, services: null, domain: null };
 }
 
-/** Describes the accounts of a declaration. Reads no account. */
+/** Describes the accounts of a declaration. */
 export const declaredPlaces = (source: ProjectSource, named: Named): Place[] =>
   [...named.providers.keys()].sort().map((provider) => placeOf(source, named, provider, named.providers.size));
 
-/** Describes the accounts of a run for people. Sends no request. */
+/** Describes the accounts of a run. Sends no request. */
 export function placesOf(
   source: ProjectSource,
   declared: Named,
@@ -111,7 +107,7 @@ export function placesOf(
     const own = recorded.flatMap(({ attributes, sensitive }) => (sensitive.includes("domain") ? [] : [attributes]));
     const ids = live && new Set(live.map(({ id }) => id));
     const isLive = ({ id }: JsonObject) => ids?.has(id) ?? true;
-    // Show no unmanaged services to an untrusted project.
+    // The plan of an untrusted project must not reveal unmanaged services.
     const known = [...own.filter(isLive), ...(source.untrusted ? [] : (live ?? []))];
     const domain = known.map((one) => one.domain).find((one) => typeof one === "string");
     const services = live?.length ?? (recorded.length > 0 ? recorded.length : null);
@@ -120,7 +116,10 @@ export function placesOf(
   });
 }
 
-/** Returns a function that adds the account mark to a state entry. @param moved replaces the marks of all entries. */
+/**
+ * Returns the function that adds the account mark to a state entry.
+ * @param moved True to replace the marks of all entries.
+ */
 export function marking(identities: Identities, state: State, moved = false) {
   const held = new Set<string>();
   const marks = new Map<string, AccountMark>();

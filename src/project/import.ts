@@ -42,20 +42,20 @@ export interface Imported {
   readonly noun: string;
   /** Attributes that differ from the declaration. */
   readonly differences: readonly string[];
-  /** False if no API call returns the object, so the declaration could not be compared. */
+  /** False if no endpoint returns the object. It was then not compared with the declaration. */
   readonly isCompared: boolean;
-  /** One sentence for each value that stays unknown. */
+  /** One sentence for each value that hostform cannot know. */
   readonly notes: readonly string[];
 }
 
 /**
- * Imports an existing object into the state. Sends GET requests only.
+ * Imports an existing object into the state. Sends only GET requests.
  *
- * 1. Requires an address that is declared and not in the state. An import replaces the mark of a pending creation.
- * 2. Reads the object. Takes attributes that the API never returns from the declaration.
+ * 1. Requires an address that is declared and not in the state. An import also settles a pending creation.
+ * 2. Reads the object. Attributes that the API never returns come from the declaration.
  * 3. Adds the object to the state.
- * @throws HostformError `plan.address`, `usage`, `api.not_found`, `plan.mismatch`. The state is unchanged in these
- * cases.
+ *
+ * @throws HostformError `plan.address`, `usage`, `api.not_found`, `plan.mismatch`. The state is then unchanged.
  */
 export async function importObject(project: Project, text: string, id: string): Promise<Imported> {
   const { desired } = await project.declaration.load();
@@ -86,8 +86,7 @@ export async function importObject(project: Project, text: string, id: string): 
       const plans = kind.fromCatalogue === undefined ? [] : await account.knownPlans();
       const attributes = adoptedAttributes(kind, observed.attributes, config);
       checkUnique(store.state, kind, { ...resource, attributes });
-      // The declaration supplies attributes that the API does not return, unless they contradict the returned
-      // attributes.
+      // Attributes that the API does not return come from the declaration, unless they contradict returned attributes.
       const contradictions = kind.validateAgainstLive?.(config, observed.attributes, plans) ?? [];
       const others = contradictions.filter(({ code }) => code === "plan.mismatch");
       failWith(others.map((each) => ({ ...each, address })));
@@ -96,7 +95,7 @@ export async function importObject(project: Project, text: string, id: string): 
       const next = (state: State) => planOf(project, { ...desired, resources: wanted }, state, seen);
       const rest = [...store.state.resources].filter(([other]) => other !== address);
       const change = next({ ...store.state, resources: new Map(rest) });
-      // The result of a pending creation is no reason to delete an object that hostform did not create.
+      // An object that another run created must not be replaced only because it looks like the result of a pending creation.
       if (store.state.resources.has(address) && isReplacement(change))
         throw new HostformError(replacedIn(kind, change, id));
       const record: ResourceState = {
@@ -105,14 +104,14 @@ export async function importObject(project: Project, text: string, id: string): 
         schemaVersion: kind.schemaVersion,
         attributes,
         sensitive: sensitiveNames(kind),
-        // Keep the generation of an order and a deposed object: their keys must not be used again.
+        // Keep the generation of the order and the deposed object. Their keys must not be used again.
         private: withoutRequests(store.state.resources.get(address)?.private ?? {}),
         dependencies: change.dependsOn,
       };
       await account.confirm?.();
       await store.put(marking(identitiesOf([resource.provider], providers), store.state)(record));
       project.log.warn(
-        await project.state.compare(providers.servers(), store.state, { changes: [], diagnostics: [] }, [record]),
+        ...(await project.state.compare(providers.servers(), store.state, { changes: [], diagnostics: [] }, [record])),
       );
       return imported(kind, record, next(store.state));
     });
@@ -137,7 +136,7 @@ function checkFree(state: State, { address }: DesiredResource, { noun }: Kind, i
   refuse("usage/recorded", { address, noun, recorded: String(prior.attributes.id), id });
 }
 
-/** Rejects an object that belongs to another address. Otherwise two declarations would alternately change it. */
+/** Rejects an object that another address already has. Two declarations would change it alternately. */
 function checkUnique(
   state: State,
   kind: Kind,
@@ -153,8 +152,8 @@ function checkUnique(
 }
 
 /**
- * Compares the parent in the id with the declared parent, because a grant is listed under its service.
- * @returns an error if the parents differ. The error is reported unless an object has the complete text as its id.
+ * Compares the parent in the import id with the declared parent.
+ * @returns an error if they differ. The caller ignores it if the complete text is the id of an object.
  * @throws HostformError `usage` if the parent is unknown.
  */
 function anotherParent(
@@ -208,7 +207,7 @@ function planOf(
   return change;
 }
 
-/** Returns one error for each attribute whose difference would make hostform replace the imported object. */
+/** Returns one error for each attribute that would cause a replacement of the imported object. */
 function replacedIn(kind: Kind, { address, before, after, reasons, sensitive }: Change, id: string): Diagnostic[] {
   const names = reasons.flatMap(({ attribute = [] }) => attribute);
   return names.map((name) => {

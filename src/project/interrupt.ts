@@ -1,9 +1,9 @@
 import { ApiError, HostformError } from "../core/model/index.ts";
 import type { Host } from "./source.ts";
 
-/** Time limit of the last state write after a second Ctrl-C, in milliseconds. A local state needs far less. */
+/** Time limit of the last state write after the second Ctrl-C, in milliseconds. A local state needs much less. */
 export const RECORDING_MS = 4_500;
-/** Time limit of the summary after the last state write, in milliseconds. */
+/** Time limit of the summary that follows, in milliseconds. */
 export const SUMMARY_MS = 400;
 
 const interrupted = (summary: string) => new HostformError([{ severity: "error", code: "interrupted", summary }]);
@@ -11,19 +11,19 @@ const interrupted = (summary: string) => new HostformError([{ severity: "error",
 /**
  * Handles Ctrl-C (SIGINT, SIGTERM) during a plan and its apply.
  *
- * 1. During the reads, the first press ends the run. The second press ends the process.
- * 2. During the apply, the first press stops requests that are not sent yet. The run waits for requests in progress and
- *    saves their results.
- * 3. The second press cancels requests in progress. The run marks unsent requests in the state, prints the summary and
- *    frees the lock. A local state needs milliseconds, a remote state at most {@link RECORDING_MS}.
- * 4. A third press or the end of that time prints the summary and ends the process.
+ * 1. During the plan, the first press ends the run. The second press ends the process.
+ * 2. During the apply, the first press stops requests that are not sent yet. The run waits for requests in progress and saves
+ * their results.
+ * 3. The second press cancels requests in progress. The run saves them as pending, prints the summary and releases the lock.
+ * A local state needs milliseconds, a remote state at most {@link RECORDING_MS}.
+ * 4. A third press, or the end of this time, prints the summary and ends the process.
  */
 export class Interrupts {
-  /** Aborts when no further request may be sent. */
+  /** Aborted when no more requests may be sent. */
   readonly stop: AbortSignal;
-  /** Aborts when requests in progress are cancelled. */
+  /** Aborted when requests in progress are cancelled. */
   readonly now: AbortSignal;
-  /** Aborts when the run stops waiting for state writes in progress. */
+  /** Aborted when the run no longer waits for state writes. */
   readonly abandon: AbortSignal;
   /** Stops the handling of Ctrl-C. */
   readonly end: () => void;
@@ -57,12 +57,12 @@ export class Interrupts {
     this.end = () => {
       off();
       over.abort();
-      // Open handles would keep the process alive. Exit after the summary.
+      // Exit explicitly after the summary, because open handles would keep the process alive.
       if (abandon.signal.aborted) setImmediate(() => host.exit(1));
     };
   }
 
-  /** Starts the handling of Ctrl-C during the apply. */
+  /** Called at the start of the apply. */
   planned(): void {
     this.#applying = true;
   }
@@ -78,7 +78,7 @@ export class Interrupts {
   }
 }
 
-/** Runs a task that Ctrl-C can end at once. The signal cancels its requests. @throws HostformError `interrupted`. */
+/** Runs a task that Ctrl-C ends at once. @param work Its signal cancels requests. @throws HostformError `interrupted`. */
 export async function interruptible<T>(host: Host, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   if (host.wasInterrupted()) throw interrupted("Interrupted.");
   const stop = new AbortController();
@@ -86,7 +86,7 @@ export async function interruptible<T>(host: Host, work: (signal: AbortSignal) =
   try {
     return await work(stop.signal);
   } catch (error) {
-    // Keep the error of a cancelled write, because the write may have changed the account.
+    // A cancelled write may have changed the account, so report its error instead.
     const changing = error instanceof ApiError && error.reached !== "no" && !error.endpoint.startsWith("GET ");
     if (!changing) stop.signal.throwIfAborted();
     throw error;

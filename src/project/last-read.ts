@@ -1,6 +1,6 @@
 /**
- * Stores the time of the last read of each listing in the account's store. These times decide only the order of a
- * partial refresh and the messages about unread resources. The loss of a time is harmless.
+ * Stores when each list was last read, in the store of the account. The times only determine the order of a partial refresh
+ * and the messages about unread resources, so their loss is harmless.
  */
 import { createHash } from "node:crypto";
 import type { Refresh } from "../core/engine/index.ts";
@@ -14,18 +14,18 @@ export interface RefreshOptions {
   readonly refreshBudget?: number;
 }
 
-/** @throws HostformError `usage` for a budget with a partial refresh. */
+/** Rejects a budget together with a partial refresh. @throws HostformError `usage` */
 export function checkRefresh({ refresh = "all", refreshBudget }: RefreshOptions): void {
   if (refreshBudget !== undefined && refresh !== "all") refuse("usage/refresh_budget", {});
 }
 
-/** Time after which the entries of an unread listing expire, in milliseconds. */
+/** How long the time of a list is stored, in milliseconds. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
 /**
- * Returns the earlier reads of one state, for one run. A full refresh stores its reads only after a partial refresh. A
- * run of an untrusted project stores nothing.
- * @param stores of the accounts in use, by alias. The first word of a listing's name is the alias.
+ * Returns the times of one state. A full refresh stores times only if a partial refresh ran before. An untrusted project
+ * stores nothing.
+ * @param stores Stores of the accounts by alias. The name of a list begins with the alias.
  */
 export function lastReads(
   { untrusted }: ProjectSource,
@@ -37,10 +37,7 @@ export function lastReads(
   const list = `read ${lineage}`;
   const lastRead = new Map<string, string>();
   return {
-    /**
-     * Returns the refresh options of a plan. Sorts listings without a time randomly, so that each one is read
-     * eventually.
-     */
+    /** Returns the refresh options of a plan. Lists without a time get a random order, so that each is read eventually. */
     refresh: async (): Promise<Refresh> => {
       for (const store of lineage === "" ? [] : new Set(stores.values()))
         for (const { name, value } of await store.notes(list).catch(() => [])) lastRead.set(name, String(value));
@@ -48,7 +45,7 @@ export function lastReads(
       const rank = (listing: string) => createHash("sha256").update(`${seed} ${listing}`).digest("hex");
       return { mode, ...(budget !== undefined && { budget }), lastRead, rank };
     },
-    /** Stores the read times of this run. */
+    /** Stores the times of this run. */
     record: async (listings: Iterable<string>): Promise<void> => {
       const isUsed = mode !== "all" || budget !== undefined || lastRead.size > 0;
       if (untrusted === true || lineage === "" || !isUsed) return;
@@ -56,7 +53,7 @@ export function lastReads(
       const notes = [...listings].map((name) => ({ list, name, value }));
       for (const [alias, store] of stores) {
         const own = notes.filter(({ name }) => name.startsWith(`${alias} `));
-        // A read-only folder does not stop the run.
+        // A read-only folder must not stop the run.
         if (own.length > 0) await store.note(own, { keptMs: KEPT_MS, isDurable: false }).catch(() => {});
       }
     },

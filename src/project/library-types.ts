@@ -9,28 +9,35 @@ export interface LoadOptions {
   /** Files of the declaration in YAML, relative to `directory`. Default: `hosting.yaml`, or the files that `hostform` finds. */
   readonly files?: readonly string[];
   /** A stack instead of a YAML declaration: `cdktf.out`, or a folder with `*.tf.json`, relative to `directory`. */
-  readonly stack?: string;
+  readonly stack?: string | undefined;
   /** Name of the stack. Required if the source has several stacks. */
   readonly only?: string;
   /** Variables of the stack. */
   readonly variables?: Readonly<Record<string, string>>;
+  /**
+   * A file with `templates` and `defaults` that several projects share: its path, relative to `directory`, and its version for
+   * people. Default: none.
+   */
+  readonly templates?: { readonly file: string; readonly version: string } | undefined;
   /** Name of the environment. `environments/NAME.yaml` has its account, state, guards and variables. Default: none. */
-  readonly environment?: string;
+  readonly environment?: string | undefined;
   /** The state file, relative to `directory`, if no backend is declared. Default: `hosting.tfstate`. */
   readonly state?: string;
   /** Environment variables with the token and the variables of the declaration. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Policy files, relative to `directory`. They are added to the files in HOSTFORM_POLICY. Default: none. */
   readonly policy?: readonly string[];
-  /** True if the declaration may come from untrusted people. It can be planned, but not applied. Default: false. */
+  /** True if untrusted people may have written the declaration. It can then be planned but not applied. Default: false. */
   readonly untrusted?: boolean;
-  /** Allows HTTP without TLS to hosts other than loopback. Default: false. */
+  /** Allows HTTP without TLS to other hosts than loopback. Default: false. */
   readonly insecureHttp?: boolean;
   /**
-   * Maximum wait in milliseconds for a locked state, and for the create lock of another process on this machine with
-   * the same token. By default, a run does not wait for the state, and waits for a running process without a limit.
+   * Maximum wait in milliseconds for a locked state, and for the create lock that processes on this machine share for one
+   * token. Default: do not wait for the state, and wait for the create lock without a limit.
    */
   readonly lockTimeoutMs?: number;
+  /** Sends the notifications of plans and applies, as the command line does in CI. Default: false. */
+  readonly notify?: boolean;
   /** Default: the system clock. */
   readonly clock?: Clock;
 }
@@ -38,14 +45,14 @@ export interface LoadOptions {
 /** Options of each method of a project. */
 export interface WorkOptions {
   /**
-   * Stops the method: no further request is sent. The method waits up to 30 seconds for requests in progress, and saves
-   * their results.
+   * Stops the method: no more requests are sent. The method waits up to 30 seconds for requests in progress and saves their
+   * results.
    */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** A finding of a policy function. It denies the plan or warns. */
+/** A result of a policy function. It rejects the plan, or warns. */
 export type PolicyFinding = ({ readonly deny: true } | { readonly warn: true }) & {
   readonly address?: string;
   /** One sentence for the user. */
@@ -53,8 +60,7 @@ export type PolicyFinding = ({ readonly deny: true } | { readonly warn: true }) 
 };
 
 /**
- * A policy function: the default export of a policy file. If the function throws or needs more than 5 seconds, the plan
- * is denied.
+ * A policy function: the default export of a policy file. If it throws or takes more than 5 seconds, the plan is rejected.
  */
 export type PolicyFunction = (
   effects: PlanJson["hostform"]["effects"],
@@ -67,33 +73,31 @@ export type Progress =
   | { readonly type: "note"; readonly text: string }
   | { readonly type: "diagnostic"; readonly diagnostic: DiagnosticJson }
   | { readonly type: "request"; readonly request: RequestEvent }
-  /** A request waits for this many milliseconds, because of the request budget or because the API asks for a pause. */
+  /** A request waits `ms` milliseconds, because of the request limit or because the API asked for a pause. */
   | { readonly type: "waiting"; readonly ms: number }
-  /** Number of listings and objects that are not read yet. */
+  /** Number of lists and objects that are not read yet. */
   | { readonly type: "reading"; readonly open: number };
 
-/**
- * Caps of a run. They replace the declared guards of a new plan. For a saved plan, they can only tighten the guards.
- */
+/** Limits of a run. They replace the declared guards of a new plan. For a saved plan, they can only tighten the guards. */
 export interface Caps {
   /** Maximum number of services and domains to order. */
   readonly maxOrders?: number;
-  /** Currency -> maximum amount to spend, in the API's unit. */
+  /** Maximum amount to spend by currency, in the API's own unit. */
   readonly maxSpend?: Readonly<Record<string, number>>;
   /** Maximum number of resources to destroy. */
   readonly maxRemovals?: number;
 }
 
-/** Limits that replace the declared guards for one run. */
+/** Limits of one run. They replace the declared guards. */
 export interface GuardFlags extends Caps {
   /** Disables the removal limits. Default: false. */
   readonly allowRemovals?: boolean;
   /** Also orders products without a listed price. Default: false. */
   readonly allowUnknownPrices?: boolean;
-  /** Accepts that many resources of the state are missing in the account. Default: false. */
+  /** Accepts any number of resources that are in the state and missing in the account. Default: false. */
   readonly allowMissing?: boolean;
   /**
-   * Accepts another URL of the account, or an account without the objects of the state, and saves its new identity.
+   * Accepts another URL of the account, or an account that contains none of the objects in the state. Saves its new identity.
    * Default: false.
    */
   readonly accountMoved?: boolean;
@@ -103,35 +107,33 @@ export interface GuardFlags extends Caps {
 export interface PlanOptions extends WorkOptions, GuardFlags {
   /** Plans to destroy all resources. Default: false. */
   readonly destroy?: boolean;
+  /** Locks the state during the plan. Default: only if `lockTimeoutMs` is set. */
+  readonly lock?: boolean;
   /** Plans only these addresses and their dependencies. Default: all. */
   readonly targets?: readonly string[];
-  /** Addresses of services to order again intentionally. */
+  /** Addresses of services to order again. */
   readonly reorder?: readonly string[];
-  /** Addresses of webhooks and grants to replace intentionally, such as a webhook that needs a new secret. */
+  /** Addresses of webhooks and grants to replace, for example a webhook that needs a new secret. */
   readonly replace?: readonly string[];
-  /** Addresses of services to order although the account has a similar service. */
+  /** Addresses of services to order even if the account has a similar service. */
   readonly orderAnyway?: readonly string[];
-  /**
-   * Plans only the changes of the declaration since this commit, and the resources that refer to them. Runs `git`.
-   * Default: all.
-   */
+  /** Plans only resources that changed since this commit, and their dependents. Runs `git`. Default: all. */
   readonly base?: string;
   /**
-   * Part of the account to read. `all`: everything. `changed`: the objects that the plan changes and the objects that
-   * they refer to. `none`: only objects that a request of the plan changes. Other objects are planned from the state,
-   * and the plan lists them. Default: `all`.
+   * Objects to read. `all`: everything. `changed`: objects that the plan changes, and their dependencies. `none`: only
+   * objects that a request of the plan changes. All other objects are planned from the state, and the plan lists them.
+   * Default: `all`.
    */
   readonly refresh?: "all" | "changed" | "none";
   /**
-   * Maximum number of requests, with `all`, for lists of single services (grants). The lists with the oldest read come
-   * first.
+   * Maximum number of requests for lists of single services (grants), with `all`. Lists with the oldest reading come first.
    */
   readonly refreshBudget?: number;
 }
 
 /** Options of an apply. Its limits can only tighten the limits of the plan. */
 export interface ApplyOptions extends WorkOptions, Caps {
-  /** Applies the changes that no error affects. Default: false, which rejects a plan with skipped changes. */
+  /** Applies the changes that no error affects. Default: false; a plan with skipped changes is then rejected. */
   readonly partial?: boolean;
   /** True to wait for queued jobs. Default: true. */
   readonly wait?: boolean;
@@ -143,7 +145,7 @@ export interface ApplyOptions extends WorkOptions, Caps {
 }
 
 export interface Applied extends Attention {
-  /** True if the plan is completely applied (exit code 0 of `hostform apply`). */
+  /** True if everything in the plan was applied (exit code 0 of `hostform apply`). */
   readonly complete: boolean;
   readonly changes: readonly AppliedChange[];
   readonly diagnostics: readonly DiagnosticJson[];
@@ -170,7 +172,7 @@ export interface StatusFlags {
 
 export interface StatusOptions extends WorkOptions, StatusFlags {}
 
-/** A status of the account. Without names, its texts contain the sections of `hostform status`. */
+/** A status of the account. `sections`: default are the sections of `hostform status`. */
 export interface Status {
   readonly report: AccountReport;
   text(sections?: readonly SectionName[]): string;
@@ -182,8 +184,8 @@ export interface Status {
 /** Options of an adoption. */
 export interface AdoptAccountOptions extends WorkOptions, AdoptOptions {
   /**
-   * Decides whether the adoption continues. Called after the lists are read and before the grants are read. If the result is
-   * false, the adoption changes neither the declaration nor the state.
+   * Decides whether the adoption continues. Called after the lists are read and before the grants. If false, nothing is
+   * written.
    */
   readonly approve: (forecast: Forecast) => boolean | Promise<boolean>;
 }

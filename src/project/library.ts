@@ -1,6 +1,6 @@
 /**
- * `import { loadProject } from "hostform"`: a project for programs. Its methods are the steps of the command line. Each
- * result, message and error hides secrets.
+ * `import { loadProject } from "hostform"`: a project for programs. Its methods equal the commands of the command line.
+ * Results, messages and errors contain no secrets.
  */
 import path from "node:path";
 import {
@@ -40,6 +40,7 @@ import {
 } from "../report/index.ts";
 import type { Adopted, AdoptOptions, Forecast } from "./adopt/types.ts";
 import { carryOut, hasChanges, mayApply } from "./apply.ts";
+import { templatesIn } from "./declaration.ts";
 import type {
   AdoptAccountOptions,
   Applied,
@@ -52,6 +53,7 @@ import type {
   WorkOptions,
 } from "./library-types.ts";
 import { problem } from "./messages.ts";
+import { failureNews, notify } from "./notify/index.ts";
 import { savedFrom, withPlan } from "./plan.ts";
 import { captureCommand, runShell } from "./programs.ts";
 import { Project } from "./project.ts";
@@ -79,11 +81,11 @@ export type {
 };
 
 /**
- * Reads and checks a declaration. Sends no request. Accepts a folder without a declaration, because it can be adopted.
- * @throws HostformError with every mistake of the declaration and its location.
+ * Reads and checks a declaration. Sends no request. The folder may have no declaration, so that its account can be adopted.
+ * @throws HostformError with all mistakes of the declaration and their locations.
  */
 export async function loadProject(options: LoadOptions = {}): Promise<LoadedProject> {
-  const { env = process.env, files = [], state, policy = [], clock = systemClock } = options;
+  const { env = process.env, files = [], state, policy = [], clock = systemClock, templates } = options;
   const dir = path.resolve(options.directory ?? ".");
   const redaction = new Redaction();
   learnEnvironment(redaction, env);
@@ -98,6 +100,7 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     insecureHttp: options.insecureHttp ?? false,
     untrusted: options.untrusted ?? false,
     lockTimeoutMs: options.lockTimeoutMs,
+    ...(templates && { templates: await templatesIn(path.resolve(dir, templates.file)) }),
   };
   return hiding(redaction, async () => {
     await refuseUntrusted(unchosen, "plan", true);
@@ -107,51 +110,50 @@ export async function loadProject(options: LoadOptions = {}): Promise<LoadedProj
     if (desired === undefined && diagnostics.some(({ code }) => code !== "config.missing"))
       throw new HostformError(diagnostics);
     const addresses = (desired?.resources ?? []).map(({ address }) => address);
-    return new LoadedProject(project, addresses, desired === undefined ? [] : shown(redaction, diagnostics));
+    const warnings = desired === undefined ? [] : shown(redaction, diagnostics);
+    return new LoadedProject(project, addresses, warnings, options.notify === true);
   });
 }
 
-/**
- * Returns every mistake of an error as text, with its location and its remedies. The command line prints the same text.
- */
+/** Returns all diagnostics of an error as text, with locations and remedies, as the command line prints them. */
 export function errorText({ diagnostics }: HostformError): string {
   return renderDiagnostics(diagnostics, { color: false, remedies: yamlRemedies });
 }
 
-/** A project whose declaration has no mistakes. Each method reads the declaration again. */
+/** A project with a valid declaration. Each method reads the declaration again. */
 class LoadedProject {
   /** Addresses of the declared resources, such as `hosting_service.acme`. */
   readonly addresses: readonly string[];
   readonly warnings: readonly DiagnosticJson[];
   readonly #project: Project;
+  readonly #notifies: boolean;
 
   /** @internal */
-  constructor(project: Project, addresses: readonly string[], warnings: readonly DiagnosticJson[]) {
+  constructor(project: Project, addresses: readonly string[], warnings: readonly DiagnosticJson[], notifies: boolean) {
+    this.#notifies = notifies;
     this.#project = project;
     this.addresses = addresses;
     this.warnings = warnings;
   }
 
   /**
-   * Reads the account, and returns the changes that would match it to the declaration. @throws HostformError if no plan
-   * can be made.
+   * Reads the account, and returns the changes that would make it equal to the declaration.
+   * @throws HostformError if there is no plan.
    */
   plan(options: PlanOptions = {}): Promise<Planned> {
     const { destroy = false, targets = [], reorder = [], replace = [], orderAnyway = [] } = options;
-    const { refresh, refreshBudget, base } = options;
+    const { refresh, refreshBudget, base, lock } = options;
     const mode = destroy ? "destroy" : "apply";
     const request: PlanRequest = { mode, targets, reorder, replace, orderAnyway, guards: options };
     return this.#during(options, (project) =>
-      withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base }, async (run) => {
+      withPlan(project, { ...request, command: "plan", refresh, refreshBudget, base, lock }, async (run) => {
+        if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, waits: true });
         return new Planned(project, await savedFrom(run, request), run.providers.moneyScale);
       }),
     );
   }
 
-  /**
-   * Reads a plan that {@link Planned.save} or the command line has written. @throws HostformError `plan.saved`,
-   * `state.key`.
-   */
+  /** Reads a plan that {@link Planned.save} or the command line wrote. @throws HostformError `plan.saved`, `state.key`. */
   readPlan(file: string): Promise<Planned> {
     return this.#during({}, async (project) => {
       return new Planned(project, await readSavedPlan(project, file), await project.declaration.moneyScale());
@@ -159,10 +161,10 @@ class LoadedProject {
   }
 
   /**
-   * Applies exactly this plan within the declared guards. Sends each order once, even if the process crashes and the
+   * Applies exactly this plan within the declared guards. Each order is sent once, even if the process crashes and the
    * project is applied again.
-   * @throws HostformError if the plan cannot be applied, or no longer matches the account, the state or the
-   * declaration. Failures of the apply are in the result.
+   * @throws HostformError if the plan cannot be applied, or no longer matches the account, the state or the declaration. The
+   * result contains failures of the apply.
    */
   apply(plan: Planned, options: ApplyOptions = {}): Promise<Applied> {
     const { partial = false, wait, waitTimeoutMs, parallelism, onEvent } = options;
@@ -185,9 +187,10 @@ class LoadedProject {
         run.providers.refresh();
         const settings = { wait, waitTimeout: waitTimeoutMs, parallelism };
         const result = await carryOut(run, settings, (event) => onEvent?.(redaction.redactValue(event) as ApplyEvent));
+        if (this.#notifies) await notify(project, { ...run, moneyScale: run.providers.moneyScale, result });
         const isOpen = (address: string) => run.store.state.resources.get(address)?.private.pending !== undefined;
-        // A plan reads only the objects of its own changes again. The saved plan has the conditions and pending
-        // creations of the other objects.
+        // The run read only the objects of its own changes. Conditions and pending creations of all other objects are in the
+        // saved plan.
         const own = new Set(run.plan.changes.map(({ address }) => address));
         const others = conditions.filter(({ address }) => !own.has(address));
         return appliedOf(redaction, saved, {
@@ -200,10 +203,7 @@ class LoadedProject {
     });
   }
 
-  /**
-   * Reads the account, and returns its status. Changes neither the account nor the state. @throws HostformError if no plan
-   * can be made.
-   */
+  /** Reads the account, and returns its status. Changes nothing. @throws HostformError if there is no plan. */
   status(options: StatusOptions = {}): Promise<Status> {
     return this.#during(options, async (project) => {
       const report = await projectStatus(project, options);
@@ -222,10 +222,9 @@ class LoadedProject {
   }
 
   /**
-   * Brings the account under management: reads it, and writes its declaration and state into the folder. Sends GET
-   * requests only. After an abort, the next call reuses the lists that were read.
-   * @throws HostformError for mistakes in an existing declaration, or if the account cannot be read. Writes no file in
-   * these cases.
+   * Brings the account under management: reads it, and writes its declaration and state into the folder. Sends only GET
+   * requests. After an abort, the next call reuses the lists.
+   * @throws HostformError for mistakes in an existing declaration, or if the account cannot be read. No file is then written.
    */
   adopt(options: AdoptAccountOptions): Promise<Adopted> {
     return this.#during(options, async (project) => {
@@ -237,25 +236,24 @@ class LoadedProject {
 
   #during<T>({ signal, onProgress }: WorkOptions, work: (project: Project) => Promise<T>): Promise<T> {
     const { source, redaction, host } = this.#project;
-    const parts = { host: hostOf(host.clock, signal), log: logOf(redaction, onProgress) };
-    return hiding(redaction, () => throwingForStack(source, () => work(this.#project.on(source, parts))));
+    const log = logOf(redaction, onProgress);
+    const project = this.#project.on(source, { host: hostOf(host.clock, signal), log });
+    const done = hiding(redaction, () => throwingForStack(source, () => work(project)));
+    return this.#notifies ? done.catch(failureNews(project)) : done;
   }
 }
 
-/** A plan that a program can evaluate, print, save and apply. */
+/** A plan that a program can inspect, print, save and apply. */
 class Planned implements Attention {
-  /** JSON representation of Terraform, as `hostform plan --json` prints it. */
+  /** Terraform's JSON format, as in `hostform plan --json`. */
   readonly json: PlanJson;
   readonly diagnostics: readonly DiagnosticJson[];
   readonly conditions: Attention["conditions"];
   readonly holds: Attention["holds"];
   readonly hasChanges: boolean;
-  /**
-   * True if the complete plan can be applied: it has no errors and no skipped changes, and the token may read all
-   * declared objects.
-   */
+  /** True if the complete plan can be applied: no errors, no skipped changes, and the token may read all declared objects. */
   readonly applicable: boolean;
-  /** Addresses that are skipped because of an error. {@link ApplyOptions.partial} applies the other changes. */
+  /** Addresses that are skipped because of an error. With {@link ApplyOptions.partial}, all other changes are applied. */
   readonly heldBack: readonly string[];
   readonly #project: Project;
   readonly #saved: SavedPlan;
@@ -293,9 +291,7 @@ class Planned implements Attention {
     return leaving(renderPlanHtml(this.#saved.plan, this.#look), this.#project.redaction, "html");
   }
 
-  /**
-   * Writes the plan to a file, relative to the project's folder. @throws HostformError if the plan cannot be applied.
-   */
+  /** Writes the plan to a file, relative to the project's folder. @throws HostformError if the plan cannot be applied. */
   save(file: string): Promise<void> {
     const { redaction } = this.#project;
     return hiding(redaction, async () => {
@@ -310,7 +306,11 @@ class Planned implements Attention {
   }
 }
 
-/** @param isPartial skips the changes that an error affects. @throws HostformError if the plan cannot be applied. */
+/**
+ * Checks that a plan can be applied.
+ * @param isPartial True to skip changes that an error affects.
+ * @throws HostformError if it cannot.
+ */
 function requireApplicable(plan: Plan, isPartial: boolean): void {
   const held = hasChanges(plan) && !isPartial ? heldIn(plan) : [];
   if (!isStopped(plan) && plan.forReading === undefined && held.length === 0) return;
@@ -331,7 +331,7 @@ const appliedOf = (redaction: Redaction, { plan }: SavedPlan, result: ApplyResul
   pending: result.pending,
 });
 
-/** Returns the project in the environment or on the stack from the options. */
+/** Returns the project with the environment or stack of the options. */
 async function chosen(source: ProjectSource, options: LoadOptions): Promise<ProjectSource> {
   const { environment, stack, only, variables = {} } = options;
   if (environment !== undefined) {
@@ -351,7 +351,7 @@ async function chosen(source: ProjectSource, options: LoadOptions): Promise<Proj
   });
 }
 
-/** @param signal acts as the first Ctrl-C. A library does not end its process. */
+/** Returns the services of this process. @param signal Acts like the first Ctrl-C. A library never ends its process. */
 function hostOf(clock: Host["clock"], signal?: AbortSignal): Host {
   return {
     clock,
@@ -369,12 +369,11 @@ function hostOf(clock: Host["clock"], signal?: AbortSignal): Host {
 function logOf(redaction: Redaction, onProgress?: WorkOptions["onProgress"]): Log {
   const report = (progress: Progress) => onProgress?.(redaction.redactValue(progress) as Progress);
   const note = (text: string) => report({ type: "note", text });
-  const alert = (diagnostic: Diagnostic) =>
-    report({ type: "diagnostic", diagnostic: diagnosticJson(diagnostic, yamlRemedies) });
   return {
     say: note,
-    warn: (diagnostics) => diagnostics.forEach(alert),
-    alert,
+    warn(...diagnostics) {
+      for (const one of diagnostics) report({ type: "diagnostic", diagnostic: diagnosticJson(one, yamlRemedies) });
+    },
     request: (event, budget) => report({ type: "request", request: { ...event, budgetLeft: event.left, budget } }),
     wait: ({ ms }) => report({ type: "waiting", ms }),
     connecting: () => undefined,

@@ -1,6 +1,6 @@
 /**
- * Catalogue of messages about a project. The texts contain no command and no option: a remedy is a record, and each front end
- * renders the remedy as a command.
+ * Catalogue of messages about a project. The texts contain no command and no option: a remedy is data, and each front end
+ * renders it as a command.
  */
 
 import { type Catalogue, error, type Given, problemsOf, type Words, warning } from "../core/messages/message.ts";
@@ -10,7 +10,7 @@ const NEW_PLAN = { do: "advise", on: "new_plan" } as const;
 const TRUST = { do: "advise", on: "trust_author" } as const;
 const RESOLVE = { do: "resolve" } as const;
 
-/** Returns a remedy. @param on the advice. @param words parameters of the advice. */
+/** Returns a remedy that is advice. @param on Topic. @param words Parameters of the text. */
 const advise = <const On extends string>(on: On, ...[name, other]: readonly string[]) =>
   ({ do: "advise", on, ...(name !== undefined && { name }), ...(other !== undefined && { other }) }) as const;
 
@@ -27,7 +27,7 @@ const messages = {
   })),
   "config.by_hand/declared": error(({ text, address }: Words<"text" | "address">) => ({
     summary: text === address ? `${text} is already declared` : `${text} is already declared as ${address}`,
-    remedies: ["Pass another name, or change the present block."],
+    remedies: ["Pass another name, or change the existing block."],
   })),
   "config.by_hand/domain": error(({ domain, declared, fix }: Words<"domain" | "declared" | "fix">) => ({
     summary: `No file was written: the template makes the domain ${declared} from ${domain}`,
@@ -42,7 +42,7 @@ const messages = {
     remedies: ["Edit the shared lines by hand."],
   })),
   "config.by_hand/environments": error(({ names }: { readonly names: readonly string[] }) => ({
-    summary: `No file was written: the environments ${names.join(", ")} share each block`,
+    summary: `No file was written: the change would apply to all environments (${names.join(", ")})`,
     remedies: ["Declare the value as a variable, and set the variable in one environment."],
   })),
   "plan.address": error(({ text, near }: Words<"text" | "near">) => ({
@@ -52,6 +52,11 @@ const messages = {
   "plan.address/several": error(({ text, addresses }: Words<"text"> & { readonly addresses: readonly string[] }) => ({
     summary: `${text} is the domain of ${some(addresses)}`,
     remedies: ["Pass the address of one resource."],
+  })),
+  "plan.address/person": error(({ email, searched, near }: Words<"email" | "searched" | "near">) => ({
+    summary: `${email} has no grant.${near}`,
+    detail: `The declaration, the state and the ${searched} in the account have no grant of this person.`,
+    remedies: ["Pass the e-mail address of a grant: `hostform audit` lists the grants."],
   })),
   "usage/not_service": error(({ address }: Words<"address">) => ({
     summary: `${address} is not a service`,
@@ -89,7 +94,7 @@ const messages = {
   })),
   "usage/refresh_budget": error(() => ({
     summary: "A budget for reads requires a refresh of all objects",
-    detail: "Another refresh mode reads exactly the objects that the plan changes, so a budget cannot limit it.",
+    detail: "Other refresh modes read only the objects that a plan needs, so a budget cannot limit them.",
     remedies: ["Remove the budget, or refresh all objects."],
   })),
   "usage/environments": error(({ names }: { readonly names: readonly string[] }) => ({
@@ -103,7 +108,7 @@ const messages = {
   })),
   "usage/two_states": error(() => ({
     summary: "A state file is selected, but the declaration has a backend",
-    detail: "The state can have one place only.",
+    detail: "A state can have only one location.",
     remedies: [advise("one_state")],
   })),
   "usage/untrusted": error(({ work }: Words<"work">) => ({
@@ -208,7 +213,7 @@ const messages = {
     remedies: [advise("name_stack")],
   })),
   "plan.address/unknown": error(({ name, meant, purpose }: Words<"name" | "meant" | "purpose">) => ({
-    summary: `Resource ${name}, which is to be ${purpose}, is not declared and not in the state.${meant}`,
+    summary: `${name} cannot be ${purpose}: no such resource is declared or in the state.${meant}`,
     remedies: ["Pass the address as a plan shows it."],
   })),
   "plan.saved/unfit": error(({ held }: { readonly held: readonly string[] }) => ({
@@ -246,13 +251,25 @@ const messages = {
     remedies: [advise("push_state", file)],
   })),
   "state.backend/none": error(() => ({
-    summary: "The state cannot be migrated: the declaration has no backend at a server",
-    remedies: ["Add `backend` with `http` or `pg` to the declaration."],
+    summary: "The state cannot be migrated: the declaration has no remote backend",
+    remedies: ["Add `backend` with `http`, `pg` or `s3` to the declaration."],
   })),
   "monitor.telemetry": warning(() => ({
     summary: "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed",
     remedies: [
-      "Run `npm install @opentelemetry/api @opentelemetry/sdk-node` beside hostform, or unset the variable. A single executable cannot load packages.",
+      "Run `npm install @opentelemetry/api @opentelemetry/sdk-node` where hostform is installed, or unset the variable. A single executable cannot load packages.",
+    ],
+  })),
+  "state.backend/settings": error(({ issues }: Words<"issues">) => ({
+    summary: "The backend s3 lacks settings, or has settings that are not valid",
+    detail: `${issues}.`,
+    remedies: ["Set bucket, key and region, or AWS_REGION."],
+  })),
+  "state.backend/credentials": error(({ profile }: { readonly profile: string | undefined }) => ({
+    summary: "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set",
+    detail: "hostform reads the credentials of the bucket only from the environment.",
+    remedies: [
+      `Set them, or run: eval "$(aws configure export-credentials --profile ${profile ?? "NAME"} --format env)"`,
     ],
   })),
   "state.backend/http": error(({ host }: Words<"host">) => ({
@@ -278,7 +295,7 @@ const messages = {
     remedies: [advise("decrypt_state")],
   })),
   "plan.pending/adoption": error(({ names }: Words<"names">) => ({
-    summary: `Nothing was adopted: ${names} may exist in the account without an id in the state`,
+    summary: `Nothing was adopted: ${names} may exist in the account, but the state has no id`,
     remedies: [{ do: "apply_again" }, RESOLVE],
   })),
   "plan.pending/forgotten": error(({ address }: Words<"address">) => ({
@@ -313,7 +330,7 @@ const messages = {
     remedies: [advise("export")],
   })),
   "usage/no_clients": error(() => ({
-    summary: "A client is selected, but no file assigns services to clients. The API has no clients",
+    summary: "A client is selected, but no file assigns services to clients, and the API has no clients",
     remedies: [advise("clients_file")],
   })),
   "usage/unmatched": error(({ pattern }: Words<"pattern">) => ({
@@ -321,7 +338,7 @@ const messages = {
     remedies: [{ do: "see", what: "services" }],
   })),
   "file.refused/kept": error(({ file, reason }: File & Words<"reason">) => ({
-    summary: `The lists of the account cannot be saved: ${reason}`,
+    summary: `The lists that the API returned cannot be saved: ${reason}`,
     detail: file,
     remedies: ["Free disk space.", { do: "name_state" }],
   })),
@@ -329,7 +346,7 @@ const messages = {
 
 export const problem = problemsOf(messages);
 
-/** @throws HostformError with one message. */
+/** Throws one message. @throws HostformError */
 export function refuse<Name extends keyof typeof messages>(name: Name, given: Given<(typeof messages)[Name]>): never {
   throw new HostformError([problem(name, given)]);
 }

@@ -4,19 +4,31 @@ import { filesOfState } from "../core/record/index.ts";
 import { refuse } from "./messages.ts";
 import type { Project } from "./project.ts";
 
-/** Returns the name of the file that keeps the state of the file after its migration. */
-export const backupOf = ({ source }: Project) => path.basename(filesOfState(source.state).backup);
+/** Result of a migration. */
+interface Migrated {
+  readonly resources: number;
+  /** Number of entries in the history of the target. Undefined if the target keeps no history. */
+  readonly entries: number | undefined;
+  /** Number of entries that only the source has. */
+  readonly left: number;
+}
+
+/** Returns the names of the files that keep the state and the history after a migration. */
+export function keptFiles({ source }: Project): { readonly backup: string; readonly history: string } {
+  const { backup, history } = filesOfState(source.state);
+  return { backup: path.basename(backup), history: path.basename(history) };
+}
 
 /**
- * Copies the state of the file to the declared backend while both are locked. The file becomes its backup.
- * @param back copies the state of the backend to the file instead. The backend keeps it.
- * @returns the number of resources. Undefined without a state.
+ * Copies the state and the history of the file to the declared backend while both are locked. The file becomes its backup.
+ * @param back copies the state and the history of the backend to the file instead. The backend keeps both.
+ * @returns undefined without a state.
  * @throws HostformError `state.backend` without a backend at a server; otherwise as `push`.
  */
 export async function migrateState(
   { state, declaration, source }: Project,
   back: boolean,
-): Promise<number | undefined> {
+): Promise<Migrated | undefined> {
   const { type = "local" } = (await declaration.backend()) ?? {};
   if (type === "local") refuse("state.backend/none", {});
   const [from, to] = back ? [state, state.inFile()] : [state.inFile(), state];
@@ -26,9 +38,16 @@ export async function migrateState(
     if (before.lineage === "") return undefined;
     await open.settle();
     const text = (await from.store().pull()) ?? "";
-    await to.store().push(text, { command, timeoutMs: source.lockTimeoutMs ?? 0, signal, force: false });
+    const history = await open.history?.lines();
+    const timeoutMs = source.lockTimeoutMs ?? 0;
+    await to.store().push(text, { command, timeoutMs, signal, force: false, history });
     if (!back) rename(realPath(source.state), filesOfState(realPath(source.state)).backup);
     await from.recordNow({ ...before, resources: new Map() }, before, signal);
-    return before.resources.size;
+    const copy = await to.history();
+    return {
+      resources: before.resources.size,
+      entries: copy?.entries.length,
+      left: copy === undefined ? (history?.length ?? 0) : 0,
+    };
   });
 }

@@ -9,14 +9,14 @@ export interface NamedService {
   readonly id: string;
   /** Provider of the service. */
   readonly alias: string;
-  /** Undefined if the user gave the id. */
+  /** State entry of the service. Undefined if the user gave an id. */
   readonly record?: ResourceState;
 }
 
 /**
- * Opens the account of a service for a task.
- * @throws HostformError `account.foreign` or `state.stranger` for another account, because the id may belong to another
- * service there.
+ * Opens the account of a service and runs a task.
+ * @throws HostformError `account.foreign` or `state.stranger` if the account differs from the state: the id would belong to
+ * another service.
  */
 export function withService<T>(
   project: Declaring,
@@ -27,7 +27,7 @@ export function withService<T>(
     const { account } = provider;
     if (record !== undefined) {
       requireAddress(alias, account, record);
-      // The task reports the same rejection.
+      // If the API rejects the read, it also rejects the task, which reports this.
       await read(account, { kind: service, prior: record, config: undefined, alone: true }).catch((error: unknown) => {
         if (!isForbidden(error)) throw error;
       });
@@ -37,8 +37,8 @@ export function withService<T>(
 }
 
 /**
- * Returns a one-time URL that signs in to the control panel of a service. The URL is a secret. @throws the error of the
- * API with its cause.
+ * Returns a one-time URL that signs in to the control panel of a service. The URL is a secret.
+ * @throws the API's error with its cause.
  */
 export async function panelUrl(project: Declaring, named: NamedService): Promise<string> {
   const { id } = named;

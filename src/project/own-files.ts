@@ -1,4 +1,4 @@
-/** Reads files of a project: regular files inside its folders. */
+/** Reads files of a project. Accepts only regular files inside its folders. */
 import path from "node:path";
 import { type Bounds, bounded, isInside, list, PathRefused, type Reading, read } from "../core/files/index.ts";
 import { attempt } from "../core/model/index.ts";
@@ -9,7 +9,7 @@ export interface OwnPath extends Bounds {
   readonly shown: string;
 }
 
-/** Reads the first bytes of a file of the project. @throws HostformError `trust.file`; errors of Node. */
+/** Reads a file of the project. @throws HostformError `trust.file`; errors of Node. */
 export const readOwn = (file: string, { shown, ...reading }: OwnPath & Reading): Promise<Buffer> =>
   read(file, reading).catch(refused(shown, reading));
 
@@ -17,11 +17,11 @@ export const readOwn = (file: string, { shown, ...reading }: OwnPath & Reading):
 export const listOwn = (folder: string, { shown, ...bounds }: OwnPath): Promise<string[]> =>
   list(folder, bounds).catch(refused(shown, bounds));
 
-/** Runs a step on a path of the project. @throws as {@link readOwn} does. */
+/** Runs a step with a path of the project. @throws as {@link readOwn} does. */
 export const onOwn = <T>({ shown, ...bounds }: OwnPath, step: (bounds: Bounds) => T): T =>
   attempt(() => step(bounds), refused(shown, bounds));
 
-/** @throws HostformError `trust.file` for a rejected path. Rethrows any other error. */
+/** Returns the handler for a rejected path. @throws HostformError `trust.file`; rethrows any other error. */
 function refused(file: string, { links = true }: Bounds) {
   return (error: unknown): never => {
     if (!(error instanceof PathRefused)) throw error;
@@ -31,8 +31,8 @@ function refused(file: string, { links = true }: Bounds) {
 }
 
 /**
- * Rejects a path below the working folder if a link of the project points outside the folder. @throws HostformError
- * `trust.file`.
+ * Rejects a path below the working folder that leads outside through a link of the project.
+ * @throws HostformError `trust.file`.
  */
 export function refuseDetour(cwd: string, named: string): void {
   if (!isInside(cwd, named)) return;

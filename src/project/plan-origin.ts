@@ -7,6 +7,7 @@ import {
   type Desired,
   equal,
   formatMoney,
+  ifExplained,
   isNoOp,
   type Plan,
   type ProviderConfig,
@@ -14,27 +15,32 @@ import {
   type State,
   some,
 } from "../core/model/index.ts";
+import type { OpenState } from "../core/record/index.ts";
 import { firstOf, formatNumber, type MoneyScale } from "../report/index.ts";
 import { refuse } from "./messages.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 
-/** Records the origin of a plan: state, declaration and accounts. A plan cannot be applied to another origin. */
+/** Origin of a plan: state, declaration and accounts. A plan can be applied only to the same origin. */
 export interface Origin {
   readonly lineage: string;
   readonly serial: number;
   /**
-   * Digest of the state entries without secrets. The digest does not depend on the serial, which an unmerged journal
-   * leaves unchanged.
+   * Digest of the state entries without secrets. The serial alone is not sufficient: a journal changes entries without
+   * changing the serial.
    */
   readonly state: string;
   readonly project: string;
   /** Files of the declaration, in order. */
   readonly declaration: readonly FileDigest[];
-  /** Provider alias -> URL of its API, or null. */
+  /** URL of the API by provider alias. Null if unknown. */
   readonly accounts: Readonly<Record<string, string | null>>;
-  /** Identity of each account. Undefined if an earlier version made the plan. */
+  /** Account mark by provider alias. Undefined if an earlier version wrote the plan. */
   readonly identities?: Readonly<Record<string, AccountMark>>;
+  /** Commit of the declaration. Only for people: the files and the state decide. */
+  readonly commit?: string;
+  /** Provider alias -> number of creates in the account store. Only for people. */
+  readonly sequence?: Readonly<Record<string, number>>;
 }
 
 /** A file of the declaration: its path relative to the project's folder, and the SHA-256 of its bytes. */
@@ -43,7 +49,7 @@ interface FileDigest {
   readonly digest: string;
 }
 
-/** Returns the origin of this run from the declaration and the open state. */
+/** Returns the origin of this run. */
 export async function originOf(source: ProjectSource, desired: Desired, state: State): Promise<Origin> {
   const addressOf = ({ baseUrl = source.env.HOSTING_BASE_URL }: ProviderConfig) => baseUrl?.replace(/\/+$/, "") || null;
   return {
@@ -58,18 +64,40 @@ export async function originOf(source: ProjectSource, desired: Desired, state: S
 
 const stale = (summary: string, detail: string) => refuse("plan.saved/stale", { summary, detail });
 
-/** Rejects a plan of another origin. @throws HostformError `plan.saved` with the difference. */
-export function checkOrigin(saved: Origin, here: Origin): void {
+/** Maximum number of named runs, and of effects of one run. */
+const [MOST_RUNS, MOST_EFFECTS] = [5, 5];
+
+/**
+ * Returns sentences about the runs in the history after a time (ISO 8601). Undefined if none is known.
+ */
+export async function runsSince(time: string, { history }: Pick<OpenState, "history">): Promise<string | undefined> {
+  const reading = await history?.read().catch(ifExplained(() => undefined));
+  const later = (reading?.entries ?? []).filter(({ at }) => at >= time).slice(-MOST_RUNS);
+  if (later.length === 0) return undefined;
+  const texts = later.map(({ at, command, commit, details }) => {
+    const from = commit === null ? "" : `, commit ${commit.slice(0, 12)}`;
+    const effects = details?.effects.map(({ text }) => text) ?? [];
+    return [`${at} ${command} by ${details?.who ?? "(removed)"}${from}.`, ...firstOf(effects, MOST_EFFECTS)].join(" ");
+  });
+  return `Runs since the plan:\n${texts.join("\n")}`;
+}
+
+/**
+ * Rejects a plan of another origin.
+ * @param before sentences about the runs since the plan, if any is known.
+ * @throws HostformError `plan.saved` with the difference.
+ */
+export function checkOrigin(saved: Origin, here: Origin, before?: string): void {
   if (saved.lineage !== here.lineage && saved.lineage !== "") {
     const found = here.lineage === "" ? "here there is none" : `here it is ${here.lineage}`;
     stale("The plan was created from another state", `Its lineage is ${saved.lineage}; ${found}.`);
   }
   if (saved.serial !== here.serial || saved.lineage !== here.lineage) {
-    const when = `The serial of the state was ${saved.serial} in the plan and is ${here.serial} now. Another command has changed the state since; perhaps it applied this plan.`;
+    const when = `The serial of the state was ${saved.serial} in the plan and is ${here.serial} now. ${before ?? "Another command has changed the state since; perhaps it applied this plan."}`;
     stale("The state has changed since the plan was created", when);
   }
   if (saved.state !== here.state) {
-    stale("The state has changed since the plan was created", "An interrupted apply has changed it.");
+    stale("The state has changed since the plan was created", before ?? "An interrupted apply has changed it.");
   }
   if (saved.project !== here.project) {
     const which = `It is for ${saved.project}, and the declaration is ${here.project}.`;
@@ -86,9 +114,9 @@ export function checkOrigin(saved: Origin, here: Origin): void {
 }
 
 /**
- * Compares a saved plan with the present plan. Returns one sentence for each difference. Read-only attributes (a due
- * date, a status) may differ. Actions, objects and prices may not differ.
- * @param redaction hides the same values in each plan.
+ * Compares a saved plan with a new plan. Returns one sentence for each difference. Read-only attributes (due date, status)
+ * may differ; actions, objects and prices may not.
+ * @param redaction Hides the same values in both plans.
  */
 export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyScale: MoneyScale): string[] {
   const outlines = ({ changes }: Plan) => new Map(changes.filter(isShown).map((change) => [change.address, change]));
@@ -110,17 +138,17 @@ export function differences(saved: Plan, now: Plan, redaction: Redaction, moneyS
 
 const MOST_NAMED = 10;
 
-/** Rejects the apply if the account has changed since the plan. @throws HostformError `plan.saved`. */
+/** Rejects the apply if the account changed since the plan. @throws HostformError `plan.saved`. */
 export function refuseDifferences(found: readonly string[]): void {
   if (found.length > 0) stale("The plan no longer matches the account", firstOf(found, MOST_NAMED).join("\n"));
 }
 
-/** Returns true if a change affects the account or the address of a state entry. */
+/** Returns true if a change affects the account, or moves a state entry. */
 const isShown = (change: Change) => !isNoOp(change) || change.previousAddress !== undefined;
 
 type Outline = Readonly<Record<string, unknown>>;
 
-/** Returns the parts of a change that an approver has approved. */
+/** Returns the parts of a change that a person approved. */
 function outline(change: Change, redaction: Redaction): Outline {
   const { actions, provider, before, after, config, sensitive, reasons, private: mark, quote } = change;
   const declared = Object.keys(config ?? {}).filter((name) => (config?.[name] ?? null) !== null);
@@ -146,7 +174,7 @@ function shownPrice({ quote, provider }: Change, moneyScale: MoneyScale): string
   return formatMoney(billed ?? list, currency, moneyScale(currency, provider));
 }
 
-/** Formats a price as in the saved plans of every version. The string is only compared. */
+/** Returns a price for comparison, in the same format as all earlier versions. */
 function priceOf({ billed, list, currency }: Quote): string {
   const amount = billed ?? list;
   return amount === null ? "unknown" : `${formatNumber(amount)} ${currency}`;
@@ -162,8 +190,8 @@ async function declarationDigests(source: ProjectSource, { files }: Desired): Pr
 }
 
 /**
- * Returns the language of a stack and one digest of its variables. The digest is slow to compute, so that no reader of
- * a plan can guess a password.
+ * Returns the language of a stack, and a digest of its variables. The digest is slow to compute, so that nobody can guess a
+ * password from it.
  */
 function stackDigests({ stack }: ProjectSource): FileDigest[] {
   if (stack === undefined) return [];
@@ -177,7 +205,7 @@ function stackDigests({ stack }: ProjectSource): FileDigest[] {
   return [...chosen, { file: "the values of variables", digest }];
 }
 
-/** Describes the changed files: `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
+/** Returns the changed files: `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
 function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): string {
   const digests = (files: readonly FileDigest[]) => new Map(files.map(({ file, digest }) => [file, digest]));
   const was = digests(then);
@@ -192,6 +220,10 @@ function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): 
   );
   return parts.length === 0 ? "Its files are read in another order." : parts.join(" ");
 }
+
+/** Returns true if two reads of a state have the same entries, also without secrets. */
+export const hasSameEntries = (one: State, other: State): boolean =>
+  one.lineage === other.lineage && one.serial === other.serial && stateDigest(one) === stateDigest(other);
 
 function stateDigest({ resources }: State): string {
   const lines = [...resources.keys()].sort().map((address) => {

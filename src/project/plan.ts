@@ -11,6 +11,7 @@ import {
 } from "../core/engine/index.ts";
 import { kindAt, kinds } from "../core/kinds/index.ts";
 import { findOrder } from "../core/lifecycle/index.ts";
+import { problem } from "../core/messages/index.ts";
 import {
   type Desired,
   type Diagnostic,
@@ -26,7 +27,7 @@ import {
 } from "../core/model/index.ts";
 import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
-import { type Base, changedSince, checkBase, readBase } from "./base.ts";
+import { type Base, changedSince, checkBase, headOf, readBase } from "./base.ts";
 import { dataReader } from "./data-reader.ts";
 import { withFirstSuspensions } from "./first-seen.ts";
 import { type Caps, limitsOf, tightened } from "./guards.ts";
@@ -35,13 +36,21 @@ import { type Identities, identitiesOf, placesOf, requireAccounts } from "./iden
 import { Interrupts } from "./interrupt.ts";
 import { checkRefresh, lastReads, type RefreshOptions } from "./last-read.ts";
 import { refuse } from "./messages.ts";
-import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
+import {
+  checkOrigin,
+  differences,
+  hasSameEntries,
+  type Origin,
+  originOf,
+  refuseDifferences,
+  runsSince,
+} from "./plan-origin.ts";
 import type { Project } from "./project.ts";
 import { Providers } from "./providers.ts";
 import { RunPolicy, withFiles } from "./run-policy.ts";
 import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { fieldsOf, learnPlan, withDestinations } from "./secrets.ts";
-import { selected } from "./selection.ts";
+import { selectable, selected } from "./selection.ts";
 import type { ProjectParts, ProjectSource } from "./source.ts";
 import { conditionsForStack, forStack } from "./stack-diagnostics.ts";
 import { declaredEnvironment } from "./trust.ts";
@@ -49,23 +58,25 @@ import { declaredEnvironment } from "./trust.ts";
 /** Options of a run. */
 export interface RunOptions extends PlanRequest, RefreshOptions {
   readonly command: "plan" | "apply" | "destroy" | "watch" | "status";
-  /** Plans only the changes of the declaration since this commit. */
+  /** Commit: plans only resources that changed since then. */
   readonly base?: string;
   /** Plans only the resources of this provider. */
   readonly provider?: string | undefined;
-  /** Saved plan to apply. Its changes are planned again and must be the same. */
+  /** Saved plan to apply. A new plan must contain the same changes. */
   readonly saved?: SavedPlan;
   /** Limits of the run that applies a saved plan. */
   readonly caps?: Caps;
-  /** True if no person sees the plan before its apply. */
+  /** True if nobody reviews the plan before the apply. */
   readonly unattended?: boolean;
-  /** True if a person is asked to approve the apply. */
+  /** True if a person must approve the plan. */
   readonly asks?: boolean;
   /** True to wait for queued jobs. Default: true. */
   readonly waits?: boolean;
+  /** Locks the state also for a run that only reads. Default: only with a lock timeout. */
+  readonly lock?: boolean | undefined;
 }
 
-/** A plan with everything that its apply needs. */
+/** A plan, and everything needed to apply it. */
 export interface Run extends Pick<RunOptions, "command"> {
   readonly project: Project;
   readonly plan: Plan;
@@ -74,34 +85,45 @@ export interface Run extends Pick<RunOptions, "command"> {
   readonly state: State;
   /** All declared addresses. */
   readonly all: ReadonlySet<string>;
-  /** State entries whose address in `state` differs from the store. They move together before the apply. */
+  /**
+   * Moves between addresses that `state` already contains, but the saved state does not. They run together before the apply.
+   */
   readonly moves: readonly Move[];
   readonly identities: Identities;
-  /** True if the account has moved. All state entries then get new marks. */
+  /** True if the account has a new URL or identity (`--account-moved`). All state entries then get new marks. */
   readonly hasMoved: boolean;
-  /** Results of data sources. */
+  /** Results of the data sources. */
   readonly data: ReadonlyMap<string, DataReading> | undefined;
   readonly limits: Limits;
   readonly policy: RunPolicy;
   readonly store: OpenState;
   readonly providers: Providers;
   readonly interrupts: Interrupts;
-  /** Reported errors. If the state cannot be written, its close throws the same errors. */
+  /** Errors that were reported already. Closing the state may throw the same errors again. */
   readonly shown: Diagnostic[];
 }
 
-/** Returns the plan of a run with its request and its origin. */
+/** Returns the saved form of a plan, with its request and origin. */
 export async function savedFrom(
-  { project: { source, redaction }, plan, desired, store, identities }: Run,
+  { project: { source, host, redaction }, plan, desired, store, identities, providers }: Run,
   request: PlanRequest,
 ): Promise<SavedPlan> {
-  const origin = { ...(await originOf(source, desired, store.state)), identities: Object.fromEntries(identities) };
+  const { commit } = await headOf(host, source);
+  const counts = [...identities.keys()].map(async (alias) => {
+    return [alias, (await providers.get(alias).account.store?.count()) ?? 0] as const;
+  });
+  const origin: Origin = {
+    ...(await originOf(source, desired, store.state)),
+    identities: Object.fromEntries(identities),
+    ...(commit !== undefined && { commit }),
+    sequence: Object.fromEntries(await Promise.all(counts)),
+  };
   return { request, origin: redaction.redactValue(origin) as Origin, plan };
 }
 
 /**
- * Plans while the state is locked, and passes the plan on: declaration -> state -> observe -> plan -> `then`. Always
- * frees the lock and closes connections.
+ * Plans while the state is locked, then runs `then`: declaration -> state -> observe -> plan -> `then`. Always releases the
+ * lock and closes connections.
  */
 export async function withPlan<T>(project: Project, options: RunOptions, then: (run: Run) => Promise<T>): Promise<T> {
   const { source, host, redaction, log } = project;
@@ -117,32 +139,48 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   let store: OpenState | undefined;
   let before: State | undefined;
   try {
-    store = await project.state.store().open({
-      // A plan of an untrusted project takes no lock, because the project could prepare a file at the lock's path.
-      write: source.untrusted !== true,
-      command: options.command,
-      timeoutMs: source.lockTimeoutMs ?? 0,
-      signal: interrupts.now,
-    });
+    // A plan of an untrusted project takes no lock, because the project could prepare a file at the lock's path.
+    const isLocked = source.untrusted !== true && (!isReading(options) || locks(options, source));
+    const open = () =>
+      project.state.store().open({
+        write: isLocked,
+        command: options.command,
+        timeoutMs: source.lockTimeoutMs ?? 0,
+        signal: interrupts.now,
+      });
+    store = await open();
     if (store.recovered.length > 0) {
       const what = plural(store.recovered.length, "resource");
-      log.say(`An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`);
+      log.say(
+        isLocked
+          ? `An earlier run was interrupted. Its last results (${what}) were recovered from the journal.`
+          : `Another run has not ended, or was interrupted. The plan uses its results so far (${what}).`,
+      );
     }
     if (saved !== undefined) {
       // A saved origin replaces secrets in names by marks.
-      checkOrigin(saved.origin, redaction.redactValue(await originOf(source, declared, store.state)) as Origin);
+      const here = redaction.redactValue(await originOf(source, declared, store.state)) as Origin;
+      checkOrigin(saved.origin, here, await runsSince(saved.plan.timestamp, store));
     }
-    before = store.state;
-    providers.place = project.state.place(before.lineage)?.mark;
     const wanted = saved === undefined ? options : { ...options, ...WHOLE, targets: changedAddresses(saved.plan) };
-    const made = await makePlan(
-      project,
-      { ...wanted, since, owner: project.state.owner(before.lineage) },
-      declared,
-      store,
-      providers,
-      interrupts.now,
-    );
+    const planFrom = (opened: OpenState) => {
+      before = opened.state;
+      providers.place = project.state.place(before.lineage)?.mark;
+      const planning = { ...wanted, since, owner: project.state.owner(before.lineage) };
+      return makePlan(project, planning, declared, opened, providers, interrupts.now);
+    };
+    let made = await planFrom(store);
+    const later = isLocked ? undefined : await open();
+    if (later !== undefined && !hasSameEntries(store.state, later.state)) {
+      // The listings may contain objects that another run created after the first read of the state. The state now has
+      // the entries of all these objects. The second plan uses the same listings.
+      store = later;
+      made = await planFrom(store);
+      made = {
+        ...made,
+        plan: { ...made.plan, diagnostics: [...made.plan.diagnostics, problem("state.changing", {})] },
+      };
+    }
     // Report the differences only if the new plan has no errors, because its errors explain more.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, redaction, providers.moneyScale));
@@ -183,9 +221,12 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   }
 }
 
-/** Returns true if the run does not apply its plan. */
+/** Returns true if the run never applies its plan. */
 const isReading = ({ command, unattended }: Pick<RunOptions, "command" | "unattended">) =>
   command === "plan" || command === "status" || (command === "watch" && unattended !== true);
+
+/** Returns true if a run that only reads must wait for other runs. */
+const locks = ({ lock }: RunOptions, { lockTimeoutMs }: ProjectSource) => lock === true || lockTimeoutMs !== undefined;
 
 /** Returns state entries for the objects that a plan imports. */
 const importsIn = ({ changes }: Plan): ResourceState[] =>
@@ -195,7 +236,7 @@ const importsIn = ({ changes }: Plan): ResourceState[] =>
       : [{ address, provider, attributes: before, schemaVersion: 0, sensitive: [], private: {}, dependencies: [] }],
   );
 
-/** Stores the planned outputs for later stacks of the same run. */
+/** Keeps the planned outputs for later stacks of the same run. */
 function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): void {
   if (stack?.run.purpose !== "plan" || outputs === undefined || diagnostics.some(isError)) return;
   const stay = outputs.filter(({ action }) => action !== "delete");
@@ -204,22 +245,10 @@ function noteOutputs({ stack }: ProjectSource, { outputs, diagnostics }: Plan): 
   stack.run.planned.set(stack.name, { values: Object.fromEntries(values), types: Object.fromEntries(types) });
 }
 
-/**
- * Returns the resources that a target can select. These are declared resources and resources of the state. A destroy
- * selects only from the state.
- */
-function selectable({ resources }: Desired, recorded: State, mode: RunOptions["mode"]) {
-  const declared = new Map(resources.map((one) => [one.address, one]));
-  const known = [...recorded.resources.values()].map(({ address, provider, private: { client } }) => {
-    return declared.get(address) ?? { address, provider, client };
-  });
-  return mode === "destroy" ? known : [...known, ...resources];
-}
-
 /** An apply always reads the objects of a saved plan again. */
 const WHOLE = { refresh: "all", refreshBudget: undefined } as const;
 
-/** @throws the error unless it was reported. */
+/** Throws the error, unless it was reported already. */
 function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
   const said = ({ code, summary }: Diagnostic) => shown.some((one) => one.code === code && one.summary === summary);
   if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
@@ -262,7 +291,7 @@ async function makePlan(
     if (name !== undefined) refuse("plan.address/unknown", { name, purpose, meant: didYouMean(name, known) });
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
-  // A saved plan contains former addresses, which are already moved.
+  // A saved plan may contain old addresses that were moved already.
   const sought = saved === undefined ? targets : targets.filter((address) => known.has(address));
   const named = sought.length === 0 ? [] : selected(sought, selectable(declared, recorded, mode));
   const ofProvider = () =>
@@ -278,11 +307,11 @@ async function makePlan(
   await providers.prepare(aliases);
   const accounts = (alias: string) => providers.get(alias).account;
   const hasMoved = guards?.accountMoved === true;
-  // A saved plan accepts the account for which it was made.
+  // For a saved plan, the account of the plan is also accepted.
   const { identities = {} } = saved?.origin ?? {};
   requireAccounts(aliases, providers, hasMoved ? { resources: new Map() } : recorded, identities);
-  // A job that only plans may have a view-only token, even for requests that need more.
   const dated = command === "status" ? await withFirstSuspensions(state, providers) : state;
+  // A run that only plans may use a token with only the ability `view`.
   const shared = { state: dated, kinds, env, reorder: new Set(reorder), isReading: isReading({ command, unattended }) };
   const observing = {
     ...shared,
@@ -321,12 +350,12 @@ async function makePlan(
     ...handed
   } = await refreshAndPlan(options)
     .catch((error: unknown) => {
-      // After an interruption, each request reports only that it was cancelled.
+      // After an interruption, each request only reports that it was cancelled. Throw the interruption instead.
       signal.throwIfAborted();
       throw error;
     })
     .finally(() => log.reading(0));
-  // An apply may delete all objects that identify the account.
+  // An apply may delete all objects that identify the account, so do not check again.
   for (const alias of aliases) accounts(alias).confirm = undefined;
   await lastRead.record(observed.read?.keys() ?? []);
   signal.throwIfAborted();

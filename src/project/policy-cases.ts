@@ -1,4 +1,4 @@
-/** Test cases of a policy: saved plans with the rules that must deny or warn. */
+/** Tests of a policy: saved plans, and the rules that must deny or warn. */
 import path from "node:path";
 import * as z from "zod";
 import { read } from "../core/files/index.ts";
@@ -43,7 +43,7 @@ interface Outcome {
 
 const sorted = (names: readonly string[]) => [...new Set(names)].sort();
 
-/** Evaluates the cases in a file. @throws HostformError `policy.invalid`, `plan.saved`. */
+/** Evaluates all cases of a file. @throws HostformError `policy.invalid`, `plan.saved`. */
 export async function judgeCases(source: ProjectSource, name: string): Promise<readonly CaseResult[]> {
   const { cwd } = source;
   const reading = (one: string, limit: number) => read(path.resolve(cwd, one), { limit, streams: true });
@@ -71,7 +71,7 @@ export async function judgeCases(source: ProjectSource, name: string): Promise<r
   return results;
 }
 
-/** Returns the state before a plan, as far as the plan contains it. */
+/** Returns the state before a plan. It has only resources of the plan. */
 function recordedIn({ changes, lineage, serial }: Parameters<RunPolicy["judge"]>[0]): State {
   const resources = changes.flatMap(({ address, provider, before }) =>
     before === null

@@ -9,13 +9,13 @@ export { captureCommand, programPath } from "../core/files/secret-command.ts";
 /** Time between SIGTERM and SIGKILL, in milliseconds. */
 const GRACE_MS = 5_000;
 
-/** Runs a shell command without a terminal; see `Host.shell`. */
+/** Runs a shell command without a terminal. Implements `Host.shell`. */
 export async function runShell(
   line: string,
   { cwd, env, signal, onOutput }: ShellOptions,
 ): Promise<string | undefined> {
   signal.throwIfAborted();
-  // Use a process group, so that the children of the shell end with the shell.
+  // In a process group, the children of the shell end with the shell.
   const detached = process.platform !== "win32";
   const child = spawn(line, { shell: true, cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached });
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", onOutput);
@@ -46,7 +46,7 @@ export async function runShell(
   }
 }
 
-/** @returns the exit code of a process, or 128+n if signal n ended it. */
+/** Waits for the end of a process. @returns its exit code, or 128+n if signal n ended it. */
 export function ended(child: ChildProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     child.once("error", reject);

@@ -14,7 +14,7 @@ export class Project implements ProjectParts {
   readonly state: ProjectState;
   readonly #keys: StateKeys;
 
-  /** @param keys of the state. Each key is derived or requested once per run. */
+  /** @param keys Keys of the state. Each key is derived or requested once per run. */
   constructor(parts: ProjectParts, keys = stateKeys(parts, () => tokensOf(this.declaration))) {
     const { source, host, redaction, log } = parts;
     this.source = source;
@@ -26,16 +26,13 @@ export class Project implements ProjectParts {
     this.state = new ProjectState(parts, this.declaration, keys);
   }
 
-  /**
-   * Returns the same project with another source, such as one of its stacks, or with another host or log. Reads its declaration
-   * again.
-   */
+  /** Returns the same project with another source (such as one of its stacks), host or log. Reads its declaration again. */
   on(source: ProjectSource, { host, log }: Pick<ProjectParts, "host" | "log"> = this): Project {
     return new Project({ source, host, redaction: this.redaction, log }, this.#keys);
   }
 }
 
-/** Returns the names of the variables with tokens. Returns none if the providers of the declaration have mistakes. */
+/** Returns the names of environment variables with tokens. Empty if the declared providers have mistakes. */
 const tokensOf = async (declaration: ProjectDeclaration): Promise<readonly (string | undefined)[]> => {
   const providers = await declaration.providers().catch(ifExplained(() => new Map()));
   return [...providers.values()].map(({ tokenEnv }) => tokenEnv);

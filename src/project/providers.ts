@@ -1,4 +1,4 @@
-/** Opens the accounts of a run: their tokens, their clients, and their stores, which several processes share. */
+/** Opens the accounts of a run: tokens, clients, and the stores that processes share. */
 import path from "node:path";
 import { accountOrigin, requireAllowedOrigin } from "../core/api/address.ts";
 import { type ApiRecord, HostingClient } from "../core/api/index.ts";
@@ -21,11 +21,11 @@ export interface Provider {
   readonly client: HostingClient;
   readonly account: Account;
   readonly config: ProviderConfig;
-  /** Describes the object of a listing if the object is deleted. Otherwise undefined. */
+  /** Describes a listed object if it is deleted or disabled. Otherwise undefined. */
   lifeNote(listing: Lives, record: ApiRecord): string | undefined;
 }
 
-/** The store of one API server, and the declared providers that use this server. */
+/** The store of one API server, and the providers that use this server. */
 export interface Server {
   readonly store: AccountStore;
   readonly aliases: ReadonlySet<string>;
@@ -36,22 +36,21 @@ export interface Declaring extends ProjectParts {
   readonly declaration: Pick<ProjectDeclaration, "providers">;
 }
 
-/** Data of a token that several processes on this machine share. */
+/** Data of one token that the processes of this machine share. */
 interface Shared {
   readonly store: AccountStore;
-  /** Codes of the warnings that were already reported. */
+  /** Codes of warnings that were reported already. */
   readonly reported: Set<string>;
 }
 
 /**
- * Shared data by the redaction of a process, and by URL and token. `watch` opens its providers at each check. This map
- * carries the request count and the reported warnings to the next check.
+ * Shared data by redaction (one per process), URL and token. `watch` opens its providers for each check; this map keeps the
+ * request count and the reported warnings.
  */
 const sharedBy = new WeakMap<Redaction, Map<string, Shared>>();
 
 /**
- * Signals that end requests. `stop`: requests that are not sent yet. `now`: all requests. `reading`: requests of the account's
- * reader.
+ * Signals that end requests. `stop`: requests that are not sent yet. `now`: all requests. `reading`: requests of the reader.
  */
 interface Ends {
   readonly stop?: AbortSignal;
@@ -67,11 +66,11 @@ export class Providers {
   readonly #over = new AbortController();
   readonly #clients = new Map<HostingClient, Shared>();
   readonly #open = new Map<string, Provider>();
-  /** URL and token -> alias that uses them. */
+  /** Alias by URL and token. */
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
   readonly #warnings: Diagnostic[] = [];
-  /** Mark of the state of the run, for accounts that are opened later. */
+  /** Mark of the state, for accounts that are opened later. */
   place: string | undefined;
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, parts: ProjectParts, ends: Ends) {
@@ -80,13 +79,13 @@ export class Providers {
     this.#ends = ends;
   }
 
-  /** Reads the tokens of these providers, so that {@link get} can return them. */
+  /** Reads the tokens of these providers. Must run before {@link get}. */
   async prepare(aliases: Iterable<string>): Promise<void> {
     const { source, redaction, log } = this.#parts;
     for (const alias of new Set(aliases)) {
       if (this.#tokens.has(alias)) continue;
       const config = this.#config(alias);
-      // Check the URL before the token is read.
+      // Check the URL before reading the token.
       const place = { of: `Provider ${alias}`, ...placeOf(config) };
       const address = this.#addressOf(config);
       // `get` reports a missing URL.
@@ -131,7 +130,7 @@ export class Providers {
     );
   }
 
-  /** Returns the servers of prepared providers. All tokens of one server share one store. */
+  /** Returns the API servers of prepared providers. All tokens of a server share one store. */
   servers(): readonly Server[] {
     const originOf = (alias: string) => originIn(this.#addressOf(this.#config(alias)));
     const byOrigin = Map.groupBy(this.#configs.keys(), originOf);
@@ -142,12 +141,12 @@ export class Providers {
     });
   }
 
-  /** Returns a stable name for the account of a prepared provider. The name does not reveal the token. */
+  /** Returns a stable name for the account of a prepared provider. It does not reveal the token. */
   accountName(alias: string): string {
     return accountDigest(this.#addressOf(this.#config(alias)) ?? "", this.#tokens.get(alias) ?? "");
   }
 
-  /** Drops the cached listings of all accounts. */
+  /** Marks the lists of all accounts as outdated. */
   refresh(): void {
     for (const { account } of this.#open.values()) account.refresh();
   }
@@ -157,16 +156,16 @@ export class Providers {
     return [...this.#clients.keys()].reduce((sum, client) => sum + client.requests, 0);
   }
 
-  /** Smallest request budget of the providers in use, in requests per minute. */
+  /** Smallest request limit of the providers in use, per minute. */
   get requestsPerMinute(): number {
     const budgets = [...this.#open.values()].map(({ client }) => client.requestsPerMinute);
     return budgets.length === 0 ? 60 : Math.min(...budgets);
   }
 
-  /** Returns the declared number of decimal places for the amounts of a provider. */
+  /** Returns the `money_scale` of a provider. */
   readonly moneyScale = (_currency: string, alias: string): number | undefined => this.#configs.get(alias)?.moneyScale;
 
-  /** Returns each API warning that no result has reported, once. */
+  /** Returns all warnings of the API that were not reported yet. */
   takeWarnings(): Diagnostic[] {
     return this.#warnings.splice(0);
   }
@@ -178,7 +177,7 @@ export class Providers {
 
   /** Reports the remaining warnings and closes the connections. */
   async close(): Promise<void> {
-    this.#parts.log.warn(this.takeWarnings());
+    this.#parts.log.warn(...this.takeWarnings());
     await Promise.all([...this.#clients.keys()].map((client) => client.close()));
     await Promise.all([...this.#clients.values()].map(({ store }) => store.close()));
   }
@@ -236,7 +235,7 @@ export class Providers {
       },
       onWait: (_, wait) => wait && log.wait(wait),
       onWarning: (warning) => {
-        // Each plan lists the listings that prove nothing, so repeat this warning.
+        // Repeat this warning for each plan, because each plan depends on it.
         if (warning.code === "api.no_list" || !shared.reported.has(warning.code)) this.#warnings.push(warning);
         shared.reported.add(warning.code);
       },
@@ -250,9 +249,8 @@ export class Providers {
     const known = sharedBy.get(redaction) ?? new Map<string, Shared>();
     sharedBy.set(redaction, known);
     const key = JSON.stringify([baseUrl, token]);
-    const onWarning = (warning: Diagnostic) => log.warn([warning]);
     const shared = known.get(key) ?? {
-      store: openStore({ baseUrl, token, env: source.env, clock: host.clock, onWarning }),
+      store: openStore({ baseUrl, token, env: source.env, clock: host.clock, onWarning: log.warn }),
       reported: new Set<string>(),
     };
     known.set(key, shared);
@@ -264,7 +262,7 @@ const originIn = (address = ""): string => URL.parse(address)?.origin ?? address
 
 const placeOf = ({ range }: ProviderConfig) => (range === undefined ? {} : { range });
 
-/** Describes the account of a provider in errors, because all accounts of a project can fail in the same way. */
+/** Describes the account of a provider for errors, because several accounts may fail in the same way. */
 function accountSentence({ alias, tokenEnv, tokenFile }: ProviderConfig, baseUrl: string): string {
   const token = tokenFile === undefined ? (tokenEnv ?? DEFAULT_TOKEN) : shellPath(tokenFile);
   return `Provider ${alias}: ${URL.parse(baseUrl)?.host ?? baseUrl}, token from ${token}.`;
@@ -291,7 +289,7 @@ async function tokenOf(config: ProviderConfig, { env, cwd }: ProjectSource, log:
   return token;
 }
 
-/** Opens the providers for a task that the signal can end. Closes the providers afterwards. */
+/** Opens the providers for a task, and closes them afterwards. @param reading Ends the requests. */
 export async function withProviders<T>(
   configs: ReadonlyMap<string, ProviderConfig>,
   parts: ProjectParts,
@@ -306,7 +304,7 @@ export async function withProviders<T>(
   }
 }
 
-/** Opens the servers of the providers for a task. Skips providers without a token or with an invalid URL. */
+/** Opens the servers of these providers for a task. Skips providers without a token or with an invalid URL. */
 export async function withServers(
   configs: ReadonlyMap<string, ProviderConfig>,
   parts: ProjectParts,
@@ -326,7 +324,7 @@ export interface ProviderFlags {
 }
 
 /**
- * Opens one provider of the declaration and closes it afterwards. Without a declaration, opens the default provider.
+ * Opens one provider for a task, and closes it afterwards. Without a declaration: the default provider.
  * @throws HostformError for an unknown alias, or a missing base URL or token.
  */
 export function withProvider<T>(

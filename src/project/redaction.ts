@@ -12,38 +12,38 @@ import {
 } from "../core/model/index.ts";
 import { escapeLine, escapeOutput, escapeText, jsonText } from "../report/escape.ts";
 
-/** Minimum length of a redacted value. Shorter values occur in any output by chance. */
+/** Minimum length of a redacted value. Shorter values occur by chance. */
 const SHORTEST_SECRET = 8;
 
-/** Words, numbers and dates. They are easy to guess, and every output needs them. */
+/** Pattern of ordinary words, numbers and dates. These are easy to guess, and the output needs them. */
 const ORDINARY = /^(?:[A-Z]?[a-z]+(?:_[a-z]+)*|[\d.,:-]+)$/;
 const LONGEST_ORDINARY = 15;
 
-/** Name and value of a plan attribute that approvers need. The value is never redacted. */
+/** Name and value of an attribute that approvers must read. The value must not be redacted. */
 export type Field = readonly [name: string, value: string];
 
 /**
- * Removes the secrets of a run from texts, as a last protection against servers that repeat a secret. Sensitive values of the
- * declaration, the state and the account carry their origin and are never printed. The redaction finds a complete secret, plain
- * and escaped. `shorten` cuts between words.
+ * Removes secrets from texts: a last protection, for example against servers that repeat a secret. (Sensitive values of the
+ * declaration, the state and the account are hidden earlier, by their origin.) Finds complete secrets only, plain or escaped.
+ * Therefore `shorten` never cuts inside a word.
  */
 export class Redaction {
-  /** First characters of a secret -> forms that begin with them, the longest first. */
+  /** Notations of secrets by their first characters, longest first. */
   readonly #forms = new Map<string, (Mark & { readonly form: string })[]>();
-  /** Secrets with white space. Line wrapping may split them. */
+  /** Secrets with white space, in which line wrapping may add line breaks. */
   readonly #spaced: (Mark & { readonly pattern: RegExp })[] = [];
   readonly #announced = new Set<string>();
   readonly #open = new Set<string>();
   #announce: ((secret: string) => void) | undefined;
   #fields: readonly Field[] = [];
 
-  /** Calls back once for each secret, including earlier ones. */
+  /** Calls `callback` once for each secret, including earlier ones. */
   onLearn(callback: (secret: string) => void): void {
     this.#announce = callback;
     for (const secret of this.#announced) callback(secret);
   }
 
-  /** Registers a string that the declaration contains openly. */
+  /** Registers a text that the declaration contains as a public value. */
   open(text: string): void {
     this.#open.add(text);
   }
@@ -53,8 +53,8 @@ export class Redaction {
   }
 
   /**
-   * Registers secrets, or lists of secrets. Ignores values that are no string, too short or an ordinary word.
-   * @param from source of the secrets.
+   * Registers secrets, or lists of secrets. Ignores values that are not strings, too short, or ordinary words.
+   * @param from Source of the secrets.
    */
   learn(from: string, first: unknown, ...more: readonly unknown[]): void {
     for (const secret of [first, ...more].flat().flatMap(linesOf)) {
@@ -79,7 +79,7 @@ export class Redaction {
     }
   }
 
-  /** Replaces each secret in the text by its source. @param onFound receives the source of each secret. */
+  /** Replaces each secret in the text with its source. @param onFound Receives the source of each secret. */
   redact(text: string, onFound?: (from: string) => void): string {
     let spaced = text;
     for (const { pattern, mark, from } of this.#spaced)
@@ -103,7 +103,7 @@ export class Redaction {
     return redacted + spaced.slice(start);
   }
 
-  /** Replaces each secret in the strings and names of a JSON value by its source. Keeps numbers. */
+  /** Replaces each secret in the strings and keys of a JSON value with its source. Numbers stay. */
   redactValue(value: unknown): unknown {
     if (typeof value === "string") return this.redact(value);
     if (Array.isArray(value)) return value.map((item) => this.redactValue(item));
@@ -113,8 +113,8 @@ export class Redaction {
   }
 
   /**
-   * Rejects a known secret in a value that approvers need.
-   * @param fields of the plan. By default, checks the earlier fields against secrets that were learned later.
+   * Rejects a plan in which a secret would hide a value that approvers must read.
+   * @param fields Values of the plan. Default: those of the last call, checked against secrets that were registered since.
    * @throws HostformError `config.sensitive`
    */
   refuseIn(fields = this.#fields): void {
@@ -133,15 +133,13 @@ export class Redaction {
   }
 }
 
-/** The text that replaces a secret, and the source of the secret. */
+/** Replacement of a secret, and its source. */
 interface Mark {
   readonly mark: string;
   readonly from: string;
 }
 
-/**
- * Escapes of a character that would begin a workflow command of a CI runner. Readers of each format print them as the character.
- */
+/** Escapes the character that would start a command for a CI runner. Each format displays the escape as that character. */
 const SHOWN = {
   /** Also for JSON and HCL, where `\u005b` in a string means the same character. */
   text: visible,
@@ -152,17 +150,18 @@ const SHOWN = {
 export type LeavingFormat = keyof typeof SHOWN | "terminal";
 
 /**
- * Prepares a text for streams, reports, saved plans, pages, comments and logs. All output passes through this function. It hides
- * known secrets, escapes control characters, and, except on a terminal, breaks workflow commands of CI runners.
- * @param line text of the last unfinished line, if a text is written in parts.
+ * Prepares text for output: streams, reports, saved plans, pages, comments and logs. All output must pass through this
+ * function. It hides known secrets and escapes control characters. Except on a terminal, it also escapes commands for CI
+ * runners.
+ * @param line Beginning of the current line, if a text is written in parts.
  */
 export function leaving(text: string, redaction: Redaction, format: LeavingFormat = "text", line = ""): string {
   const safe = escapeOutput(redaction.redact(text));
-  // The earlier part of the line contains no complete command, so the changed character is in the new text.
+  // The beginning contains no complete command, so only new text changes.
   return format === "terminal" ? safe : breakCommands(line + safe, SHOWN[format]).slice(line.length);
 }
 
-/** Prepares a JSON document for output. Hides secrets in its values before they are escaped. */
+/** Prepares a JSON document for output. Hides secrets before it escapes values. */
 export function leavingJson(value: unknown, redaction: Redaction, indent = 0): string {
   return `${breakCommands(jsonText(redaction.redactValue(value), indent))}\n`;
 }

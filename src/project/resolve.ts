@@ -33,7 +33,7 @@ import type { Project } from "./project.ts";
 import { type Providers, withProviders } from "./providers.ts";
 import type { ProjectParts } from "./source.ts";
 
-/** The candidates for pending creations, or the result of one decision. */
+/** Evidence about pending creations, or the result of one decision. */
 export type Resolved =
   | { readonly pending: readonly (Evidence & Undeclared)[] }
   | ({ readonly settled: "absent"; readonly address: string } & Undeclared)
@@ -42,11 +42,11 @@ export type Resolved =
       readonly address: string;
       readonly id: string;
       readonly noun: string;
-      /** True if the secret of the object was only in the lost response. */
+      /** True if the one-time secret of the object was lost with the response. */
       readonly lostSecret: boolean;
     };
 
-/** A pending creation whose block no longer exists. The next apply destroys the object or removes it from the state. */
+/** A pending creation without a block. The next apply destroys its object, or removes its state entry. */
 interface Undeclared {
   readonly undeclared?: true;
 }
@@ -63,14 +63,15 @@ export interface Resolvable extends ProjectParts {
   };
   /** Adds creations from the store. */
   withStored?(open: CreatesStore, providers: Providers): Promise<CreatesStore>;
-  /** Objects found by {@link withStored} that have no address in the state. */
+  /** Objects that {@link withStored} found and that no address of the state has. */
   readonly left?: readonly Diagnostic[];
   /** True if the decisions are saved only on this machine. */
   readonly isStored?: boolean;
 }
 
 /**
- * Decision on a pending creation: it created this object (`force` accepts differences), it created nothing, or the command waits.
+ * Decision about a pending creation: it created this object (`force` accepts differences), it created nothing, or wait for
+ * the list.
  */
 export type Settling = { readonly adopt: string; readonly force?: boolean } | "absent" | { readonly waitMs: number };
 
@@ -78,10 +79,10 @@ const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 /**
- * Searches for the results of pending creations, and settles one of them. Sends GET requests only.
- * @param address of a resource or of all its instances. Default: all.
- * @param how the decision. By default, settles nothing.
- * @throws HostformError `usage`, `plan.address`, `api.not_found`. Settles nothing in these cases.
+ * Collects evidence about pending creations, and settles one of them. Sends only GET requests.
+ * @param address A resource, or all its instances. Default: all.
+ * @param how Decision. Default: none.
+ * @throws HostformError `usage`, `plan.address`, `api.not_found`. Nothing is settled.
  */
 export async function resolveCreates(
   project: Resolvable,
@@ -107,14 +108,14 @@ export async function resolveCreates(
         });
       }
       if (how === "absent") {
-        // A user may decide without access to the account.
+        // The user may decide even without access to the account.
         const unread = ifExplained(() => undefined);
         const question = await questionAbout(store.state, providers, one).catch(unread);
         const undeclared = await undeclaredIn(project, store.state, one);
         if (question !== undefined) await refuseCreated(question, undeclared.undeclared);
         const kept = withdraw(one);
         await (kept === undefined ? store.remove(one.address) : store.put(kept));
-        // Other runs still wait for the list delay, because they read only lists. No list contains domains.
+        // Other runs still wait for the list lag and then read the list. No list contains domains, so tell them the decision.
         if (kindAt(one.address)?.creation === "blind")
           await providers
             .use(one.provider)
@@ -145,7 +146,7 @@ export async function resolveCreates(
   );
 }
 
-/** Appends a decision to the history. @param id of the adopted object. Default: the request created nothing. */
+/** Adds a decision to the history. @param id Id of the adopted object. Undefined: the request created nothing. */
 async function append(project: Resolvable, { history }: CreatesStore, one: PendingCreate, id?: string): Promise<void> {
   const { address, provider, attributes, private: mark } = one;
   const currency = String(attributes.currency ?? "unknown");
@@ -157,12 +158,11 @@ async function append(project: Resolvable, { history }: CreatesStore, one: Pendi
   const { domain } = attributes;
   const effects = [{ address, text, order: key, ...(typeof domain === "string" && { domain }) }];
   const entry = { command: "resolve", plan: null, orders, requests: 0, errors: [], effects };
-  project.log.warn(await remember(project, { history }, entry));
+  project.log.warn(...(await remember(project, { history }, entry)));
 }
 
 /**
- * Returns the address in the state of the pending creation of a renamed block. A `moved` entry or an equal block shows the new
- * name.
+ * Returns the old address of a renamed block with a pending creation. A `moved` item or an equal block proves the new name.
  */
 async function formerOf({ declaration, source }: Resolvable, state: State, address: string): Promise<string> {
   const { desired } = state.resources.has(address) ? {} : ((await declaration.read?.()) ?? {});
@@ -185,7 +185,7 @@ async function formerOf({ declaration, source }: Resolvable, state: State, addre
   return former === undefined || others.length > 0 ? address : former.address;
 }
 
-/** Searches for the block of an address, also under a new name. Returns no finding if the declaration cannot be read. */
+/** Finds out whether an address is still declared, possibly under a new name. Empty if the declaration is unreadable. */
 async function undeclaredIn(project: Resolvable, state: State, { address }: PendingCreate): Promise<Undeclared> {
   const { desired } = (await project.declaration.read?.()) ?? {};
   if (desired === undefined) return {};
@@ -196,7 +196,7 @@ async function undeclaredIn(project: Resolvable, state: State, { address }: Pend
   return { undeclared: true };
 }
 
-/** Returns the pending creations, or the pending creations at an address. */
+/** Returns all pending creations, or those at an address. */
 function pendingIn(state: State, address: string | undefined): PendingCreate[] {
   const all = [...state.resources.values()].filter(isPendingCreate);
   if (address === undefined) return all;
@@ -270,7 +270,7 @@ async function settleAdopted(
   };
 }
 
-/** Repeats the search until the account has exactly one object that the request certainly created. */
+/** Reads again until exactly one object certainly is the result. */
 async function waitFor(
   clock: Clock,
   store: CreatesStore,

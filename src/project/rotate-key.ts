@@ -13,14 +13,14 @@ import type { ProjectState } from "./state.ts";
 interface RotatedKey extends Omit<Resealed, "state"> {
   readonly old: StateKey;
   readonly key: StateKey;
-  /** Environment variable for the new key, or for the command that prints the new key. */
+  /** Environment variable with the new key, or with the command that prints it. */
   readonly variable: { readonly name: string; readonly isCommand: boolean };
 }
 
 /**
- * Encrypts the state and its backup with another key. The new key is in HOSTFORM_STATE_NEW_PASSPHRASE, HOSTFORM_STATE_NEW_KEY or
- * HOSTFORM_STATE_NEW_KEY_COMMAND.
- * @throws HostformError `usage` if the old and the new key are equal; `state.key`.
+ * Encrypts the state and its backup with another key. The new key is in HOSTFORM_STATE_NEW_PASSPHRASE, HOSTFORM_STATE_NEW_KEY
+ * or HOSTFORM_STATE_NEW_KEY_COMMAND.
+ * @throws HostformError `usage` if both keys are equal; `state.key`.
  */
 export async function rotateKey(state: ProjectState): Promise<RotatedKey> {
   const old = state.encryption().required();
@@ -42,7 +42,7 @@ async function same(one: StateKey, other: StateKey): Promise<boolean> {
     : other.from === "passphrase" && one.passphrase === other.passphrase;
 }
 
-/** Changes the key. If an earlier run was stopped after its last write, only the new key opens the state. */
+/** Changes the key. If an earlier run stopped after its last write, only the new key opens the state. */
 async function rotate(state: ProjectState, encryption: Encryption): Promise<Omit<Resealed, "state">> {
   try {
     return await state.reseal("state rotate-key", { to: "key", encryption });

@@ -1,4 +1,4 @@
-/** Evaluates the policy of a run: policy files from the command line or the environment, and their verdicts on a plan. */
+/** Evaluates the policy of a run: policy files from the command line or environment, and their verdicts about a plan. */
 import path from "node:path";
 import type { Limits } from "../core/engine/index.ts";
 import { read } from "../core/files/index.ts";
@@ -42,11 +42,11 @@ import { refuseOwnPolicy } from "./trust.ts";
 
 /** Context of a policy evaluation. */
 export interface Judging extends Pick<PolicyFacts, "hasStateKey" | "now"> {
-  /** Saved plan of an apply. It has the conditions of objects that the apply does not read. */
+  /** Saved plan to apply. It contains the conditions of objects that the apply does not read. */
   readonly saved?: Plan | undefined;
   /** All state entries before the plan. */
   readonly recorded: State;
-  /** True if the run does not apply the plan. */
+  /** True if this run does not apply the plan. */
   readonly isLater: boolean;
 }
 
@@ -78,17 +78,17 @@ export class RunPolicy {
     return this.#policies.length + this.#functions.length > 0;
   }
 
-  /** Returns true if a policy excludes the domain of an e-mail address. */
+  /** Returns true if a policy does not allow the domain of an e-mail address. */
   isOutside(email: unknown): boolean {
     return this.#policies.some((policy) => isOutsider(policy, email));
   }
 
-  /** Tightens limits to the caps of the policy. */
+  /** Returns the limits, tightened by the policy. */
   limits(limits: Limits): Limits {
     return tightened(limits, capsOf(this.#policies));
   }
 
-  /** Adds the verdicts to a plan, and the names that are new in the project. */
+  /** Returns the plan with the verdicts of the policy and with names that are new to the project. */
   async judge(plan: Plan, { recorded, isLater, saved, ...judging }: Judging): Promise<Plan> {
     const names = namesIn(recorded.resources.values(), wordsAt);
     const changes = changeFacts(plan);
@@ -111,7 +111,7 @@ export class RunPolicy {
     return { ...named, policy: { files, verdicts }, diagnostics: [...diagnostics, ...plan.diagnostics] };
   }
 
-  /** Calls the functions. A failed call denies the plan. */
+  /** Calls the policy functions. A failed call rejects the plan. */
   async #call(plan: Plan): Promise<{ verdicts: PolicyVerdict[]; diagnostics: Diagnostic[] }> {
     const verdicts: PolicyVerdict[] = [];
     const diagnostics: Diagnostic[] = [];
@@ -133,7 +133,10 @@ export class RunPolicy {
 
   #near = (file: string) => path.relative(this.#source.cwd, file);
 
-  /** Evaluates a plan again when its apply begins, which may be hours later. @throws HostformError `policy.denied`. */
+  /**
+   * Evaluates the policy again at the start of the apply, possibly hours after the plan.
+   * @throws HostformError `policy.denied`.
+   */
   confirm(now: number): void {
     if (this.#facts === undefined) return;
     const denied = verdictsOf(this.#policies, { ...this.#facts, now }).filter(({ level }) => level === "deny");
@@ -157,8 +160,8 @@ export function withFiles({ cwd, dir }: ProjectSource, changes: readonly Change[
 }
 
 /**
- * Evaluates the new password of a service, as a plan with only this change. Sends no request.
- * @param id of the service. The service may be absent from the state.
+ * Evaluates the policy for a new password of a service, as a plan with only this change. Sends no request.
+ * @param id Id of the service. The state may lack it.
  * @throws HostformError `policy.denied` and other errors of a policy.
  */
 export async function requirePassword(
@@ -202,5 +205,5 @@ export async function requirePassword(
   const plan = { ...about, ...none, changes: [change] };
   const { diagnostics } = await policy.judge(plan, { recorded, isLater: false, hasStateKey, now });
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
-  log.warn(diagnostics);
+  log.warn(...diagnostics);
 }

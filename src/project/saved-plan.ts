@@ -27,6 +27,7 @@ import {
   type Plan,
   parsedJson,
   parseExact,
+  repeatsKeys,
 } from "../core/model/index.ts";
 import type { Encryption, Seal } from "../core/record/index.ts";
 import { jsonText } from "../report/index.ts";
@@ -38,42 +39,42 @@ import { leavingJson, type Redaction } from "./redaction.ts";
 import type { ProjectSource } from "./source.ts";
 import { writtenPlace } from "./trust.ts";
 
-/** Options of a plan. A saved plan is applied with the same options. */
+/** Options of a plan. The apply of a saved plan uses the same options. */
 export interface PlanRequest {
   readonly mode: "apply" | "destroy";
   readonly targets: readonly string[];
   readonly reorder: readonly string[];
-  /** Addresses of webhooks and grants to replace intentionally. */
+  /** Addresses of webhooks and grants to replace. */
   readonly replace?: readonly string[];
-  /** Addresses of services to order although a similar service exists. */
+  /** Addresses of services to order even if a similar service exists. */
   readonly orderAnyway?: readonly string[];
   /** Limits that replace the declared guards. */
   readonly guards?: GuardFlags;
 }
 
-/** A plan in a file. It can be applied once, later. It contains no secret. */
+/** A plan in a file. It can be applied once. It contains no secret. */
 export interface SavedPlan {
   readonly request: PlanRequest;
   readonly origin: Origin;
-  /** Plan. Sensitive values are null in a file. */
+  /** The plan. In a file, sensitive values are null. */
   readonly plan: Plan;
 }
 
-/** Version of the file format, without and with an authentication by the key of the state. */
+/** Version of the file format. `PROVED_VERSION`: with a proof by the key of the state. */
 const VERSION = 1;
 const PROVED_VERSION = 2;
 /** Maximum size of a plan file in bytes. A plan of 20,000 resources needs about 40 MB. */
 export const MOST_BYTES = 256 * 1024 * 1024;
 
-/** First member of the file. It identifies a corrupted plan file. */
+/** First member of the file. A damaged file is still recognized by it. */
 const FORM = "hostform plan";
 const BEGINNING = new RegExp(`^\\s*\\{\\s*"form"\\s*:\\s*"${FORM}"`);
 const BEGINNING_BYTES = 256;
 
 /**
- * Returns the location of a plan or a report, with links resolved. Links of an untrusted project must stay inside the project. A
- * plan replaces only a saved plan. A report replaces any file except a saved plan. Rejects the file names of the state and the
- * declaration.
+ * Returns the location for a plan or a report, with links resolved. Links of an untrusted project must stay inside the
+ * project. A plan may only replace a saved plan. A report may replace any file except a saved plan. The file names of state
+ * and declaration are rejected.
  * @returns an absolute path in a writable folder.
  * @throws HostformError `usage` for a forbidden location, `plan.saved` for an unwritable location, `trust.file`.
  */
@@ -86,7 +87,7 @@ export async function placeForPlan(
   return orUnwritable(file, async () => {
     const named = path.resolve(source.cwd, file);
     const target = writtenPlace(source, file);
-    // An untrusted declaration may set the path of the state, so compare only the path text.
+    // An untrusted declaration may choose the path of the state, so do not follow its links.
     const state = source.untrusted === true ? source.state : realOf(source.state);
     const folder = realOf(source.dir);
     for (const place of [named, target]) {
@@ -131,22 +132,22 @@ const realOf = (file: string): string =>
     () => file,
   );
 
-/** Returns true if a name begins with the name of the state: `hosting.tfstate.backup`, `.hosting.tfstate.lock`. */
+/** Returns true if the file belongs to the state: `hosting.tfstate.backup`, `.hosting.tfstate.lock`. */
 function belongsToState(place: string, state: string): boolean {
   if (path.dirname(place) !== path.dirname(state)) return false;
-  // Some file systems ignore the case of names.
+  // Some file systems ignore case.
   const name = path.basename(place).toLowerCase();
   const own = path.basename(state).toLowerCase();
   return name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`);
 }
 
-/** Writes a plan atomically to a file that only its owner can read. @throws HostformError as `placeForPlan` does. */
+/** Writes a plan atomically. Only the owner can read the file. @throws HostformError as `placeForPlan` does. */
 export async function writeSavedPlan(
   { source, state, redaction }: Project,
   file: string,
   saved: SavedPlan,
 ): Promise<void> {
-  // The location may have changed since the first check.
+  // Check again: the location may have changed.
   const target = await placeForPlan(source, file);
   const encryption = state.encryption();
   const seal = encryption.key && (await encryption.recent());
@@ -156,8 +157,8 @@ export async function writeSavedPlan(
 }
 
 /**
- * Reads a saved plan. If a key is set, rejects a plan without authentication, because anyone could have written the plan.
- * @throws HostformError `plan.saved` for a foreign or corrupted file, or a newer version; `state.key`.
+ * Reads a saved plan. If a key is set, rejects a plan without a proof, because anybody could have written it.
+ * @throws HostformError `plan.saved` for a foreign or damaged file, or a newer version; `state.key`.
  */
 export async function readSavedPlan({ source, state }: Project, file: string): Promise<SavedPlan> {
   const unreadable = ifErrno((reason) => refuse("plan.saved/unreadable", { file, reason }));
@@ -169,7 +170,7 @@ export async function readSavedPlan({ source, state }: Project, file: string): P
 }
 
 /**
- * Returns the plan in a file after its authentication with the key.
+ * Returns the plan in a file after checking its proof with the key.
  * @throws HostformError `plan.saved`; `state.key` for a missing or wrong key.
  */
 export async function provedPlan(text: string, file: string, encryption: Encryption): Promise<SavedPlan> {
@@ -190,16 +191,16 @@ export async function provedPlan(text: string, file: string, encryption: Encrypt
   return saved;
 }
 
-/** Binds an authentication to plans, so that it is invalid for a state or a journal. */
+/** Binds a proof to plans, so that it is invalid for a state or a journal. */
 const boundTo = (stated: string) => `${FORM}\n${stated}`;
 
 /**
- * Returns the text of the file. Sensitive values are null, and other known secrets are replaced by marks.
- * @param seal authenticates the text.
+ * Returns the text of the file. Sensitive values are null, and other known secrets are replaced.
+ * @param seal Adds the proof.
  */
 export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction, seal?: Seal): string {
   const { targets, reorder, replace = [], orderAnyway = [], mode, guards = {} } = request;
-  // Drop other options of the command.
+  // Omit other options of the command.
   const inForce: GuardFlags = Object.fromEntries(GUARD_FLAGS.map((name) => [name, guards[name]]));
   const asked: Required<PlanRequest> = { mode, targets, reorder, replace, orderAnyway, guards: inForce };
   const body = redaction.redactValue({ request: asked, origin, plan: withoutSecrets(plan) }) as object;
@@ -209,7 +210,7 @@ export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction:
   return leavingJson({ form: FORM, version, checksum: stated, ...proof, ...body }, redaction, 2);
 }
 
-/** Authentication of a plan's checksum with the key of the state. Not verified yet. */
+/** Proof of a plan's checksum with the key of the state. Not checked yet. */
 type Proof = { readonly key: JsonObject; readonly text: string; readonly checksum: string };
 
 /** Decodes the text of a saved plan. @throws HostformError `plan.saved`. */
@@ -235,17 +236,26 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan & { reado
     const detail = "Its content does not match its checksum. To change a plan, make a new one.";
     return refuse("plan.saved/file", { file, what: "is damaged, or was edited", detail });
   }
+  // A text that exceeds the stack is not from hostform.
+  const isAmbiguous = attempt(
+    () => repeatsKeys(text, json),
+    () => true,
+  );
+  if (isAmbiguous) {
+    const detail = "An object has the same key twice, so other programs may read other values.";
+    return refuse("plan.saved/file", { file, what: "was edited", detail });
+  }
   const saved = upgraded(body as unknown as SavedPlan);
   return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;
 }
 
-/** Returns the words that describe a kind. Describes an unknown kind by its type. */
+/** Returns the words of a kind. For an unknown kind: its type. */
 export function wordsOfType(type: string): KindWords {
   const kind = kinds.get(type);
   return kind === undefined ? { noun: type, plural: type, name: "id" } : wordsOf(kind);
 }
 
-/** Upgrades a plan of an earlier version, which has its remedies in one sentence (`fix`) and changes without words. */
+/** Converts a plan of an earlier version. It contains remedies as one sentence (`fix`), and changes without words. */
 function upgraded(saved: SavedPlan): SavedPlan {
   const diagnostics = saved.plan.diagnostics.map((one: Diagnostic & { readonly fix?: string }): Diagnostic => {
     const { fix, ...diagnostic } = one;
@@ -255,7 +265,7 @@ function upgraded(saved: SavedPlan): SavedPlan {
   return { ...saved, plan: { ...saved.plan, diagnostics, changes } };
 }
 
-/** Returns the addresses that a plan changes or moves. Returns none if the plan changes nothing in the account. */
+/** Returns the addresses that a plan changes or moves. Empty if the plan changes nothing in the account. */
 export function changedAddresses({ changes }: Plan): string[] {
   if (changes.every(isNoOp)) return [];
   const changed = changes.flatMap((change) => {
@@ -266,21 +276,21 @@ export function changedAddresses({ changes }: Plan): string[] {
   return [...new Set(changed)];
 }
 
-/** Returns true if a body has the correct format and checksum. */
+/** Returns true if format and checksum of a body are correct. */
 function isWhole(body: object, stated: unknown): stated is string {
   try {
     return stated === checksum(body) && shape.safeParse(body).success;
   } catch (error) {
-    // hostform writes no document with this depth.
+    // hostform never writes such a deep document.
     if (error instanceof RangeError) return false;
     throw error;
   }
 }
 
-/** The checksum ignores the layout, because a tool may reformat the JSON. */
+/** Returns the checksum of the content. White space does not matter, because a tool may reformat JSON. */
 const checksum = (body: object) => hash("sha256", JSON.stringify(body));
 
-/** Replaces each sensitive value by null. The apply reads the needed values again. */
+/** Replaces sensitive values with null. The apply reads the required values again. */
 function withoutSecrets(plan: Plan): Plan {
   const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
   return {
@@ -290,14 +300,14 @@ function withoutSecrets(plan: Plan): Plan {
       outputs: plan.outputs.map((output) => (output.sensitive ? { ...output, before: null, after: null } : output)),
     }),
     drift: plan.drift.map((drift) => {
-      // If the address has no change, treat all attributes as secret.
+      // If the address has no change, all attributes count as sensitive.
       const names = sensitive.get(drift.address) ?? Object.keys({ ...drift.before, ...drift.after });
       return { ...drift, before: strip(drift.before, names), after: strip(drift.after, names) };
     }) as unknown as Plan["drift"],
   };
 }
 
-/** Keeps only the generation from the private data. The other data holds requests and attributes, which the state also has. */
+/** Removes secrets from a change. Of the private part, only the generation stays; everything else is in the state. */
 function stripped(change: Change): Change {
   const { sensitive, before, after, config, private: mark } = change;
   return {
@@ -321,7 +331,7 @@ const accountShape = z.strictObject({ origin: z.string(), anchors: z.array(ancho
 const values = z.record(z.string(), z.json()).nullable();
 const addresses = z.array(z.string());
 
-/** Schema of the parts that an apply uses. A correct checksum does not authenticate the writer. */
+/** Schema of the parts that an apply uses. A correct checksum does not prove who wrote the file. */
 const shape = z.looseObject({
   request: z.strictObject({
     mode: z.enum(["apply", "destroy"]),
@@ -339,6 +349,8 @@ const shape = z.looseObject({
     declaration: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     accounts: z.record(z.string(), z.string().nullable()),
     identities: z.record(z.string(), accountShape).optional(),
+    commit: z.string().optional(),
+    sequence: z.record(z.string(), z.int()).optional(),
   }),
   plan: z.looseObject({
     timestamp: z.string(),

@@ -44,8 +44,8 @@ import type { Host, ProjectSource } from "./source.ts";
 type Command = readonly [string, ...string[]];
 
 /**
- * Returns the sources and destinations of the secrets of this run. Paths are relative to the project's folder. Commands run in
- * this folder.
+ * Returns the sources and destinations of the secrets of a run. Paths are relative to the project's folder, and commands run
+ * there.
  */
 export function secretsOf(
   source: ProjectSource,
@@ -67,7 +67,7 @@ export function secretsOf(
     secretOutputs: {
       check: (output, of) => outputs.check(output, of),
       held: (output, of) => outputs.held(output, of),
-      // A command may repeat its secret in an error.
+      // The command may print the secret in an error, so register the secret first.
       write: (output, of, secret) => {
         redaction.learn(`${of.address}.${of.attribute}`, secret);
         return outputs.write(output, of, secret);
@@ -82,14 +82,14 @@ const noCommand: CommandRunner = () => Promise.reject(new Error("a check runs no
 function secretFiles(source: ProjectSource, files: readonly string[], run = noCommand): SecretFiles {
   const { dir: folder, cwd, state } = source;
   const projects = source.stack === undefined ? [] : [source.stack.run.project, appFolder(folder)];
-  // A secret must not replace a file of hostform.
+  // A secret must not overwrite a file of hostform.
   const own = [...Object.values(filesOfState(state)), ...files.map((file) => path.resolve(cwd, file))];
   return new SecretFiles({ folder, projects, run, disk: systemDisk, look: lookAt, own });
 }
 
 /**
- * Finds each `secret_output` that is a file of hostform, or that is outside the project without `outside_project`. Writes no
- * file.
+ * Returns an error for each `secret_output` that is a file of hostform, or is outside of the project without
+ * `outside_project`. Writes nothing.
  */
 export async function misplacedOutputs(source: ProjectSource, { files, resources }: Desired): Promise<Diagnostic[]> {
   const outputs = secretFiles(source, files);
@@ -103,7 +103,7 @@ export async function misplacedOutputs(source: ProjectSource, { files, resources
   return (await Promise.all(found)).flat();
 }
 
-/** Adds the destination of its secret to each change. If a template leads to a forbidden destination, adds an error. */
+/** Adds the destination of its secret to each change. Returns an error if a template results in a forbidden destination. */
 export async function withDestinations(
   source: ProjectSource,
   changes: readonly Change[],
@@ -138,7 +138,9 @@ const secretNameOf = (type: string): string => oneTimeSecretName(kinds.get(type)
 
 const diagnosticsOf = ifExplained(({ diagnostics }) => diagnostics);
 
-/** Reads each source at most once. Registers a value for redaction before any other code gets the value. */
+/**
+ * Returns the function that reads secret sources, each at most once. It registers a value for redaction before returning it.
+ */
 function sourceReader(
   { env, dir }: ProjectSource,
   redaction: Redaction,
@@ -175,7 +177,7 @@ function sourceReader(
   };
 }
 
-/** Byte order mark that editors and shells on Windows write before a text. */
+/** Byte order mark. Editors and shells on Windows write it at the start of a text. */
 const BYTE_ORDER_MARK = /^\uFEFF/;
 
 /** Returns the text without its last line break. */
@@ -193,7 +195,8 @@ function lineOf(text: string, source: SecretSource): string {
 }
 
 /**
- * Rejects a text that is not UTF-8, because a wrong secret would be sent. Invalid bytes become U+FFFD, and UTF-16 contains NULs.
+ * Rejects text that is not UTF-8, because hostform would send a wrong secret. Decoding changes invalid bytes to U+FFFD, and
+ * UTF-16 contains NULs.
  */
 function legible(text: string, source: SecretSource): string {
   if (!/[\uFFFD\0]/.test(text)) return text;
@@ -211,7 +214,7 @@ function unreadable(source: SecretSource, detail: string, fix: string): never {
   fail("secret.source", `A secret value cannot be read from ${sourcePlace(source)}`, { detail, remedies: [fix] });
 }
 
-/** Registers the secrets of a declaration: tokens, passwords, and results of expressions with sensitive values. */
+/** Registers the secrets of a declaration: tokens, passwords, and values of expressions with sensitive parts. */
 export function learnDeclared(
   redaction: Redaction,
   { providers, resources, data = [] }: Desired,
@@ -230,16 +233,16 @@ export function learnDeclared(
       try {
         learnPart(redaction, origin, split(one.evaluate(name, scope)).known);
       } catch (error) {
-        // An expression without a value contains no secret.
+        // Without a value, there is no secret.
         if (!(error instanceof ExpressionError)) throw error;
       }
     }
   }
 }
 
-/** Registers the sensitive values of a plan before and after its changes. */
+/** Registers the sensitive values of a plan, before and after its changes. */
 export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Plan): void {
-  // A sensitive output without a secret origin may be a domain, which an order must show.
+  // An output without a secret source may be a domain, which approvers must read.
   for (const { origin, before, after } of outputs)
     if (origin !== undefined) learnPart(redaction, origin, before, after);
   for (const { address, before, after, sensitive, origins = {} } of changes)
@@ -247,7 +250,7 @@ export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Plan)
       learnPart(redaction, origins[name] ?? { from: [`${address}.${name}`] }, before?.[name], after?.[name]);
 }
 
-/** Registers the sensitive outputs, except the outputs that CDKTF adds for other stacks. */
+/** Registers the sensitive outputs. Excludes outputs that CDKTF adds for other stacks. */
 export function learnOutputs(redaction: Redaction, outputs: ReadonlyMap<string, OutputState>): void {
   for (const [name, { value, sensitive }] of outputs)
     if (sensitive && !name.startsWith("cross-stack-output-")) redaction.learn(`output.${name}`, textsIn(value));
@@ -260,10 +263,7 @@ export function learnResource(redaction: Redaction, resource: ResourceState): vo
     learnPart(redaction, { from: [`${address}.${name}`] }, attributes[name], mark.deposed?.[name]);
 }
 
-/**
- * Returns the attributes of a resource that contain secrets: the secret attributes of its kind, and attributes with a sensitive
- * origin.
- */
+/** Returns the names of attributes with secrets: secret by kind, or by a sensitive source. */
 export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<string> {
   const kind = kindAt(address);
   return new Set([...(kind === undefined ? [] : sensitiveNames(kind)), ...sensitive]);
@@ -272,9 +272,7 @@ export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<
 /** Returns a URL without its query. */
 const baseOf = (url: string): string => openUrl(url).split(/[?#]/)[0] ?? "";
 
-/**
- * Registers the values of an origin. If the sensitive part is before the query of a URL, the base of the URL is also a secret.
- */
+/** Registers sensitive values. If the sensitive part is in the path of a URL, the URL without query is also registered. */
 function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values: readonly (Json | undefined)[]): void {
   for (const text of values.flatMap((value) => (value === undefined ? [] : textsIn(value)))) {
     const isInPath = openUrl(text) !== text && !open.includes("?") && !redaction.isOpen(baseOf(text));
@@ -282,7 +280,7 @@ function learnPart(redaction: Redaction, { from, open = "" }: Origin, ...values:
   }
 }
 
-/** Returns the values that approvers need: addresses, and the decisive attributes that are not sensitive. */
+/** Returns the values that approvers must read: addresses, and decisive attributes that are not sensitive. */
 export function fieldsOf({ changes }: Plan): Field[] {
   return changes.flatMap(({ address, type, before, after, sensitive }): Field[] => {
     const kind = kinds.get(type);

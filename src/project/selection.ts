@@ -1,10 +1,31 @@
 // Selects resources by the words of the user: addresses, patterns of addresses, or clients.
 import { problem } from "../core/messages/index.ts";
-import { CLIENT, HostformError, isLike, isPattern, nearest, resourceOf } from "../core/model/index.ts";
+import {
+  CLIENT,
+  type Desired,
+  HostformError,
+  isLike,
+  isPattern,
+  nearest,
+  resourceOf,
+  type State,
+} from "../core/model/index.ts";
 
 interface Selectable {
   readonly address: string;
   readonly client?: string | undefined;
+}
+
+/**
+ * Returns the resources that a target can select. These are declared resources and resources of the state. A destroy
+ * selects only from the state.
+ */
+export function selectable({ resources }: Desired, recorded: State, mode: "apply" | "destroy") {
+  const declared = new Map(resources.map((one) => [one.address, one]));
+  const known = [...recorded.resources.values()].map(({ address, provider, private: { client } }) => {
+    return declared.get(address) ?? { address, provider, client };
+  });
+  return mode === "destroy" ? known : [...known, ...resources];
 }
 
 /**
@@ -36,7 +57,7 @@ function matching(target: string, all: readonly Selectable[]): readonly Selectab
   ]);
 }
 
-/** Returns the same pattern with a prefix that some name has. */
+/** Suggests a similar pattern that matches an address. */
 function nearPattern(pattern: string, names: readonly string[]): string | undefined {
   const length = pattern.indexOf("*");
   const near = nearest(

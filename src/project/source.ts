@@ -4,34 +4,36 @@ import type { ApplyEvent, Clock, Diagnostic } from "../core/model/index.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ActiveStack } from "./stacks/stack.ts";
 
-/** The parts of a project: its source, its process, its secrets, and its log. */
+/** The parts of a project. */
 export interface ProjectParts {
   readonly source: ProjectSource;
   readonly host: Host;
-  /** Secrets of this run. Code that learns a secret registers the secret here before any output. */
+  /** Secrets of this run. Code that reads a secret must register it here before any output. */
   readonly redaction: Redaction;
   readonly log: Log;
 }
 
-/** The environment of a run, with the displayed path and the text of its file. */
+/** Environment of a run: its name, and its file with path and text. */
 interface Environment {
   readonly name: string;
   readonly file: { readonly path: string; readonly text: string };
 }
 
-/** Location and settings of a project. The fields are plain values. A copy with other values is another project. */
+/** Location and settings of a project. Plain values; a copy with other values is another project. */
 export interface ProjectSource {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute path. Messages show paths relative to it. */
   readonly cwd: string;
   /** Absolute path of the project's folder, or of the folder of its stack. */
   readonly dir: string;
-  /** Files of the declaration. If empty, the files in the folder are read. */
+  /** Files of the declaration. Empty: all declaration files in the folder. */
   readonly files: readonly string[];
   readonly environment?: Environment;
+  /** File of templates that several projects share. Its path is for messages. */
+  readonly templates?: { readonly path: string; readonly text: string } | undefined;
   /** Absolute path of the state file. */
   readonly state: string;
-  /** True if the run names the state file. */
+  /** True if the user named the state file. */
   readonly stateNamed?: boolean;
   /** Absolute paths of policy files, in addition to the files in HOSTFORM_POLICY. */
   readonly policy?: readonly string[];
@@ -40,30 +42,30 @@ export interface ProjectSource {
   /** True if untrusted people may have written the declaration. */
   readonly untrusted?: boolean;
   /**
-   * Maximum wait in milliseconds for a locked state, and for the create lock. By default, a run does not wait for the state, and
-   * waits for the create lock without a limit.
+   * Maximum wait in milliseconds for a locked state and for the create lock. Default: do not wait for the state, and wait for
+   * the create lock without a limit.
    */
   readonly lockTimeoutMs?: number;
   /** Stack that replaces a YAML declaration. */
   readonly stack?: ActiveStack;
 }
 
-/** Services of the process that a project uses. */
+/** Services of the process. */
 export interface Host {
   readonly clock: Clock;
-  /** Runs a program without a shell or a terminal, with a time limit. */
+  /** Runs a program without shell and terminal, with a time limit. */
   capture(command: readonly [string, ...string[]], options: CaptureOptions): Promise<CommandEnd>;
   /**
-   * Runs a shell command of the user and passes on its output. The signal ends the command with all its children.
-   * @returns the failure as a verb phrase (`ended with exit code 1`), or undefined after a success.
+   * Runs a shell command of the user and passes on its output. The signal ends the command and its children.
+   * @returns the failure as a verb phrase (`ended with exit code 1`). Undefined after success.
    */
   shell(line: string, options: ShellOptions): Promise<string | undefined>;
   /**
-   * Calls back at each Ctrl-C and SIGTERM. Calls back once when the terminal is closed, unless it has called back before. The
-   * returned function ends the callbacks.
+   * Calls `callback` at each Ctrl-C and SIGTERM. If the terminal closes, calls it unless it was called before. Returns the
+   * function that unregisters it.
    */
   onInterrupt(callback: () => void): () => void;
-  /** Returns true if Ctrl-C was pressed during an earlier run of the process, such as another stack. */
+  /** Returns true if Ctrl-C was pressed during an earlier run of this process, such as another stack. */
   wasInterrupted(): boolean;
   /** Ends the process at once. */
   exit(code: number): void;
@@ -78,7 +80,7 @@ export interface ShellOptions {
   onOutput(text: string): void;
 }
 
-/** Receiver of the spans of a run. */
+/** Receives the spans of a run. */
 interface Trace {
   /** Runs a task in a span. */
   run<T>(name: string, work: () => Promise<T>): Promise<T>;
@@ -86,25 +88,23 @@ interface Trace {
   change(event: ApplyEvent): void;
 }
 
-/** Receiver of messages during a task. Results are returned, and errors are thrown. */
+/** Receives messages during a task. Results are returned and errors are thrown, not logged. */
 export interface Log {
-  /** Reports one line to the user. */
+  /** Prints one line. */
   say(text: string): void;
   /** Reports warnings in addition to the result. */
-  warn(diagnostics: readonly Diagnostic[]): void;
-  /** Reports a possible loss, even in a quiet run. */
-  alert(diagnostic: Diagnostic): void;
+  warn(...diagnostics: readonly Diagnostic[]): void;
   /** Reports a request. @param budget requests per minute. */
   request(event: RequestEvent, budget: number): void;
-  /** Reports that a request waits for the budget, or because the API asks for a pause. */
+  /** Prints that a request waits for the request limit, or because the API asked for a pause. */
   wait(wait: Wait): void;
-  /** Reports a step of a new connection. Undefined if the connection is open or has failed. */
+  /** Prints a step of a new connection. Undefined if it is open or failed. */
   connecting(step: string | undefined): void;
-  /** Reports the number of unread listings and objects. Reports 0 at the end. */
+  /** Prints the number of unread lists and objects. 0 at the end. */
   reading(open: number): void;
-  /** Reports output of the user's program. */
+  /** Prints output of a program of the user. */
   output(text: string): void;
-  /** True if {@link output} is visible to the user. */
+  /** True if {@link output} is visible. */
   readonly showsOutput: boolean;
   readonly trace?: Trace;
 }

@@ -13,13 +13,13 @@ import { stackRemedies } from "../fronts/stacks/remedies.ts";
 import type { ProjectSource } from "./source.ts";
 
 export { commandLine, projectFlags } from "../fronts/source/command-line.ts";
-/** Renders remedies that {@link forStack} has not rendered. */
+/** Renders remedies that {@link forStack} did not render. */
 export { yamlRemedies } from "../fronts/yaml/remedies.ts";
 
 /**
- * Renders the remedies of a stack's diagnostics, because code that does not know the stack may print them. If several diagnostics
- * share a remedy, it contains no address and is printed once. Diagnostics of a YAML project stay unchanged.
- * @param desired adds the location of the declared resource.
+ * Renders the remedies in the diagnostics of a stack, because the code that prints them may not know the stack. If several
+ * diagnostics have the same remedy, it contains no address and is printed once. Diagnostics of YAML projects stay unchanged.
+ * @param desired Adds the location of each declared resource.
  */
 export function forStack(
   source: ProjectSource,

@@ -18,8 +18,8 @@ export async function editorSchema(): Promise<string> {
 }
 
 /**
- * Returns the comment with which an editor finds the schema.
- * @param file path of the schema, relative to the declaration
+ * Returns the comment from which an editor finds the schema.
+ * @param file Path of the schema, relative to the declaration.
  */
 export const schemaComment = (file: string): string => `# yaml-language-server: $schema=${file}`;
 
@@ -34,8 +34,8 @@ interface StarterParts {
 }
 
 /**
- * Returns a first hosting.yaml: the project, its account, and one commented example of each kind. The example of an outer kind
- * contains its nested kinds.
+ * Returns a first hosting.yaml: project, account, and one commented example of each kind. The example of a kind includes its
+ * nested kinds.
  */
 export function starter({ project, baseUrl, tokenEnv, moneyScale, schema }: StarterParts): string {
   const account = {
@@ -69,7 +69,7 @@ ${providers}`,
   ].join("\n");
 }
 
-/** Returns the hosting.yaml of an adopted account. The resources are in the other files of its folder. */
+/** Returns the hosting.yaml of an adopted account. The resources are in other files of the folder. */
 export function adoptedStarter(project: string): string {
   return `# hostform wrote this from an existing account. The files beside it declare the content of the account.
 
@@ -99,7 +99,7 @@ function commented(yaml: string): string {
   return `${yaml.trimEnd().replace(/^/gm, "# ")}\n`;
 }
 
-/** Patterns for .gitignore: the state and its related files (secrets, locks), and files with tokens. */
+/** Patterns for .gitignore: the state and related files (secrets, locks), and files with tokens. */
 const IGNORED = ["hosting.tfstate*", ".hosting.tfstate.*", "errored*.tfstate", "*.token"];
 
 /** Adds the missing lines at the end of a .gitignore. */
@@ -111,7 +111,7 @@ export function gitignoreWith(text: string): string {
   return `${text}${gap}# hostform: state, locks and tokens hold secrets\n${missing.join("\n")}\n`;
 }
 
-/** Rejects input that results in an invalid declaration. @throws HostformError */
+/** Rejects input that would make the declaration invalid. @throws HostformError */
 export function checkStarter(name: string, text: string, env: ProjectSource["env"]): void {
   const { diagnostics } = parseDeclaration([{ path: name, text }], { kinds, env });
   const errors = diagnostics.filter(isError).map(({ range: _, ...diagnostic }) => diagnostic);

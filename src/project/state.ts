@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { list, textNow } from "../core/files/index.ts";
+import { exists, list, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
   heldTwice,
@@ -11,7 +11,7 @@ import {
   withHolders,
   withMissingState,
 } from "../core/lifecycle/index.ts";
-import { type Held, markOfBackend, type Place, placeOfFile } from "../core/local/index.ts";
+import { type Held, markOfBackend, type Place, placeOfFile, projectFolder } from "../core/local/index.ts";
 import {
   attempt,
   type Backend,
@@ -72,13 +72,13 @@ export class ProjectState {
   readonly #declaration: Pick<ProjectDeclaration, "backend" | "providers">;
   readonly #terraforms: Place | undefined;
   readonly #keys: StateKeys;
-  /** Path of the state file. Undefined for a remote state, and before the first open. */
+  /** Path of the state file. Undefined for a remote state, or before the first open. */
   #file: string | undefined;
   #backend: Backend | undefined;
-  /** Intents of the pending creations of this run, by address. */
+  /** Intents of pending creations that this run read, by address. */
   readonly #intents = new Map<string, string>();
 
-  /** @param terraforms path of a Terraform state. Its provider writes the state entries. */
+  /** @param terraforms Given for a Terraform state, whose entries the provider writes. */
   constructor(
     parts: ProjectParts,
     declaration: Pick<ProjectDeclaration, "backend" | "providers">,
@@ -91,16 +91,16 @@ export class ProjectState {
     this.#keys = keys;
   }
 
-  /** @throws HostformError `state.key` for an invalid key. */
+  /** Returns the encryption of the state. @throws HostformError `state.key` for an invalid key. */
   encryption(variables?: KeyVariables): Encryption {
     return this.#keys(variables);
   }
 
-  /** Returns the state store without opening it. @param encryption default: with the key in the environment. */
+  /** Returns the state store. Does not open it. @param encryption Default: with the key in the environment. */
   store(encryption = this.encryption()): StateStore {
     const { source, host, redaction, log } = this.#parts;
     let isRemote = false;
-    // Terraform may use the state of a stack next. Terraform cannot read a journal.
+    // Terraform may use the state of a stack next, and cannot read a journal.
     const whole = source.stack !== undefined || this.#terraforms !== undefined;
     const place = async (signal?: AbortSignal) => {
       const backend = await this.#declaration.backend();
@@ -114,7 +114,7 @@ export class ProjectState {
       requireOwnState(source, source.state);
       return createFileBackend({ path: source.state, clock: host.clock, whole });
     };
-    // The secrets in an untrusted state file could hide words of the plan.
+    // Secrets in an untrusted state file could hide words of the plan.
     const isStrange = () => source.untrusted === true && source.stateNamed !== true && this.#backend === undefined;
     return createStateStore(place, randomUUID, encryption, {
       onResource: (resource) => {
@@ -129,33 +129,40 @@ export class ProjectState {
     });
   }
 
-  /**
-   * Identifies the opened state among the states of this machine: a file, or a workspace of a backend. Undefined before the first
-   * write.
-   */
+  /** Identifies the opened state on this machine: a file, or a workspace of a backend. Undefined before the first write. */
   place(lineage: string): Place | undefined {
     if (this.#terraforms !== undefined || lineage === "") return this.#terraforms;
-    if (this.#file !== undefined) return placeOfFile(this.#file);
-    const { type, settings } = this.#backend ?? { type: "http", settings: {} };
+    return this.#file === undefined ? this.#placeAt(this.#backend) : placeOfFile(this.#file);
+  }
+
+  /** Identifies the state without opening it. @throws HostformError as `backend` of the declaration does. */
+  async declaredPlace(): Promise<Place> {
+    const { dir, state } = this.#parts.source;
+    const backend = await this.#declaration.backend();
+    if (backend === undefined) return placeOfFile(state);
+    return backend.type === "local" ? placeOfFile(stateFile(dir, backend.settings)) : this.#placeAt(backend);
+  }
+
+  #placeAt({ type, settings }: Pick<Backend, "type" | "settings"> = { type: "http", settings: {} }): Place {
     const workspace = typeof settings.workspace === "string" ? settings.workspace : "default";
     const { dir, env } = this.#parts.source;
     return { mark: markOfBackend({ type, settings, workspace }, env), label: `the remote state of ${dir}` };
   }
 
   /**
-   * Returns the mark of the opened state in its create requests. Undefined before the first write. A new state at the path of a
-   * lost state has a different mark.
+   * Returns the mark of the opened state in create requests. Undefined before the first write. If a lost state is replaced by
+   * a new state at the same path, the marks differ.
    */
   owner(lineage: string): string | undefined {
     if (this.#terraforms !== undefined || lineage === "") return this.#terraforms?.mark;
     const { dir } = this.#parts.source;
-    // Create requests of earlier versions have this mark.
+    // The first two elements are equal for compatibility with earlier versions.
     return jsonText(this.#file === undefined ? ["remote", lineage] : [dir, dir, lineage]);
   }
 
   /**
-   * Saves the objects of the opened state in the stores. Ignores errors of a store, because no run depends on this data.
-   * @param before the state before the changes of the run.
+   * Saves the objects of the opened state in the stores. Ignores errors, because no run requires this data.
+   * @param before State before the changes of the run.
    */
   async record(servers: readonly Server[], state: State, before?: State): Promise<void> {
     const place = this.place(state.lineage);
@@ -167,7 +174,7 @@ export class ProjectState {
       const record = async () => {
         await store.see(place, place.mark, held);
         await store.release(place.mark, left);
-        // The store now has all objects of the state.
+        // The store now contains all objects of the state.
         await store.endRun(place.mark, place.mark, now);
       };
       await record().catch(ifExplained(() => {}));
@@ -175,8 +182,8 @@ export class ProjectState {
   }
 
   /**
-   * Saves the objects of the opened state, and compares them with other states of this machine.
-   * @returns the diagnostics of a plan. They also name those states or a missing state, and warn about objects that are in two
+   * Saves the objects of the opened state, and compares them with other states on this machine.
+   * @returns the diagnostics of the plan, extended with those states or a missing state. Also warns about objects in two
    * states.
    */
   async compare(
@@ -192,14 +199,14 @@ export class ProjectState {
     let named = planned.diagnostics;
     const none = ifExplained((): readonly Held[] => []);
     for (const { store, aliases } of servers) {
-      // A lost state had the same path.
+      // A lost state had the same path, so compare with it too.
       const others = await store.holdings({ notOf: (place ?? this.place("lost"))?.mark }).catch(none);
       held.push(...others);
-      named = withHolders(named, others);
+      named = withHolders(named, others, undefined, (place) => this.#joinable(place));
       if (others.length === 0 || place === undefined) continue;
       const own = await store.holdings({ place: place.mark }).catch(none);
       found.push(...heldTwice(place, holdingsIn(state, kinds, aliases), own, others, kinds));
-      // After an import, both states contain the object.
+      // After an import, this state would contain the object too.
       const imported = { ...state, resources: new Map(imports.map((one) => [one.address, one])) };
       const added = heldTwice(place, holdingsIn(imported, kinds, aliases), [], others, kinds);
       found.push(...added.filter(({ address }) => found.every((one) => one.address !== address)));
@@ -207,6 +214,14 @@ export class ProjectState {
     const beside = { place: this.#shownPlace(), others: await this.#otherStates(), backup: this.#backup() };
     const here = { state, held, ...beside };
     return [...withMissingState(named, planned.changes, here), ...found];
+  }
+
+  /** Returns the folder of another project in YAML. */
+  #joinable(place: Place): string | undefined {
+    const { cwd, dir, stack, environment } = this.#parts.source;
+    const folder = projectFolder(place);
+    if (folder === undefined || folder === dir || stack !== undefined || environment !== undefined) return undefined;
+    return exists(path.join(folder, "hosting.yaml")) ? path.relative(cwd, folder) : undefined;
   }
 
   #shownPlace(): string {
@@ -222,14 +237,14 @@ export class ProjectState {
     return names.filter((name) => name.endsWith(".tfstate") && name !== base).sort();
   }
 
-  /** Returns true if the state can be read without a network or a program. */
+  /** Returns true if the state can be read without network and without a program. */
   async isLocal(): Promise<boolean> {
     const { env } = this.#parts.source;
     const { type = "local" } = (await this.#declaration.backend()) ?? {};
     return type === "local" && [KEY_VARIABLES, OLD_KEY_VARIABLES].every(({ command }) => !env[command]);
   }
 
-  /** Returns the backup of the state if the backup has resources. It may be encrypted. */
+  /** Returns the path of the state's backup, if it contains resources. It may be encrypted. */
   #backup(): string | undefined {
     if (this.#file === undefined) return undefined;
     const { backup } = filesOfState(this.#file);
@@ -238,7 +253,7 @@ export class ProjectState {
     return isEmpty ? undefined : path.relative(this.#parts.source.cwd, backup);
   }
 
-  /** Reads the state and the holder of its lock. Does not take the lock. Failures are part of the report. */
+  /** Reads the state and the owner of its lock, without taking the lock. The report contains all failures. */
   async examine(): Promise<{ readonly report: StateReport; readonly state: State | undefined }> {
     const problems: Diagnostic[] = [];
     const explained = ifExplained(({ diagnostics }) => void problems.push(...diagnostics));
@@ -265,7 +280,7 @@ export class ProjectState {
     return { report, state };
   }
 
-  /** Reads the state without a lock. @param warns reports its warnings. */
+  /** Reads the state without a lock. @param warns True to print its warnings. */
   async read(warns = true): Promise<State> {
     return whileOpen(this.store().open(READING), (open) => {
       if (warns) this.#warn(open);
@@ -273,7 +288,7 @@ export class ProjectState {
     });
   }
 
-  /** Reads the history without a lock. Undefined if the backend has no place for a history. */
+  /** Reads the history without a lock. Undefined if the backend cannot store one. */
   history(): Promise<HistoryReading | undefined> {
     return whileOpen(this.store().open(READING), ({ history }) => history?.read());
   }
@@ -283,7 +298,7 @@ export class ProjectState {
     return selectResources(await this.read(warns), address);
   }
 
-  /** Opens the state for a write, and frees the lock afterwards. Ctrl-C ends the wait for the lock. */
+  /** Opens the state for writing, and releases the lock afterwards. Ctrl-C ends the wait for the lock. */
   write<T>(command: string, work: (open: OpenState, signal: AbortSignal) => Promise<T>): Promise<T> {
     const { source, host } = this.#parts;
     return interruptible(host, async (signal) => {
@@ -298,7 +313,7 @@ export class ProjectState {
     });
   }
 
-  /** Saves the objects of the opened state without a run. If no token is set, the next plan saves them. */
+  /** Saves the objects of the opened state in the stores, outside of a run. Without a token, the next plan does this. */
   async recordNow(state: State, before: State, signal: AbortSignal): Promise<void> {
     if (this.#terraforms !== undefined) return;
     const configs = await this.#declaration.providers().catch(ifExplained(() => new Map()));
@@ -306,7 +321,7 @@ export class ProjectState {
     await withServers(configs, this.#parts, signal, used, (servers) => this.record(servers, state, before));
   }
 
-  /** Returns the state of the same project in its file, whatever the declared backend. */
+  /** Returns the state file of the same project. Ignores the declared backend. */
   inFile(): ProjectState {
     const providers = () => this.#declaration.providers();
     return new ProjectState(this.#parts, { backend: async () => undefined, providers }, this.#keys);
@@ -320,7 +335,7 @@ export class ProjectState {
     );
   }
 
-  /** Reads the outputs of another stack. Returns undefined if no state exists. */
+  /** Reads the outputs of another stack. Undefined if there is no state. */
   async outputsAt(backend: Backend): Promise<SiblingOutputs | undefined> {
     const { source, host, redaction, log } = this.#parts;
     const connect = () => stateBackend(backend, source, host.clock, log);
@@ -336,9 +351,9 @@ export class ProjectState {
   }
 
   /**
-   * Moves a resource, or all its instances, to another address. Also moves nested resources, because the address of a grant
+   * Moves a resource or all its instances to another address. Nested resources move too, because the address of a grant
    * contains the name of its service.
-   * @throws HostformError as `OpenState.move` does. Moves nothing in this case.
+   * @throws HostformError as `OpenState.move` does. Nothing is then moved.
    */
   move(store: OpenState, from: string, to: string): ReturnType<OpenState["move"]> {
     const target = parseAddress(to);
@@ -353,8 +368,8 @@ export class ProjectState {
   }
 
   /**
-   * Removes resources and their nested resources from the state. The objects stay in the account. Removes nothing if one address
-   * is unknown or may have been ordered.
+   * Removes resources and their nested resources from the state. The objects stay in the account. If one address is unknown
+   * or may have a pending order, removes nothing.
    * @returns the addresses.
    * @throws HostformError `plan.address`, `plan.pending`.
    */
@@ -377,8 +392,8 @@ export class ProjectState {
   }
 
   /**
-   * Returns the state entries of resources that YAML nests in a resource. Their addresses contain its name, or its id if
-   * Terraform uses `count`. A stack nests no resources.
+   * Returns the entries of nested resources. Their addresses contain the name of the outer resource (with `count` in
+   * Terraform: its id). Stacks have no nested resources.
    */
   #nestedIn(state: State, { address: outer, attributes: { id } }: ResourceState) {
     const { type, name, key: counted } = parseAddress(outer) ?? {};
@@ -398,10 +413,10 @@ export class ProjectState {
   }
 
   #warn({ warnings }: OpenState): void {
-    this.#parts.log.warn(forStack(this.#parts.source, warnings));
+    this.#parts.log.warn(...forStack(this.#parts.source, warnings));
   }
 }
 
-/** Returns true if a run changes no state entry. Such a run may still write the state. */
+/** Returns true if a run changed no state entry. */
 const hasSameRecords = ({ resources: before }: State, { resources: now }: State): boolean =>
   before.size === now.size && [...now].every(([address, record]) => before.get(address) === record);

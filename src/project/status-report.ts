@@ -1,5 +1,6 @@
-/** Builds the account report from a plan and the lists of its accounts. Sends no request. */
+/** Builds the account report from a plan and the lists of the accounts. Sends no request. */
 import type { InvoiceRecord } from "../core/api/index.ts";
+import { secondsToSend } from "../core/engine/index.ts";
 import { kindAt } from "../core/kinds/index.ts";
 import type { Kind, Remote } from "../core/kinds/kind.ts";
 import {
@@ -12,6 +13,7 @@ import {
   effectOf,
   type HistoryEntry,
   holding,
+  idOf,
   isAboveQuote,
   isError,
   isNoOp,
@@ -20,6 +22,7 @@ import {
   type Json,
   type JsonObject,
   type Phase,
+  type RequestBudget,
   readMoment,
   shownName,
   siteFinder,
@@ -45,7 +48,7 @@ import { yamlRemedies } from "./stack-diagnostics.ts";
 
 /** The lists of one account. */
 export interface AccountLists {
-  /** Time of the host, in milliseconds since the epoch. */
+  /** Current time by the host's clock, in milliseconds since the epoch. */
   readonly now: number;
   readonly objects: readonly { readonly kind: Kind; readonly remote: Remote }[];
   readonly invoices: readonly InvoiceRecord[];
@@ -53,17 +56,20 @@ export interface AccountLists {
   readonly why: string | undefined;
   /** Lists that the token cannot read. */
   readonly unread: readonly { readonly what: string; readonly why: string }[];
+  /** Number of requests so far, and the budget after them. */
+  readonly sent: number;
+  readonly budget: RequestBudget;
 }
 
 export type Lists = ReadonlyMap<string, AccountLists>;
 
-/** Type of services: the kind that grants belong to. */
+/** Type of the kind that grants belong to: services. */
 export const SERVICE = nestedKind.nested?.in;
 
-/** Time before the end of an access in which the report warns, in milliseconds. */
+/** Time before the end of a grant or domain in which the report warns, in milliseconds. */
 const SOON_MS = 14 * DAY_MS;
 
-/** Number of entries of the history in a report. */
+/** Number of history entries in a report. */
 const MOST_CHANGES = 5;
 
 /** An object of the account or the state, without secrets. */
@@ -72,6 +78,8 @@ interface Entry {
   readonly about: { provider: string; client: string | null; address: string | null; site: string | null };
   readonly attributes: JsonObject;
   readonly sync: AccountReport["services"][number]["sync"];
+  /** True if the list of the object was read without the object. It has ended, or belongs to another account. */
+  isEnded?: boolean;
   /** Phase in the list of the account. */
   phase?: Phase;
 }
@@ -90,13 +98,21 @@ const shown = (attributes: JsonObject, sensitive: readonly string[]): JsonObject
     ]),
   );
 
-const keyOf = (provider: string, { type }: Kind, id: Json | undefined) => `${provider} ${type} ${id}`;
+/** Returns the key of the parent object: of the service of a grant. Empty for other kinds. */
+const parentOf = (kind: Kind | undefined, provider: string, attributes: JsonObject): string =>
+  kind?.words.parent === undefined
+    ? ""
+    : idOf(provider, kind.words.parent.type, `${attributes[kind.words.parent.attribute]}`);
 
 /** Conditions of an object that differs from its declaration. */
 const DIFFERENCES: ReadonlySet<string> = new Set(["gone", "handed_over", "outside", "other_plan", "own_form"]);
 
-/** Returns the planned resources, the declared resources that could not be planned, and undeclared objects. */
-function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): Entry[] {
+/**
+ * Returns the planned resources, the declared resources that could not be planned, undeclared objects, and objects of the state that
+ * have ended.
+ * @param full true if the run read the access to each service.
+ */
+function entriesOf({ plan, state, all, store }: Run, lists: Lists, isPart: boolean, full: boolean): Entry[] {
   const sites = siteFinder(plan.changes);
   const notRead = new Set(plan.notRead?.map(({ address }) => address));
   const failed = new Set([
@@ -113,7 +129,7 @@ function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): En
   const entries = new Map<string, Entry>();
   const add = (kind: Kind | undefined, about: Entry["about"], attributes: JsonObject, sync: Entry["sync"]) => {
     if (kind === undefined) return;
-    const key = attributes.id == null ? `${about.address}` : keyOf(about.provider, kind, attributes.id);
+    const key = attributes.id == null ? `${about.address}` : idOf(about.provider, kind.type, `${attributes.id}`);
     const site = about.site ?? nameIn(attributes, kind.words.site);
     if (!entries.has(key)) entries.set(key, { kind, about: { ...about, site }, attributes, sync });
   };
@@ -129,20 +145,31 @@ function entriesOf({ plan, state, all }: Run, lists: Lists, isPart: boolean): En
     if (all.has(address) && !planned.has(address))
       add(kindAt(address), { provider, client, address, site: null }, shown(attributes, sensitive), "differs");
   }
+  // The access to a target is no target.
+  for (const { address, provider, attributes, sensitive } of isPart ? store.state.resources.values() : []) {
+    const kind = kindAt(address);
+    const parent = entries.get(parentOf(kind, provider, attributes));
+    if (parent) add(kind, { ...parent.about, address }, shown(attributes, sensitive), "undeclared");
+  }
   for (const [provider, { objects }] of lists)
     for (const { kind, remote } of objects) {
       const about = { provider, client: clientOf({ provider }), address: null, site: null };
-      // The lists have grants of the targets only.
+      // With targets, the lists contain only the grants of the targets.
       if (!isPart || kind.parent !== undefined) add(kind, about, remote.attributes, "undeclared");
-      const entry = entries.get(keyOf(provider, kind, remote.id));
+      const entry = entries.get(idOf(provider, kind.type, remote.id));
       if (entry !== undefined) entry.phase = remote.phase;
     }
-  // An object that no list of its account shows has ended, or belongs to another account.
+  // An object that is missing in the complete list has ended, or belongs to another account.
   const isListed = ({ section }: Kind, alias: string) =>
     lists.get(alias)?.unread.every(({ what }) => what !== section.replaceAll("_", " ")) === true;
-  const isEnded = ({ kind, about: { provider }, sync, phase }: Entry) =>
-    sync === "undeclared" && phase === undefined && flatKinds.includes(kind) && isListed(kind, provider);
-  return [...entries.values()].filter((entry) => !isEnded(entry));
+  for (const entry of entries.values()) {
+    const { kind, about, attributes, phase } = entry;
+    if (phase !== undefined || !isListed(kind, about.provider)) continue;
+    // hostform reads the access to services that exist.
+    const isRead = full && entries.get(parentOf(kind, about.provider, attributes))?.phase !== undefined;
+    entry.isEnded = isRead || flatKinds.includes(kind);
+  }
+  return [...entries.values()];
 }
 
 /** Conditions of declared services that no list shows. */
@@ -164,7 +191,7 @@ function stateOf(
   return phase === "pending" ? "waiting" : "unknown_status";
 }
 
-/** Builds the report. Times in it come from the state alone. @param past entries of the history. */
+/** Builds the report. Its `since` times come only from the state. @param past History entries. */
 export function reportOf(
   run: Run,
   lists: Lists,
@@ -173,7 +200,10 @@ export function reportOf(
 ): AccountReport {
   const { plan, providers, desired, state, project, policy } = run;
   const isPart = targets.length > 0;
-  const entries = entriesOf(run, lists, isPart).filter(({ about }) => only === undefined || about.provider === only);
+  const found = entriesOf(run, lists, isPart, full).filter(
+    ({ about }) => only === undefined || about.provider === only,
+  );
+  const entries = found.filter(({ sync, isEnded }) => !(isEnded && sync === "undeclared"));
   const nowOf = (provider: string) => lists.get(provider)?.now ?? project.host.clock.now();
   const conditions = Map.groupBy(plan.conditions ?? [], ({ address }) => address);
   const billed: Billed[] = [];
@@ -183,7 +213,7 @@ export function reportOf(
   let listed = 0;
   const restored = new Set(plan.changes.flatMap((one) => (effectOf(one) === "unsuspend" ? one.address : [])));
   const owners = new Map(
-    entries.flatMap(({ kind, about, attributes: { id } }) =>
+    found.flatMap(({ kind, about, attributes: { id } }) =>
       kind.words.order === undefined ? [] : [[`${about.provider} ${id}`, about] as const],
     ),
   );
@@ -197,7 +227,8 @@ export function reportOf(
       const due_date = dayIn(record.due_date);
       const is_open = isOpen(record);
       const order = quotes.get(`${provider} ${order_id}`);
-      // Renewals have no quote. If the history has no invoice of the order, it is the first in the complete list.
+      // Renewals have no quote. If the history lacks the invoice of the order, the first invoice in a complete list is the
+      // order.
       const first = () => (why === undefined ? firstInvoice(own.filter((one) => one.order_id === order_id))?.id : null);
       const isOrders = order !== undefined && (order.invoice?.id ?? first()) === id;
       const quoted = isOrders && order.currency === currency ? order.quote : null;
@@ -210,7 +241,7 @@ export function reportOf(
     }
   const paid = Map.groupBy(invoices.filter(isPaid), ({ provider, service_id }) => `${provider} ${service_id}`);
   for (const entry of entries) {
-    const { kind, about, attributes, sync, phase } = entry;
+    const { kind, about, attributes, sync, phase, isEnded } = entry;
     const { type, words } = kind;
     const { provider, address } = about;
     const base = {
@@ -230,12 +261,14 @@ export function reportOf(
       };
       services.push(service);
       if (phase !== undefined) listed += 1;
-      if (phase !== undefined && phase !== "pending") billed.push({ service, months, today: dayOf(nowOf(provider)) });
+      const isSuspended = phase === "suspended";
+      if (phase !== undefined && phase !== "pending")
+        billed.push({ service, isSuspended, months, today: dayOf(nowOf(provider)) });
     } else if (words.access === undefined) {
       const bills = paid.get(`${provider} ${attributes.id}`) ?? [];
       const created = state.resources.get(address ?? "")?.private.created;
       const ordered = dayIn(created ?? bills.map(({ paid_at }) => paid_at).sort()[0]);
-      // The first invoice is the order, each further paid invoice a renewal.
+      // The first invoice is for the order, each further paid invoice for a renewal.
       const months = 12 * Number(attributes.years ?? 0) * Math.max(1, bills.length);
       const isKnown = attributes.secret != null || attributes.secret_fingerprint != null;
       objects.push({
@@ -243,37 +276,42 @@ export function reportOf(
         registered_until: ordered !== null && months > 0 ? monthsAfter(ordered, months) : null,
         secret: words.receiver === undefined ? null : isKnown ? "known" : "unknown",
       });
-    } else if (attributes.id != null) {
+    } else if (attributes.id != null && !isEnded) {
       const service_id = text(attributes[words.parent?.attribute ?? ""]);
       const email = text(attributes[words.access.person]) ?? "";
       const end = readMoment(attributes.expires_at ?? null);
       const parent = owners.get(`${provider} ${service_id}`);
       grants.push({
-        ...(address === null && parent
-          ? { ...parent, address }
-          : { ...about, site: about.site ?? parent?.site ?? null }),
+        ...(address === null && parent ? { ...parent, address } : about),
+        site: about.site ?? parent?.site ?? null,
         ...{ type, service_id, email: shownName(email), permission: text(attributes[words.access.permission]) },
         expires_at: text(attributes.expires_at),
         expires_soon: "at" in end && end.at - nowOf(provider) <= SOON_MS,
-        is_declared: sync !== "undeclared",
+        is_declared: run.all.has(`${address}`),
         is_outside: policy.isOutside(email),
       });
     }
   }
   const byAddress = new Map(entries.map(({ about }) => [about.address, about]));
+  const [main = "default"] = lists.keys();
   const aboutOf = (address: string) =>
-    byAddress.get(address) ?? { provider: only ?? "default", client: null, address: address || null, site: null };
+    byAddress.get(address) ?? { provider: main, client: null, address: address || null, site: null };
   const whys = [...lists].flatMap(([alias, { why }]) => (why === undefined ? [] : `account ${alias}: ${why}`));
   const unread = [...lists].flatMap(([provider, one]) => one.unread.map((list) => ({ provider, ...list })));
   const attention = attentionOf(run).map((one) => ({ ...aboutOf(one.address), ...one, since: one.since ?? null }));
   const declared = entries.filter(({ sync }) => sync !== "undeclared");
   const count = (state: ServiceState) => services.filter((one) => one.state === state).length;
-  const sent = providers.requests;
-  const forecast = sent + (full ? 0 : services.length);
+  // A full status reads the access to each service.
+  const shared = [...services.map((one) => ({ ...one, service_id: one.id })), ...grants];
+  const forecasts = [...lists].map(([alias, { sent, budget }]) => {
+    const more = new Set(shared.flatMap((one) => (one.provider === alias ? (one.service_id ?? []) : [])));
+    const requests = full ? sent : sent + more.size;
+    return { requests, seconds: secondsToSend(requests, budget) };
+  });
   return {
     format_version: "1.0",
     project: plan.project,
-    // Dates of the account are compared with the time of the host.
+    // Use the host's time, because dates in the account are compared with it.
     timestamp: new Date(Math.max(...[...lists.values()].map(({ now }) => now))).toISOString(),
     accounts: declaredPlaces(project.source, desired)
       .filter(({ provider }) => lists.has(provider))
@@ -308,7 +346,11 @@ export function reportOf(
       effects: (one.details?.effects ?? []).map((effect) => effect.text),
     })),
     holds: [...holding(plan)],
-    requests: { sent, full: forecast, full_seconds: Math.ceil((forecast * 60) / providers.requestsPerMinute) },
+    requests: {
+      sent: providers.requests,
+      full: forecasts.reduce((sum, { requests }) => sum + requests, 0),
+      full_seconds: Math.max(0, ...forecasts.map(({ seconds }) => seconds)),
+    },
   };
 }
 

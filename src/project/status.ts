@@ -1,6 +1,6 @@
 /**
- * Reads the status of a project: its plan, and what the lists of its accounts show beyond the plan. Sends only GET requests, reads
- * each list once, and changes neither the account nor the state.
+ * Reads the status of a project: its plan, and the lists of its accounts. Sends only GET requests, reads each list once, and
+ * changes nothing.
  */
 import { HostformError, STATUS_NAMES } from "../core/model/index.ts";
 import { type AccountReport, entriesOf } from "../report/index.ts";
@@ -12,17 +12,27 @@ import { type Run, withPlan } from "./plan.ts";
 import type { Project } from "./project.ts";
 import { type AccountLists, reportOf, SERVICE } from "./status-report.ts";
 
+/** List that only accounts on the Manage track have (§4). */
+const OPTIONAL = "client accounts";
+
 /** @throws HostformError if the project cannot be planned. */
 export function projectStatus(project: Project, flags: StatusFlags): Promise<AccountReport> {
   const { targets = [], provider, full = false } = flags;
   const request = { mode: "apply", targets, reorder: [], replace: [], orderAnyway: [], guards: {}, provider } as const;
-  // Without a budget for grants, the plan reads only lists.
+  // With a budget of 0, the plan reads no grants.
   const reads = full ? {} : { refreshBudget: 0 };
   return withPlan(project, { ...request, ...reads, command: "status" }, async (run) => {
-    const lists = new Map<string, AccountLists>();
     const targeted = new Set(run.plan.changes.map(({ before }) => before?.id));
     const isRead = (id: string) => full && (targets.length === 0 || targeted.has(id));
-    for (const alias of aliasesOf(run, flags)) lists.set(alias, await readLists(run, alias, isRead));
+    const open = new Map<string, number>();
+    const read = aliasesOf(run, flags).map(async (alias) => {
+      const onOpen = (count: number) => {
+        open.set(alias, count);
+        project.log.reading([...open.values()].reduce((sum, one) => sum + one, 0));
+      };
+      return [alias, await readLists(run, alias, isRead, onOpen)] as const;
+    });
+    const lists = new Map(await Promise.all(read));
     const past = await entriesIn(project, run.store.history);
     const report = await withFirstSeen(
       run,
@@ -30,13 +40,13 @@ export function projectStatus(project: Project, flags: StatusFlags): Promise<Acc
       targets.length === 0 && provider === undefined,
     );
     const listed = STATUS_NAMES.filter((name) => entriesOf(report, name).length > 0);
-    const unread = report.unread.length > 0 ? ["unread"] : [];
+    const unread = report.unread.some(({ what }) => what !== OPTIONAL) ? ["unread"] : [];
     const holds = [...new Set([...report.holds, ...listed, ...unread])];
     return project.redaction.redactValue({ ...report, holds }) as AccountReport;
   });
 }
 
-/** Returns the providers to read: those of the plan, and without targets also the other declared ones. */
+/** Returns the providers to read: those of the plan. Without targets, also all declared providers. */
 function aliasesOf({ plan, desired, state }: Run, { targets = [], provider }: StatusFlags): readonly string[] {
   if (provider !== undefined) return [provider];
   const used = new Set([...plan.changes, ...state.resources.values()].map((one) => one.provider));
@@ -45,13 +55,14 @@ function aliasesOf({ plan, desired, state }: Run, { targets = [], provider }: St
   return all.size > 0 ? [...all].sort() : [...desired.providers.keys()];
 }
 
-/** @param isRead decides whether to read the grants of a service. */
+/** Reads the lists of one account. @param isRead Decides whether to read the grants of a service. */
 async function readLists(
-  { providers, project }: Run,
+  { providers }: Run,
   alias: string,
   isRead: (id: string) => boolean,
+  onOpen: (open: number) => void,
 ): Promise<AccountLists> {
-  const { account } = await providers.use(alias);
+  const { account, client } = await providers.use(alias);
   const unread: { what: string; why: string }[] = [];
   const orSkip = (what: string) => (error: unknown) => {
     if (!isRefusal(error) || !(error instanceof HostformError)) throw error;
@@ -66,9 +77,7 @@ async function readLists(
   const objects = lists.flat().filter(({ remote }) => remote.phase !== "gone");
   const services = objects.flatMap(({ kind, remote }) => (kind.type === SERVICE && isRead(remote.id) ? remote : []));
   const shared =
-    services.length > 0
-      ? await readGrants(account, services, (open) => project.log.reading(open)).catch(orSkip("grants"))
-      : undefined;
+    services.length > 0 ? await readGrants(account, services, onOpen).catch(orSkip(nestedKind.section)) : undefined;
   const { invoices, why } = await account.invoices.listed();
   return {
     now: account.hostNow(),
@@ -79,5 +88,7 @@ async function readLists(
     invoices: [...invoices.values()].flat(),
     why,
     unread,
+    sent: client.requests,
+    budget: await client.budget(),
   };
 }

@@ -1,4 +1,4 @@
-/** Sends spans and metrics of a command to an OpenTelemetry collector. Loads the optional packages on demand. */
+/** Sends spans and metrics of a command to an OpenTelemetry collector. Loads its optional packages only if needed. */
 import type { Attributes } from "@opentelemetry/api";
 import type { RequestEvent } from "../core/api/index.ts";
 import { VERSION } from "../core/api/version.ts";
@@ -12,7 +12,7 @@ interface Packages {
   readonly NodeSDK: new (options: object) => { start(): void; shutdown(): Promise<void> };
 }
 
-/** Imports the packages by name, because a build may not have them. */
+/** Imports the packages by name, because they may be missing in a build. */
 async function packages(): Promise<Packages> {
   const names = ["@opentelemetry/api", "@opentelemetry/sdk-node"];
   const [api, sdk] = await Promise.all(names.map((name) => import(name)));
@@ -20,19 +20,19 @@ async function packages(): Promise<Packages> {
 }
 
 /**
- * Starts the SDK, which reads the variables `OTEL_…`. An attribute contains an address, a path without its query, or a code, but no
- * header, no message and no other value of a resource.
- * @returns undefined without a collector, and after a warning if a package is missing.
+ * Starts the SDK, which reads the variables `OTEL_…`. Attributes contain an address, a path without query, or a code. They
+ * never contain a header, a message or any other value of a resource.
+ * @returns undefined without a collector. Also undefined if a package is missing, after a warning.
  */
 export async function startTrace(
   { source: { env }, host: { clock }, log, redaction }: ProjectParts,
   load: () => Promise<Packages> = packages,
 ) {
   if (!env.OTEL_EXPORTER_OTLP_ENDPOINT) return undefined;
-  // Other detectors read the arguments of the process, which may contain secrets.
+  // Other detectors read the process arguments, which may contain secrets.
   process.env.OTEL_NODE_RESOURCE_DETECTORS ||= "env";
   process.env.OTEL_METRICS_EXPORTER ||= "otlp";
-  const loaded = await load().catch(() => log.alert(problem("monitor.telemetry")));
+  const loaded = await load().catch(() => log.warn(problem("monitor.telemetry")));
   if (!loaded) return undefined;
   const { api, NodeSDK } = loaded;
   const sdk = new NodeSDK({ serviceName: env.OTEL_SERVICE_NAME || "hostform" });
@@ -42,7 +42,7 @@ export async function startTrace(
     unit: "s",
     advice: { explicitBucketBoundaries: [0.1, 1, 10, 60, 600] },
   });
-  /** @param error a code. */
+  /** @param error Code of an error. */
   const begin = (of: "run" | "request" | "change", name: string, startTime: number, attributes: Attributes = {}) => {
     const span = tracer.startSpan(`${of} ${name}`, {
       startTime,

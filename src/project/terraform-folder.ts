@@ -1,4 +1,6 @@
-/** Opens a Terraform folder without a declaration, to settle its creations: its state, and the store of this machine. */
+/**
+ * Opens a Terraform folder without a declaration, to settle its pending creations: its state, and the store of this machine.
+ */
 import path from "node:path";
 import { exists, listNow, realPath, textNow } from "../core/files/index.ts";
 import { kinds } from "../core/kinds/index.ts";
@@ -28,12 +30,12 @@ import { ProjectState } from "./state.ts";
 type Front = typeof import("../fronts/terraform/entries.ts");
 type Recorded = Awaited<ReturnType<Front["storedCreates"]>>["creates"][number];
 
-/** Settings of the backend `http` that hostform does not support. */
+/** Settings of the backend `http` that hostform cannot use. */
 const UNSUPPORTED = ["skip_cert_verification", "client_certificate_pem", "client_private_key_pem"];
 
 const EMPTY: State = { lineage: "", serial: 0, resources: new Map() };
 
-/** Returns the parts of a Terraform folder. Returns undefined for any other folder. */
+/** Returns a project for `resolve` in a Terraform folder. Undefined for any other folder. */
 export async function terraformFolder(
   project: ProjectParts & Pick<Project, "declaration">,
 ): Promise<Resolvable | undefined> {
@@ -124,7 +126,7 @@ interface TerraformBackend {
   readonly config: Readonly<Record<string, unknown>>;
 }
 
-/** Finds the state at a server. Returns no backend if hostform cannot write this state. */
+/** Finds the state of a remote backend. Returns no backend if hostform cannot write the state. */
 function stateAt({ type, config }: TerraformBackend, workspace: string, env: ProjectSource["env"]): StateSettings {
   const text = (name: string) => (typeof config[name] === "string" && config[name] !== "" ? config[name] : undefined);
   const settings = Object.fromEntries(Object.entries(config).filter(([, value]) => typeof value === "string"));
@@ -148,7 +150,7 @@ const secretsOf = (text: unknown): string[] => (typeof text === "string" && text
 const without = (env: ProjectSource["env"], names: readonly string[]) =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 
-/** Returns the possible names of the project: from the environment, and literals in the configuration. */
+/** Returns possible names of the project: from the environment, and literals in the configuration. */
 function projectsIn(dir: string, env: ProjectSource["env"]): (string | undefined)[] {
   return [env.HOSTFORM_PROJECT || undefined, undefined, ...literalsIn(dir, "project")];
 }
@@ -161,7 +163,7 @@ const namesIn = (dir: string): readonly string[] =>
     () => [],
   );
 
-/** Returns the literal values of a setting in the configuration of a folder. Ignores its modules. */
+/** Returns the literal values of a setting in the configuration files of a folder. Modules are not included. */
 function literalsIn(dir: string, setting: string): string[] {
   const texts = namesIn(dir)
     .filter((name) => CONFIGURATION.test(name))
@@ -170,7 +172,7 @@ function literalsIn(dir: string, setting: string): string[] {
   return texts.flatMap((text) => [...text.matchAll(literal)].map(([, value = ""]) => value));
 }
 
-/** Returns the provider settings: from the environment, and literals that all provider blocks share. */
+/** Returns provider settings: from the environment, or literals that are equal in all provider blocks. */
 function settingsIn(dir: string, env: ProjectSource["env"]): Omit<ProviderConfig, "alias"> {
   const { list_lag, money_scale, requests_per_minute } = providerSettings.shape;
   const known = { list_lag, money_scale, requests_per_minute };
@@ -183,13 +185,13 @@ function settingsIn(dir: string, env: ProjectSource["env"]): Omit<ProviderConfig
   return { ...config, moneyScale: moneyScaleOf(config, env) };
 }
 
-/** The pending creations of a state and of the store, combined as one state. */
+/** The pending creations of a state and of the store as one state. */
 class TerraformCreates implements CreatesStore {
   readonly #open: CreatesStore;
   readonly #stored: readonly Recorded[];
   readonly state: State;
 
-  /** @param held objects of the complete state, because hostform reads no instances inside modules. */
+  /** @param held Objects of the complete state. The state file reader omits instances inside modules. */
   constructor(open: CreatesStore, stored: readonly Recorded[], held: readonly Held[]) {
     this.#open = open;
     this.#stored = stored;
@@ -201,7 +203,7 @@ class TerraformCreates implements CreatesStore {
   }
 
   /**
-   * Saves the object of a creation. Removes a creation without an object from the state, because Terraform would count it as an
+   * Saves the object of a creation. Removes the entry of a creation without an object, because Terraform would treat it as an
    * object.
    */
   async put(resource: ResourceState): Promise<void> {
@@ -227,7 +229,7 @@ class TerraformCreates implements CreatesStore {
     return this.#stored.find(({ create }) => create.address === address || this.#shown(create) === address);
   }
 
-  /** Returns the address of the same creation in the state. */
+  /** Returns the address of the creation in the state. */
   #shown(create: Recorded["create"]): string | undefined {
     const id = intentId(create.private.pending);
     const isSame = (one: ResourceState) =>
@@ -239,7 +241,7 @@ class TerraformCreates implements CreatesStore {
 const typeOf = ({ address }: ResourceState): string => address.slice(0, address.indexOf("."));
 const nameOf = (type: string, id: unknown): string => `${type} ${String(id)}`;
 
-/** Returns the state entry of an instance that hostform does not read. */
+/** Returns a state entry for an instance inside a module. */
 function inModule({ type, id, parent, address }: Held): ResourceState {
   const kind = kinds.get(type);
   const attributes = { id, ...(kind?.parent !== undefined && { [kind.parent]: parent }) };

@@ -28,15 +28,15 @@ import type { ProjectSource } from "./source.ts";
 import type { StackSource } from "./stacks/stack.ts";
 
 /**
- * Restricts an untrusted declaration. It configures no URL, credential, command, backend or program, reads
- * no file outside the project, and gets only the variables in HOSTFORM_ENV_ALLOW. Each check rejects everything that is not known
- * to be harmless.
+ * Restricts an untrusted declaration. It cannot set URLs, credentials, commands, backends or programs, reads no file outside
+ * the project, and gets only the variables in HOSTFORM_ENV_ALLOW. Each check rejects everything that is not known to be
+ * harmless.
  */
 
 /**
- * Rejects a command for an untrusted project before any file of the project is read.
- * @param work name of the command for messages.
- * @param isReading true if the command changes nothing.
+ * Rejects a command for an untrusted project before any of its files is read.
+ * @param work Name of the command for messages.
+ * @param isReading True if the command changes nothing.
  * @throws HostformError `usage`, `trust.file`.
  */
 export async function refuseUntrusted(
@@ -51,21 +51,21 @@ export async function refuseUntrusted(
   for (const named of [source.dir, stacks?.path]) if (named !== undefined) refuseDetour(source.cwd, named);
 }
 
-/** Returns the test for variables that are withheld from the declaration. Undefined for a trusted declaration. */
+/** Returns the function that decides which environment variables to withhold. Undefined for a trusted declaration. */
 export function variableGate(source: ProjectSource): ((name: string) => boolean) | undefined {
   if (source.untrusted !== true) return undefined;
   const isOpen = openVariables(source.env);
   return (name) => !isOpen(name);
 }
 
-/** Returns the environment for the declaration. No other code filters the environment. */
+/** Returns the environment variables for the declaration. Only this function filters them. */
 export function declaredEnvironment(source: ProjectSource): ProjectSource["env"] {
   const refuses = variableGate(source);
   const { env } = source;
   return refuses === undefined ? env : Object.fromEntries(Object.entries(env).filter(([name]) => !refuses(name)));
 }
 
-/** Returns the bounds of files that the user names. Undefined if any readable file is allowed. */
+/** Returns the bounds of files that the user names. Undefined: any readable file. */
 export function namedFiles(source: ProjectSource): Bounds | undefined {
   return source.untrusted === true ? { roots: rootsOf(source), links: false } : undefined;
 }
@@ -81,7 +81,7 @@ export function writtenPlace({ untrusted, cwd, dir }: ProjectSource, file: strin
   return onOwn({ shown: file, roots: [root], links: false }, (bounds) => bounded(named, bounds));
 }
 
-/** Returns true if a path is inside these folders. Compares the path as text first, then on the disk. */
+/** Returns true if a path is inside these folders, both as text and on disk. */
 const liesIn = (roots: readonly string[], place: string): boolean =>
   attempt(
     () => bounded(place, { roots }) !== "",
@@ -91,7 +91,7 @@ const liesIn = (roots: readonly string[], place: string): boolean =>
     },
   );
 
-/** Returns true if a path is inside these folders after all links are resolved. Returns false for a cycle of links. */
+/** Returns true if a path is inside these folders after links are resolved. False for a cycle of links. */
 const endsIn = (roots: readonly string[], place: string): boolean =>
   attempt(
     () => roots.map((root) => realPath(root)).some((root) => isInside(root, realPath(place))),
@@ -99,7 +99,7 @@ const endsIn = (roots: readonly string[], place: string): boolean =>
   );
 
 /**
- * Rejects a policy that is a file of an untrusted project, even through a link from outside.
+ * Rejects a policy file that belongs to an untrusted project, even through a link.
  * @throws HostformError `trust.file`.
  */
 export function refuseOwnPolicy(source: ProjectSource, file: string): void {
@@ -114,13 +114,13 @@ function rootsOf(source: ProjectSource): string[] {
     : [source.stack.run.project, source.stack.root ?? source.stack.folder];
 }
 
-/** Rejects a state outside the project, unless the run names its path. @throws HostformError `trust.file`. */
+/** Rejects a state outside the project, unless the user named it. @throws HostformError `trust.file`. */
 export function requireOwnState(source: ProjectSource, file: string): void {
   if (source.untrusted !== true) return;
   requireStateIn(source.stateNamed ? [path.dirname(file)] : rootsOf(source), source, file);
 }
 
-/** Rejects a state unless its files are missing or regular files in these folders. @param file absolute. */
+/** Rejects a state whose files are outside of these folders or not regular files. @param file Absolute path. */
 function requireStateIn(roots: readonly string[], source: ProjectSource, file: string): void {
   const near = (one: string) => path.relative(source.cwd, one);
   if (!liesIn(roots, path.dirname(file))) refuse("trust.file/state", { file: near(file) });
@@ -129,7 +129,7 @@ function requireStateIn(roots: readonly string[], source: ProjectSource, file: s
 }
 
 /**
- * Rejects a state outside the project, unless the chosen environment sets its location.
+ * Rejects a declared state outside the project, unless the environment that the user chose declares it.
  * @throws HostformError `trust.untrusted`, `trust.file`.
  */
 export function requireOwnBackend(source: ProjectSource, { type, range }: Backend, file: string): void {
@@ -140,15 +140,15 @@ export function requireOwnBackend(source: ProjectSource, { type, range }: Backen
 }
 
 /**
- * Adds an error for each setting that only a trusted declaration may have. hostform does not plan such a declaration and does not
- * open its backend. Its expressions get no secret.
+ * Adds an error for each setting that only a trusted declaration may contain. hostform neither plans such a declaration nor
+ * opens its backend. Its expressions cannot read secrets.
  */
 export async function withoutTrust(source: ProjectSource, read: Declaration): Promise<Declaration> {
   if (source.untrusted !== true) return read;
   const { declaration, unused } = withNamedState(source, read);
   const readable = declaration.desired ?? declaration.partial;
   const { resources = [] } = readable ?? {};
-  // The settings of an environment are trusted.
+  // An environment is trusted, because it comes from outside.
   const { providers, backend } = declaration.own ?? { providers: readable?.providers, backend: declaration.backend };
   const data = await dataSecrets(source);
   const blind = (one: Desired | undefined) => one && withoutSecrets(one, data);
@@ -172,7 +172,7 @@ export async function withoutTrust(source: ProjectSource, read: Declaration): Pr
   };
 }
 
-/** Returns the secret attributes of data sources, which only stacks have. */
+/** Returns the secret attributes of data sources. Only stacks have data sources. */
 async function dataSecrets({ stack }: ProjectSource): Promise<DataSecrets> {
   if (stack === undefined) return new Map();
   const { dataSources } = await import("../fronts/terraform/data/index.ts");
@@ -181,7 +181,7 @@ async function dataSecrets({ stack }: ProjectSource): Promise<DataSecrets> {
   return new Map(dataSources.map(({ name, schema }) => [name, secret(schema.attributes)]));
 }
 
-/** Drops the backend of an untrusted declaration if the run names a state file. */
+/** If the user named a state file, removes the backend of an untrusted declaration. */
 function withNamedState(source: ProjectSource, read: Declaration) {
   const { backend, desired, partial } = read;
   if (typeof backend !== "object" || source.stateNamed !== true) return { declaration: read, unused: [] };
@@ -190,7 +190,7 @@ function withNamedState(source: ProjectSource, read: Declaration) {
   return { declaration, unused: [problem("trust.untrusted/unused_backend", backend)] };
 }
 
-/** Settings of a provider that change only the plan. They are visible in the plan. */
+/** Provider settings that affect only the plan, where they are visible. */
 const HARMLESS: readonly string[] = ["alias", "range", "keyLifetimeMs", "listLagMs"] satisfies (keyof ProviderConfig)[];
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -199,13 +199,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tokenFile: "a credential (token_file)",
 };
 
-/** Decision 0031 contains the reason for each setting. */
+/** Returns errors about provider settings. Decision 0031 explains each setting. */
 function providerRefusals(
   { alias, range, moneyScale, statusWords = {}, requestsPerMinute = 60, ...settings }: ProviderConfig,
   source: ProjectSource,
 ): Diagnostic[] {
   const given = Object.entries(settings).filter(([name, value]) => {
-    // The provider of a stack has this setting by default.
+    // Every stack has this setting, because it is the default.
     if (source.stack !== undefined && name === "tokenEnv" && value === "HOSTING_TOKEN") return false;
     return value !== undefined && !HARMLESS.includes(name);
   });
@@ -243,7 +243,7 @@ function outputRefusals(source: ProjectSource, { address, config, locate }: Desi
     : [refusal("names a file outside the project (secret_output)", place)];
 }
 
-/** Returns the paths of a `secret_output` with literal files. Undefined for any other format. */
+/** Returns the literal file paths in a `secret_output`. Undefined in any other case. */
 function pathsOf(output: Json): string[] | undefined {
   if (!isObject(output)) return undefined;
   const given = Object.entries(output).filter(([, value]) => value !== null);
@@ -258,12 +258,12 @@ function pathsOf(output: Json): string[] | undefined {
 const refusal = (what: string, place: Pick<Diagnostic, "range" | "address" | "attribute">) =>
   problem("trust.untrusted/setting", { what, ...place });
 
-/** Data source type -> attributes with secrets. */
+/** Names of secret attributes, by type of data source. */
 type DataSecrets = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Hides secrets from the expressions of a declaration: attributes with a secret are unknown to them. The redaction cannot
- * recognize a value derived from a secret (`upper`, a part, a number, a match). Marks of secret values stay.
+ * Makes secret attributes unknown in expressions, because redaction cannot recognize values derived from a secret (`upper`, a
+ * part, a number, a match). Secret marks stay.
  */
 function withoutSecrets(desired: Desired, data: DataSecrets): Desired {
   const views = new WeakMap<EvalScope, EvalScope>();
@@ -292,8 +292,8 @@ function expressions({ evaluate, originOf }: Expressions, view: (scope: EvalScop
 }
 
 /**
- * Returns the scope with unknown secret attributes. Returns the same object for the same value, because caches use the object as
- * key.
+ * Returns a scope in which secret attributes are unknown. Returns the same object for the same value, because caches use it
+ * as key.
  */
 function withholding(scope: EvalScope, data: DataSecrets): EvalScope {
   const seen = new WeakMap<object, { readonly names: string; readonly value: Value }>();
@@ -318,7 +318,7 @@ function secretsOfType(address: string, data: DataSecrets): readonly string[] {
   if (address.startsWith("data.")) return data.get(parseAddress(address.slice("data.".length))?.type ?? "") ?? [];
   const kind = kindAt(address);
   if (kind === undefined) return [];
-  // An attacker could compare a fingerprint with the fingerprints of guesses.
+  // A fingerprint would allow comparing guesses.
   const fingerprints = attributesOf(kind).flatMap(({ meta }) => meta.fingerprint ?? []);
   return [...sensitiveNames(kind), ...fingerprints];
 }

@@ -14,6 +14,14 @@ export { type DiagnosticJson, diagnosticJson, renderDiagnostics } from "./diagno
 export { renderDoctor } from "./doctor.ts";
 export * from "./escape.ts";
 export { renderEvidence } from "./evidence-text.ts";
+export {
+  type FleetProject,
+  type FleetReport,
+  fleetTotals,
+  renderFleet,
+  renderFleetHtml,
+  renderFleetMarkdown,
+} from "./fleet.ts";
 export { invoiceSums, renderHistory } from "./history.ts";
 export * from "./listings.ts";
 export { moneyLines } from "./money.ts";

@@ -232,10 +232,10 @@ function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], 
     return tableLines(rows, columns.toSpliced(last, 1), options);
   }
   const aligns = columns.map((column, i) => column.align ?? (isNumeric(cells, i) ? "right" : "left"));
-  const places = placesOf(widths, options.width);
+  const positions = positionsOf(widths, options.width);
   const format = (line: readonly string[]) => {
     const broken = line.map((text, i) => (columns[i]?.whole === true ? [text] : flow(text, widths[i])));
-    return rowLines(broken, places, aligns, options.width);
+    return rowLines(broken, positions, aligns, options.width);
   };
   return [...format(columns.map(({ header }) => header)).map(paint.bold), ...texts.flatMap(format)];
 }
@@ -278,15 +278,15 @@ function widthOfRow(widths: readonly number[]): number {
   return widths.reduce((sum, each) => sum + each, 0) + GAP * (widths.length - 1);
 }
 
-interface Place {
+interface Position {
   readonly offset: number;
   readonly width: number;
   /** True places the column on a separate line below the previous columns. */
   readonly isBelow: boolean;
 }
 
-/** Returns the places of the columns. A column without room beside the others moves below them. */
-function placesOf(widths: readonly number[], most: number | undefined): Place[] {
+/** Returns the positions of the columns. A column without room beside the others moves below them. */
+function positionsOf(widths: readonly number[], most: number | undefined): Position[] {
   let end = 0;
   return widths.map((width) => {
     const isBelow = most !== undefined && end > 0 && end + width > most;
@@ -299,14 +299,14 @@ function placesOf(widths: readonly number[], most: number | undefined): Place[] 
 /** Prints one row: cells side by side, or below a cell longer than its column. @param cells lines of each cell. */
 function rowLines(
   cells: readonly (readonly string[])[],
-  places: readonly Place[],
+  positions: readonly Position[],
   aligns: readonly ("left" | "right")[],
   most: number | undefined,
 ): string[] {
   const lines: string[] = [];
   let from = 0;
   for (const [i, texts] of cells.entries()) {
-    const { offset, width, isBelow } = places[i] ?? { offset: 0, width: 0, isBelow: false };
+    const { offset, width, isBelow } = positions[i] ?? { offset: 0, width: 0, isBelow: false };
     const long = Math.max(...texts.map(widthOf));
     // A long cell moves left if it then fits on the line.
     const start = most === undefined || long <= width ? offset : Math.min(offset, Math.max(GAP, most - long));

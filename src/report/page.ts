@@ -85,6 +85,7 @@ ${joined(lines.map((line) => html`<li>${sentence(line)}</li>`))}
  * returns a list of lines.
  * @param from index of the first column with amounts.
  * @param label name of the table, unique on its page.
+ * @param prose columns with sentences, in which backticks mark code.
  */
 export function table(
   head: readonly string[],
@@ -92,13 +93,15 @@ export function table(
   foot: readonly string[][] = [],
   from = head.length,
   label = head[0],
+  prose: readonly string[] = [],
 ): Html {
   const number = (i: number) => i >= from && html` class="num"`;
   // Stacked rows print the head before each cell.
   const headOf = (i: number, text: string, named: number) =>
     i >= named && text !== "" && html` data-head="${head[i] ?? ""}"`;
+  const bodyOf = (i: number, text: string) => (prose.includes(head[i] ?? "") ? sentence(text) : text);
   const row = (cells: readonly string[], named = 1) =>
-    html`<tr>${cells.map((text, i) => html`<td${number(i)}${headOf(i, text, named)}>${text}</td>`)}</tr>`;
+    html`<tr>${cells.map((text, i) => html`<td${number(i)}${headOf(i, text, named)}>${bodyOf(i, text)}</td>`)}</tr>`;
   const lines = (all: readonly string[][]) => list(all.map((cells) => cells.filter((text) => text !== "").join(" · ")));
   if (rows.length > MOST_ROWS) return html`<p>${head.join(" · ")}</p>\n${lines(foot)}\n${lines(rows)}`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Table: ${label}"><table>

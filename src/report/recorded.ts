@@ -5,6 +5,7 @@ import {
   clientOf,
   formatMoney,
   formatNumber,
+  idOf,
   type Json,
   type KindWords,
   type OutputState,
@@ -150,9 +151,9 @@ function tableOf(
     shorten(textOf(names.map((name) => value(one, name)).find((found) => found !== null) ?? null), LONGEST_CELL);
   const noun = capitalized(words.noun);
   const { parent } = words;
-  const parents = new Map(all.map((one) => [`${typeOf(one)} ${one.attributes.id}`, one]));
+  const parents = new Map(all.map((one) => [idOf(one.provider, typeOf(one), `${one.attributes.id}`), one]));
   const site = (one: ResourceState) => {
-    const found = parent && parents.get(`${parent.type} ${one.attributes[parent.attribute]}`);
+    const found = parent && parents.get(idOf(one.provider, parent.type, `${one.attributes[parent.attribute]}`));
     return found === undefined ? "" : text(found, options.words(typeOf(found)).site ?? "");
   };
   const price = (one: ResourceState) => {

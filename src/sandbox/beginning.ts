@@ -1,4 +1,4 @@
-/** Creates or resets the data of a sandbox, from its file, a snapshot, or its seed. */
+/** Fills the store of a sandbox from a snapshot or the seed, and resets it. */
 import { CLOCK_COUNTERS } from "./clock.ts";
 import type { SandboxOptions } from "./options.ts";
 import { Refusal, SandboxOptionError } from "./refusal.ts";
@@ -9,8 +9,8 @@ import type { RecordId } from "./store/store.ts";
 import type { World } from "./world.ts";
 
 /**
- * Fills the store, unless a data file has filled it.
- * @throws SandboxOptionError for an unusable snapshot, or for a snapshot together with conflicting options.
+ * Fills the store from the snapshot or the seed, unless the data file contains data.
+ * @throws SandboxOptionError for an unusable snapshot, and for a snapshot together with conflicting options.
  */
 export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">): void {
   const { store, settings } = world;
@@ -40,12 +40,13 @@ export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "
 type Row = { id: RecordId };
 
 /**
- * Returns the complete state as a text. Must run inside a transaction, after all due work. The same state gives the same text.
+ * Returns the complete state as a text. The same state gives the same text. Must run inside a transaction, after the due
+ * work.
  */
 export function takeSnapshot({ store, clock, rate, faults, backgroundFaults }: World): string {
-  // The clock's own counters depend on the system clock. The snapshot contains the resulting time instead.
+  // The clock's own counters depend on the system clock. The snapshot contains the current time instead.
   const isOfClock = (name: string, { id }: Row): boolean => name === "counters" && CLOCK_COUNTERS.includes(String(id));
-  // Sorts by id, which is the order of creation. A data file may return the records in any order.
+  // Sorts by id, which is the order of creation. The order of a data file is undefined.
   const rowsOf = (name: (typeof COLLECTION_NAMES)[number]): Row[] =>
     (store.table(name).all() as Row[]).filter((row) => !isOfClock(name, row)).sort((a, b) => (a.id < b.id ? -1 : 1));
   return snapshotText({
@@ -59,9 +60,8 @@ export function takeSnapshot({ store, clock, rate, faults, backgroundFaults }: W
 }
 
 /**
- * Restores everything, and continues as the sandbox of the snapshot would: same seed, rate windows, faults. The request log
- * starts again, and deliveries in progress are dropped.
- * @throws Refusal (422) if the text is not a snapshot. Changes nothing in this case.
+ * Restores a snapshot with its seed, rate windows and faults. The request log restarts, and pending deliveries are dropped.
+ * @throws Refusal (422) if the text is not a snapshot. Nothing is changed then.
  */
 export function restoreSnapshot(world: World, text: string): void {
   const snapshot = readSnapshot(text);
@@ -83,7 +83,7 @@ export function restoreSnapshot(world: World, text: string): void {
   journal.clear();
 }
 
-/** Restores the seeded data: no faults, no log, no clock offset, fresh rate windows. */
+/** Restores the seeded data. Removes faults, the log and the clock offset, and restarts the rate windows. */
 export function reset(world: World): void {
   const { store, agenda, journal, faults, backgroundFaults, rate, sender } = world;
   sender.forget();

@@ -3,17 +3,17 @@ import type { Store } from "./store/store.ts";
 
 const OFFSET = "clock_offset_ms";
 const FROZEN = "clock_frozen_ms";
-/** Counters that belong to the clock. */
+/** Ids of the clock's rows in `counters`. */
 export const CLOCK_COUNTERS: readonly string[] = [OFFSET, FROZEN];
 
 /**
- * The given clock plus an offset, or a frozen clock. The store contains the offset, so that it survives a restart. Methods that
- * change the clock must run inside a transaction.
+ * Clock of the sandbox: the base clock plus an offset, or a frozen time. Both are in the store, so that they survive a
+ * restart. Methods that change the clock must run inside a transaction.
  */
 export class SandboxClock {
   readonly #base: { now(): number };
   readonly #store: Store;
-  /** Due time of the step that is being performed. */
+  /** Due time of the current step, in milliseconds since the epoch. Undefined outside a step. */
   #instant: number | undefined;
 
   constructor(base: { now(): number }, store: Store) {
@@ -26,7 +26,7 @@ export class SandboxClock {
     return this.#instant ?? this.#counter(FROZEN) ?? this.#base.now() + (this.#counter(OFFSET) ?? 0);
   }
 
-  /** Returns the present instant in the store's format: ISO 8601, UTC, milliseconds. */
+  /** Returns the current time in the format of the store: ISO 8601, UTC, with milliseconds. */
   instant(): string {
     return new Date(this.now()).toISOString();
   }
@@ -35,25 +35,25 @@ export class SandboxClock {
     return this.#counter(FROZEN) !== undefined;
   }
 
-  /** Moves the clock forward. A frozen clock stays frozen. */
+  /** Moves the clock forward by `ms` milliseconds. A frozen clock stays frozen. */
   advance(ms: number): void {
     const name = this.frozen ? FROZEN : OFFSET;
     this.#store.table("counters").put({ id: name, value: (this.#counter(name) ?? 0) + ms });
   }
 
-  /** Freezes the clock at the present or the given instant. */
+  /** Freezes the clock, at the current time by default. */
   freeze(at = this.now()): this {
     this.#store.table("counters").put({ id: FROZEN, value: at });
     return this;
   }
 
-  /** Lets the clock continue from the instant at which it was frozen. */
+  /** Lets a frozen clock continue from its time. */
   resume(): this {
     if (this.frozen) this.place(this.now(), false);
     return this;
   }
 
-  /** Sets the clock to another instant, earlier or later, running or frozen. */
+  /** Sets the clock to any time, running or frozen. */
   place(now: number, frozen: boolean): void {
     const counters = this.#store.table("counters");
     for (const id of CLOCK_COUNTERS) counters.remove(id);
@@ -61,7 +61,7 @@ export class SandboxClock {
     else counters.put({ id: OFFSET, value: now - this.#base.now() });
   }
 
-  /** Performs work as of a past instant. */
+  /** Runs `work` with the clock at `instant`, in milliseconds since the epoch. */
   at<T>(instant: number, work: () => T): T {
     const before = this.#instant;
     this.#instant = instant;
@@ -82,7 +82,7 @@ export function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** Returns the same day (or the given day) some months later. If that month is too short, returns its last day. */
+/** Adds calendar months to a time. `day` is the day of the resulting month, or its last day if the month is shorter. */
 export function addMonths(ms: number, months: number, day = new Date(ms).getUTCDate()): number {
   const date = new Date(ms);
   date.setUTCDate(1);

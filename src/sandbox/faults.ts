@@ -1,4 +1,4 @@
-/** Injects faults into requests and deliveries in a given phase, and the background faults of the profile. */
+/** Injects faults into requests and deliveries: requested faults, and the background faults of the profile. */
 import { retryAfter } from "./http/rate.ts";
 import { checkPath, matches, patternOf } from "./operations.ts";
 import type { Profile } from "./profile/profile.ts";
@@ -8,56 +8,58 @@ import { isObject, isText } from "./store/sound.ts";
 import { derive } from "./store/store.ts";
 
 /**
- * `before`: nothing is committed. `after`: everything is committed, and the response is lost or replaced. `mid-body`: everything
- * is committed, and the connection is cut after half of the response body. `body-end`: the body is complete, and the connection
- * is cut one byte before the length that the headers announce. `delivery`: the sandbox sends nothing to the receiver, and stores
- * a failed attempt: an error status or a cut connection.
+ * Time of a fault:
+ * - `before`: nothing is committed.
+ * - `after`: the change is committed. The response is lost or replaced.
+ * - `mid-body`: the change is committed. The connection closes after half of the body.
+ * - `body-end`: the change is committed. The body is complete, but `Content-Length` is one byte larger.
+ * - `delivery`: the event is not sent. The sandbox stores a failed attempt with an error status or a cut connection.
  */
 export const FAULT_PHASES = ["before", "after", "mid-body", "body-end", "delivery"] as const;
 export type FaultPhase = (typeof FAULT_PHASES)[number];
 
 export interface FaultRequest {
-  /** Name, or method and path: "orderService" or "POST /services". Replaces `method` and `path`. */
+  /** Operation by name, or by method and path: "orderService" or "POST /services". Instead of `method` and `path`. */
   operation?: string;
-  /** HTTP method, for example "POST". Default: any. */
+  /** HTTP method, such as "POST". Any by default. */
   method?: string;
-  /** Path below /api/v1. `:name` matches one segment, and a final `*` matches any rest: "/services/:id/suspend". */
+  /** Path below /api/v1, such as "/services/:id/suspend". `:name` matches one segment, a final `*` matches the rest. */
   path?: string;
-  /** Event, only in phase `delivery`. Default: any event. */
+  /** Event, only in phase `delivery`. Any by default. */
   event?: EventName;
-  /** Number of the first matching request that may get the fault, from 1 (default). */
+  /** Number of the first matching request that can have the fault. 1 by default. */
   nth?: number;
   /**
-   * Number of matching requests that get the fault. Default 1. With a probability, it is the maximum number, and the default is
-   * no limit.
+   * Number of requests that have the fault. 1 by default. With `probability`, it is the maximum number, by default unlimited.
    */
   times?: number;
-  /** Probability from 0 to 1 for each matching request. The same seed selects the same requests. Default 1. */
+  /** Probability from 0 to 1 for each matching request. 1 by default. The same seed selects the same requests. */
   probability?: number;
   phase: FaultPhase;
-  /** Status that replaces the real status. Default: 500 in the phases `before` and `delivery`, otherwise the real status. */
+  /** Status of the response. By default, 500 in the phases `before` and `delivery`, otherwise the real status. */
   status?: number;
   /**
-   * Body of the response: a JSON value, or a string that is sent unchanged. Default with a status: `{"message": "Server Error"}`.
+   * Body of the response: a JSON value, or a string that is sent unchanged. With a status, the default is `{"message":
+   * "Server Error"}`.
    */
   body?: unknown;
-  /** Headers to add to the response. Null removes a header. */
+  /** Headers to add, or to remove (null). */
   headers?: Record<string, string | null>;
-  /** True to cut the connection instead of sending a response. */
+  /** True to close the connection without a response. */
   drop?: boolean;
-  /** Delay before the response, in milliseconds. Without other effects, the response is unchanged. */
+  /** Delay of the response, in milliseconds. A fault with only a delay does not change the response. */
   delayMs?: number;
 }
 
 export interface Fault extends FaultRequest {
   id: number;
-  /** Number of matching requests so far, except requests that got another fault. */
+  /** Number of matching requests so far, without requests that had another fault. */
   seen: number;
-  /** Number of requests that got the fault. */
+  /** Number of requests that had the fault. */
   fired: number;
 }
 
-/** State of the faults for snapshots. With `last: 0`, numbers start at 1 again, so that a repeated fault has the same effect. */
+/** Faults in a snapshot. `last` is the last id. Ids determine the selection by probability. */
 export interface KeptFaults {
   last: number;
   faults: Fault[];
@@ -68,12 +70,12 @@ export class Faults {
   #faults: Fault[] = [];
   #last = 0;
 
-  /** @param seed selects the requests that get a fault with a probability. It may change. */
+  /** @param seed Selects the requests of faults with a probability. May change. */
   constructor(seed: { readonly seed: string } = { seed: "hostform" }) {
     this.#seed = seed;
   }
 
-  /** @throws Refusal (422) for a fault that matches no request, or has a wrong field. */
+  /** @throws Refusal (422) for a fault with an invalid field, and for a fault that can match no request */
   add(request: FaultRequest): Fault {
     check(request);
     this.#last += 1;
@@ -100,8 +102,8 @@ export class Faults {
   }
 
   /**
-   * Returns the fault for the request, if any. If several match, returns the first added fault, and the others do not count the
-   * request.
+   * Returns the fault of a request, if there is one. If several match, the first one is returned, and the others do not count
+   * the request.
    */
   inject(method: string, path: string): Fault | undefined {
     return this.#first((fault) => {
@@ -110,7 +112,7 @@ export class Faults {
     });
   }
 
-  /** Does the same for a delivery attempt. */
+  /** Returns the fault of a delivery attempt, if there is one. */
   injectIntoDelivery(event: EventName): Fault | undefined {
     return this.#first(({ phase, event: wanted }) => phase === "delivery" && (wanted ?? event) === event);
   }
@@ -130,7 +132,7 @@ export class Faults {
     if (seen < nth) return false;
     if (probability === undefined) return seen < nth + (times ?? 1);
     if (fired >= (times ?? Number.POSITIVE_INFINITY)) return false;
-    // Use 48 bits of the digest as a number from 0 (inclusive) to 1 (exclusive).
+    // 48 bits of the digest, as a number in [0, 1).
     return Number.parseInt(derive(this.#seed.seed, `fault:${id}:${seen}`).slice(0, 12), 16) / 2 ** 48 < probability;
   }
 }
@@ -148,7 +150,7 @@ function isHeader(name: string, value: unknown): boolean {
   }
 }
 
-/** All fields with their valid values, and the message for any other value. */
+/** Check and error message of each field. */
 const FIELDS: Readonly<Record<keyof FaultRequest, readonly [(value: unknown) => boolean, string]>> = {
   operation: [isText, 'The operation of a fault is a text like orderService or "POST /services".'],
   method: [isText, "The method of a fault is a text like POST."],
@@ -198,25 +200,24 @@ function check(request: FaultRequest): void {
 
 const OF_REQUESTS = ["operation", "method", "path", "body", "headers", "delayMs"] as const;
 
-/** A delivery has no operation, and only the status of the receiver's response matters. */
+/** A delivery has no operation. From the receiver's response, only the status is used. */
 function checkDelivery(request: FaultRequest): void {
   const name = OF_REQUESTS.find((one) => request[one] !== undefined);
   const message = `A fault of the phase "delivery" has no ${name}; it has event, nth, times, probability, status, drop.`;
   if (name !== undefined) throw wrongField(name, message);
   const { status } = request;
   if (status !== undefined && status < 300)
-    throw wrongField("status", "A delivery fails with 300 or more, not with 2xx.");
+    throw wrongField("status", "The status of a failed delivery is 300 or more.");
 }
 
-/** A fault that is injected into a request. A background fault has the id 0. */
+/** Fault of a request. A background fault has the id 0. */
 export type InjectedFault = Pick<FaultRequest, "phase" | "status" | "body" | "headers" | "drop" | "delayMs"> & {
   id: number;
 };
 
 /**
- * Background faults: the occasional failures of the profile `weather=flaky`, selected by the seed. `percent`: percentage of
- * requests that get the fault. `cut`: no response, nothing committed. `lost`: no response, everything committed. `slow`: a
- * delayed response.
+ * Background faults: the occasional failures of the profile `weather=flaky`. `percent`: percentage of requests. `cut`: no
+ * response, nothing committed. `lost`: no response, change committed. `slow`: delayed response.
  */
 const BACKGROUND = {
   failing: { percent: 3, effect: { phase: "before", status: 500 } },
@@ -229,10 +230,7 @@ const BACKGROUND = {
 
 type BackgroundFault = keyof typeof BACKGROUND;
 
-/**
- * Returns the background fault of the request with this number. The result depends only on the seed and the number. Usually
- * undefined.
- */
+/** Returns the background fault of a request. Depends only on the seed and the number of the request. */
 export function backgroundFaultOf(seed: string, number: number): BackgroundFault | undefined {
   let point = (Number.parseInt(derive(seed, `weather:${number}`).slice(0, 8), 16) / 2 ** 32) * 100;
   for (const [kind, { percent }] of Object.entries(BACKGROUND) as [BackgroundFault, { percent: number }][]) {
@@ -244,14 +242,14 @@ export function backgroundFaultOf(seed: string, number: number): BackgroundFault
 
 const REFUSED_MS = 2_000;
 
-/** Maximum number of consecutive failures of the same request, so that a client with retries succeeds. */
+/** Maximum number of consecutive failures of one request. A client with retries must succeed. */
 const MOST_IN_A_ROW = 2;
 
-/** State of the background faults for snapshots. */
+/** Background faults in a snapshot. */
 export interface KeptBackgroundFaults {
   seed: string;
   number: number;
-  /** Number of consecutive failures of a request, by the request's digest. */
+  /** Number of consecutive failures, by digest of the request. */
   failures: [string, number][];
 }
 
@@ -266,12 +264,12 @@ export class BackgroundFaults {
     this.#profile = profile;
   }
 
-  /** Returns the fault for the next request, if any. The same text identifies the same request. */
+  /** Returns the background fault of the next request, if there is one. `request` identifies repeated requests. */
   inject(request: string, now: number): InjectedFault | undefined {
     if (this.#profile.weather === "calm") return undefined;
     this.#number += 1;
     const kind = backgroundFaultOf(this.#seed, this.#number);
-    // Use a digest, because a request may contain a secret, and the snapshot contains this key.
+    // The snapshot contains this key, and a request may contain a secret.
     const key = derive(this.#seed, `request:${request}`).slice(0, 32);
     const failures = this.#failures.get(key) ?? 0;
     if (kind === "slow") return { id: 0, ...BACKGROUND.slow.effect };

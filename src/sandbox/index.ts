@@ -1,8 +1,9 @@
 /**
- * A complete, stateful implementation of the Hosting Automation API, for demonstrations and tests. In: options, requests on the
- * API port, calls on the control port. Out: responses according to the specification. The profile fills its gaps. Must not:
- * import any other part of this project (it is written from the specification alone, so that it cannot repeat a mistake of the
- * client), listen on any address except 127.0.0.1, or let a timer decide what the clock decides (a timer only wakes the clock,
+ * Stateful implementation of the complete Hosting Automation API, for demonstrations and tests. In: options, requests on the
+ * API port, calls on the control port. Out: responses according to the specification. The profile fills its gaps.
+ *
+ * Must not: import any other part of this project (written only from the specification, it cannot repeat a mistake of the
+ * client); listen on an address other than 127.0.0.1; perform work when a timer says so (a timer only reads the clock again,
  * see `start.ts`).
  */
 export type { Control, EventSubject, SandboxState } from "./control/control.ts";

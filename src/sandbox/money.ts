@@ -1,9 +1,9 @@
 /**
- * Calculates prices. Amounts are integers in minor units. The price of an order is always the undiscounted list price, and the
- * total of the invoice includes all discounts (§1, §4). Discounts multiply. The product is rounded once, half up.
+ * Calculates prices in minor units. The price of an order is the list price. The total of an invoice includes the discounts
+ * (§1, §4). Discounts multiply. Their product is rounded once, half up.
  */
 
-/** Available terms in months, with their prepay discount in percent (§4; the percentages are invented). */
+/** Terms in months, with their prepay discount in percent (§4). The percentages are invented. */
 export const TERMS: Readonly<Record<number, number>> = { 1: 0, 3: 3, 6: 5, 12: 10, 24: 15, 36: 20 };
 
 export const TERM_MONTHS: readonly number[] = Object.keys(TERMS).map(Number);
@@ -17,24 +17,24 @@ const CYCLES: Readonly<Record<number, string>> = {
   36: "triennially",
 };
 
-/** Returns the word for a term, e.g. "monthly" (§2 contains only this word). */
+/** Returns the word for a term, such as "monthly" (the only word in §2). */
 export function billingCycle(term: number): string {
   return CYCLES[term] ?? `${term} months`;
 }
 
-/** Returns the amount after all percentage discounts. */
+/** Returns the amount after all discounts in percent. */
 export function discounted(amount: number, ...percents: readonly number[]): number {
   let numerator = BigInt(amount);
   let denominator = 1n;
   for (const percent of percents) {
-    // Calculate in hundredths of a percent, so that a discount like 12.5 stays exact.
+    // In hundredths of a percent, so that 12.5 percent is exact.
     numerator *= BigInt(Math.round((100 - percent) * 100));
     denominator *= 10_000n;
   }
   return Number((2n * numerator + denominator) / (2n * denominator));
 }
 
-/** Returns the billed amount of an order: list price minus the term's prepay discount, the Manage discount and the coupon. */
+/** Returns the billed amount: the list price after the prepay, Manage and coupon discounts. */
 export function amountBilled(price: number, term: number, managePercent: number, couponPercent: number): number {
   return discounted(price, TERMS[term] ?? 0, managePercent, couponPercent);
 }

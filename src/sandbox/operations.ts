@@ -1,7 +1,7 @@
-/** The endpoints by name, and the patterns with which faults and invariants select requests. */
+/** Endpoints by name, and patterns that select requests for faults and invariants. */
 import { didYouMean, wrongField } from "./refusal.ts";
 
-/** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml. A test compares them. */
+/** Method and path by name. The names are the `operationId`s of schemas/openapi.yaml, which a test compares. */
 export const OPERATIONS = {
   listPlans: "GET /plans",
   listServices: "GET /services",
@@ -31,16 +31,16 @@ export const OPERATIONS = {
 
 export type OperationName = keyof typeof OPERATIONS;
 
-/** Selects requests. An undefined field matches every request. */
+/** Selects requests. An undefined field matches all values. */
 export interface RequestPattern {
   method?: string | undefined;
-  /** Path below /api/v1. `:name` matches one segment, and a final `*` matches any rest: "/services/:id/suspend". */
+  /** Path below /api/v1, such as "/services/:id/suspend". `:name` matches one segment, a final `*` matches the rest. */
   path?: string | undefined;
 }
 
 /**
- * Returns the pattern for `orderService` or `POST /services`.
- * @throws Refusal (422) for an unknown name, with the existing names.
+ * Returns the pattern of `orderService` or `POST /services`.
+ * @throws Refusal (422) for an unknown name, with the known names
  */
 export function patternOf(operation: unknown): Required<RequestPattern> {
   const spelled = typeof operation === "string" && isOperation(operation) ? OPERATIONS[operation] : operation;
@@ -56,8 +56,8 @@ export function patternOf(operation: unknown): Required<RequestPattern> {
 }
 
 /**
- * Rejects a path that no endpoint has, because no request would ever match it.
- * @throws Refusal (422) with the existing paths.
+ * Rejects a path that matches no endpoint.
+ * @throws Refusal (422), with the paths of the endpoints
  */
 export function checkPath(path: string, field: "path" | "operation" = "path"): void {
   const paths = [...new Set(Object.values(OPERATIONS).map((spelled) => spelled.replace(/^\S+ /, "")))];
@@ -76,8 +76,8 @@ export function matches(pattern: RequestPattern, method: string, path: string): 
 }
 
 /**
- * Returns true if a path matches a pattern. With `isPattern`, the path is also a pattern, and some path must match the two
- * patterns.
+ * Returns true if a path matches a pattern. With `isPattern`, `path` is also a pattern, and at least one path must match
+ * both.
  */
 function pathMatches(pattern: string, path: string, isPattern = false): boolean {
   const wanted = segments(pattern);

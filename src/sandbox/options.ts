@@ -1,4 +1,4 @@
-/** Options of a sandbox, their checks and their defaults. */
+/** Options of a sandbox, with their checks and defaults. */
 import { type DeliverTo, deliverToOf } from "./events/target.ts";
 import { keyRetentionSeconds, type Profile } from "./profile/profile.ts";
 import { didYouMean, SandboxOptionError } from "./refusal.ts";
@@ -10,60 +10,60 @@ export interface SandboxOptions {
   port?: number;
   /** Port of the control API on 127.0.0.1. 0 (default) selects any free port. */
   controlPort?: number;
-  /** Seed from which data, tokens and secrets are derived. Default "hostform". */
+  /** Seed of the data, tokens and secrets. Default "hostform". */
   seed?: string;
-  /** SQLite file with all data. Default: memory. */
+  /** SQLite file with all data. Default: in memory. */
   data?: string;
   /**
-   * An instant such as "2026-11-21T10:00:00Z", at which time is frozen until the control moves it. Or a custom clock in
-   * milliseconds since the epoch. Default: the system clock. The control can advance each of them. With a custom clock, no timer
-   * performs due work. It is performed at the next request or call of the control.
+   * Time such as "2026-11-21T10:00:00Z", at which the clock is frozen, or a custom clock in milliseconds since the epoch.
+   * Default: the system clock. The control can move each clock. With a custom clock, due work is performed only at a request
+   * or a call of the control, not by a timer.
    */
   clock?: string | { now(): number };
-  /** Function for real-time waits, for `processingMs` and delays of faults. Default: a timer. */
+  /** Waits in real time, for `processingMs` and delays of faults. Default: a timer. */
   sleep?: (ms: number) => Promise<void>;
-  /** Requests per minute and token. Default 60 (§8). 0 disables the limit. */
+  /** Requests per minute and token. Default 60 (§8). 0 for no limit. */
   rateLimit?: number;
-  /** Retention of an Idempotency-Key in seconds (§8 Gaps). Default: `key_retention` of the profile, 86,400. */
+  /** Retention of an Idempotency-Key in seconds (§8 Gaps). Default: `key_retention` of the profile, which is 86,400. */
   idempotencyRetentionSeconds?: number;
-  /** Duration of a queued suspension or restoration in seconds. Default 1. */
+  /** Duration of a queued suspension or its end, in seconds. Default 1. */
   jobSeconds?: number;
-  /** Seconds from payment to provisioning. Default 1. */
+  /** Time from payment to provisioning, in seconds. Default 1. */
   provisioningSeconds?: number;
-  /** Duration of an order in milliseconds. During this time, the same key gets 409 (§7). Default 0. */
+  /** Duration of an order in milliseconds. A second request with its key then gets 409 (§7). Default 0. */
   processingMs?: number;
-  /** Days before the end of its term when a service "enters its renewal notice window" (§6). Default 7. */
+  /** Days from the notice to the end of a term: the service "enters its renewal notice window" (§6). Default 7. */
   noticeDays?: number;
-  /** Allowed receivers of events: this machine (default), additional hosts by name or address, or anywhere. */
+  /** Allowed receivers of events: this machine (default), listed hosts and addresses in addition, anywhere, or nowhere. */
   deliverTo?: DeliverTo;
-  /** Text of a snapshot (`control.snapshot()`) to start from, with its seed and its time. */
+  /** Text of a snapshot (`control.snapshot()`), which also sets the seed and the time. */
   snapshot?: string;
   /** Called after each exchange on the API port. */
   observe?: (exchange: Exchange) => void;
-  /** True if invoices are paid when they are raised. Default false. */
+  /** True to pay each invoice at its creation. Default false. */
   autoPay?: boolean;
   /**
-   * Profile that fills the gaps of the specification: switches (see `PROFILE_SWITCHES`), or a text such as
+   * Profile that fills the gaps of the specification: an object of switches (see `PROFILE_SWITCHES`), or a text such as
    * "contrary,ids=integer".
    */
   profile?: Partial<Profile> | string;
-  /** Rendering that renames, wraps and rewrites the profile's responses. */
+  /** Changes names, wrappers and formats of the profile's responses. */
   rendering?: Rendering;
 }
 
-/** A request to the API and its response, as sent over the wire. */
+/** Request to the API and its response, as sent. */
 export interface Exchange {
   method: string;
-  /** Path with query. */
+  /** Path and query. */
   url: string;
   requestHeaders: Readonly<Record<string, string>>;
-  /** Body of the request as received. Undefined if there is none. */
+  /** Body of the request as received. Undefined without a body. */
   requestBody: string | undefined;
-  /** Status of the response. Null if the connection was cut before any response. */
+  /** Status of the response. Null if the connection was closed without a response. */
   status: number | null;
   headers: Readonly<Record<string, string>>;
   body: string | undefined;
-  /** True if a fault changed the response. The response may then violate the specification. */
+  /** True if a fault changed the response, which then may violate the specification. */
   faulty: boolean;
 }
 
@@ -72,11 +72,11 @@ export type Settings = Required<
 > & {
   profile: Profile;
   clock: { now(): number };
-  /** Time at which the clock is frozen from the start, in milliseconds since the epoch. Undefined if the clock runs. */
+  /** Time at which the clock is frozen at the start, in milliseconds since the epoch. Undefined for a running clock. */
   frozenAt: number | undefined;
 };
 
-/** Waits with a timer that does not keep the process alive after the sandbox was closed. */
+/** Waits in real time. The timer does not keep the process running. */
 export function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
@@ -94,7 +94,7 @@ const DEFAULTS = {
   rendering: {},
 };
 
-/** Adds the defaults to options that `checkOptions` has checked. */
+/** Adds the defaults. `checkOptions` must have checked the options. */
 export function completeOptions(options: SandboxOptions, profile: Profile): Settings {
   const { clock, deliverTo, port, controlPort, data, snapshot, ...given } = options;
   return {
@@ -108,7 +108,7 @@ export function completeOptions(options: SandboxOptions, profile: Profile): Sett
   };
 }
 
-/** Converts an ISO 8601 instant with an offset to milliseconds since the epoch. */
+/** Converts an ISO 8601 time with an offset to milliseconds since the epoch. */
 function instantOf(text: string): number {
   const instant = /^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(instant)) return instant;
@@ -126,11 +126,11 @@ const whole = (most: number): OptionRule => [
   `a whole number from 0 to ${most}`,
 ];
 
-/** Maximum number of days: a century. Dates far beyond have a format that the specification does not allow. */
+/** Maximum number of days: a century. Later dates may have a year of five digits, which the specification does not allow. */
 const LONGEST_DAYS = 36_525;
 const seconds = whole(LONGEST_DAYS * 86_400);
 
-/** Rules that are checked at run time, because JavaScript callers have no types. */
+/** Checks of the values, because JavaScript callers have no types. */
 const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
   port: whole(65_535),
   controlPort: whole(65_535),
@@ -157,7 +157,7 @@ const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
   profile: [() => true, ""],
 };
 
-/** @throws SandboxOptionError for an unknown option, or an option with a wrong value. */
+/** @throws SandboxOptionError for an unknown option or an invalid value */
 export function checkOptions(options: unknown): void {
   if (!isObject(options)) throw new SandboxOptionError("The options of a sandbox are an object.");
   for (const [name, value] of Object.entries(options)) {

@@ -1,9 +1,6 @@
-/**
- * An error response of the sandbox. The code that finds the reason throws or returns a Refusal; the HTTP layer sends the Refusal
- * as the response.
- */
+/** Error response of the sandbox. Any code can throw or return a Refusal. The HTTP layer sends it. */
 
-/** Field errors of a 422, by dotted path (§7). */
+/** Errors by dotted path of a field, in a 422 (§7). */
 export type FieldErrors = Record<string, string[]>;
 
 export class Refusal extends Error {
@@ -19,7 +16,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Returns a 422 without a field: the requested action is not possible. */
+/** Returns a 422 without a field, for an action that is not possible. */
 export function unprocessable(message: string): Refusal {
   return new Refusal(422, message);
 }
@@ -29,7 +26,7 @@ export function wrongField(field: string, message: string): Refusal {
   return invalid({ [field]: [message] });
 }
 
-/** Returns a 422 with field errors. The message repeats the first error and counts the others. */
+/** Returns a 422 with field errors. Its message is the first error, and the number of other errors. */
 export function invalid(errors: FieldErrors): Refusal {
   const all = Object.values(errors).flat();
   const rest = all.length - 1;
@@ -38,25 +35,25 @@ export function invalid(errors: FieldErrors): Refusal {
 }
 
 /**
- * Returns a 404 for a missing record, or a 422 for an invalid id. The specification does not define the status for an unknown
- * resource (§7 Gaps).
+ * Returns a 404 for a missing record, or a 422 for an invalid id. §7 does not define the status for an unknown record (§7
+ * Gaps).
  */
 export function notFound(what: string, id: unknown): Refusal {
   if (typeof id === "string" || typeof id === "number") return new Refusal(404, `There is no ${what} ${id}.`);
   return unprocessable(`A ${what} is named by its id or name, not by ${JSON.stringify(id)?.slice(0, 60)}.`);
 }
 
-/** Rejects an unknown field. @throws Refusal (422) */
+/** Rejects unknown fields. @throws Refusal (422) */
 export function requireKnown(what: string, given: object, fields: readonly string[]): void {
   const unknown = Object.keys(given).find((name) => !fields.includes(name));
   if (unknown === undefined) return;
   throw wrongField(unknown, `${what} has no field "${unknown}". Its fields are ${fields.join(", ")}.`);
 }
 
-/** An option that cannot be used. The message explains how to correct the option. */
+/** Unusable option. The message explains the correction. */
 export class SandboxOptionError extends Error {
   override name = "SandboxOptionError";
-  /** Name of the option, if the message cannot contain it because its value may come from a file. */
+  /** Name of the option if the message omits it, because its value may come from a file. */
   readonly option: string | undefined;
 
   constructor(message: string, option?: string) {
@@ -66,8 +63,8 @@ export class SandboxOptionError extends Error {
 }
 
 /**
- * Returns ` Did you mean "status"?`, or an empty text if no candidate is similar. The maximum difference is a third of the word's
- * letters, at least one letter.
+ * Returns ` Did you mean "status"?`, or an empty text if no candidate is similar. At most a third of the word's letters, and
+ * at least one letter, may differ.
  */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const near = candidates
@@ -80,7 +77,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 
 /** Returns the number of insertions, deletions, replacements and swaps of neighbouring letters between two words. */
 function edits(a: string, b: string): number {
-  // If the lengths differ much, the difference is no typing mistake, and the table below would be large.
+  // Very different lengths are no typing mistake, and would need a large table.
   if (Math.abs(a.length - b.length) > 10) return a.length + b.length;
   const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number) => rows[i]?.[j] ?? 0;

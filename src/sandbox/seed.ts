@@ -1,4 +1,4 @@
-/** Creates the initial data of a sandbox. The data depends only on the seed and the clock. */
+/** Creates the initial data of a sandbox from its seed and its clock. */
 import { addMonths, DAY_MS, dateOf } from "./clock.ts";
 import { putInvoice } from "./lifecycle/billing.ts";
 import { rescheduleBilling } from "./lifecycle/terms.ts";
@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
 
 const SEED = "seed";
 
-/** Customer accounts, by their names in the control API. */
+/** Default customer accounts of the control. */
 const AGENCY_ID = 1;
 const CUSTOMER_ID = 2;
 
@@ -24,8 +24,8 @@ const PRODUCTS: readonly (readonly [id: number, name: string, product_type: Plan
 ];
 
 /**
- * Monthly list prices in minor units by currency. A plan without a price is not offered in that currency. The discount is for
- * agencies.
+ * Monthly list prices in minor units, by currency. A plan is offered only in currencies with a price. The discount is for
+ * agencies, in percent.
  */
 type Catalogued = readonly [
   id: number,
@@ -52,16 +52,16 @@ const CATALOGUE: readonly Catalogued[] = [
   [51, 5, "Storage VPS", "USD", { USD: 2000 }, 0],
 ];
 
-/** Plan that can no longer be ordered. */
+/** Plan and product that can no longer be ordered. */
 const WITHDRAWN_PLAN = 14;
 const WITHDRAWN_PRODUCT = 5;
 
-/** Returns the seed from which a store was filled. Undefined for an empty store. */
+/** Returns the seed of a store. Undefined for an empty store. */
 export function seedOf(store: Store): string | undefined {
   return store.table("settings").get(SEED)?.value;
 }
 
-/** Fills an empty store (inside a transaction). */
+/** Fills an empty store. Must run inside a transaction. */
 export function plant(world: World): void {
   const { store, settings } = world;
   store.table("settings").put({ id: SEED, value: settings.seed });
@@ -114,7 +114,7 @@ function planOf(store: Store, id: number): Plan {
   return plan;
 }
 
-/** Adds an active service with a paid invoice, as if it was ordered at that time. Returns its id. */
+/** Adds an active service with a paid invoice, as if ordered at that time. Returns its id. */
 function plantOrder(world: World, customer: Customer, plan: Plan, domain: string | null, ordered: number): number {
   const { store, clock } = world;
   const price = plan.prices[plan.currency] ?? 0;
@@ -145,7 +145,7 @@ function plantOrder(world: World, customer: Customer, plan: Plan, domain: string
   return service.id;
 }
 
-/** Customer account of a new record, by name or id. Default "agency". */
+/** Customer account of a new record, by name or id. By default, the agency. */
 export interface ForAccount {
   account?: string | number;
 }
@@ -156,15 +156,15 @@ export function customerBy(world: World, account: string | number = AGENCY_ID): 
   return found;
 }
 
-/** Many services to add at once. */
+/** Services that the control adds at once. */
 export interface ServiceSeed extends ForAccount {
-  /** Number of services. Default 1, maximum 100,000. */
+  /** Number of services. 1 by default, at most 100,000. */
   count?: number;
-  /** Id of the plan. Default 11, the cheapest shared plan. */
+  /** Id of the plan. 11 by default, the cheapest shared plan. */
   plan_id?: number;
-  /** Prefix of the domains: `<prefix>-00001.example` and so on. Default "site". Plans without a domain ignore it. */
+  /** Prefix of the domains, such as `<prefix>-00001.example`. "site" by default. Not used for plans without a domain. */
   domain_prefix?: string;
-  /** Status of the services. Default "active". */
+  /** Status of the services. "active" by default. */
   status?: Service["status"];
 }
 

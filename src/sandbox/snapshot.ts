@@ -1,6 +1,6 @@
 /**
- * Converts the state of a sandbox to one text and back. A snapshot contains neither values that depend on the options (profile,
- * limits, delays) nor the request log. The same state gives the same bytes.
+ * Converts the state of a sandbox to a text and back. The same state gives the same bytes. A snapshot omits the values of
+ * options (profile, limits, delays) and the request log.
  */
 import { createHash } from "node:crypto";
 import type { KeptBackgroundFaults, KeptFaults } from "./faults.ts";
@@ -12,17 +12,17 @@ import { isObject } from "./store/sound.ts";
 import type { RecordId } from "./store/store.ts";
 
 const FORMAT = "hosting-sandbox-snapshot";
-/** Version of the format. It changes if older and newer sandboxes cannot read each other's snapshots. */
+/** Version of the format. Other versions cannot be read. */
 const VERSION = 1;
 
 export interface Snapshot {
   seed: string;
-  /** Time of the sandbox. After a restore, the clock continues from this time. */
+  /** Time of the sandbox, at which the clock continues after a restore. */
   clock: { now: string; frozen: boolean };
   collections: Record<CollectionName, { id: RecordId }[]>;
   rate: KeptRates;
   faults: KeptFaults;
-  /** State of the background faults, under the name of their profile switch. */
+  /** Background faults, under the name of their profile switch. */
   weather: KeptBackgroundFaults;
 }
 
@@ -42,20 +42,22 @@ function block(fields: [string, string][]): string {
   return `{\n${sorted.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(",\n")}\n}`;
 }
 
-/** Returns a digest of the content. White space and line ends do not affect it. */
+/** Returns a digest of the content, whatever its white space and line ends. */
 function digestOf({ seed, clock, collections, rate, faults, weather }: Snapshot): string {
   const text = canonical({ seed, clock, collections, rate, faults, weather });
   return createHash("sha256").update(text).digest("hex");
 }
 
 /**
- * Reads the text of a snapshot.
- * @throws Refusal (422) for any other text, a snapshot of another version, and a changed or truncated snapshot.
+ * Reads a snapshot.
+ * @throws Refusal (422) for any other text, another version, and a changed or truncated snapshot
  */
 export function readSnapshot(text: string): Snapshot {
   const said = content(text).body;
   if (!isObject(said) || said.format !== FORMAT) {
-    throw unprocessable("This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port gives one.");
+    throw unprocessable(
+      "This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port returns one.",
+    );
   }
   if (said.version !== VERSION) {
     throw unprocessable(
@@ -66,12 +68,12 @@ export function readSnapshot(text: string): Snapshot {
   const snapshot = said as unknown as Snapshot;
   if (said.digest === digestOf(snapshot)) return snapshot;
   throw unprocessable(
-    "This snapshot was changed after it was taken, or is incomplete: its digest does not fit. Restore the original, " +
+    "This snapshot was changed after it was taken, or is incomplete: its digest does not match. Restore the original, " +
       "and change records with the control afterwards.",
   );
 }
 
-/** Returns JSON without spaces and with fields sorted by name. */
+/** Returns JSON without spaces, with fields sorted by name. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;

@@ -1,4 +1,4 @@
-/** Starts a sandbox: creates its parts, opens its two ports, and sets its timer. */
+/** Starts a sandbox with its two ports and its timer. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
@@ -26,22 +26,19 @@ export interface Sandbox {
   url: string;
   controlUrl: string;
   /**
-   * Tokens. agency: Manage track, Growth tier, all abilities. customer: a customer account, all abilities. viewer: the agency's
-   * account, view only.
+   * `agency`: on the Manage track, Growth tier, with all abilities. `customer`: of another customer account, with all
+   * abilities. `viewer`: of the agency's account, with the ability to view.
    */
   tokens: { agency: string; customer: string; viewer: string };
-  /** Control API in this process. */
+  /** Control in this process. */
   control: Control;
-  /** Cuts open connections, frees the ports, and closes the data file. A second call has no effect. */
+  /** Closes connections, ports and the data file. A second call has no effect. */
   close(): Promise<void>;
-  /** Does the same as `close`, for `await using`. */
+  /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/**
- * Starts a sandbox.
- * @throws SandboxOptionError for unusable options: unknown profile values, ports in use, a foreign data file.
- */
+/** @throws SandboxOptionError for unusable options: unknown profile values, ports in use, a foreign data file */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkOptions(options);
   const settings = completeOptions(options, completeProfile(options.profile));
@@ -96,7 +93,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     return {
       url: api.url,
       controlUrl: controlListener.url,
-      // The tokens change with a snapshot of another seed. A revoked token keeps its value here.
+      // A snapshot of another seed changes the tokens. A revoked token keeps its value here.
       get tokens() {
         tokens = tokensOf(store, tokens);
         return tokens;
@@ -111,16 +108,19 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-/** Stores the seed in the data file. Rejects another seed, because it would have no effect. */
+/**
+ * Takes the seed of a filled data file. Its time cannot be frozen by an option.
+ * @throws SandboxOptionError for another seed or a frozen clock
+ */
 function keepSeed(store: Store, options: SandboxOptions, settings: World["settings"]): void {
   const kept = seedOf(store);
   if (kept === undefined) return;
   if (settings.frozenAt !== undefined) {
-    throw new SandboxOptionError("The data file continues at its own time. Leave the clock out, or name a new file.");
+    throw new SandboxOptionError("The data file continues at its own time. Remove the clock, or use a new file.");
   }
   if (options.seed !== undefined && options.seed !== kept) {
     throw new SandboxOptionError(
-      `The data file was made from the seed "${kept}", not "${options.seed}". Leave the seed out, or name a new file.`,
+      `The data file was made from the seed "${kept}", not "${options.seed}". Remove the seed, or use a new file.`,
     );
   }
   settings.seed = kept;
@@ -134,7 +134,7 @@ function tokensOf(store: Store, before?: Sandbox["tokens"]): Sandbox["tokens"] {
 
 /**
  * Listens on 127.0.0.1. Port 0 selects any free port.
- * @throws SandboxOptionError if the port is not available.
+ * @throws SandboxOptionError if the port is not available
  */
 async function listen(
   fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
@@ -145,7 +145,9 @@ async function listen(
     server.once("error", (error: NodeJS.ErrnoException) => {
       const why = error.code === "EADDRINUSE" ? "it is in use" : error.message;
       reject(
-        new SandboxOptionError(`The sandbox cannot listen on port ${port}: ${why}. Choose another one, or 0 for any.`),
+        new SandboxOptionError(
+          `The sandbox cannot listen on port ${port}: ${why}. Choose another port, or 0 for any free port.`,
+        ),
       );
     });
     server.listen(port, "127.0.0.1", resolve);
@@ -160,21 +162,22 @@ async function listen(
   };
 }
 
-/** Maximum wait of a timer: about 24 days. */
+/** Maximum wait of a timer in milliseconds, about 23 days. */
 const LONGEST_MS = 2_000_000_000;
 
 /**
- * Returns the only timer of a sandbox. It fires when the next step is due by the system clock, and `settle` performs the step.
+ * Returns the only timer of a sandbox. It fires when the next step is due by the system clock. `settle` then performs the
+ * step.
  */
 function alarmOf(world: World) {
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
-  /** Sets the timer again. Called whenever the next step may have changed. */
+  /** Sets the timer. Called whenever the next step may have changed. */
   const set = (): void => {
     clearTimeout(timer);
     const { agenda, clock, sender } = world;
     if (closed || clock.frozen) return;
-    // Due deliveries are already being sent. This function is called again afterwards.
+    // Due deliveries are being sent. After them, `set` is called again.
     const next = Math.min(agenda.first()?.at ?? Number.POSITIVE_INFINITY, sender.next ?? Number.POSITIVE_INFINITY);
     if (next === Number.POSITIVE_INFINITY) return;
     timer = setTimeout(ring, Math.min(Math.max(1, next - clock.now()), LONGEST_MS)).unref();

@@ -1,4 +1,4 @@
-/** The parts of a running sandbox that routes and the control share. */
+/** Parts of a running sandbox, for routes and the control. */
 import type { SandboxClock } from "./clock.ts";
 import type { EventSender } from "./events/sender.ts";
 import type { BackgroundFaults, Faults } from "./faults.ts";
@@ -13,14 +13,14 @@ export interface World {
   store: Store;
   clock: SandboxClock;
   agenda: Agenda;
-  // The following fields belong to the process, not to the data. A restart with the same file resets them.
+  // Not in the data file. Reset by a restart.
   rate: RateWindows;
-  /** Idempotency-Keys whose first request has no response yet. */
+  /** Idempotency-Keys of requests in progress. */
   inFlight: Set<string>;
   journal: Journal;
   faults: Faults;
   sender: EventSender;
   backgroundFaults: BackgroundFaults;
-  /** Base URL of the API port after it is open. */
+  /** Base URL of the API, known only after the port is open. */
   url: string;
 }

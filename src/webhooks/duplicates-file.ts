@@ -4,23 +4,20 @@ import { errnoOf, fileFailure, HostformError } from "../core/model/errors.ts";
 import { type DuplicateMemory, type MemoryOptions, memoryFrom } from "./receive.ts";
 
 export interface FileMemoryOptions extends MemoryOptions {
-  /**
-   * Path of the file. hostform creates a missing file. The file must have no other use, and only one process may use it at a
-   * time.
-   */
+  /** Path of the file. Created if missing. The file must have no other use, and only one process may use it at a time. */
   readonly file: string;
 }
 
-/** First line of the file. A file with another first line is never overwritten. */
+/** First line of the file. A file with another first line is rejected and stays unchanged. */
 const HEAD = "hostform webhook deliveries 1\n";
 
 /** Line format: a digest, and its expiry time in milliseconds since the epoch. */
 const LINE = /^([0-9a-f]{64}) (\d{1,16})$/;
 
 /**
- * Returns a deduplication store that survives the process. Each handled delivery is one line of the file, and is on disk before
- * the sender gets its response. A delivery that was in progress at the end of the process is missing in the file. If the sender
- * retries it, it is handled.
+ * Returns a deduplication store that survives the process. Each handled delivery is one line of the file, and is on disk
+ * before the sender gets its response. Deliveries in progress are not in the file: if the process ends, the sender retries
+ * them and they are handled.
  *
  * @throws HostformError `webhooks.memory` if the file cannot be used. The file then stays unchanged.
  * @throws TypeError for a capacity or time that is not above 0
@@ -32,11 +29,11 @@ export async function fileMemoryOf({ file, ...options }: FileMemoryOptions): Pro
   await write(file, handled);
   let appended = 0;
   let turn: Promise<unknown> = Promise.resolve();
-  /** The file grows by one line per delivery. It is rewritten when most of its lines have expired. */
+  /** Appends a line for each delivery. After `capacity` lines, rewrites the file without expired deliveries. */
   const keep = async (line: string) => {
     appended += 1;
     try {
-      // This flag creates no file, because the next start would reject a file without its first line.
+      // Do not create the file here: the next start would reject a file without its first line.
       const flag = constants.O_WRONLY | constants.O_APPEND;
       if (appended <= capacity) return await appendFile(file, line, { flag, flush: true });
     } catch (error) {
@@ -60,7 +57,7 @@ export async function fileMemoryOf({ file, ...options }: FileMemoryOptions): Pro
 
 const lineOf = (identity: string, handled: ReadonlyMap<string, number>) => `${identity} ${handled.get(identity)}\n`;
 
-/** Reads identity -> expiry. Skips expired deliveries, and a line that a crash cut off. */
+/** Reads the deliveries with their expiry times. Skips expired ones, and a line that a crash cut off. */
 async function read(file: string, now: number): Promise<Map<string, number>> {
   const text = await textOf(file);
   const handled = new Map<string, number>();
@@ -69,7 +66,7 @@ async function read(file: string, now: number): Promise<Map<string, number>> {
   for (const line of text.slice(HEAD.length).split("\n").slice(0, -1)) {
     const [, identity = "", until = ""] = LINE.exec(line) ?? [];
     if (identity === "") throw refused(file, "it has a line that is not a delivery");
-    // The most recent delivery is the last one.
+    // Keep the order of the file: the most recent delivery is last.
     handled.delete(identity);
     if (Number(until) > now) handled.set(identity, Number(until));
   }

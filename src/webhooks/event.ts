@@ -1,4 +1,4 @@
-/** Reads events (§6) from a verified body, with the ids in them. Also defines the reasons for a rejection. */
+/** Parses verified bodies to events (§6), finds the ids in events, and defines the reasons to reject a delivery. */
 
 import type { Code } from "../core/model/codes.ts";
 import { HostformError } from "../core/model/errors.ts";
@@ -8,9 +8,9 @@ import { exactJson, isObject } from "../core/model/value.ts";
 export { EVENTS, type EventName } from "../core/model/specification.ts";
 
 /**
- * Data of an event about its subject. The specification does not define its fields (§6: "Contents of the data object per event:
- * not shown"). An integer above 2^53 is a string of its digits. Read ids with `serviceIdOf`, `invoiceIdOf` and `orderIdOf`, and
- * read the object again from the API.
+ * Data of an event. The specification does not define its fields (§6: "Contents of the data object per event: not shown").
+ * Integers above 2^53 are strings of digits. Read ids with `serviceIdOf`, `invoiceIdOf` and `orderIdOf`, and read the object
+ * from the API.
  */
 export interface EventData {
   readonly [field: string]: unknown;
@@ -18,13 +18,13 @@ export interface EventData {
 
 interface BaseEvent {
   readonly data: EventData;
-  /** Time of the event in the sender's notation. */
+  /** Time of the event, in the sender's format. */
   readonly timestamp: string;
-  /** The same time as a Date. Undefined if the notation is invalid (§6 requires ISO 8601 with a UTC offset). */
+  /** Time of the event. Undefined if the format is invalid (§6 requires ISO 8601 with a UTC offset). */
   readonly at: Date | undefined;
 }
 
-/** Event of a type that §6 lists. Its field `event` narrows the type. */
+/** Event that §6 lists. `event` narrows the type. */
 export type KnownEvent = {
   readonly [Name in EventName]: BaseEvent & { readonly known: true; readonly event: Name };
 }[EventName];
@@ -39,7 +39,7 @@ export interface UnknownEvent extends BaseEvent {
 export type WebhookEvent = KnownEvent | UnknownEvent;
 
 /**
- * Reads an event from a verified body. Accepts new fields, new events and any format of `data`.
+ * Parses a verified body. Accepts new fields, new events and any format of `data`.
  *
  * @throws WebhookError `webhooks.not_json`, or `webhooks.not_an_event` for JSON without the three fields of §6
  */
@@ -57,31 +57,28 @@ export function parseEvent(rawBody: string | Uint8Array): WebhookEvent {
 
 function parsed(rawBody: string | Uint8Array): unknown {
   try {
-    // A parser may ignore a byte order mark (RFC 8259, 8.1). The decoder drops it.
+    // JSON parsers may ignore a byte order mark (RFC 8259, 8.1).
     const text =
       typeof rawBody === "string"
         ? rawBody.replace(/^\uFEFF/, "")
         : new TextDecoder("utf-8", { fatal: true }).decode(rawBody);
     return exactJson(text);
   } catch {
-    // The message of the parser quotes the body, so replace it.
+    // The parser's message contains parts of the body.
     throw new WebhookError("webhooks.not_json", "The body is not JSON in UTF-8.");
   }
 }
 
 function dataOf(data: unknown): EventData {
   if (isObject(data)) return data;
-  // PHP writes an object without fields as an empty list.
+  // PHP encodes an object without fields as an empty list.
   if (Array.isArray(data) && data.length === 0) return {};
   throw new WebhookError("webhooks.not_an_event", 'The body has no "data" that is an object.');
 }
 
 const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d))?$/;
 
-/**
- * Parses a time. Undefined for a time without an offset, because its time zone is unknown. A date without a time means midnight
- * in UTC.
- */
+/** Parses a time. Undefined for a time without an offset, because its time zone is unknown. A date means midnight UTC. */
 function instantOf(timestamp: string): Date | undefined {
   if (!INSTANT.test(timestamp)) return undefined;
   const at = new Date(timestamp.replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
@@ -90,17 +87,17 @@ function instantOf(timestamp: string): Date | undefined {
 
 type Subject = "service" | "invoice" | "order";
 
-/** Names of envelopes that contain the subject in other APIs. */
+/** Names of fields that wrap the object of the event in other APIs. */
 const ENVELOPES = ["data", "object", "resource", "attributes"];
-/** Further names that may contain the subject. */
+/** More names of fields that may contain the object. */
 const CARRIERS = ["transfer"];
 
 /**
  * Returns the id of the service in an event as a string, for any format of `data`: the service's fields, `service_id`,
- * `{service: {…}}`, or the `order_id` of an invoice. Never returns the id of an invoice. If an invoice belongs to a domain order,
- * the returned id is not the id of a service.
+ * `{service: {…}}`, or the `order_id` of an invoice. Never returns the id of an invoice. If an invoice belongs to a domain
+ * order, the result is the id of that order.
  *
- * @returns undefined if the event contains no id or two different ids. Then read everything again, because a wrong id would be
+ * @returns undefined if the event contains no id, or two different ids. Then read everything again: a wrong id would be
  * worse.
  */
 export function serviceIdOf(event: WebhookEvent): string | undefined {
@@ -108,25 +105,22 @@ export function serviceIdOf(event: WebhookEvent): string | undefined {
 }
 
 /**
- * Returns the id of the invoice in an event as a string. For a service event, uses only fields that clearly belong to an invoice.
- * Otherwise undefined.
+ * Returns the id of the invoice in an event as a string. In a service event, only fields that clearly belong to an invoice
+ * count. Undefined if there is none.
  */
 export function invoiceIdOf(event: WebhookEvent): string | undefined {
   return idOf(event, ["invoice"]);
 }
 
 /**
- * Returns the id of the order in an event as a string. A service is also an order (§2: "service/order identifier"), so the id of
- * the service is used if the event has no order id. Otherwise undefined.
+ * Returns the id of the order in an event as a string. A service is also an order (§2: "service/order identifier"), so the id
+ * of the service is used if there is no order id. Undefined if there is none.
  */
 export function orderIdOf(event: WebhookEvent): string | undefined {
   return idOf(event, ["order", "service"]);
 }
 
-/**
- * Returns the id at the first position that contains the subject: under each of the names, then `data.id`, then inside an
- * invoice.
- */
+/** Returns the id at the first place with an id: under each of the names, then `data.id`, then inside an invoice. */
 function idOf(event: WebhookEvent, names: readonly Subject[]): string | undefined {
   const subjects = unwrapped([event.data, ...nestedIn([event.data], "data")]);
   const roots = [...subjects, ...unwrapped(nestedIn([event.data], ...CARRIERS))];
@@ -135,7 +129,7 @@ function idOf(event: WebhookEvent, names: readonly Subject[]): string | undefine
   const ways = [
     ...names.map((name) => () => explicit(roots, name)),
     () => (names.some((name) => name === subject) ? subjects.flatMap(({ id }) => textOf(id)) : []),
-    // The invoice in a service event contains the order id, which is the service id.
+    // In a service event, an invoice contains the order id, which is the service id.
     () =>
       names
         .filter((name) => name !== "invoice")
@@ -148,15 +142,15 @@ function idOf(event: WebhookEvent, names: readonly Subject[]): string | undefine
   return undefined;
 }
 
-/** Returns the positions, and the objects that they wrap. */
+/** Returns these objects, and the objects that they wrap. */
 const unwrapped = (places: readonly EventData[]): EventData[] => [...places, ...nestedIn(places, ...ENVELOPES)];
 
 const nestedIn = (places: readonly EventData[], ...names: readonly string[]): EventData[] =>
   places.flatMap((place) => names.map((name) => place[name]).filter(isObject));
 
 /**
- * Returns the ids of a subject at a position: `service_id: 5`, `serviceId: 5`, `service: 5`, `service: {id: 5}`,
- * `service: {data: {id: 5}}`.
+ * Returns the ids of a subject in an object: `service_id: 5`, `serviceId: 5`, `service: 5`, `service: {id: 5}`, `service:
+ * {data: {id: 5}}`.
  */
 function named(place: EventData, name: Subject): string[] {
   const held = place[name];
@@ -169,13 +163,13 @@ function named(place: EventData, name: Subject): string[] {
   ].flatMap(textOf);
 }
 
-/** Returns an id as a string. Empty for a value that is not an id. */
+/** Returns an id as a string. Empty if the value is no id. */
 function textOf(value: unknown): string[] {
   if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? [String(value)] : [];
   return typeof value === "string" && /^\w[\w.:-]{0,199}$/.test(value) ? [value] : [];
 }
 
-/** Reasons to reject a delivery: the response status (§6 Delivery: the sender retries everything except 2xx) and the remedy. */
+/** Reasons to reject a delivery: HTTP status (§6 Delivery: the sender retries after every status except 2xx) and remedy. */
 export const deliveryRefusals = {
   "webhooks.method": { status: 405, remedy: "Deliveries come by POST. The receiver answers nothing else." },
   "webhooks.too_large": {
@@ -215,14 +209,14 @@ export const deliveryRefusals = {
 /** Codes of rejected deliveries. `docs/errors.md` explains each code. */
 export type WebhookCode = keyof typeof deliveryRefusals;
 
-/** A rejected delivery. The error never contains the secret or the correct signature. */
+/** A rejected delivery. Never contains the secret or the correct signature. */
 export class WebhookError extends HostformError {
   override readonly name = "WebhookError";
   readonly code: WebhookCode;
   /** HTTP status of the response to the sender. */
   readonly status: number;
 
-  /** @param sentence describes the mistake. It contains nothing from the body, because the body may be forged. */
+  /** @param sentence Describes the mistake. Must contain nothing from the body, which may be forged. */
   constructor(code: WebhookCode, sentence: string) {
     super([{ severity: "error", code, summary: sentence, remedies: [deliveryRefusals[code].remedy] }]);
     this.code = code;

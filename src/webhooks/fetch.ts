@@ -1,6 +1,6 @@
 /**
  * Receives webhook deliveries on servers without Node, published as `hostform/webhooks/fetch`. In: a `Request`, or a raw body
- * with its signature. Out: a `Response`, typed events. Must not: import anything of Node, directly or indirectly.
+ * with its signature. Out: a `Response`, typed events. Must not: import Node modules, directly or indirectly.
  */
 import { tooLarge, WebhookError } from "./event.ts";
 import {
@@ -33,10 +33,10 @@ export type { Claim, Delivery, DuplicateMemory, MemoryOptions, Secret, Signature
 export { memoryOf, type ReceiverOptions, SIGNATURE_HEADER } from "./receive.ts";
 
 /**
- * Returns a receiver for servers that use the fetch API (Hono, workers, Next, Deno, Bun): a `Request` in, a `Response` out, with
- * web standards only. Create one receiver for all requests, because it stores the handled deliveries.
+ * Returns a receiver for servers that use the fetch API (Hono, workers, Next, Deno, Bun): a `Request` in, a `Response` out,
+ * with web standards only. Use one receiver for all requests, because it stores the handled deliveries.
  *
- * Without `onError`, a local failure is thrown. The error handler of the framework then responds with 500.
+ * Without `onError`, a local failure is thrown, and the framework's error handler responds with 500.
  *
  * @throws TypeError immediately for invalid options
  */
@@ -67,7 +67,7 @@ async function readRequest(request: Request, maxBytes: number): Promise<Uint8Arr
     if (chunk === undefined || chunk.done) return joined(chunks, size);
     size += chunk.value.length;
     if (size > maxBytes) {
-      // The response does not depend on whether the sender stops.
+      // Respond even if the sender does not stop.
       void reader?.cancel().catch(() => {});
       throw tooLarge(maxBytes);
     }
@@ -88,7 +88,7 @@ function joined(chunks: readonly Uint8Array[], size: number): Uint8Array {
 const HMAC = { name: "HMAC", hash: "SHA-256" };
 const encoder = new TextEncoder();
 
-/** Returns the bytes in an ArrayBuffer, because WebCrypto accepts no shared memory. */
+/** Copies the bytes to an ArrayBuffer, because WebCrypto rejects shared memory. */
 const bytesOf = (text: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   typeof text === "string" ? encoder.encode(text) : new Uint8Array(text);
 
@@ -109,7 +109,7 @@ export async function verifySignatureAsync(
   if (given === undefined) return false;
   const body = bytesOf(rawBody);
   const { subtle } = globalThis.crypto;
-  // `verify` compares in constant time. Wait for all comparisons, so that the time does not show which secret matches.
+  // `verify` compares in constant time. Wait for all comparisons, so that the time does not reveal which secret matches.
   const fits = await Promise.all(
     secrets.map(async (one) => {
       const key = await subtle.importKey("raw", encoder.encode(one), HMAC, false, ["verify"]);

@@ -1,8 +1,8 @@
 /**
- * Receives webhook deliveries (§6 Events), published as `hostform/webhooks`. In: the raw bytes of a request's body, its signature
- * and the subscription's signing secret, or the requests of a server. Out: whether the signature matches, typed events, responses
- * for the sender. Must not: parse a body before its signature is verified, mark a delivery as handled too early, or put a secret
- * into any text.
+ * Receives webhook deliveries (§6 Events), published as `hostform/webhooks`. In: the raw body of a request, its signature and
+ * the signing secret of the webhook; or the requests of a server. Out: whether the signature matches, typed events, responses
+ * for the sender. Must not: parse a body before its signature is verified, mark a delivery as handled too early, or write a
+ * secret into any text.
  */
 export { type FileMemoryOptions, fileMemoryOf } from "./duplicates-file.ts";
 export * from "./fetch.ts";

@@ -20,11 +20,11 @@ import {
   signatureIn,
 } from "./receive.ts";
 
-/** Digests of Node. They need no promise and no copy of the body. */
+/** Digests with Node's crypto. They are synchronous and do not copy the body. */
 export const nodeDigests: Digests = { verify: verifySignature, identify: identityOf };
 
 /**
- * Returns a receiver for `node:http`: `createServer(nodeHandler({secrets, onEvent}))`. It reads the body itself and responds to
+ * Returns a receiver for `node:http`: `createServer(nodeHandler({secrets, onEvent}))`. It reads the body, and responds to
  * every request at any path.
  *
  * Without `onError`, a local failure becomes a warning of the process (`process.on("warning")`), which Node prints.
@@ -51,7 +51,7 @@ function receiving(options: ReceiverOptions, bodyOf: typeof readStream): (reques
   };
 }
 
-/** Node joins several values with commas, so they never match one signature. */
+/** Returns the signature header. Node joins several values with commas, so these never match. */
 export function signatureHeaderOf({ headers }: IncomingMessage): SignatureHeader {
   return headers[SIGNATURE_HEADER];
 }
@@ -59,7 +59,7 @@ export function signatureHeaderOf({ headers }: IncomingMessage): SignatureHeader
 export function respond(response: ServerResponse, { status, headers, body }: Answer): void {
   if (response.destroyed || response.headersSent) return;
   const length = body === "" ? {} : { "content-length": Buffer.byteLength(body) };
-  // Do not wait for the rest of a body that is too large.
+  // Close the connection instead of reading the rest of a body that is too large.
   const last = status === 413 ? { connection: "close" } : {};
   response.writeHead(status, { ...headers, ...length, ...last }).end(body);
 }
@@ -72,16 +72,16 @@ function warn(error: unknown): void {
 
 /** The parts of an Express request that the receiver uses. */
 export type ExpressRequest = IncomingMessage & {
-  /** Result of a body parser. */
+  /** Body as an earlier parser left it. */
   readonly body?: unknown;
-  /** Exact bytes of the body on some platforms. */
+  /** Exact bytes of the body, on some platforms. */
   readonly rawBody?: unknown;
 };
 
 /**
- * Returns a receiver for Express and similar servers: `app.post("/hooks", expressHandler({secrets, onEvent}))`. It requires the
- * raw body: the bytes from `express.raw({type: "application/json"})`, or an unread request. It never verifies a body that
- * `express.json()` has parsed. In this case the response is 500, and the error describes the necessary change.
+ * Returns a receiver for Express and similar servers: `app.post("/hooks", expressHandler({secrets, onEvent}))`. It needs the
+ * raw body: the bytes from `express.raw({type: "application/json"})`, or an unread request. It cannot verify a body that
+ * `express.json()` has parsed; it then responds with 500, and the error describes the fix.
  *
  * Without `onError`, a local failure is passed to `next(error)`, the error handlers of the application.
  *
@@ -104,7 +104,7 @@ async function rawBodyOf(request: ExpressRequest, maxBytes: number): Promise<Uin
     if (bytes.length > maxBytes) throw tooLarge(maxBytes);
     return bytes;
   }
-  // Express 4 sets an empty object if a parser skipped the request.
+  // If a parser skipped the request, Express 4 still sets an empty object.
   if (!request.readableDidRead) return readStream(request, maxBytes);
   throw new WebhookError(
     "webhooks.body_read",
@@ -112,7 +112,7 @@ async function rawBodyOf(request: ExpressRequest, maxBytes: number): Promise<Uin
   );
 }
 
-/** Limits of a receiver for each sender. Times are in milliseconds. */
+/** Limits of a receiver. Times are in milliseconds. */
 export interface ReceiverLimits {
   /** Time limit from the connection to the end of a request's headers. Default: 10 seconds. */
   readonly headersTimeout?: number;
@@ -123,15 +123,16 @@ export interface ReceiverLimits {
 }
 
 /**
- * Maximum interval between two checks for expired requests, in milliseconds. Node's default of 30 seconds would extend each time
- * limit.
+ * Maximum interval between two checks for expired requests, in milliseconds. With Node's default of 30 seconds, each time
+ * limit could last 30 seconds longer.
  */
 const CHECK_MS = 1_000;
 
 /**
- * Returns a `node:http` server for a receiver with public access: `receiverServer(nodeHandler({secrets, onEvent})).listen(8080)`.
- * It closes connections with incomplete requests, so that such a client cannot block others. If too many requests are incomplete,
- * it closes the oldest connection. A delivery needs only a few packets, and its sender retries if the connection is closed.
+ * Returns a `node:http` server for a receiver with public access: `receiverServer(nodeHandler({secrets,
+ * onEvent})).listen(8080)`. It closes connections with incomplete requests, so that such clients cannot block others. With
+ * too many incomplete requests, it closes the oldest connection. This harms no sender: a delivery needs only a few packets,
+ * and the sender retries.
  */
 export function receiverServer(
   handler: RequestListener,
@@ -141,7 +142,7 @@ export function receiverServer(
   const times = { headersTimeout, requestTimeout, connectionsCheckingInterval };
   const server = createServer({ ...times, maxHeaderSize: 16_384 }, handler);
   server.maxConnections = maxConnections;
-  /** Connections with an incomplete request or without a request, the oldest first. */
+  /** Connections with an incomplete request or no request, oldest first. */
   const unfinished = new Set<Socket>();
   const waitFor = (socket: Socket) => {
     unfinished.add(socket);
@@ -166,12 +167,12 @@ export function receiverServer(
   return server;
 }
 
-/** Number of bytes above the limit that are read and dropped, so that the sender receives the response. */
+/** Number of bytes above the limit to read and drop, so that the sender reads the response. */
 const GRACE_BYTES = 1024 * 1024;
 
 /**
  * Reads the exact body of a `node:http` request.
- * @throws WebhookError `webhooks.too_large`, `webhooks.cut_off`; `webhooks.body_read` if other code has begun to read the body
+ * @throws WebhookError `webhooks.too_large`, `webhooks.cut_off`; `webhooks.body_read` if other code already read the body
  */
 export async function readStream(request: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
   if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null) {
@@ -181,7 +182,7 @@ export async function readStream(request: IncomingMessage, maxBytes: number): Pr
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    // Keep the stream open. Destroying it would close the connection before the response.
+    // Do not destroy the stream: this would close the connection before the response.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
       size += chunk.length;
       if (size <= maxBytes) chunks.push(chunk);
@@ -195,21 +196,21 @@ export async function readStream(request: IncomingMessage, maxBytes: number): Pr
 }
 
 /**
- * Returns the signature of a body (§6 Signature): the HMAC-SHA256 of the exact raw body, keyed with the subscription's own
- * secret, as lower-case hex (64 digits). Encodes a string body and the secret in UTF-8.
+ * Returns the signature of a body (§6 Signature): the HMAC-SHA256 of the exact raw body with the webhook's own secret as key,
+ * as lower-case hex (64 digits). A string body and the secret are encoded in UTF-8.
  */
 export function signatureOf(body: string | Uint8Array, secret: string): string {
   return createHmac("sha256", secret).update(body).digest("hex");
 }
 
 /**
- * Verifies a delivery (§6 Signature, 3). Returns true if its `X-Service-Signature` header is the signature of exactly these bytes
- * under the secret. During a rotation, one of several secrets must match. Compares every secret in constant time. Accepts
+ * Verifies a delivery (§6 Signature, 3). Returns true if the `X-Service-Signature` header is the signature of exactly these
+ * bytes with the secret, or with one of several secrets during a rotation. Compares every secret in constant time. Accepts
  * upper-case hexadecimal. The header must have exactly one value, without prefix or spaces.
  *
- * @param rawBody the body as received, before any parser. A string is encoded in UTF-8.
- * @throws TypeError if the caller is wrong: the body is parsed, or a secret is missing, empty or has white space at its beginning
- * or end
+ * @param rawBody Body as received, before any parser. A string is encoded in UTF-8.
+ * @throws TypeError if the caller is wrong: the body is parsed, or a secret is missing, empty or has white space at its
+ * beginning or end
  */
 export function verifySignature(
   rawBody: string | Uint8Array,
@@ -222,7 +223,7 @@ export function verifySignature(
   if (given === undefined) return false;
   let matches = 0;
   for (const one of secrets) {
-    // Each value has 32 bytes, because `signatureIn` returns no other length. timingSafeEqual would throw for different lengths.
+    // Both have 32 bytes. timingSafeEqual throws for different lengths.
     const own = createHmac("sha256", one).update(rawBody).digest();
     matches += Number(timingSafeEqual(own, given));
   }

@@ -1,13 +1,13 @@
 /**
- * Handles a delivery on any server: verify, parse, claim, call `onEvent`, settle. In: the request's method, header and raw body.
- * Out: the response. Must not: know a server or import Node, or read a body before its signature is verified.
+ * Handles a delivery on any server: verify, parse, claim, call `onEvent`, settle. In: method, header and raw body of a
+ * request. Out: the response. Must not: depend on a server, import Node, or parse a body before its signature is verified.
  */
 import { parseEvent, WebhookError, type WebhookEvent } from "./event.ts";
 
 export interface Delivery {
-  /** Exact body as received and verified. */
+  /** Exact body, verified. */
   readonly rawBody: Uint8Array;
-  /** Key in the deduplication store: the SHA-256 of the body as hex. It is the same for every attempt. */
+  /** Key in the deduplication store: SHA-256 of the body as hex. The same for all attempts. */
   readonly identity: string;
 }
 
@@ -15,36 +15,36 @@ type Secrets = Secret | readonly Secret[];
 
 /** Options of every handler. */
 export interface ReceiverOptions {
-  /** Signing secret. During a rotation, several secrets. Or a function that returns the secrets for each delivery. */
+  /** Signing secret, several secrets during a rotation, or a function that returns the secrets for each delivery. */
   readonly secrets: Secrets | (() => Secrets | Promise<Secrets>);
   /**
-   * Handles an event. If it returns (or its promise resolves), the response is a success. If it throws, the sender retries.
-   * Return quickly, because the sender waits, and its time limit is not specified.
+   * Handles an event. After it returns (or its promise resolves), the response is a success. If it throws, the sender
+   * retries. Return quickly, because the sender waits, and its time limit is not specified.
    */
   readonly onEvent: (event: WebhookEvent, delivery: Delivery) => unknown;
-  /** Deduplication store of handled deliveries. Default: a store in this process. `false`: each attempt is handled. */
+  /** Deduplication store of handled deliveries. Default: in this process. `false`: every attempt is handled. */
   readonly duplicates?: DuplicateMemory | false | undefined;
   /**
-   * Maximum age of a delivery in seconds, according to the event's `timestamp` (§6). Also rejects deliveries that are as far in
-   * the future, and deliveries without a valid time. The limit stops replays of a copied delivery after this time. Choose more
-   * than the sender's retry period, which is not specified. The deduplication store must keep deliveries for the same time. By
-   * default, any age is accepted.
+   * Maximum age of a delivery in seconds, by the event's `timestamp` (§6). Also rejects deliveries that are as far in the
+   * future, and deliveries without a valid time. After this time, a copied delivery cannot be replayed. Choose more than the
+   * sender's retry period, which is not specified. The deduplication store must keep deliveries for at least the same time.
+   * Default: unlimited.
    */
   readonly maxAge?: number | undefined;
   /** Clock for `maxAge`. `now` returns milliseconds since the epoch. Default: the system clock. */
   readonly clock?: { now(): number } | undefined;
   /** Maximum size of a body in bytes. Default: 1 MiB. */
   readonly maxBytes?: number | undefined;
-  /** Called for each rejected delivery, for a log. Reasons: it is forged, no event, too large, or already being handled. */
+  /** Called for each rejected delivery, for logs. It is forged, no event, too large, or being handled by another attempt. */
   readonly onRefused?: ((refusal: WebhookError) => void) | undefined;
   /**
-   * Called for a local failure: an error of `onEvent`, of the secrets or of the deduplication store, or a body that was already
-   * read. The default depends on the server (see each handler).
+   * Called for a local failure: an error of `onEvent`, of the secrets or of the deduplication store, or a body that other
+   * code read. The default depends on the server (see each handler).
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** A request in the format of the core. */
+/** A request, independent of the server. */
 export interface Incoming {
   readonly method: string | undefined;
   readonly signature: SignatureHeader;
@@ -56,9 +56,9 @@ export interface Incoming {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON body with a code and a sentence. It contains nothing about the secret, the signature or local errors. */
+  /** JSON body with a code and a sentence. Reveals nothing about the secret, the signature or local errors. */
   readonly body: string;
-  /** Set if a local failure occurred and no handler was there to report it to. */
+  /** A local failure without `onError`. The handler must report it. */
   readonly unreported?: { readonly error: unknown };
 }
 
@@ -88,7 +88,7 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
   if (maxAge !== undefined && !(maxAge > 0))
     throw new TypeError("maxAge is not above 0: no delivery would be accepted.");
 
-  /** Returns the verified body. */
+  /** Returns the body after verifying it. */
   const verified = async ({ method, signature, read }: Incoming): Promise<Uint8Array> => {
     if (method !== "POST") throw new WebhookError("webhooks.method", "Deliveries come by POST only.");
     const rawBody = await read();
@@ -110,21 +110,21 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
       try {
         if (duplicates !== false) await duplicates.settle(identity, handled);
       } catch (error) {
-        // A failure of the deduplication store does not change the response: the event was handled or was not handled.
+        // The response stays the same if the store fails: it depends only on `onEvent`.
         quietly(() => onError?.(error));
       }
     };
     try {
       await onEvent(event, { rawBody, identity });
     } catch (error) {
-      // The sender will retry, so the next attempt must not count as a duplicate.
+      // Drop the claim, so that the sender's next attempt is handled.
       await settle(false);
       throw new Failure(error);
     }
     await settle(true);
   };
 
-  /** Reports a rejection or a local failure to its callback. @returns the failure that could not be reported. */
+  /** Reports a rejection or a local failure. @returns the failure if there is no callback for it. */
   const report = (refusal: WebhookError, error: unknown): Answer["unreported"] => {
     const isOurs = refusal.code === "webhooks.failed" || refusal.code === "webhooks.body_read";
     if (isOurs && onError === undefined) return { error };
@@ -144,7 +144,7 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
   };
 }
 
-/** @param maxAge in seconds @param now in milliseconds */
+/** Rejects an event that is too old. @param maxAge Seconds. @param now Milliseconds since the epoch. */
 function refuseOld({ at }: WebhookEvent, maxAge: number, now: number): void {
   if (at !== undefined && Math.abs(now - at.getTime()) <= maxAge * 1000) return;
   const sentence =
@@ -154,7 +154,7 @@ function refuseOld({ at }: WebhookEvent, maxAge: number, now: number): void {
   throw new WebhookError("webhooks.too_old", sentence);
 }
 
-/** Wraps an error of `onEvent`, so that even a `WebhookError` never becomes the response to the sender. */
+/** Wraps an error of `onEvent`. Otherwise a thrown `WebhookError` would become the response to the sender. */
 class Failure {
   readonly thrown: unknown;
 
@@ -171,12 +171,12 @@ function whyNot(signature: SignatureHeader): WebhookError {
   return new WebhookError("webhooks.bad_signature", "The signature does not match the body.");
 }
 
-/** Ignores an error of a callback, because a failed log must not change the response. */
+/** Ignores errors of a callback: a failed log must not change the response. */
 function quietly(call: () => void): void {
   try {
     call();
   } catch {
-    // No further callback can receive the error.
+    // No callback is left for this error.
   }
 }
 
@@ -190,27 +190,29 @@ function answerTo({ code, status, message }: WebhookError, unreported: Answer["u
 }
 
 /**
- * Result of a claim. `new`: the caller must handle and settle the delivery. `busy`: another claim is handling it. `handled`: it
- * was handled before.
+ * Result of a claim. `new`: the caller must handle and settle the delivery. `busy`: another attempt is being handled.
+ * `handled`: it was handled before.
  */
 export type Claim = "new" | "busy" | "handled";
 
 /**
- * Deduplication store of handled deliveries. The specification defines no delivery id, so the digest of the exact body identifies
- * a delivery. If several processes receive deliveries, use a shared store. Implement a claim as an atomic write that expires
- * after about a minute, because the process may crash.
+ * Deduplication store of handled deliveries. The specification defines no delivery id, so the digest of the exact body is
+ * used. If several processes receive deliveries, use a shared store: implement a claim as an atomic write that expires after
+ * about a minute, because the process may crash.
  */
 export interface DuplicateMemory {
-  /** Claims a delivery. If two callers claim it at the same time, only one gets `new`. */
+  /** Claims a delivery. Of simultaneous claims, only one gets `new`. */
   claim(identity: string): Claim | Promise<Claim>;
-  /** Ends a `new` claim. If `handled` is false, the claim is dropped, so that the sender's next attempt is handled. */
+  /** Ends a `new` claim. If `handled` is false, the claim is deleted, so that the next attempt is handled. */
   settle(identity: string, handled: boolean): void | Promise<void>;
 }
 
 export interface MemoryOptions {
-  /** Maximum number of stored deliveries. The least recent one is dropped first. Default: 10,000. */
+  /** Maximum number of stored deliveries. The oldest is dropped first. Default: 10,000. */
   readonly capacity?: number;
-  /** Retention in seconds after a delivery was handled. Default: one day, because the sender's intervals are not specified. */
+  /**
+   * How long a handled delivery is stored, in seconds. Default: one day, because the sender's retry period is not specified.
+   */
   readonly seconds?: number;
   /** `now` returns milliseconds since the epoch. Default: the system clock. */
   readonly clock?: { now(): number };
@@ -221,7 +223,7 @@ export function memoryOf(options: MemoryOptions = {}): DuplicateMemory {
   return memoryFrom(new Map(), options);
 }
 
-/** @param handled identity -> expiry, the least recent first. The store updates it. */
+/** Returns a store that uses this map. @param handled Expiry time by identity, oldest first. */
 export function memoryFrom(
   handled: Map<string, number>,
   { capacity = 10_000, seconds = 86_400, clock = Date }: MemoryOptions,
@@ -229,7 +231,7 @@ export function memoryFrom(
   if (!(capacity >= 1) || !(seconds > 0)) {
     throw new TypeError("A memory of duplicates has a capacity of 1 or more and keeps for more than 0 seconds.");
   }
-  /** Claims in progress. They are never dropped, because a delivery must not be handled twice at the same time. */
+  /** Claims in progress. Never dropped: a delivery must not be handled twice at the same time. */
   const busy = new Set<string>();
   return {
     claim: (identity) => {
@@ -255,26 +257,26 @@ export function memoryFrom(
   };
 }
 
-/** Name of the header with the signature (§6 Signature, 1), as Node and `Headers` spell it. */
+/** Name of the signature header (§6 Signature, 1), as Node and `Headers` spell it. */
 export const SIGNATURE_HEADER = "x-service-signature";
 
-/** Signing secret of a subscription, as the API returned it at registration. */
+/** Signing secret of a webhook, as the API returned it. */
 export type Secret = string;
 
 /** Value of a header, as a server reports it. Several values are never a valid signature. */
 export type SignatureHeader = string | readonly string[] | null | undefined;
 
-/** Returns the 32 bytes of the signature in a header value of exactly 64 hexadecimal digits. Otherwise undefined. */
+/** Returns the 32 bytes of the signature. Undefined unless the header has exactly 64 hexadecimal digits. */
 export function signatureIn(header: SignatureHeader): Uint8Array<ArrayBuffer> | undefined {
   const text = Array.isArray(header) && header.length === 1 ? header[0] : header;
-  // Match only ASCII digits. The flag `i` would accept other Unicode characters.
+  // Without the flag `i`, which would also match non-ASCII characters.
   if (typeof text !== "string" || !/^[0-9a-fA-F]{64}$/.test(text)) return undefined;
   return Uint8Array.from({ length: 32 }, (_, at) => Number.parseInt(text.slice(2 * at, 2 * at + 2), 16));
 }
 
 /**
  * Returns the secrets as a list.
- * @throws TypeError if there is no secret, or if a secret can never match. With an empty secret, anybody could sign.
+ * @throws TypeError if there is no secret, or if one can never match. With an empty secret, anybody could sign.
  */
 export function checkSecrets(secret: Secret | readonly Secret[]): readonly Secret[] {
   const secrets: readonly unknown[] = Array.isArray(secret) ? secret : [secret];
@@ -293,7 +295,7 @@ export function checkSecrets(secret: Secret | readonly Secret[]): readonly Secre
   });
 }
 
-/** Returns true for bytes, including bytes of another realm (a test's own globals, a `vm`), for which `instanceof` is false. */
+/** Returns true for bytes. `instanceof` would be false for bytes of another realm (globals of a test, a `vm`). */
 export function isBytes(value: unknown): value is Uint8Array {
   return Object.prototype.toString.call(value) === "[object Uint8Array]";
 }

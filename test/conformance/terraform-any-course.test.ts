@@ -1,13 +1,15 @@
 /**
  * Whatever happens in whatever order behind Terraform (edits, applies, kills, lost answers, a lost store, a state that was
- * not pushed, changes elsewhere, time): nothing is ordered or made twice, no object is tainted, Terraform finds no defect.
+ * not pushed, changes elsewhere, time): nothing is ordered or made twice, no object is tainted except a webhook without its
+ * secret, Terraform finds no defect.
  * And when nothing goes wrong any more, a user who does what the messages say ends with what is declared.
  *
  * `npm test` takes some courses; HOSTFORM_COURSES says how many, HOSTFORM_SEED which.
  */
 import { describe, expect, it } from "vitest";
+import { LIST_LAG_MS } from "../../src/core/lifecycle/decide.ts";
 import fc from "../support/fc.ts";
-import { TerraformCore, taintedObjects } from "../support/terraform-core.ts";
+import { type Instance, TerraformCore, taintedObjects } from "../support/terraform-core.ts";
 import { Life, type Machine } from "../support/terraform-core-process.ts";
 import type { Said } from "../support/terraform-core-wire.ts";
 import { losses } from "./losses.ts";
@@ -47,6 +49,10 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
 
 const text = ({ summary, detail }: Said) => `${summary}\n${detail}`;
+
+/** Returns true for a webhook whose response lost its secret twice in one apply. Terraform replaces the webhook. */
+const isWithoutSecret = ({ type, attributes: { secret, secret_fingerprint: written } }: Instance): boolean =>
+  type === "hosting_webhook" && secret === null && written === null;
 
 class Agency {
   readonly machine: Machine;
@@ -98,7 +104,7 @@ class Agency {
     for (const [name, resource] of Object.entries(AGENCY)) {
       for (const count of resource.count(control)) expect(count, `objects of ${name}`).toBeLessThanOrEqual(1);
     }
-    expect(taintedObjects(this.core.state)).toEqual([]);
+    expect(taintedObjects(this.core.state).filter((one) => !isWithoutSecret(one))).toEqual([]);
     expect(said.filter(({ summary }) => /The provider has a defect/.test(summary))).toEqual([]);
   }
 
@@ -129,6 +135,7 @@ class Agency {
 
   async #doAsTold(error: Said): Promise<void> {
     const { address: each = "" } = error;
+    if (/^No list shows a new /.test(error.summary)) this.machine.clock.advance(LIST_LAG_MS);
     const [, offered] = /(?:terraform import \S+|--adopt) '([^']+)'/.exec(text(error)) ?? [];
     // No listing shows a registration: the API's own refusal does.
     const [registered] = this.machine.sandbox.control.list("domains");

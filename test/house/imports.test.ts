@@ -52,11 +52,13 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     "report",
     "webhooks",
   ],
+  fleet: ["project", "report", "core/model", "core/files", "core/local", "core/policy"],
   report: ["core/model"],
   webhooks: ["core/model"],
   constructs: ["../bindings"],
   sandbox: [],
   cli: [
+    "fleet",
     "project",
     "report",
     "core/api",
@@ -74,7 +76,7 @@ function allowed({ from, to, form }: Import): boolean {
   if (roomOf(to) === folder) return true;
   // Only the core, the fronts, the project and the command line use the catalogue.
   if (roomOf(to) === "core/messages")
-    return folder !== "core/model" && /^(?:core\/|fronts\/|project|cli$)/.test(folder);
+    return folder !== "core/model" && /^(?:core\/|fronts\/|project|fleet|cli$)/.test(folder);
   return (TABLE[folder] ?? []).some((entry) => {
     const [place = "", condition] = entry.split(" ");
     if (to !== place && !to.startsWith(`${place}/`)) return false;

@@ -62,7 +62,7 @@ describe.each(all)("$name, sample $at", ({ name, said }) => {
 
   it("contains no command, flag, syntax or program name of a front", () => {
     expect(isOfState.test(name) ? words.replace(OF_STATES, "") : words).not.toMatch(
-      /`|(?<!\w)--?[a-z]|\b(?:terraform|hostform|declaration|configuration|block|YAML|HCL|JSON)\b/i,
+      /`|(?<!\w|mkdir )--?[a-z]|\b(?:terraform|hostform|declaration|configuration|block|YAML|HCL|JSON)\b/i,
     );
   });
 

@@ -47,6 +47,7 @@ const ADVICE: readonly Advice[] = [
   "copy_state",
   "push_state",
   "push_kept",
+  "join_project",
   "decrypt_state",
   "trust_author",
   "stack_output",
@@ -310,9 +311,9 @@ describe("the core, the project and the reports", () => {
    */
   const DOCUMENTATION =
     /^core\/kinds\/(?:attribute|common|.*description|provider-settings|secret-output|domain|webhook|.*\/index)\.ts$/;
-  /** Lines that are not remedies: names of formats, hashed texts, options of git and titles of pages. */
+  /** Lines that are not remedies: names of formats, hashed texts, options of git, titles of pages and a command of Amazon's program. */
   const NO_COMMAND =
-    /`hostform (?:account|journal)|"hostform state key"|const FORM|\bgit\b|rev-parse|ls-tree|(?:"|`|### )hostform (?:plan|state)(?:"|: \$|\\n)/;
+    /`hostform (?:account|journal)|"hostform state key"|const FORM|\bgit\b|rev-parse|ls-tree|aws configure|(?:"|`|### )hostform (?:plan|state)(?:"|: \$|\\n)/;
 
   it("contain no command, no flag and no declaration snippet in a text", () => {
     const found = globSync("{core,project,report}/**/*.ts", { cwd: src })

@@ -243,19 +243,21 @@ class Agency {
     const now = this.#project.clock.now();
     const today = dayOf(now);
     const billed = services.filter(({ status }) => status !== "pending");
-    const renewing = billed.flatMap(({ next_due_date, price }) =>
-      Array.from({ length: 14 }, (_, nth) => nth).flatMap((nth) => {
-        const day = dayOf(addMonths(Date.parse(next_due_date), nth));
-        return day >= today && day <= dayOf(Date.parse(today) + 30 * DAY_MS) ? price : [];
-      }),
-    );
+    // Each day of the next 30 on which the host will raise an invoice, if all invoices are paid in time.
+    const last = dayOf(Date.parse(today) + 30 * DAY_MS);
+    const renewing = billed.flatMap(({ id, next_due_date, price }) => {
+      const own = unpaid.filter(({ order_id }) => order_id === id);
+      if (own.some(({ due_date }) => due_date < today)) return [];
+      const days = Array.from({ length: 14 }, (_, nth) => dayOf(addMonths(Date.parse(next_due_date), nth)));
+      const isRaised = (day: string) => day === next_due_date && own.some(({ due_date }) => due_date >= day);
+      return days.filter((day) => day >= today && day <= last && !isRaised(day)).map(() => price);
+    });
     const { overview, money, attention } = report;
     const isGone = (name: string) => name === "gone" || name === "handed_over";
     const shown = report.services.filter(({ id, conditions }) => id !== null && !conditions.some(isGone));
     const owed = sumOf(unpaid.map(({ total }) => total));
     const since = [...colleague.offline.values()].toSorted()[0] ?? null;
     const [owing] = overview.unpaid;
-    const [soon] = money.renewals;
     expect(
       {
         minute: report.timestamp.slice(0, 16),
@@ -271,7 +273,7 @@ class Agency {
         due: sumOf(money.due.map(({ total }) => total)),
         overdue: money.invoices.filter((one) => one.is_overdue).length,
         rate: sumOf(money.run_rate.map(({ total }) => total)),
-        renewals: soon?.days === 30 ? [soon.count, soon.total] : [0, 0],
+        renewals: sumOf(money.renewals.map((one) => one.next_30_days ?? 0)),
         troubled: [...new Set(attention.map(({ address }) => address))].toSorted(),
         services: shown
           .map(({ id, state, next_due_date, price }) => `${id} ${state === "live"} ${next_due_date} ${price}`)
@@ -294,7 +296,7 @@ class Agency {
       due: owed,
       overdue: unpaid.filter(({ due_date }) => due_date < today).length,
       rate: sumOf(billed.map(({ price, term }) => Math.ceil(price / term))),
-      renewals: [renewing.length, sumOf(renewing)],
+      renewals: sumOf(renewing),
       troubled: this.troubled(colleague),
       services: services
         .map(({ id, status, next_due_date, price }) => `${id} ${status === "active"} ${next_due_date} ${price}`)

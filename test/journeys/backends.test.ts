@@ -1,12 +1,13 @@
 /** The state at a backend: real processes that meet there, and what is left when one of them is killed. */
-import { readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { decodeState } from "../../src/core/record/index.ts";
-import { type BackendUnderTest, gate, httpBackend, pgBackend, RemoteProject } from "../support/backends.ts";
+import { type BackendUnderTest, gate, httpBackend, pgBackend, RemoteProject, s3Backend } from "../support/backends.ts";
 import { describeWith } from "../support/needing.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { POSTGRES, type Program } from "../support/programs.ts";
+import { KEY, KEYS } from "../support/s3-server.ts";
 
 /** Two sites, and two servers that only their key distinguishes. */
 const SERVICES = {
@@ -48,6 +49,7 @@ function expectNothingTwice(project: RemoteProject): void {
 
 const backends: [string, () => Promise<BackendUnderTest>, ...programs: Program[]][] = [
   ["http", () => httpBackend("gitlab")],
+  ["s3", s3Backend],
   ["pg", () => pgBackend(postgres as Postgres), POSTGRES],
 ];
 
@@ -85,17 +87,17 @@ for (const [name, make, ...programs] of backends) {
       expect((await first.ended).code).toBe("SIGKILL");
       open();
       if (where === "on another machine") project.env.XDG_STATE_HOME = path.join(project.dir, "other-machine");
-      if (name === "http" && where === "on another machine") {
+      if (name !== "pg" && where === "on another machine") {
         // Neither that nor the server can know that the holder is gone.
-        const refused = await project.hostform("plan");
+        const refused = await project.hostform("plan", "--lock");
         expect(refused.err).toContain("[state.locked]");
         const freed = await project.hostform("force-unlock", "--yes");
         expect(freed.code, freed.text).toBe(0);
       }
       const again = await project.hostform(...APPLY, "--lock-timeout", "5s");
       expect(again.code, again.text).toBe(0);
-      const wasFreed = "Freed the lock of an earlier run on this machine that was killed";
-      expect(again.err.includes(wasFreed)).toBe(name === "http" && where === "on the same machine");
+      const wasFreed = "Released the lock of a killed run on this machine";
+      expect(again.err.includes(wasFreed)).toBe(name !== "pg" && where === "on the same machine");
       expectNothingTwice(project);
       const quiet = await project.hostform("plan", "--detailed-exitcode");
       expect(quiet.code, quiet.text).toBe(0);
@@ -197,5 +199,161 @@ describe("an order", () => {
     expect(applied.text).toContain("the credentials lack the permission (403)");
     expect(orders(project)).toEqual([]);
     expect(backend.server.lock).toBeUndefined();
+  });
+});
+
+describe("a bucket", () => {
+  const posts = ({ sandbox }: RemoteProject) => sandbox.control.requests().filter(({ method }) => method === "POST");
+
+  it("that ignores conditions of writes receives no state, and the host no order", async () => {
+    const backend = await s3Backend();
+    const project = await start(backend);
+    backend.store.lies.add("if-none-match");
+    for (const args of [["plan"], APPLY, ["force-unlock", "--yes"]]) {
+      const refused = await project.hostform(...args);
+      expect(refused.code, refused.text).toBe(1);
+      expect(refused.err).toContain("The store ignores conditions of writes, so two runs could overwrite each other");
+    }
+    expect(posts(project)).toEqual([]);
+    expect([...backend.store.objects.keys()]).toEqual([]);
+  });
+
+  it("whose state another writer replaced during an order keeps that state; the response is in a file", async () => {
+    const { arrived, open, sleep } = gate();
+    const backend = await s3Backend();
+    const project = await start(backend, sleep);
+    project.sandbox.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 1 });
+    const slow = project.start("hostform", ...APPLY);
+    await arrived;
+    const state = JSON.parse(backend.store.body(KEY) ?? "");
+    const others = JSON.stringify({ ...state, serial: state.serial + 1, resources: [] });
+    // Terraform without use_lockfile does not lock.
+    backend.store.write(KEY, others);
+    open();
+    const ended = await slow.ended;
+    expect(ended.code, ended.text).toBe(1);
+    expect(ended.err).toContain("Another program changed the state during this run");
+    expect(backend.store.body(KEY)).toBe(others);
+    expect(posts(project)).toHaveLength(1);
+    const [kept] = decodeState(
+      readFileSync(path.join(project.dir, "errored.tfstate"), "utf8"),
+      "kept",
+    ).state.resources.values();
+    expect(kept?.attributes.id).toBe(String(project.services[0]?.id));
+  });
+
+  it("that loses the responses to writes orders nothing twice", async () => {
+    const backend = await s3Backend();
+    const project = await start(backend);
+    let writes = 0;
+    backend.store.fault = (line) =>
+      line.startsWith(`PUT states/${KEY} `) && writes++ < 2 ? { broken: "after" } : undefined;
+    const applied = await project.hostform(...APPLY);
+    expect(applied.code, applied.text).toBe(0);
+    expectNothingTwice(project);
+  });
+
+  it("has a state and a lock for each workspace, at the keys of Terraform", async () => {
+    const backend = await s3Backend();
+    const project = await start(backend);
+    await project.hostform(...APPLY);
+    const other: BackendUnderTest = { ...backend, settings: { ...backend.settings, workspace: "staging" } };
+    const staging = await start({ ...other, close: async () => undefined });
+    const applied = await staging.hostform(...APPLY);
+    expect(applied.code, applied.text).toBe(0);
+    const keys = [KEY, `env:/staging/${KEY}`];
+    expect([...backend.store.objects.keys()].toSorted()).toEqual(keys.flatMap((key) => [key, `${key}.history`]));
+    backend.store.write(`${KEY}.tflock`, '{"ID":"0b7f"}');
+    expect((await project.hostform("plan")).err).toContain("[state.locked]");
+    const quiet = await staging.hostform("plan", "--detailed-exitcode");
+    expect(quiet.code, quiet.text).toBe(0);
+  });
+
+  it("keeps a history and an encrypted state, and the output shows no credentials", async () => {
+    const backend = await s3Backend();
+    const project = await start(backend);
+    project.env.HOSTFORM_STATE_KEY = Buffer.alloc(32, 7).toString("base64");
+    const applied = await project.hostform(...APPLY);
+    const history = await project.hostform("history");
+    expect(history.out).toContain("a.remote.example is ordered");
+    for (const text of [backend.store.body(KEY), backend.store.body(`${KEY}.history`)])
+      expect(text).not.toContain("site-a");
+    backend.store.fault = () => ({ status: 403, code: "AccessDenied", body: Object.values(KEYS).join(" ") });
+    const denied = await project.hostform("plan");
+    expect(denied.err).toContain("the store rejects the request (403)");
+    for (const { text } of [applied, history, denied])
+      for (const secret of Object.values(KEYS)) expect(text).not.toContain(secret);
+  });
+
+  it("keeps the state of a stack, and another stack reads its outputs", async () => {
+    const backend = await s3Backend();
+    const project = await start(backend);
+    const { workspace: _, ...settings } = backend.settings;
+    const [hook, hooks] = [
+      { url: "https://hooks.example/x", events: ["invoice.paid"] },
+      { id: "${hosting_webhook.hook.id}" },
+    ];
+    const stacks = {
+      first: {
+        terraform: { backend: { s3: settings } },
+        resource: { hosting_webhook: { hook } },
+        output: { id: { value: hooks.id } },
+      },
+      second: {
+        terraform: { backend: { s3: { ...settings, key: "second.tfstate" } } },
+        data: { terraform_remote_state: { first: { backend: "s3", config: settings } } },
+        output: { copy: { value: "${data.terraform_remote_state.first.outputs.id}" } },
+      },
+    };
+    for (const [name, text] of Object.entries(stacks)) {
+      mkdirSync(path.join(project.dir, name));
+      writeFileSync(path.join(project.dir, name, "cdk.tf.json"), JSON.stringify(text));
+      const applied = await project.hostform("apply", "--auto-approve", "--stack", name);
+      expect(applied.code, applied.text).toBe(0);
+    }
+    const { outputs } = JSON.parse(backend.store.body("second.tfstate") ?? "");
+    expect(outputs.copy.value).toBe(String(project.sandbox.control.list("webhooks")[0]?.id));
+  });
+
+  it("that responds slowly or never is given up after HOSTFORM_STATE_TIMEOUT", async () => {
+    const backend = await s3Backend();
+    const project = await start(backend);
+    backend.store.fault = () => ({ slowMs: 20 });
+    expect((await project.hostform("plan")).code).toBe(0);
+    project.env.HOSTFORM_STATE_TIMEOUT = "1s";
+    backend.store.fault = (line) => (line.startsWith("GET") ? { hangs: "before" } : undefined);
+    expect((await project.hostform("plan")).err).toContain("no answer within 1 s");
+  });
+
+  it.each(["PUT", "GET"])("that hangs at a %s is left by Ctrl-C at once", async (method) => {
+    const backend = await s3Backend();
+    const project = await start(backend);
+    let asked = () => {};
+    const waits = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    backend.store.fault = (line) => {
+      if (!line.startsWith(method)) return undefined;
+      asked();
+      return { hangs: "before" };
+    };
+    const plan = project.start("hostform", "plan");
+    await waits;
+    plan.child.kill("SIGINT");
+    // The store responds again when hostform frees its lock.
+    backend.store.fault = () => undefined;
+    const ended = await plan.ended;
+    expect(ended.code, ended.text).toBe(1);
+    expect(ended.err).toContain("[interrupted]");
+    expect([...backend.store.objects.keys()]).toEqual([]);
+  });
+
+  it("needs credentials from the environment, and the message names the command for a profile", async () => {
+    const backend = await s3Backend();
+    const project = await start({ ...backend, settings: { ...backend.settings, profile: "agency" } });
+    project.env.AWS_SECRET_ACCESS_KEY = "";
+    const refused = await project.hostform("plan");
+    expect(refused.err).toContain("aws configure export-credentials --profile agency --format env");
+    expect(backend.store.requests).toEqual([]);
   });
 });

@@ -1,54 +1,7 @@
 /** The work of a month: each command edits the YAML, and the next plan has exactly the effect of the edit. */
-import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { applied, SITES, text } from "../support/edited-sites.ts";
 import { type Project, startProject } from "../support/project.ts";
-
-const SITES = `# All sites.
-project: agency
-
-defaults:
-  services: { currency: USD, deletion_policy: suspend }
-
-templates:
-  site:
-    parameters:
-      domain:
-    plan_id: 11
-    domain: \${domain}
-    grants:
-      dev@agency.example: manage
-
-services:
-  acme: { template: site, with: { domain: acme.example }, client: acme }
-  # Pays late.
-  bakery:
-    template: site
-    with:
-      domain: bakery.example # main
-    client: bakery
-  cafe: { template: site, with: { domain: cafe.example }, client: cafe }
-`;
-const HOOKS = `webhooks:
-  billing:
-    url: https://hooks.agency.example/in
-    events: [invoice.created]
-`;
-
-const text = (project: Project, file = "hosting.yaml") => readFile(path.join(project.dir, file), "utf8");
-
-async function applied(sandbox = {}, env = {}): Promise<Project> {
-  const project = await startProject({ declare: SITES, sandbox, env });
-  await project.declare(HOOKS, "hooks.hosting.yaml");
-  await project.run("apply", "--auto-approve", "--no-wait");
-  for (const { id, status } of project.control.list("invoices"))
-    if (status === "unpaid") project.control.payInvoice(id);
-  project.clock.advance(60_000);
-  await project.apply();
-  project.changesSent();
-  return project;
-}
 
 /** Runs an edit, which sends no change. Returns its output. */
 async function edit(project: Project, ...args: string[]): Promise<string> {
@@ -66,6 +19,17 @@ const planned = async (project: Project) =>
       const what = importing ? "import" : after?.suspended === true ? "suspend" : actions.join("+");
       return `${what} ${address}`;
     });
+
+/** Grants access to the bakery without hostform. */
+async function grantAccess(project: Project, email: string): Promise<void> {
+  const { control, sandbox, clock } = project;
+  const [, bakery] = control.list("services").slice(-3);
+  const headers = { authorization: `Bearer ${sandbox.tokens.agency}`, "content-type": "application/json" };
+  const body = JSON.stringify({ email, permission: "manage" });
+  await fetch(`${sandbox.url}/api/v1/services/${bakery?.id}/grants`, { method: "POST", headers, body });
+  project.changesSent();
+  clock.advance(60_000);
+}
 
 describe("services that are not paid", () => {
   it("are suspended after the given time, and restored after the payment", async () => {
@@ -215,17 +179,12 @@ it("a person who leaves loses declared grants first, and undeclared grants after
     ),
   );
   await project.apply();
-  const [, bakery] = project.control.list("services").slice(-3);
-  const post = {
-    method: "POST",
-    headers: { authorization: `Bearer ${project.sandbox.tokens.agency}`, "content-type": "application/json" },
-  };
-  const body = JSON.stringify({ email: "other@agency.example", permission: "manage" });
-  await fetch(`${project.sandbox.url}/api/v1/services/${bakery?.id}/grants`, { ...post, body });
-  project.changesSent();
-  project.clock.advance(60_000);
+  await grantAccess(project, "other@agency.example");
   await edit(project, "revoke", "gone@agency.example");
   expect(await text(project)).toBe(SITES);
+  expect(await edit(project, "revoke", "gone@agency.example")).toContain(
+    '["gone@agency.example"] is no longer declared.',
+  );
   await project.apply("--allow-removals");
   project.changesSent();
   expect(await edit(project, "revoke", "other@agency.example")).toContain("was not declared");
@@ -235,6 +194,23 @@ it("a person who leaves loses declared grants first, and undeclared grants after
   await project.apply("--allow-removals");
   expect(project.changesSent()).toHaveLength(1);
   expect(await text(project)).toBe(SITES);
+});
+
+it("a mistyped e-mail address is an error with the similar address in the declaration, the state or the account", async () => {
+  const project = await applied();
+  const near = async (email: string) => {
+    const before = await text(project);
+    const { code, text: output } = await project.run("edit", "revoke", email);
+    expect(code, output).toBe(1);
+    expect(await text(project)).toBe(before);
+    return /has no grant\.(?: Did you mean "(.*)"\?)?/.exec(output)?.[1];
+  };
+  expect(await near("dve@agency.example")).toBe("dev@agency.example");
+  expect(await near("nobody@other.example")).toBeUndefined();
+  await grantAccess(project, "other@agency.example");
+  expect(await near("othr@agency.example")).toBe("other@agency.example");
+  await project.declare(SITES.replace("      dev@agency.example: manage\n", "      new@agency.example: manage\n"));
+  expect(await near("dve@agency.example")).toBe("dev@agency.example");
 });
 
 it("the live value is accepted after drift, and no change is planned", async () => {
@@ -300,7 +276,6 @@ it("a suspension by somebody is accepted although no block declares it", async (
   await edit(project, "accept", "cafe.example");
   expect(await text(project)).toBe(SITES.replace("client: cafe }", "client: cafe, suspended: true }"));
   expect(await edit(project, "accept", "cafe.example")).toContain("is declared with its live values");
-  expect(await edit(project, "revoke", "nobody@agency.example")).toContain("No grant of nobody@agency.example in 3");
 });
 
 it("a client is handed over in spite of max_removals, because `removed` names each service", async () => {
@@ -309,84 +284,4 @@ it("a client is handed over in spite of max_removals, because `removed` names ea
   await edit(project, "hand-over", "bakery");
   await project.apply();
   expect(project.changesSent()).toEqual([]);
-});
-
-describe("two projects", () => {
-  it("split moves a file with its comments, outputs and guards, and adds .gitignore and history entries", async () => {
-    const project = await startProject({ declare: `${SITES}guards: { max_orders: 5 }\n` });
-    const file = `# Pubs.
-
-services:
-  pub: { template: site, with: { domain: pub.example } }
-
-  # Between.
-
-  inn: { template: site, with: { domain: inn.example } }
-outputs:
-  pub_id: \${hosting_service.pub.id}
-`;
-    await project.declare(file, "pubs.hosting.yaml");
-    await project.apply();
-    project.changesSent();
-    const dry = await project.run("project", "split", "pubs.hosting.yaml", "other", "--dry-run");
-    expect(dry.code, dry.text).toBe(0);
-    expect(existsSync(path.join(project.dir, "other"))).toBe(false);
-    const { text: output } = await project.run("project", "split", "pubs.hosting.yaml", "other");
-    expect(output).toContain("hosting_service.pub moves to other/hosting.yaml.");
-    expect(output).toContain("`hostform project join other`");
-    const moved = await text(project, "other/hosting.yaml");
-    for (const part of ["# Pubs.\n", "\n\n  # Between.\n\n  inn:", "pub_id: $", "max_orders: 5"])
-      expect(moved).toContain(part);
-    expect(await text(project, "other/.gitignore")).toContain("hosting.tfstate*");
-    expect(existsSync(path.join(project.dir, "pubs.hosting.yaml"))).toBe(false);
-    expect((await project.run("history", "hosting_service.pub")).text).toContain("Moved to");
-    expect((await project.run("-C", "other", "plan")).text).toContain("No changes to the account");
-    await project.declare(`${SITES.replace("cafe:", "pub:")}guards: { max_orders: 5 }\n`);
-    const equal = await project.run("project", "join", "other");
-    expect(equal.text).toContain("both projects declare hosting_service.pub");
-  });
-
-  it("split and join move blocks and state entries, and no plan has a change", async () => {
-    const project = await applied();
-    await mkdir(path.join(project.dir, "other"));
-    const run = (...args: string[]) => project.run(...args);
-    const { code, text: output } = await run("project", "split", "client:bakery", "other");
-    expect(code, output).toBe(0);
-    expect(await text(project, "other/hosting.yaml")).toContain("  # Pays late.\n  bakery:\n    template: site\n");
-    expect(await text(project)).toBe(SITES.replace(/ {2}# Pays[\s\S]*client: bakery\n/, ""));
-    expect((await run("project", "split", "hooks.hosting.yaml", "other")).code).toBe(0);
-    for (const place of [[], ["-C", "other"]]) {
-      const { code: same, text: plan } = await run(...place, "plan", "--detailed-exitcode");
-      expect(same, plan).toBe(0);
-    }
-    expect((await run("project", "join", "other")).code).toBe(0);
-    await project.expectNoChanges();
-    expect((await run("-C", "other", "state", "list")).out).toBe("");
-    expect(project.changesSent()).toEqual([]);
-  });
-
-  it.each([
-    ["an output of two clients", "output ids uses hosting_service.bakery", "client:bakery"],
-    ["no block", "has no block", "nothing.yaml"],
-    ["an unknown client", "client:bak", "client:bak"],
-  ])("are unchanged after a mistake: %s", async (_, words, what) => {
-    const project = await applied();
-    const more = "\noutputs:\n  ids: ${hosting_service.bakery.id} ${hosting_service.acme.id}\n";
-    await writeFile(path.join(project.dir, "hosting.yaml"), SITES + more);
-    const { code, text: output } = await project.run("project", "split", what, "other");
-    expect(code).toBe(1);
-    expect(output).toContain(words);
-    expect(await text(project)).toBe(SITES + more);
-    expect(existsSync(path.join(project.dir, "other"))).toBe(false);
-  });
-
-  it("keep each object in a state if a write fails", async () => {
-    const project = await applied();
-    await mkdir(path.join(project.dir, "other"));
-    await mkdir(path.join(project.dir, "other", "hosting.tfstate"));
-    const { code } = await project.run("project", "split", "client:bakery", "other");
-    expect(code).toBe(1);
-    expect(await text(project)).toBe(SITES);
-    await project.expectNoChanges();
-  });
 });

@@ -91,6 +91,22 @@ describe("a project with environments", () => {
     await project.apply("-e", "production");
   });
 
+  it("sends notifications to its own channels", async () => {
+    const { project } = await twoAccounts();
+    const main = path.join(project.dir, "hosting.yaml");
+    await writeFile(main, `${await readFile(main, "utf8")}\nnotify: [{ url_env: PRODUCTION_HOOK }]\n`);
+    const staging = path.join(project.dir, "environments/staging.yaml");
+    const text = await readFile(staging, "utf8");
+    const channels = async (name: string) => (await project.run("-e", name, "notify", "test")).text;
+    expect(await channels("staging")).toContain("PRODUCTION_HOOK: PRODUCTION_HOOK is not set");
+    await environment(project, "staging", `${text}\nnotify: [{ url_env: STAGING_HOOK }]\n`);
+    expect(await channels("staging")).toContain("STAGING_HOOK: STAGING_HOOK is not set");
+    expect(await channels("staging")).not.toContain("PRODUCTION_HOOK");
+    expect(await channels("production")).toContain("PRODUCTION_HOOK: PRODUCTION_HOOK is not set");
+    await environment(project, "staging", `${text}\nnotify: []\n`);
+    expect(await channels("staging")).toContain("[notify.failed]");
+  });
+
   it("names the token that is refused", async () => {
     const { project } = await twoAccounts();
     project.env.STAGING_TOKEN = "4|not-a-token-of-this-account-at-all";

@@ -40,8 +40,8 @@ describe("an order of another project with the same token", () => {
     for (const command of ["plan", "apply"] as const) {
       const { code, text } = await run(second, command);
       expect(code, text).toBe(1);
-      expect(text).toContain("max_orders_day allows 4, and today has 4 so far");
-      expect(text).toMatch(/max_spend_month allows 2249 USD.*, and 1800 USD.* is spent so far/);
+      expect(text).toContain("max_orders_day allows 4, and today already has 4 orders");
+      expect(text).toMatch(/max_spend_month allows 2249 USD.*, and 1800 USD.* is spent this month/);
       expect(text).toContain(
         "history, invoices and reservations. 3 orders of this month by this token in other projects.",
       );
@@ -60,7 +60,7 @@ describe("an order of another project with the same token", () => {
     await declare("second", other, { max_orders_day: 2 }, { providers: { other: provider } });
     const { text } = await run("second", "plan");
     expect(text).toMatch(
-      /today has 2 so far.*Sources: history and reservations\. .*403.*2 orders of this month by this token/s,
+      /today already has 2 orders.*Sources: history and reservations\. .*403.*2 orders of this month by this token/s,
     );
   });
 
@@ -73,6 +73,6 @@ describe("an order of another project with the same token", () => {
     await declare("first", again, { max_orders_day: 2 });
     await apply("first");
     await declare("first", { ...again, ...sites("c") }, { max_orders_day: 2 });
-    expect((await run("first", "plan")).text).toContain("today has 2 so far");
+    expect((await run("first", "plan")).text).toContain("today already has 2 orders");
   });
 });

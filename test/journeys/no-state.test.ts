@@ -154,7 +154,7 @@ describe("the missing state", () => {
     const ran = await other.run("plan");
     const words = ran.text.replace(/\s+/g, " ");
     expect(words).toContain("[state.missing]");
-    expect(words).toMatch(/hosting\.tfstate in \S+ holds these objects\./);
+    expect(words).toMatch(/hosting\.tfstate in \S+ contains these objects\./);
   });
 
   it("is put back from its backup by the command that is named, with its secrets", async () => {
@@ -165,7 +165,7 @@ describe("the missing state", () => {
     rmSync(project.statePath);
     const ran = await project.run("plan");
     const words = ran.text.replace(/\s+/g, " ");
-    expect(words).toContain("hosting.tfstate.backup is a copy from before the last change, with the secrets");
+    expect(words).toContain("hosting.tfstate.backup is a backup from before the last change, with the secrets");
     expect(words).toContain("To continue with the last copy: `hostform state push hosting.tfstate.backup --force`.");
     await project.run("state", "push", "hosting.tfstate.backup", "--force");
     const [made] = project.control.list("webhooks");

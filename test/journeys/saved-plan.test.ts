@@ -193,6 +193,11 @@ describe("a saved plan is refused", () => {
       "is damaged, or was edited",
       (project) => change(project, (text) => text.replace('"plan_id": 11', '"plan_id": 12')),
     ],
+    [
+      "when a reviewer's program may read another value than hostform",
+      "An object has the same key twice",
+      (project) => change(project, (text) => text.replace('"plan_id": 11', '"plan_id": 1, "plan_id": 11')),
+    ],
   ])("%s", async (why, expected, happen) => {
     // What the account pays is compared where it is shown.
     const priced = { plan: ["plan_id", "id"], money: ["minor"] } as const;
@@ -437,7 +442,7 @@ describe("one plan for many readers", () => {
     expect((await project.run("plan", ...reporting)).code).toBe(0);
     expect(seen).toHaveLength(4);
     for (const one of seen) {
-      expect(one).toContain("The run of this report has no plan yet");
+      expect(one).toContain("This run has no plan yet");
       expect(one).not.toContain("an earlier report");
     }
     expect(JSON.parse(seen[2] ?? "")).toMatchObject({ errored: true, applyable: false });

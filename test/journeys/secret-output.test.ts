@@ -1,8 +1,13 @@
 /** One-time secrets that are written to `secret_output`: whatever happens, they are there or in the state, and shown nowhere. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chmodSync,
+  closeSync,
+  constants,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -228,7 +233,12 @@ describe("a new webhook with a secret_output", () => {
 
 describe("a place that cannot be written to", () => {
   it.each<[why: string, output: object, prepare: (project: Project) => void, words: string]>([
-    ["its folder does not exist", { file: "no/such/folder" }, () => undefined, "Create its folder first."],
+    [
+      "its folder does not exist",
+      { file: "no/such/hook" },
+      () => undefined,
+      "Run mkdir -p no/such to create its folder.",
+    ],
     ["it is a folder", { file: "vault" }, (project) => mkdirSync(at(project, "vault")), "is a folder"],
     ["it is a device", { file: "/dev/null", outside_project: true }, () => undefined, "not an ordinary file"],
     [
@@ -246,6 +256,28 @@ describe("a place that cannot be written to", () => {
     expect(ran.text.replace(/\s+/g, " ")).toContain(words);
     expect(project.changesSent()).toEqual([]);
     expect(await project.recorded(HOOK)).toBeUndefined();
+  });
+
+  it.each([
+    ["a file", { file: "pipe" }],
+    ["an env file", { env_file: { path: "pipe", name: "SECRET" } }],
+  ])("(a pipe as %s) is opened by no run, and no run waits for its other end", async (_, output) => {
+    const project = await startProject({ declare: to(output) });
+    execFileSync("mkfifo", [at(project, "pipe")]);
+    // The writer waits until a program opens the pipe for reading.
+    const writer = spawn("sh", ["-c", 'echo unread > "$1"', "sh", at(project, "pipe")]);
+    const ended = once(writer, "close");
+    for (const args of [["--untrusted", "plan"], ["plan"]]) {
+      const { code, text: shown } = await project.run(...args);
+      expect(code, shown).toBe(0);
+    }
+    const refused = await project.run("apply", "--auto-approve");
+    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining("not an ordinary file")]);
+    expect(project.changesSent()).toEqual([]);
+    const pipe = openSync(at(project, "pipe"), constants.O_RDONLY | constants.O_NONBLOCK);
+    await ended;
+    expect(readFileSync(pipe, "utf8")).toBe("unread\n");
+    closeSync(pipe);
   });
 
   it("when the secret comes keeps it in the state, and the next apply writes it", async () => {

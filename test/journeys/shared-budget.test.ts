@@ -53,7 +53,7 @@ describe("the request budget", () => {
     const project = await startProject({ declare });
     project.env.HOSTFORM_BUDGET_SHARE = share;
     const { code, err } = await project.run("services");
-    expect([code, err]).toEqual([1, expect.stringContaining("HOSTFORM_BUDGET_SHARE is not a share")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("HOSTFORM_BUDGET_SHARE is not a number from 0 to 1")]);
     expect(project.sent()).toEqual([]);
   });
 
@@ -71,7 +71,7 @@ describe("the request budget", () => {
     expect(err).toContain("HOSTFORM_STORE=memory");
     const asJson = await project.run("plan", "--json");
     expect(() => JSON.parse(asJson.out)).not.toThrow();
-    expect((await project.run("plan", "--quiet")).err).not.toContain("Warning");
+    expect((await project.run("plan", "--quiet")).err).toContain("provider.ledger");
     project.env.HOSTFORM_LEDGER = "memory";
     expect((await project.run("plan")).err).not.toContain("Warning");
   });

@@ -298,7 +298,7 @@ describe("a folder of *.tf.json", () => {
 
   it.each([
     ["another provider's resource", { resource: { aws_s3_bucket: { x: {} } } }, {}, "config."],
-    ["a backend that is not kept", { terraform: { backend: { s3: { bucket: "x" } } } }, {}, "["],
+    ["a backend that is not kept", { terraform: { backend: { gcs: { bucket: "x" } } } }, {}, "["],
     [
       "a state that is not there",
       { data: { terraform_remote_state: { x: { backend: "local", config: { path: "no.tfstate" } } } } },

@@ -5,7 +5,7 @@ import path from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { describe, expect, it } from "vitest";
-import type { AccountReport } from "../../src/report/index.ts";
+import { type AccountReport, SECTIONS } from "../../src/report/index.ts";
 import { COUNTABLE, fillAgency } from "../support/agency.ts";
 import { type Project, startProject } from "../support/project.ts";
 import { registration } from "../support/registration.ts";
@@ -113,7 +113,12 @@ describe("an account with problems", () => {
       /^Synced 6 of 6 · live 1 · 3 unpaid, 13.50 USD, overdue since 2026-12-28 · 3 offline, the longest since \d\d:\d\d or earlier$/,
     );
     const audit = (await project.run("audit")).out;
-    for (const text of ["stray-00001.example", "Billed and not declared: 1", "Overdue: 3", "https://else.example/y"])
+    for (const text of [
+      "stray-00001.example",
+      "Billed and not declared: 1",
+      "Overdue invoices: 3",
+      "https://else.example/y",
+    ])
       expect(audit).toContain(text);
     expect((await project.run("audit", "--fail-on", "offline")).code).toBe(4);
     expect((await project.run("status", "--fail-on", "gone,handed_over,pending")).code).toBe(0);
@@ -131,15 +136,49 @@ describe("an account with problems", () => {
   it("counts the money of each client at list prices, and the renewals of 90 days", async () => {
     const { money, objects } = await statusOf(await agency());
     expect(money.run_rate).toEqual([
-      { client: "acme", provider: "default", currency: "USD", total: 1000, count: 2 },
-      { client: "borjomi", provider: "default", currency: "USD", total: 500, count: 1 },
+      { client: "acme", provider: "default", is_suspended: false, currency: "USD", total: 1000, count: 2 },
+      { client: "borjomi", provider: "default", is_suspended: false, currency: "USD", total: 500, count: 1 },
     ]);
-    expect(money.renewals.map(({ days, count, total }) => [days, count, total])).toEqual([
-      [30, 3, 1500],
-      [60, 3, 1500],
-      [90, 6, 3000],
+    const renewal = {
+      due_date: "2026-12-21",
+      currency: "USD",
+      next_30_days: 500,
+      next_60_days: 500,
+      next_90_days: 1000,
+    };
+    expect(money.renewals).toMatchObject([
+      { client: "acme", site: "a.example", ...renewal },
+      { client: "borjomi", site: "b.example", ...renewal },
+      { client: "acme", site: "c.example", ...renewal },
     ]);
     expect(objects[0]?.registered_until).toBe("2027-11-21");
+  });
+
+  it("has suspended services apart, and renewals only of services without an overdue invoice", async () => {
+    const project = await agency();
+    project.control.advanceClock({ months: 1 });
+    const isOf = async (name: string) => {
+      const id = await idOf(project, name);
+      return project.control.list("invoices").find((one) => one.order_id === id && one.status === "unpaid")?.id ?? 0;
+    };
+    // The term of today has an invoice, so it is no renewal.
+    const next = { due_date: "2027-01-21", next_30_days: 0, next_60_days: 500, next_90_days: 1500 };
+    expect((await statusOf(project)).money.renewals).toMatchObject([next, next, next]);
+    project.control.payInvoice(await isOf("a"));
+    project.control.advanceClock({ days: 8 });
+    const { money } = await statusOf(project);
+    expect(money.renewals).toMatchObject([{ site: "a.example", due_date: "2027-01-21", next_30_days: 500 }]);
+    expect(money.run_rate.map((one) => [one.client, one.is_suspended, one.total])).toEqual([
+      ["acme", false, 500],
+      ["borjomi", true, 500],
+      ["acme", true, 500],
+    ]);
+    const csv = (await project.run("status", "--section", "renewals", "--format", "csv")).out;
+    expect(csv).toMatch(/^provider,client,address,site,.*\ndefault,acme,hosting_service.a,a.example,.*,USD,5.00,/);
+    const { out } = await project.run("status", "--section", "money");
+    expect(out).toMatch(/^Total +1 +5.00 USD\nTotal +suspended +2 +10.00 USD$/m);
+    for (const name of ["unpaid", "overdue", "invoices"])
+      expect((await project.run("status", "--section", name)).out.match(/ overdue {2}/g), name).toHaveLength(2);
   });
 
   it("shows a service that does not match its declaration, an error, and drift", async () => {
@@ -318,6 +357,14 @@ describe("access", () => {
     const site = await statusOf(project, "--full", "--target", "hosting_service.b");
     expect(emails(site)).toEqual(["x@else.example b.example false"]);
     expect(site.access.is_complete).toBe(true);
+    for (const more of [[], ["--full"]]) {
+      const own = await statusOf(project, "--target", "hosting_service.a", ...more);
+      expect(emails(own)).toEqual(["dev@acme.example a.example true"]);
+      // The access is beside the target.
+      expect(own.overview).toMatchObject({ declared: 1, synced: 1 });
+    }
+    const none = await project.run("status", "--target", "hosting_service.c", "--section", "access");
+    expect(none.out).toContain("Access\nThe state has no access. A full status reads the grants of each service.");
     expect((await project.run("audit", "--full", "--policy", policy)).out).toContain(
       "not declared, outside the allowed domains",
     );
@@ -336,6 +383,17 @@ describe("requests", () => {
     for (const name of ["webhooks", "accounts", "migration-requests"]) expect(count(name), name).toBe(1);
     expect(sent).toHaveLength(6 + count("invoices"));
     expect(report.requests).toMatchObject({ sent: sent.length, full: sent.length + 300 });
+    const before = project.clock.now();
+    const full = await statusOf(project, "--full");
+    expect(full.requests.sent).toBe(report.requests.full);
+    expect(Math.abs((project.clock.now() - before) / 1000 - report.requests.full_seconds)).toBeLessThan(3);
+  });
+
+  it("have a forecast of the wait for the rate limit: none within the limit", async () => {
+    const project = await agency();
+    project.control.seedServices({ count: 30, plan_id: 12 });
+    project.clock.advance(60_000);
+    expect((await statusOf(project)).requests.full_seconds).toBeLessThan(10);
   });
 
   it("needs no ability except view, and names the rest", async () => {
@@ -374,6 +432,7 @@ describe("options", () => {
     expect(first).toContain("5.00");
     const many = await project.run("status", "--format", "csv");
     expect([many.code, many.text]).toEqual([1, expect.stringContaining("CSV has one table")]);
+    for (const name of SECTIONS) expect(many.text).toContain(name);
   });
 
   it.each([

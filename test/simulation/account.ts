@@ -89,6 +89,7 @@ export class CountedAccount {
       this.#machine.run({
         declaration,
         imports,
+        replace: new Set(),
         reorder: new Set(),
         orderAnyway: new Set(),
         knowsNothing: false,

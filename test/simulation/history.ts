@@ -212,11 +212,12 @@ class History {
   }
 
   #calmly(): RunOptions {
-    const { imports, reorder, orderAnyway } = this.#user;
+    const { imports, replace, reorder, orderAnyway } = this.#user;
     this.#witness.agreeToReorder(this.#server, reorder);
     return {
       declaration: this.#declaration,
       imports: new Map(imports),
+      replace: new Set(replace),
       reorder: new Set(reorder),
       orderAnyway: new Set(orderAnyway),
       knowsNothing: false,
@@ -331,6 +332,6 @@ function isQuiet(end: RunEnd): boolean {
   const { changes, diagnostics, conditions = [] } = end.plan;
   const asking =
     diagnostics.some(({ code }) => ["plan.gone", "plan.pending", "apply.skipped"].includes(code)) ||
-    conditions.some(({ condition }) => condition === "gone");
+    conditions.some(({ condition }) => ["gone", "own_form"].includes(condition));
   return changes.every(isNoOp) && !asking;
 }

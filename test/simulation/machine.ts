@@ -28,6 +28,7 @@ export interface RunOptions {
   readonly declaration: Declaration;
   /** Ids to adopt (`import:` in the blocks), by address. */
   readonly imports: ReadonlyMap<string, string>;
+  readonly replace: ReadonlySet<string>;
   readonly reorder: ReadonlySet<string>;
   readonly orderAnyway: ReadonlySet<string>;
   /**
@@ -186,7 +187,7 @@ export class Machine {
   }
 
   async #program(life: Life, options: RunOptions, computer: Computer): Promise<RunEnd> {
-    const { declaration, imports, reorder, orderAnyway, mishaps, pageSize } = options;
+    const { declaration, imports, replace, reorder, orderAnyway, mishaps, pageSize } = options;
     const own = computer.clockOf(life);
     const clock = this.#sabotage.clock?.(own) ?? own;
     const dispatcher = new SimulatedNetwork(this.#world, this.#server, life, mishaps, this.#onSend);
@@ -217,7 +218,7 @@ export class Machine {
         moves,
       } = await refreshAndPlan({
         observing: { ...given, accounts: () => account },
-        planning: { ...given, mode: "apply", orderAnyway, now: clock.now() },
+        planning: { ...given, mode: "apply", replace, orderAnyway, now: clock.now() },
         refresh: { mode: "all", lastRead: new Map(), rank: (listing) => listing },
         requests: () => client.requests,
       });

@@ -1,3 +1,4 @@
+import { kinds, namedBy } from "../../src/core/kinds/index.ts";
 import { withdraw } from "../../src/core/lifecycle/resolve.ts";
 import { conditionWarning, type Diagnostic, parseAddress, resourceOf, type State } from "../../src/core/model/index.ts";
 import { type Declaration, serviceAddress } from "./declaration.ts";
@@ -14,6 +15,8 @@ import type { World } from "./world.ts";
 export class User {
   /** Ids to adopt (`import:` in the blocks), by address. */
   readonly imports = new Map<string, string>();
+  /** Addresses for `--replace` in the runs until the next decision. */
+  readonly replace = new Set<string>();
   /** Addresses for `--reorder` and `--order-anyway` in the next runs. Each address stays until the run orders it. */
   readonly reorder = new Set<string>();
   readonly orderAnyway = new Set<string>();
@@ -37,6 +40,7 @@ export class User {
   }
 
   declares(declaration: Declaration): void {
+    this.replace.clear();
     this.#declarations.push(declaration);
     this.#owners.declares(declaration);
   }
@@ -90,6 +94,7 @@ export class User {
 
   /** Clears the flags, because the situation has changed. */
   withdraws(): void {
+    this.replace.clear();
     this.reorder.clear();
     this.orderAnyway.clear();
   }
@@ -101,6 +106,7 @@ export class User {
     for (const flag of [this.reorder, this.orderAnyway])
       for (const address of flag)
         if (this.#isLive(end.state.resources.get(address)?.attributes.id)) flag.delete(address);
+    this.replace.clear();
     if (await this.#tellsNames(end.state)) return;
     const attention = (end.plan.conditions ?? []).map(conditionWarning);
     for (const diagnostic of [...attention, ...end.plan.diagnostics, ...outcomes])
@@ -118,6 +124,10 @@ export class User {
         if (this.imports.delete(address) && state.resources.get(address) === undefined) return;
         if (code === "apply.replayed" && state.resources.get(address)?.attributes.id != null) return;
         this.reorder.add(address);
+        return;
+      case "condition.own_form":
+        // Two changes in the dashboard look like a host that does not store the declared value.
+        if (address.startsWith("hosting_grant.")) this.replace.add(address);
         return;
       case "plan.unfit":
         this.reorder.delete(address);
@@ -168,11 +178,11 @@ export class User {
       this.imports.set(address, id);
       return;
     }
-    // No block exists for an `import`, so the user writes the id to the state.
+    // No block exists for an `import`, so the user writes the object to the state, like `resolve --adopt`.
     const { pending: _, ...mark } = resource.private;
-    await this.#machine.withState((store) =>
-      store.put({ ...resource, attributes: { ...resource.attributes, id }, private: mark }),
-    );
+    const kind = kinds.get(parseAddress(address)?.type ?? "");
+    const attributes = { ...resource.attributes, id: kind === undefined ? id : namedBy(kind, id).id };
+    await this.#machine.withState((store) => store.put({ ...resource, attributes, private: mark }));
   }
 
   async #absent(address: string, state: State): Promise<void> {

@@ -7,6 +7,7 @@ import type { Sandbox } from "../../src/sandbox/index.ts";
 import { HttpBackend } from "./http-backend.ts";
 import type { Postgres } from "./postgres.ts";
 import { builtProgram, runHere } from "./program.ts";
+import { S3Server } from "./s3-server.ts";
 import { profileOfRun, startSandbox } from "./sandbox.ts";
 
 /** Result of a process. */
@@ -29,8 +30,8 @@ export interface Running {
 
 /** A backend with the settings that hostform and Terraform need. */
 export interface BackendUnderTest {
-  readonly type: "http" | "pg";
-  readonly settings: Readonly<Record<string, string>>;
+  readonly type: "http" | "pg" | "s3";
+  readonly settings: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
@@ -50,6 +51,12 @@ export async function httpBackend(
     close: () => server.close(),
     server,
   };
+}
+
+/** Starts a store of the S3 protocol. */
+export async function s3Backend(): Promise<BackendUnderTest & { readonly store: S3Server }> {
+  const store = await S3Server.start();
+  return { type: "s3", settings: store.settings, env: store.env, close: () => store.close(), store };
 }
 
 /** Creates an empty database on a server. */

@@ -611,10 +611,10 @@ export const samples: Samples = {
     output: "The command wrote no text to standard error.",
   })),
   "secret.output/system": [
-    { ...hookSecret, failure: "ENOSPC: no space on the device.", code: "ENOSPC", hasFolder: true },
-    { ...hookSecret, failure: "ENOENT: no such folder.", code: "ENOENT", hasFolder: false },
-    { ...hookSecret, failure: "ENOENT: no such file.", code: "ENOENT", hasFolder: true },
-    { ...hookSecret, failure: "EIO: input or output failed.", code: "EIO", hasFolder: true },
+    { ...hookSecret, failure: "ENOSPC: no space on the device.", code: "ENOSPC", missing: undefined },
+    { ...hookSecret, failure: "ENOENT: no such folder.", code: "ENOENT", missing: "vault" },
+    { ...hookSecret, failure: "ENOENT: no such file.", code: "ENOENT", missing: undefined },
+    { ...hookSecret, failure: "EIO: input or output failed.", code: "EIO", missing: undefined },
   ],
   ...stateSamples,
 };

@@ -19,12 +19,14 @@ const server = { place: "https://git.example/state/acme", reason: "connection re
 const exchange = "POST https://git.example/state/acme answered 403: Forbidden.";
 
 export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof locks> = {
+  "state.changing": [{}],
   "state.history": (["error", "warning"] as const).map((severity) => ({
     place: "hosting.tfstate.history",
     reason: "EACCES: permission denied",
     severity,
   })),
   "state.history/place": [{}],
+  "state.history/other": [{ place: "hosting.tfstate.history", line: 3 }],
   "state.history/broken": (["error", "warning"] as const).map((severity) => ({
     place: "hosting.tfstate.history",
     line: 3,
@@ -109,12 +111,16 @@ export const stateSamples: Pick<Samples, keyof typeof states | keyof typeof lock
   "state.backend/unconfirmed": [{ reason: "The server of the state cannot be reached." }],
   "state.backend/unreachable": [server],
   "state.backend/too_large": [{ place: server.place, bytes: 134_217_728 }],
-  "state.backend/response": [200, 302, 401, 403, 404, 405, 413, 418, 429, 500].map((status) => ({
-    doing: "written",
-    exchange,
-    target: " to https://login.example",
-    status,
-  })),
+  "state.backend/response": [200, 302, 401, 403, 404, 405, 409, 413, 418, 429, 500].flatMap((status) =>
+    ([undefined, "s3"] as const).map((store) => ({
+      doing: "written" as const,
+      exchange,
+      target: " to https://login.example",
+      status,
+      store,
+    })),
+  ),
+  "state.backend/conditional": [{ condition: "if-match", exchange }],
   "state.backend/certificate": [file],
   "state.backend/package": ["ERR_DLOPEN_FAILED: no such file.", undefined].map((reason) => ({ reason })),
   "state.backend/clear_text": [server],

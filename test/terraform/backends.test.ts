@@ -7,10 +7,12 @@ import {
   httpBackend,
   pgBackend,
   RemoteProject,
+  s3Backend,
 } from "../support/backends.ts";
 import { describeWith } from "../support/needing.ts";
 import { type Postgres, startPostgres } from "../support/postgres.ts";
 import { POSTGRES, type Program, TERRAFORM } from "../support/programs.ts";
+import { KEYS } from "../support/s3-server.ts";
 
 const SITE = { services: { site: { plan_id: 11, currency: "USD", domain: "site.example" } } };
 const OWN = "terraform_data.own";
@@ -38,6 +40,7 @@ async function start(backend: BackendUnderTest, sleep?: () => Promise<void>): Pr
 const backends: [string, () => Promise<BackendUnderTest>, ...programs: Program[]][] = [
   ["http", () => httpBackend("plain")],
   ["http at GitLab", () => httpBackend("gitlab")],
+  ["s3", s3Backend],
   ["pg", () => pgBackend(postgres as Postgres), POSTGRES],
 ];
 
@@ -79,7 +82,13 @@ for (const [name, make, ...programs] of backends) {
       const again = await project.hostform("plan", "--detailed-exitcode");
       expect(again.code, again.text).toBe(0);
       expect(again.text).not.toContain("does not manage");
-      const secrets = [CREDENTIALS.password, postgres?.password ?? CREDENTIALS.password];
+      const secrets = [
+        CREDENTIALS.password,
+        KEYS.secret,
+        KEYS.token,
+        KEYS.id,
+        postgres?.password ?? CREDENTIALS.password,
+      ];
       for (const { text } of [applied, again]) for (const secret of secrets) expect(text).not.toContain(secret);
     });
   });

@@ -11,7 +11,7 @@ function month(text: string): string {
   throw new InvalidArgumentError("Expected a month such as 2026-12.");
 }
 
-/** Registers the commands that only read the account. They print tables, or arrays of records with `--json`. */
+/** Registers the commands that only read the account. */
 export function registerAccount(registration: Registration): void {
   const { command, action } = registration;
   const reading = (name: string, summary: string, parent?: CliCommand) =>
@@ -66,7 +66,7 @@ const ONCE = "One-time actions:";
 const SERVICE = "the service: its address or domain in the state, or its id";
 const PROVIDER = ["--provider <alias>", "the account, if you give an id (default: default)"] as const;
 
-/** Registers `password` and `sso`, which cannot be declared. */
+/** Registers `password` and `sso`, which a declaration cannot express. */
 export function registerOnce({ command, action }: Registration): void {
   command("password", "set the control-panel password of a service, or have the API generate one", ONCE)
     .argument("<address>", SERVICE)
@@ -92,7 +92,7 @@ export function registerOnce({ command, action }: Registration): void {
     .examples(["hostform sso hosting_service.acme-www --open", "open the control panel"]);
 }
 
-/** Registers `doctor`, which checks everything that hostform depends on. */
+/** Registers `doctor`. */
 export function registerDoctor({ command, action }: Registration): void {
   command("doctor", "check the account, its token, the host's answers and the state; only reads", GROUP)
     .option("--provider <alias>", "check this account of the declaration (default: all)")

@@ -4,7 +4,7 @@ import { days, given, type Registration } from "../options.ts";
 const GROUP = "Edit the declaration:";
 const DRY_RUN = "print the difference, write nothing";
 
-/** Registers `edit …`, which edits the files of a declaration and prints the difference. */
+/** Registers `edit …`. */
 export function registerEdit({ command, action }: Registration): void {
   const edit = command("edit", "edit the declaration and print the difference", GROUP).helpCommand(false);
   const editing = (name: Parameters<typeof runEdit>[0], summary: string, ...words: readonly string[]) => {

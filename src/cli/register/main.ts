@@ -21,7 +21,7 @@ const GROUP = "Main commands:";
 
 const FORMATS = ["text", "json", "markdown", "html"] as const;
 
-/** Registers the commands for the declaration and its application to an account. */
+/** Registers the commands that use the declaration: `validate`, `plan`, `apply` and others. */
 export function registerMain(registration: Registration): void {
   const { command, action } = registration;
   command("validate", "check the declaration; sends no request", GROUP)
@@ -44,6 +44,7 @@ export function registerMain(registration: Registration): void {
   withRefresh(withTargets(command("plan", "show what would change", GROUP)))
     .option(...REPORT)
     .option("--destroy", "plan to remove everything")
+    .option("--lock", "lock the state, so that no other run changes it meanwhile; `--lock-timeout` waits for the lock")
     .option("--detailed-exitcode", "exit with 2 if there are changes, or if hostform could not check an object")
     .option(...FAIL_ON_OPTION)
     .option(...HEARTBEAT)
@@ -286,7 +287,7 @@ function registerWatch({ command, action }: Registration, group: string): void {
     );
 }
 
-/** Rejects a bare number, because it looks like minutes but means seconds. */
+/** Parses a duration. Rejects a number without unit: it looks like minutes but would mean seconds. */
 function timeWithUnit(text: string): number {
   if (/^\d+$/.test(text.trim()))
     throw new InvalidArgumentError("Expected a time with its unit, such as 30s, 5m or 1h.");

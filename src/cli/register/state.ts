@@ -11,7 +11,7 @@ function day(text: string): number {
   throw new InvalidArgumentError("Expected a day such as 2026-01-01.");
 }
 
-/** Registers `output`, `state` and `force-unlock`, which read and repair the state. */
+/** Registers `output`, `state` and `force-unlock`. */
 export function registerState({ command, action }: Registration): void {
   command("output", "print the outputs that the last apply recorded", GROUP)
     .argument("[name]", "print only this output, even if it is sensitive")

@@ -9,14 +9,14 @@ function age(text: string): number {
   return time;
 }
 
-/** Registers `webhooks` and its subcommands. @param group heading of `webhooks` in the list of commands. */
+/** Registers `webhooks` and its subcommands. @param group Heading of `webhooks` in the list of commands. */
 export function registerWebhooks({ command, action }: Registration, group: string): void {
   const webhooks = command("webhooks", "list webhook subscriptions; receive and verify deliveries", group)
     .helpCommand(false)
     .allowExcessArguments()
     .option("--provider <alias>", "the account to read (default: default)")
     .action(action(async () => ({ run: (await import("../list.ts")).runCollection("webhooks") }), "run"));
-  // `webhooks` is also a command, so a mistyped subcommand would run the listing.
+  // Without this check, a mistyped subcommand would run `webhooks` itself.
   webhooks.hook("preAction", (_, actual) => {
     if (actual === webhooks && actual.args.length > 0) webhooks.unknownCommand();
   });

@@ -1,6 +1,6 @@
 /**
- * Forwards a verified delivery to an application. In: the exact bytes. Out: the application's status, or the reason for a missing
- * response. The body is signed again with the application's secret. No other header of the sender is forwarded.
+ * Forwards a verified delivery to an application. In: the exact bytes. Out: status of the application, or the reason for the
+ * missing response. The body is signed again with the application's secret. Other headers are not forwarded.
  */
 import { type Clock, fail, isLoopback } from "../../core/model/index.ts";
 import { type Posted, posterTo } from "../../project/notify/post.ts";
@@ -13,12 +13,12 @@ import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 export type Forwarded = Posted;
 export type Forwarder = ReturnType<typeof forwarderTo>;
 
-/** @param secret with which the application verifies deliveries. */
+/** @param secret Secret with which the application verifies deliveries. */
 function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env: ProjectSource["env"]) {
   const { send, close } = posterTo(url, clock, env);
   return {
     url,
-    /** URL without its query, which may contain a secret. */
+    /** URL without query, which may contain a secret. */
     shown: escapeLine(`${url.origin}${url.pathname}`),
     /** Signs and posts the bytes. */
     send: (body: Uint8Array, signal: AbortSignal): Promise<Posted> => send(body, secret, signal),
@@ -27,8 +27,7 @@ function forwarderTo(url: URL, secret: () => Promise<string>, clock: Clock, env:
 }
 
 /**
- * Parses the URL to which deliveries are forwarded. HTTP without TLS is allowed only to this machine, because events contain
- * customer data.
+ * Parses the URL of the application. HTTP is allowed only to this machine, because events contain customer data.
  * @throws HostformError `webhooks.listen`.
  */
 function forwardUrl(text: string, insecureHttp: boolean): URL {
@@ -55,7 +54,7 @@ interface ForwardFlags {
 }
 
 /**
- * Returns the forwarder of deliveries. Undefined without `--forward-to`.
+ * Returns the forwarder. Undefined without `--forward-to`.
  * @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`.
  */
 export function forwarderOf(

@@ -1,4 +1,4 @@
-/** Runs `webhooks listen`: receives deliveries until Ctrl-C. With `--register`, subscribes during this time. */
+/** Runs `webhooks listen`: receives deliveries until Ctrl-C. With `--register`, a webhook exists during this time. */
 import path from "node:path";
 import { sameAddress } from "../../core/api/address.ts";
 import type { HostingClient } from "../../core/api/index.ts";
@@ -31,13 +31,13 @@ interface ListenFlags extends SecretFlags {
   readonly forwardTo?: string;
   readonly forwardSecretEnv?: string;
   readonly events?: readonly string[];
-  /** Also forwards repeated deliveries, for tests with `sandbox redeliver`. */
+  /** True to also forward repeated deliveries, for tests with `sandbox redeliver`. */
   readonly duplicates?: boolean;
-  /** File in which handled deliveries are stored for the next run. */
+  /** File that stores handled deliveries for the next run. */
   readonly remember?: string;
   /** Maximum age of a delivery, in milliseconds. */
   readonly maxAge?: number;
-  /** True if the URL of this receiver is registered. */
+  /** URL to register, or true for the URL of this receiver. */
   readonly register?: string | true;
   readonly provider?: string;
 }
@@ -45,14 +45,13 @@ interface ListenFlags extends SecretFlags {
 /** Time limit for responses to abandoned deliveries, in milliseconds. */
 const ANSWER_MS = 1_000;
 
-/** Time limit after Ctrl-C for deliveries in progress, in milliseconds. */
+/** Time for deliveries in progress after Ctrl-C, in milliseconds. */
 const GRACE_MS = 15_000;
 
 /**
- * Runs `hostform webhooks listen`: receives deliveries, verifies them, prints one line per delivery, and forwards them to an
- * application. Forwards the same bytes with a new signature. If the application rejects a delivery, the response asks the sender
- * to retry.
- * @returns 0 after Ctrl-C, or 1 if a created subscription could not be deleted.
+ * Runs `hostform webhooks listen`: receives and verifies deliveries, prints one line for each, and forwards them to an
+ * application with a new signature. If the application rejects a delivery, the response makes the sender retry.
+ * @returns 0 after Ctrl-C. 1 if the registered webhook could not be deleted.
  */
 export const runListen: Action<ListenFlags> = async (terminal, project, flags) => {
   const { register, provider = "default" } = flags;
@@ -73,7 +72,7 @@ export const runListen: Action<ListenFlags> = async (terminal, project, flags) =
   }
 };
 
-/** The account in which the run subscribes. */
+/** The account in which the run registers a webhook. */
 interface Registering {
   readonly account: Provider;
   readonly signal: AbortSignal;
@@ -96,7 +95,7 @@ async function listen(parts: ListenerParts, registering?: Registering): Promise<
   const file = remember === undefined ? undefined : path.resolve(project.source.cwd, remember);
   const memory = file === undefined ? memoryOf({ clock }) : await fileMemoryOf({ file, clock });
   const stops = stopsOf(terminal);
-  // Deliveries can arrive before the subscription's secret is known. They wait for the secret.
+  // Deliveries may arrive before the secret of the new webhook is known. They wait for it.
   const { promise: subscribed, resolve: settle, reject: give } = Promise.withResolvers<Subscription | undefined>();
   subscribed.catch(() => {});
   const events = eventNames(flags.events ?? []);
@@ -153,7 +152,7 @@ async function listen(parts: ListenerParts, registering?: Registering): Promise<
   return code;
 }
 
-/** Waits for deliveries in progress. @param now aborts to stop forwarding and to respond to the senders. */
+/** Waits for deliveries in progress. @param now Signal to stop forwarding and to respond. */
 async function finish(
   terminal: Terminal,
   receiver: Receiver,
@@ -186,7 +185,7 @@ function addressFor(
     if (webUrl(register) !== undefined) return register;
     fail("usage", "--register takes an http or https URL", { remedies: ["Pass the public URL of this receiver."] });
   }
-  // A sender cannot use a wildcard address, so print loopback.
+  // A wildcard address is no target for a sender, so print loopback.
   const url = /\/\/(?:0\.0\.0\.0|\[::\])/.test(bound) ? `http://127.0.0.1:${port}` : bound;
   const base = account.config.baseUrl ?? env.HOSTING_BASE_URL ?? "";
   if (URL.canParse(base) && isLoopback(new URL(base))) return `${url}/`;
@@ -196,7 +195,7 @@ function addressFor(
   });
 }
 
-/** Rejects the receiver's own URL as an application, because each delivery would be forwarded endlessly. */
+/** Rejects the URL of this receiver as application: each delivery would be forwarded endlessly. */
 function refuseLoop(url: URL | undefined, { port }: Receiver): void {
   if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)
     return;
@@ -224,8 +223,8 @@ function announce(
 }
 
 /*
- * A subscription that exists only during a run (§4 POST and DELETE /api/v1/webhooks). In: a URL, events. Out: the signing secret,
- * which stays in memory. At the end, the subscription is deleted, or a warning shows its id.
+ * A webhook that exists only during a run (§4 POST and DELETE /api/v1/webhooks). In: URL and events. Out: the signing secret,
+ * only in memory. At the end, the webhook is deleted, or a warning names its id.
  */
 interface Subscription {
   readonly id: string;
@@ -235,7 +234,7 @@ interface Subscription {
 type Webhooks = HostingClient["webhooks"];
 
 /**
- * Subscribes a URL. If the response is lost, searches for the new subscription and deletes it.
+ * Registers a webhook. If the response is lost, finds and deletes the new webhook.
  * @throws HostformError `webhooks.subscription` for a response without a secret. Rethrows other errors of the API.
  */
 export async function subscribe(
@@ -254,10 +253,7 @@ export async function subscribe(
     const refused = "hostform rejects their deliveries unless you give their secrets.";
     say(terminal, `Warning: ${others} to ${url} (${before.join(", ")}); ${refused}`);
   }
-  /**
-   * Deletes the new subscription of this URL. If the URL has two new subscriptions, deletes neither, because one of them belongs
-   * to another program.
-   */
+  /** Deletes the new webhook of this URL. If there are two, deletes neither, because one belongs to another program. */
   const removeNew = async (): Promise<void> => {
     try {
       const [only, ...others] = (await same({})).filter((id) => !before.includes(id));
@@ -271,7 +267,7 @@ export async function subscribe(
   };
   let made: Awaited<ReturnType<Webhooks["create"]>>;
   try {
-    // Not interruptible, because the id is needed to delete the subscription.
+    // Not interruptible: the id in the response is needed to delete the webhook.
     made = await webhooks.create({ url, events: [...(events.length > 0 ? events : EVENTS)] });
   } catch (error) {
     if (error instanceof ApiError && error.reached === "maybe") await removeNew();
@@ -288,9 +284,9 @@ export async function subscribe(
 }
 
 /**
- * Deletes a subscription. A missing subscription counts as deleted. Never throws: warns if the subscription may still exist.
- * @param signal aborts if the user does not want to wait.
- * @returns true if the subscription no longer exists.
+ * Deletes a webhook. A missing one counts as deleted. Never throws: warns if it may still exist.
+ * @param signal Aborted if the user does not want to wait.
+ * @returns true if the webhook no longer exists.
  */
 async function unsubscribe(terminal: Terminal, webhooks: Webhooks, id: string, signal?: AbortSignal): Promise<boolean> {
   try {
@@ -306,7 +302,7 @@ async function unsubscribe(terminal: Terminal, webhooks: Webhooks, id: string, s
 const SEVERAL =
   "These new subscriptions have the same URL. hostform does not know which of them it created, so it deleted none.";
 
-/** @param reason a sentence or a thrown error. */
+/** @param reason Sentence, or a thrown error. */
 function warn(terminal: Terminal, summary: string, reason: unknown): void {
   if (typeof reason !== "string" && !(reason instanceof HostformError) && errnoOf(reason) === undefined) throw reason;
   const warning: Diagnostic = {
@@ -320,7 +316,7 @@ function warn(terminal: Terminal, summary: string, reason: unknown): void {
 }
 
 /**
- * Parses event names: several words, or words with comma-separated names.
+ * Parses event names: several words, each possibly with commas.
  * @returns each name once.
  * @throws HostformError `usage` for a name that §6 does not list.
  */

@@ -1,6 +1,6 @@
 /**
- * Handles one request of `listen`. In: a request, and the parts that handle deliveries. Out: a response, a line in the log, and
- * the event at the application. The library (`hostform/webhooks`) decides whether the delivery is authentic and new.
+ * Handles one request of `listen`. In: a request. Out: a response, a line in the log, and the event at the application. The
+ * library (`hostform/webhooks`) decides whether a delivery is authentic and new.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HostformError, shorten } from "../../core/model/index.ts";
@@ -18,40 +18,40 @@ import type { Terminal } from "../terminal.ts";
 import type { Forwarded, Forwarder } from "./forward.ts";
 import { short, subjectOf, summaryJson } from "./server.ts";
 
-/** Parts that handle deliveries. */
+/** Everything needed to handle deliveries. */
 interface Handling {
   readonly secrets: () => Promise<readonly string[]>;
-  /** Selected events. Empty if all events are selected. */
+  /** Selected events. Empty: all. */
   readonly events: ReadonlySet<string>;
   readonly memory: DuplicateMemory;
   /** Maximum age of a delivery, in seconds. */
   readonly maxAge: number | undefined;
   readonly clock: { now(): number };
   readonly forwarder: Forwarder | undefined;
-  /** True if repeated deliveries are also forwarded. */
+  /** True to also forward repeated deliveries. */
   readonly again: boolean;
-  /** Aborts to abandon the deliveries that are being forwarded. */
+  /** Signal to abandon deliveries that are being forwarded. */
   readonly stop: AbortSignal;
   readonly log: DeliveryLog;
 }
 
-/** Steps of one delivery in the library. */
+/** Steps of one delivery. */
 interface Course {
   body?: Uint8Array;
   identity?: string;
-  /** True if the delivery was handled before and is forwarded again. */
+  /** True if the delivery was handled before, and is forwarded again. */
   again?: boolean;
-  /** The event, if it was new and was forwarded. */
+  /** Event that was new and was handled. */
   handled?: WebhookEvent;
   forwarded?: Forwarded;
   refusal?: WebhookError;
   error?: unknown;
 }
 
-/** The application did not accept the delivery. The library forgets the delivery, and the sender retries. */
+/** The application rejected the delivery. The library does not store it as handled, and the sender retries. */
 class NotTaken extends Error {}
 
-/** Status for the sender of a delivery that the application did not accept. */
+/** HTTP status for the sender of such a delivery. */
 const NOT_TAKEN = 502;
 
 /** Handles one request. Never rejects: every outcome is a response. */
@@ -88,7 +88,7 @@ export async function takeDelivery(
   try {
     logOutcome(handling, course, status);
   } catch (error) {
-    // The delivery was handled, even if the report fails.
+    // Log only: the delivery was handled, although its report failed.
     handling.log.broken(sentenceOf(error));
   }
   respond(response, { ...answer, status });
@@ -105,7 +105,7 @@ async function handOver(handling: Handling, course: Course, event: WebhookEvent,
 
 const isWanted = (events: ReadonlySet<string>, { event }: WebhookEvent) => events.size === 0 || events.has(event);
 
-/** Logs the outcome. Logs nothing from an unverified body. */
+/** Logs the outcome. Logs nothing of an unverified body. */
 function logOutcome({ log, events }: Handling, course: Course, answered: number): void {
   const { body, identity, handled, again = false, forwarded, refusal, error } = course;
   if (refusal !== undefined && refusal.code !== "webhooks.busy") {
@@ -116,7 +116,7 @@ function logOutcome({ log, events }: Handling, course: Course, answered: number)
     log.broken(sentenceOf(error));
     return;
   }
-  // The delivery was claimed, so it is a verified event.
+  // Deliveries with an identity are verified.
   if (body === undefined || identity === undefined) return;
   const event = handled ?? parseEvent(body);
   const outcome = (): Outcome => {
@@ -134,30 +134,30 @@ function sentenceOf(error: unknown): string {
 }
 
 /*
- * Logs deliveries on standard output, one line per delivery. With `--json`, each line is a JSON document. The content comes from
- * the sender, and is shown only after verification. Rejected deliveries show no content.
+ * Logs deliveries on standard output, one line for each; with `--json`, one JSON document. Content of the sender is printed
+ * only after verification.
  */
 
 /**
- * Outcome of a verified delivery. `received`: shown, not forwarded. `forwarded`: the application accepted it. `failed`: the
- * application did not accept it, so the sender must retry. `duplicate`: it was handled before. `busy`: it is being handled.
- * `left out`: its event is not selected.
+ * Outcome of a verified delivery. `received`: printed, without forwarding. `forwarded`: the application accepted it.
+ * `failed`: the application rejected it, so the sender must retry. `duplicate`: handled before. `busy`: another attempt is
+ * being handled. `left out`: its event is not selected.
  */
 type Outcome = "received" | "forwarded" | "failed" | "duplicate" | "busy" | "left out";
 
-/** A verified delivery. `again`: it was handled before, and was forwarded again. */
+/** A verified delivery. `again`: it was handled before, and forwarded again. */
 interface TakenDelivery extends Required<Pick<Course, "again" | "body" | "identity">> {
   readonly event: WebhookEvent;
   readonly outcome: Outcome;
-  /** Response status for the sender. */
+  /** HTTP status for the sender. */
   readonly answered: number;
   readonly forwarded: Forwarded | undefined;
 }
 
-/** Minimum time between reports of the same kind of rejection, in milliseconds. Anybody can send many invalid requests. */
+/** Minimum time between two reports of the same rejection, in milliseconds. Anybody can send invalid requests. */
 const REFUSALS_MS = 1_000;
 
-/** Maximum number of body characters to show. */
+/** Maximum number of characters of a body to print. */
 const MOST_SHOWN = 4_000;
 
 export type DeliveryLog = ReturnType<typeof deliveryLog>;
@@ -165,7 +165,7 @@ export type DeliveryLog = ReturnType<typeof deliveryLog>;
 export function deliveryLog({ clock, document, json, out, outLook, verbose }: Terminal) {
   const { dim, good, removed } = paint(outLook.color);
   const refusals = new Map<string, { readonly at: number; unreported: number }>();
-  /** Number of received deliveries and of rejected requests. */
+  /** Number of deliveries, and of rejected requests. */
   const counts = { taken: 0, refused: 0 };
   /** Formats the time as `2026-11-22T08:05:24Z`. */
   const stamp = () => new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
@@ -180,7 +180,7 @@ export function deliveryLog({ clock, document, json, out, outLook, verbose }: Te
   };
   return {
     counts,
-    /** Prints a document about the run itself, for programs. */
+    /** Prints a document about the run itself. */
     note(about: { readonly type: string; readonly [field: string]: unknown }): void {
       if (json) document(about);
     },
@@ -218,12 +218,12 @@ export function deliveryLog({ clock, document, json, out, outLook, verbose }: Te
       refusals.set(code, { at: now, unreported: 0 });
       const unreported = last?.unreported ?? 0;
       const more = unreported === 0 ? "" : ` (and ${unreported} more before)`;
-      // Show the remedy only once.
+      // Print the remedy only once.
       const fix = last === undefined ? ` ${outLook.remedies(diagnostics[0] ?? {}) ?? ""}` : "";
       if (json) document({ type: "refused", at: stamp(), answered: status, code, message, more: unreported });
       else out(`${stamp()}  ${removed(`rejected (${status})`)}: ${message}${more}${fix}\n`);
     },
-    /** Reports a local problem that prevented a delivery. */
+    /** Reports a local problem with a delivery. */
     broken(sentence: string): void {
       if (json) document({ type: "broken", at: stamp(), message: sentence });
       else out(`${stamp()}  ${removed("failed (500)")}: ${short(sentence)}\n`);
@@ -237,7 +237,7 @@ const forwardJson = ({ status, error, milliseconds }: Forwarded) => ({
   milliseconds,
 });
 
-/** Maximum printed nesting. A deeper value could overflow the stack. No event has such a depth. */
+/** Maximum nesting of a body to format. A deeper one could overflow the stack, and no event is so deep. */
 const DEEPEST = 64;
 
 const QUOTE = 0x22;
@@ -245,7 +245,7 @@ const BACKSLASH = 0x5c;
 const OPENING = new Set([0x5b, 0x7b]);
 const CLOSING = new Set([0x5d, 0x7d]);
 
-/** Returns true if a JSON text is nested too deeply to be printed again. */
+/** Returns true if a JSON text is nested too deeply to format. */
 export function isDeep(json: string): boolean {
   let depth = 0;
   let quoted = false;

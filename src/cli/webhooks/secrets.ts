@@ -1,6 +1,6 @@
 /**
- * Opens the sources of signing secrets for commands that receive deliveries (§6 Signature). In: `--secret-env`, `--secret-file`,
- * `--webhook`. Out: the current secrets, so that a rotation needs no restart.
+ * Opens the sources of signing secrets (§6 Signature). In: `--secret-env`, `--secret-file`, `--webhook`. Out: the current
+ * secrets, so that a rotation needs no restart.
  */
 import path from "node:path";
 import { parseEnv } from "node:util";
@@ -25,17 +25,17 @@ import type { ProjectState } from "../../project/state.ts";
 import { escapeLine } from "../../report/index.ts";
 import { refuseSecretAsName } from "../options.ts";
 
-/** Options for secrets. Each option may be repeated. All found secrets are accepted. */
+/** Options for signing secrets. Each may be repeated. All secrets are accepted. */
 export interface SecretFlags {
   /** Environment variables, each with one secret. */
   readonly secretEnv?: readonly string[];
   /** Files with one secret per line, relative to the working folder. */
   readonly secretFile?: readonly string[];
-  /** Addresses in the state, such as `hosting_webhook.billing`. */
+  /** Addresses of webhooks in the state, such as `hosting_webhook.billing`. */
   readonly webhook?: readonly string[];
 }
 
-/** The options for a secret, for use in sentences. */
+/** Options for signing secrets, as words of a sentence. */
 export const SECRET_OPTIONS = "--secret-env NAME, --secret-file FILE or --webhook ADDRESS";
 
 export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: SecretFlags): boolean {
@@ -43,7 +43,7 @@ export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: 
 }
 
 /**
- * Opens the sources from the options, and reads each source once.
+ * Opens the selected sources, and reads each once.
  * @throws HostformError `webhooks.secret` if no option is given; `secret.source`, `usage`, `plan.address` if a source has no
  * secret.
  */
@@ -59,10 +59,10 @@ export async function openSecrets(project: Project, flags: SecretFlags) {
     ...secretFile.map((file) => fileSource(project, file)),
     ...webhook.map((address) => stateSource(project, address)),
   ];
-  /** Content of each source at its last successful read. */
+  /** Secrets of each source at its last successful read. */
   const last: (readonly SigningSecret[])[] = [];
   for (const [at, source] of sources.entries()) last[at] = await source();
-  /** Sources that currently cannot be read. Each source is reported once. */
+  /** Sources that could not be read. Each is reported once. */
   const failing = new Set<number>();
   const read = async (source: SecretSource, at: number): Promise<void> => {
     try {
@@ -74,14 +74,14 @@ export async function openSecrets(project: Project, flags: SecretFlags) {
       const warnings = error.diagnostics.map(({ code, summary, remedies }) =>
         warningOf(code, summary, { detail, remedies }),
       );
-      if (!failing.has(at)) project.log.warn(warnings);
+      if (!failing.has(at)) project.log.warn(...warnings);
       failing.add(at);
     }
   };
   let reading: Promise<unknown> | undefined;
   /**
-   * Returns the current secrets, in the order `--secret-env`, `--secret-file`, `--webhook`. If a source temporarily cannot be
-   * read, returns its last content.
+   * Returns the current secrets in the order `--secret-env`, `--secret-file`, `--webhook`. If a source cannot be read,
+   * returns its last secrets.
    */
   const current = async (): Promise<readonly SigningSecret[]> => {
     reading ??= Promise.all(sources.map(read)).finally(() => {
@@ -90,23 +90,26 @@ export async function openSecrets(project: Project, flags: SecretFlags) {
     await reading;
     return last.flat();
   };
-  /** `texts` returns the secrets without their sources, in the format of `secrets` in `hostform/webhooks`. */
+  /** `texts`: secrets without their source, as `hostform/webhooks` needs. */
   return { current, texts: async () => (await current()).map(({ secret }) => secret) };
 }
 
 export type SigningSecrets = Awaited<ReturnType<typeof openSecrets>>;
 
 /*
- * Sources of signing secrets: a variable, a file, the state. Each source is read at every request. Each source registers its
- * secrets for redaction before it returns them.
+ * Sources of signing secrets: environment variable, file, state. Each is read for every request, and registers its secrets
+ * for redaction first.
  */
 interface SigningSecret {
   readonly secret: string;
-  /** Source in words, such as `the environment variable HOOK_SECRET`. */
+  /** Source as words, such as `the environment variable HOOK_SECRET`. */
   readonly place: string;
 }
 
-/** @throws HostformError `secret.source`, `webhooks.secret`, `usage` or `plan.address` if the source has no secret. */
+/**
+ * Reads a source.
+ * @throws HostformError `secret.source`, `webhooks.secret`, `usage` or `plan.address` if it has no secret.
+ */
 export type SecretSource = () => Promise<readonly SigningSecret[]>;
 
 /** Minimum time between two reads of a state, in milliseconds. A state may be remote, and anybody can send deliveries. */
@@ -115,7 +118,7 @@ const STATE_MS = 2_000;
 /** Maximum size of a secret file, in bytes. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Returns the single secret in a variable. The environment does not change during the run, so the value is read once. */
+/** Returns the secret in an environment variable. Read once, because the environment never changes. */
 function variableSource({ source, redaction }: ProjectParts, name: string): SecretSource {
   const place = `the environment variable ${name}`;
   return async () => {
@@ -132,7 +135,7 @@ function variableSource({ source, redaction }: ProjectParts, name: string): Secr
   };
 }
 
-/** Returns the secrets in a file. The path is relative to the working folder. */
+/** Returns the secrets in a file, relative to the working folder. */
 function fileSource({ source, redaction, log }: ProjectParts, file: string): SecretSource {
   let first = true;
   return async () => {
@@ -150,8 +153,8 @@ function fileSource({ source, redaction, log }: ProjectParts, file: string): Sec
 }
 
 /**
- * Returns the secrets in the text of a file. Each line has one secret, so that a rotation can use two.
- * @throws HostformError `secret.source` if a line has other content.
+ * Returns the secrets in a text, one per line. A rotation needs two.
+ * @throws HostformError `secret.source` if a line is no secret.
  */
 function secretsIn(redaction: Redaction, text: string, place: string): SigningSecret[] {
   if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not UTF-8 text.", "Save it as UTF-8.");
@@ -167,9 +170,9 @@ function secretsIn(redaction: Redaction, text: string, place: string): SigningSe
 }
 
 /**
- * Returns the secret of a webhook in the state. During a replacement, also returns the secret of the previous webhook. If a
- * `secret_output` stores the secret outside the state, the file has only the newest secret, so the earlier secret is kept in
- * memory until the replacement ends.
+ * Returns the secret of a webhook in the state. During a replacement, also the secret of the old webhook. With
+ * `secret_output`, the file contains only the newest secret, so the earlier secret stays in memory until the replacement
+ * ends.
  */
 function stateSource(project: Project, address: string): SecretSource {
   const read = stateReader(project.state, project.host.clock, address);
@@ -178,13 +181,16 @@ function stateSource(project: Project, address: string): SecretSource {
     Promise.all((await read(refresh)).map((resource) => secretsOfWebhook(project, resource, held)));
   return async () => {
     let found = await look(false);
-    // The file has a new secret. Only the current state shows whether the earlier secret is still valid.
+    // After a new secret in the file, read the state: it shows whether the earlier secret is still valid.
     if (found.some(({ changed }) => changed)) found = await look(true);
     return found.flatMap(({ secrets }) => secrets);
   };
 }
 
-/** Reads the webhooks at an address of the state. Reads the state again on `refresh`, or if the last read is too old. */
+/**
+ * Returns the function that reads the webhooks at an address. Reads the state again on `refresh`, or if the last read is too
+ * old.
+ */
 function stateReader(
   state: ProjectState,
   clock: Clock,
@@ -207,7 +213,7 @@ function stateReader(
   };
 }
 
-/** Address -> current and previous secrets at the destination of a `secret_output`. */
+/** Current and previous secrets of a `secret_output`, by address. */
 type HeldSecrets = Map<string, Readonly<Record<"now" | "before", readonly SigningSecret[]>>>;
 
 async function secretsOfWebhook(
@@ -232,7 +238,7 @@ async function secretsOfWebhook(
 const sameSecrets = (a: readonly SigningSecret[], b: readonly SigningSecret[]) =>
   a.length === b.length && a.every(({ secret }, at) => secret === b[at]?.secret);
 
-/** Returns the secrets at the destination of a `secret_output`, if the destination can be read. */
+/** Returns the secrets at the destination of a `secret_output`. Empty if it cannot be read. */
 async function secretsOfOutput(
   { source: { dir }, redaction }: ProjectParts,
   address: string,
@@ -284,24 +290,23 @@ function unreadable(place: string, detail: string, fix: string): never {
 }
 
 /*
- * Checks the lines of a file of signing secrets. In: the text of the file. Out: the secrets, or the reason why the file is not
- * accepted. A line of another file is a secret that anybody can guess (`}`, `# production`), so one such line invalidates the
- * complete file. Pure.
+ * Checks the lines of a file with signing secrets. In: the lines. Out: the reason for a rejection. Anybody could guess a line
+ * of another file (`}`, `# production`), so one such line invalidates the complete file. Pure.
  */
 
-/** Reason why a text is not a secret, and the fix. */
+/** Reason why a text is no secret, and the fix. */
 type Unfit = readonly [detail: string, fix: string];
 
-/** Maximum number of lines in a list of secrets. */
+/** Maximum number of secrets in a file. */
 const MOST_LINES = 20;
 
-/** Minimum length of a secret. Shorter secrets can be guessed by trying. */
+/** Minimum length of a secret. Shorter ones can be guessed. */
 const SHORTEST = 8;
 
 const ALONE = "Pass a file that contains only signing secrets, one per line.";
 const FROM_ENV = "Load it into the environment (`set -a; . ./FILE`) and name the variable: --secret-env NAME.";
 
-/** Patterns of lines that cannot be secrets. Each detail describes the file. */
+/** Patterns of lines that are no secrets, with details and fixes. */
 const NO_SECRETS: readonly (readonly [form: RegExp, ...Unfit])[] = [
   [/^(?:#|\/\/|;|--|<!)/, "It has comments, but each line must be a secret.", ALONE],
   [
@@ -314,7 +319,7 @@ const NO_SECRETS: readonly (readonly [form: RegExp, ...Unfit])[] = [
   [/\s/, "It has lines of several words, but each line must be a secret.", ALONE],
 ];
 
-/** Returns the reason why these lines are not secrets. Undefined if they are secrets. */
+/** Returns why these lines are no secrets. Undefined if they are. */
 function unfitLines(lines: readonly string[]): Unfit | undefined {
   if (lines.length === 0) return ["It is empty.", "Put the webhook's signing secret there, one on each line."];
   if (lines.length > MOST_LINES) return [`It has ${lines.length} lines, but each would be a secret.`, ALONE];
@@ -324,7 +329,7 @@ function unfitLines(lines: readonly string[]): Unfit | undefined {
   return lines.map(unfitSecret).find((unfit) => unfit !== undefined);
 }
 
-/** Returns the reason why a text is not a secret. Undefined if the text is a secret. */
+/** Returns why a text is no secret. Undefined if it is one. */
 function unfitSecret(secret: string): Unfit | undefined {
   const fix = "Pass the secret that the API returned when the webhook was created.";
   if (secret.length < SHORTEST) return [`It is shorter than ${SHORTEST} characters: anybody could guess it.`, fix];

@@ -1,4 +1,4 @@
-/** Common parts of commands that receive deliveries: a server, a short description of an event, and the two steps of Ctrl-C. */
+/** Shared by commands that receive deliveries: server, short description of an event, and handling of Ctrl-C. */
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,15 +13,15 @@ export interface Receiver {
   readonly url: string;
   readonly port: number;
   /**
-   * Stops accepting deliveries, waits for deliveries in progress, and frees the port.
-   * @param now aborts to cut the remaining deliveries.
+   * Accepts no more deliveries, waits for those in progress, and frees the port.
+   * @param now Signal to cut the remaining deliveries.
    */
   close(now: AbortSignal): Promise<void>;
 }
 
 /**
- * Serves a handler on a port.
- * @param option sets the address. Default: `--host` and `--port`.
+ * Starts a server for a handler.
+ * @param option Option that sets the address. Default: `--host` and `--port`.
  * @throws HostformError `webhooks.listen` if the port is not available.
  */
 export async function receiveAt(
@@ -30,7 +30,7 @@ export async function receiveAt(
   option?: string,
 ): Promise<Receiver> {
   const server = receiverServer((request, response) => {
-    // Deliveries are rare, and an open connection would delay the end of the run.
+    // Deliveries are rare, and an open connection would delay the end.
     response.setHeader("connection", "close");
     handler(request, response);
   });
@@ -38,7 +38,7 @@ export async function receiveAt(
     server.once("error", (error) => reject(refusal(error, { host, port }, option)));
     server.listen(port, host, resolve);
   });
-  // Ignore a client that breaks the connection.
+  // Ignore clients that break the connection.
   server.on("error", () => {});
   const { port: taken, family, address } = server.address() as AddressInfo;
   const shown = family === "IPv6" ? `[${address}]` : address;
@@ -77,13 +77,13 @@ function refusal(error: unknown, { host, port }: ListenAddress, option?: string)
   return new HostformError([{ severity: "error", code: "webhooks.listen", summary, remedies: [fix] }]);
 }
 
-/* Describes an event briefly, as text and as fields. The text of the sender is escaped and shortened. */
-/** Maximum length of names and words of an event. */
+/* Describes an event briefly, as text and as fields. Escapes and shortens text of the sender. */
+/** Maximum length of a text of the sender. */
 const LONGEST = 80;
 
 /**
- * Returns the objects of an event, such as `invoice 5003 (INV-2026-000003), service 1003 (www.acme.example)`. Empty if the event
- * contains none.
+ * Returns the objects of an event, such as `invoice 5003 (INV-2026-000003), service 1003 (www.acme.example)`. Empty if there
+ * are none.
  */
 export function subjectOf(event: WebhookEvent): string {
   const invoice = invoiceIdOf(event);
@@ -101,7 +101,7 @@ export function summaryOf(event: WebhookEvent): string {
   return `${short(event.event)} of ${short(event.timestamp)}${known}${subject === "" ? "" : `: ${subject}`}`;
 }
 
-/** Returns the same summary as fields. Ids are strings. An id is null if the event does not contain it. */
+/** Returns the summary as fields. Ids are strings, or null if missing. */
 export const summaryJson = (event: WebhookEvent) => ({
   event: event.event,
   known: event.known,
@@ -111,13 +111,10 @@ export const summaryJson = (event: WebhookEvent) => ({
   order_id: orderIdOf(event) ?? null,
 });
 
-/** Returns text of the sender on one line, shortened. */
+/** Escapes and shortens text of the sender. */
 export const short = (text: string) => shorten(escapeLine(text), LONGEST);
 
-/**
- * Returns a field of the record in parentheses, such as ` (www.acme.example)`. Finds the field at each position that an event may
- * use.
- */
+/** Returns a field of an object in parentheses, such as ` (www.acme.example)`. Searches all places that an event may use. */
 function named({ data }: WebhookEvent, record: string, field: string): string {
   const nested = data[record];
   const value = (isObject(nested) ? nested[field] : undefined) ?? data[field];
@@ -127,13 +124,15 @@ function named({ data }: WebhookEvent, record: string, field: string): string {
 interface Stops {
   readonly soon: AbortSignal;
   readonly now: AbortSignal;
-  /** Restores the default handling of Ctrl-C, which ends the process. */
+  /** Restores the default handling of Ctrl-C. */
   end(): void;
-  /** Runs a task. After the time limit, the task ends as after a second Ctrl-C. */
+  /** Runs a task. After the time limit, `now` is aborted, as after a second Ctrl-C. */
   atMost(milliseconds: number, work: (now: AbortSignal) => Promise<void>): Promise<void>;
 }
 
-/** Handles Ctrl-C. The first press ends the run in order (`soon`). The second press ends it at once (`now`). */
+/**
+ * Handles Ctrl-C. The first press aborts `soon`, which ends the run in order. The second aborts `now`, which ends it at once.
+ */
 export function stopsOf(terminal: Terminal): Stops {
   const soon = new AbortController();
   const now = new AbortController();

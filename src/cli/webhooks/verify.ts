@@ -1,4 +1,4 @@
-/** Runs `webhooks verify`: checks the signature of a stored body. If the signature does not match, explains the reason. */
+/** Runs `webhooks verify`: checks the signature of a stored body. If it does not match, explains why. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import path from "node:path";
 import { fail, isObject, parsedJson } from "../../core/model/index.ts";
@@ -19,8 +19,8 @@ interface VerifyFlags extends SecretFlags {
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
- * Runs `hostform webhooks verify FILE --signature HEX`: checks whether a signature matches a body. If not, reports what the
- * signature would match. Sends no request.
+ * Runs `hostform webhooks verify FILE --signature HEX`: checks whether a signature matches a body. If not, explains which
+ * body or key it would match. Sends no request.
  * @returns 0 if the signature matches.
  * @throws HostformError `webhooks.bad_signature` if it does not match.
  */
@@ -60,7 +60,7 @@ function eventOf(body: Uint8Array): ReturnType<typeof parseEvent> | { readonly p
   }
 }
 
-/** Read only enough to detect a file that is too large, because some files never end. */
+/** Reads only enough to detect a file that is too large, because some files never end. */
 const bodyOf = (full: string): Promise<Uint8Array> =>
   orFail(readUpTo(full, MOST_BYTES), "config.unreadable", "The body cannot be read", {
     detail: escapeLine(full),
@@ -68,8 +68,8 @@ const bodyOf = (full: string): Promise<Uint8Array> =>
   });
 
 /*
- * Explains why a signature does not match (§6 Signature). In: the body, the header value, the secrets. Out: a sentence about what
- * the signature would match. Must not: reveal the correct signature, or put a secret into a sentence. Pure.
+ * Explains why a signature does not match (§6 Signature). In: body, header value, secrets. Out: a sentence about what it
+ * would match. Must not: reveal the correct signature or a secret. Pure.
  */
 const DIGEST = /^[0-9a-f]{64}$/i;
 const BYTES = /^[A-Za-z0-9+/_-]{43}=?$/;
@@ -79,7 +79,7 @@ const SECRET_FIX = "Correct the secret where it is stored.";
 const WRONG_FIX =
   "Check that it is the secret of this subscription (each has its own), and that the body is unchanged, byte for byte.";
 
-/** Returns the reason why the signature matches no secret, if a reason can be found. */
+/** Returns why the signature matches no secret, if a reason is found. */
 export function mismatchOf(body: Uint8Array, signature: string, secrets: readonly string[]) {
   const { digest, malformed = "" } = formOf(signature);
   if (digest === undefined) return { detail: malformed, remedies: [HEADER_FIX] };
@@ -100,7 +100,7 @@ export function mismatchOf(body: Uint8Array, signature: string, secrets: readonl
   return { detail: `It matches neither this body nor a similar one with ${tried}.`, remedies: [WRONG_FIX] };
 }
 
-/** Returns the digest in a header value, and the format error of the value. */
+/** Returns the digest in a header value, or its format error. */
 function formOf(signature: string): { digest?: Uint8Array; malformed?: string } {
   const text = signature.trim();
   if (DIGEST.test(text)) return { digest: Buffer.from(text, "hex") };
@@ -115,7 +115,7 @@ function formOf(signature: string): { digest?: Uint8Array; malformed?: string } 
   return { malformed: "It is not hexadecimal." };
 }
 
-/** Yields similar bodies, each with the words that follow "It matches". */
+/** Yields similar bodies, each with the words after "It matches". */
 function* otherBodies(body: Uint8Array): Generator<readonly [what: string, other: string | Uint8Array]> {
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
     yield ["when the byte order mark at its beginning is left out", body.subarray(3)];
@@ -136,10 +136,10 @@ function* otherBodies(body: Uint8Array): Generator<readonly [what: string, other
   }
 }
 
-/** Maximum number of characters of an event. */
+/** Maximum number of characters of a body to rewrite. */
 const LARGEST = 1024 * 1024;
 
-/** Yields the same JSON as other programs write it: compact or with spaces, with slashes or letters escaped. */
+/** Yields the same JSON in the formats of other programs: compact or with spaces, with slashes or letters escaped. */
 function* rewritten(text: string): Generator<string> {
   if (text.length > LARGEST || isDeep(text)) return;
   const value = parsedJson(text.replace(/^\uFEFF/, ""));
@@ -152,7 +152,7 @@ function* rewritten(text: string): Generator<string> {
   }
 }
 
-/** Formats JSON as Python does, with a space after each comma and colon. */
+/** Formats JSON as Python does: a space after each comma and colon. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
   if (!isObject(value)) return JSON.stringify(value);
@@ -163,7 +163,7 @@ function spaced(value: unknown): string {
 const ascii = (text: string) =>
   text.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
-/** Keys that are similar to a secret. */
+/** Keys that are similar to a secret, each with the words after "It matches". */
 const OTHER_KEYS: readonly (readonly [what: string, keyOf: (secret: string) => string | Uint8Array | undefined])[] = [
   ["when the secret has a line break at its end: the sender included it", (secret) => `${secret}\n`],
   ["when the secret is taken without the white space around it", (secret) => secret.trim()],

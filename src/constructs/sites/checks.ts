@@ -1,6 +1,6 @@
-// Finds the mistakes in a resource, with one sentence each. The values are read from the resource, not from its properties, so
-// that a change through `site.service` is also checked. Further below: the checks of single values, the reference of an order,
-// errors with their construct.
+// Finds mistakes in a resource and describes each in one sentence. Reads the values from the resource, not from its
+// properties, so that a change through `site.service` is checked too. Also contains checks of single values, the reference of
+// an order, and errors with the path of the construct.
 
 import { createHash } from "node:crypto";
 import { Token } from "cdktf";
@@ -69,8 +69,8 @@ export function webhookMistakes({ urlInput, eventsInput = [] }: Webhook): string
 }
 
 /**
- * Returns error messages that name the property. Returns none for a valid or missing value, or for a token, because only
- * Terraform knows its value. A test checks that the rules equal those of the kinds. A message never repeats a possible secret.
+ * Returns error messages that begin with the name of the property. Empty for a valid or missing value, and for a token, whose
+ * value only Terraform knows. A test compares the rules with those of the kinds. Messages never contain a possible secret.
  */
 export type Check = (property: string, value: unknown) => string[];
 
@@ -78,23 +78,22 @@ const LABEL = String.raw`[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}\u00b7\u0375\u05f3\u05f4
 const LABELS = String.raw`(?:${LABEL}?[.\u3002\uff0e\uff61])+(?!\d+\.?$)${LABEL}`;
 const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
 const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
-/** Matches a number in the range of encoded tokens. No amount and no count is so large. */
+/** Pattern of a number that may encode a token. No amount or count is so large. */
 const HUGE = /-?\d+(?:\.\d+)?e\+(?:2[89]|30)\d/;
-/** Matches text that CDKTF mistakes for such a number, with the adjacent characters. */
+/** Pattern of text that CDKTF may read as such a number, with adjacent characters. */
 const FOUND = /[-|\d.+]+e[-|\d.eE+]+/g;
 
-/** Matches `${`, which Terraform evaluates. `$${` is its escape. */
+/** Pattern of `${`, which Terraform evaluates. `$${` is escaped. */
 const TEMPLATE = /(?:^|[^$])(?:\$\$)*\$\{/;
 
-/** Returns true if a value or a part of a string is a token. Only Terraform knows its value. */
+/** Returns true if a value, or a part of a string, is a token. Only Terraform knows its value. */
 export const isToken = (value: unknown): boolean =>
   Token.isUnresolved(value) ||
   (typeof value === "string" && (TEMPLATE.test(value) || hugeIn(value).some(isNumberToken)));
 
 /**
- * Returns true if a value was computed from a token and is no longer a token. Either TypeScript calculated with the token, or
- * CDKTF does not recognize the token in a string. Example: in `build-${number}`, the token is negative, so two minus signs
- * follow each other.
+ * Returns true if a value was computed from a token and is no token any more: TypeScript calculated with it, or CDKTF does
+ * not find it in a string. Example: in `build-${number}`, the token is negative, so there are two minus signs.
  */
 const isTorn = (value: unknown): boolean =>
   (typeof value === "number" && HUGE.test(String(value)) && !Token.isUnresolved(value)) ||
@@ -116,7 +115,7 @@ const given =
     return found === undefined ? [] : [found];
   };
 
-/** Checks a required value. The types do not protect JavaScript and values from a file. */
+/** Checks a required value. JavaScript and values from files bypass the types. */
 export const needed =
   (check: Check): Check =>
   (property, value) =>
@@ -136,12 +135,12 @@ const text = (pattern: RegExp, expected: string): Check =>
 export const checkDomain = text(DOMAIN, "a domain name, such as www.acme.example");
 export const checkEmail = text(EMAIL, "an e-mail address");
 
-/** Matches a URL whose host is the same for every parser. */
+/** Pattern of a URL in which every parser finds the same host. */
 const PLAIN_HOST = /^https?:\/\/(?:[^\s/?#@\\]*@)?[^\s/?#@\\]+(?:[/?#]|$)/i;
 
 export const checkUrl = given((property, value) => {
   const url = typeof value === "string" && URL.canParse(value) ? new URL(value) : undefined;
-  // A URL may contain a password before an @.
+  // The text before an @ may contain a password.
   if (url?.password) return `${property}: the address holds a password, which would stand in clear text in cdk.tf.json`;
   return url !== undefined && PLAIN_HOST.test(String(value).trim())
     ? undefined
@@ -149,7 +148,7 @@ export const checkUrl = given((property, value) => {
 });
 
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d))?$/;
-/** Outside this range, a host may use the date as "no date". */
+/** Outside this range, hosts may read the date as "no date". */
 const [FIRST, LAST] = ["1971-01-01", "9999-12-30"].map(Date.parse) as [number, number];
 
 /** Checks an ISO 8601 time with an offset, or a calendar date. */
@@ -175,7 +174,7 @@ export const checkText = (most = Number.POSITIVE_INFINITY): Check =>
     return `${property}: expected a ${Number.isFinite(most) ? `string of 1 to ${most} characters` : "non-empty string"}`;
   });
 
-/** Checks one of several words (or numbers). @param words one of the constants in words.ts. */
+/** Checks one of several words or numbers. @param words A constant of words.ts. */
 const checkWord = (words: Readonly<Record<string, string | number>>): Check =>
   given((property, value) => {
     const known: readonly unknown[] = Object.values(words);
@@ -187,15 +186,15 @@ const checkWord = (words: Readonly<Record<string, string | number>>): Check =>
 /** Maximum length of a `reference`. */
 export const LONGEST_REFERENCE = 200;
 
-/** Matches characters that may have a special meaning in Terraform's templates, in a shell or in a table. */
+/** Pattern of characters that may have a special meaning in Terraform's templates, in a shell or in a table. */
 const PLAIN = /[^\p{L}\p{N}._@/-]/gu;
 
 /**
- * Returns the reference of an order without a domain. It is derived from the path of its construct, and the Idempotency-Key is
- * derived from it (§4). The same path gives the same reference on every machine and in every run. Different paths give different
- * references: a hash of the complete path replaces invalid characters and excess length.
+ * Returns the reference of an order without a domain. It is derived from the path of its construct, and the Idempotency-Key
+ * is derived from it (§4). The same path gives the same reference on every machine and in every run. Different paths give
+ * different references: a hash of the complete path replaces invalid characters and excess length.
  *
- * @param path of the construct, stack first: `production/acme/build`
+ * @param path Path of the construct, stack first: `production/acme/build`
  * @returns 1 to 200 characters: letters, digits and `._@/-`
  * @throws Error for a path with a token, because the path would differ in every run
  */
@@ -211,7 +210,7 @@ export function orderReference(path: string): string {
   return `${plain.slice(0, LONGEST_REFERENCE - mark.length - 1)}-${mark}`;
 }
 
-/** Adds the path of the construct to an error, as the validation at synthesis does. */
+/** Adds the path of the construct to an error, as errors at synthesis have. */
 export function withPath<T>(construct: IConstruct, make: () => T): T {
   try {
     return make();

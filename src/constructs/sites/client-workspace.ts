@@ -21,7 +21,7 @@ export interface ClientWorkspaceConfig {
   readonly companyName?: string;
   readonly companyNumber?: string;
   readonly vatNumber?: string;
-  /** Currency in which the client is billed. It is also the default for the client's sites. */
+  /** Currency in which the client is billed. Also the default for the client's sites. */
   readonly currency?: Currency;
   /** Deletion policy of the client account. Default: `"prevent"`. */
   readonly deletionPolicy?: "prevent" | "forget";
@@ -36,8 +36,8 @@ export interface ClientWorkspaceConfig {
 /**
  * A client of an agency: its client account (Manage track) and its sites.
  *
- * The API does not connect a service to a client account: a site belongs to the account of the token. Only this construct
- * connects a client account and its sites, through its path and its defaults.
+ * The API does not connect a service with a client account: every site belongs to the account of the token. Only this
+ * construct connects them, through its path and its defaults.
  */
 export class ClientWorkspace extends Construct {
   /** The client account, for its other properties. */
@@ -78,7 +78,7 @@ export class ClientWorkspace extends Construct {
   }
 
   /**
-   * Adds a site with the workspace's defaults. Grants of the workspace and the site are merged, and a grant of the site wins.
+   * Adds a site with the workspace's defaults. Grants of both are merged; a grant of the site overrides one of the workspace.
    * @throws Error if neither the site nor the workspace sets the plan or the currency
    */
   site(id: string, props: WorkspaceSiteConfig): HostedSite {
@@ -98,7 +98,7 @@ export class ClientWorkspace extends Construct {
   }
 }
 
-/** Drops `undefined` values, because they must not override a default. */
+/** Drops `undefined` values, so that these do not override a default. */
 const given = <T extends object>(props: T): Partial<T> =>
   Object.fromEntries(Object.entries(props).filter(([, value]) => value !== undefined)) as Partial<T>;
 

@@ -12,8 +12,8 @@ export interface EventSubscriptionConfig {
   /** Events to deliver. The order and repeated names do not matter. */
   readonly events: readonly EventName[];
   /**
-   * Destination of the signing secret. The API returns the secret only once. Use a file, an env file line, a program, or
-   * `"state"`. `"state"` stores the secret in the state as a sensitive value.
+   * Destination of the signing secret, which the API returns only once: a file, a line of an env file, a program, or
+   * `"state"`. `"state"` keeps the secret in the state as a sensitive value.
    */
   readonly secret: SecretPlace;
   /** Provider of the webhook. Required if a stack has several providers. */
@@ -65,7 +65,7 @@ export class EventSubscription extends Construct {
     );
   }
 
-  /** Fingerprint of the secret, which does not reveal the secret. Null if the destination is `"state"`. */
+  /** Fingerprint of the secret, which does not reveal it. Null if the destination is `"state"`. */
   get secretFingerprint(): string {
     return this.webhook.secretFingerprint;
   }

@@ -1,11 +1,11 @@
 /**
- * Constructs on top of the bindings: a site with its grants, a client with its sites, a subscription with a destination for its
+ * Constructs above the bindings: a site with its grants, a client with its sites, a webhook with a destination for its
  * secret.
  *
  * In: properties in an agency's terms. Out: resources of the bindings, in the construct tree below these constructs.
  *
- * The source uses `cdktf`. It is compiled a second time for `cdktn`, with replaced names in the import statements. So the source
- * must not use a feature that only one library has.
+ * The source uses `cdktf`. It is compiled a second time for `cdktn`, with other names in the imports. It must therefore use
+ * only features of both libraries.
  *
  * Must not: put a password, a token or a secret into the synthesized output; order anything that the program did not request;
  * hide the underlying resource (each construct has it as a public property).

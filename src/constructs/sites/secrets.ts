@@ -1,4 +1,4 @@
-/** Sources and destinations of the secrets of a site: passwords, and the locations to which secrets are written. */
+/** Sources and destinations of a site's secrets. */
 
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import * as library from "cdktf";
@@ -6,18 +6,18 @@ import { App, TerraformStack, TerraformVariable } from "cdktf";
 import type { Construct } from "constructs";
 import { isToken, refusal, shown } from "./checks.ts";
 
-/** Destination of a secret that the API returns only once. Relative paths are relative to the folder in which the app runs. */
+/** Destination of a secret that the API returns only once. Relative paths start in the folder in which the app runs. */
 export type SecretDestination =
   /** The secret is the complete content of a file with mode 0600. */
   | { readonly file: string; readonly outsideProject?: boolean }
   /** The secret is the line `NAME=…` of an env file. */
   | { readonly envFile: { readonly path: string; readonly name: string }; readonly outsideProject?: boolean }
-  /** A program with its arguments. It reads the secret from its standard input, and runs in the stack's folder. */
+  /** A program with arguments. It reads the secret from standard input, and runs in the stack's folder. */
   | { readonly command: readonly string[] };
 
 /**
- * A {@link SecretDestination}, or `"state"`: the secret stays in the state as a sensitive value. A file outside the app's folder,
- * also through a symbolic link, needs `outsideProject: true`.
+ * A {@link SecretDestination}, or `"state"`: the secret stays in the state as a sensitive value. A file outside the app's
+ * folder, even through a symbolic link, needs `outsideProject: true`.
  */
 export type SecretPlace = SecretDestination | "state";
 
@@ -34,9 +34,9 @@ const FORMS = ["file", "envFile", "command"] as const;
 /**
  * Returns the `secret_output` for a destination. Undefined for `"state"`.
  *
- * Terraform and hostform resolve a relative path from the stack's folder, `cdktf.out/stacks/NAME`. This folder is deleted and
- * recreated, so it must not contain a secret that is returned only once. Therefore paths are resolved from the folder in which
- * the app runs.
+ * Terraform and hostform read relative paths from the stack's folder, `cdktf.out/stacks/NAME`. This folder is deleted and
+ * created again, so it must not contain a secret that is returned only once. Therefore relative paths are resolved here, from
+ * the folder in which the app runs.
  *
  * @throws Error for an invalid destination
  */
@@ -62,21 +62,21 @@ export function secretOutput(place: SecretPlace | undefined, stack: TerraformSta
   return { command: [...place.command] };
 }
 
-/** `outsideProject` does not apply to a command. */
+/** Returns true for a valid key. A command has no `outsideProject`. */
 const isKeyOf = (place: SecretDestination, key: string) =>
   key === "outsideProject" ? !("command" in place) : FORMS.some((form) => form === key);
 
 const outsideOf = ({ outsideProject }: { readonly outsideProject?: boolean }) =>
   outsideProject === undefined ? {} : { outsideProject };
 
-/** Returns the equivalent path relative to the stack's folder. */
+/** Returns the same path relative to the stack's folder. */
 function fromStack(stack: TerraformStack, property: string, path: string): string {
   if (typeof path !== "string" || path === "") throw new Error(`${property}: expected a path`);
   if (isToken(path) || path.includes("${") || isAbsolute(path)) return path;
   const app = App.of(stack);
   const folder = resolve(app.outdir, app.manifest.forStack(stack).workingDirectory);
   const written = relative(folder, resolve(path)).split(sep).join("/");
-  // If the output folder is outside (in a test), the relative path would go through the root.
+  // If the output folder is elsewhere (in a test), use an absolute path.
   return isInside(folder) ? written : resolve(path);
 }
 
@@ -90,14 +90,14 @@ export interface PasswordOptions {
   readonly description?: string;
 }
 
-/** Source of a site's password. A literal string is not accepted, because `cdk.tf.json` would contain it. */
+/** Password of a site. Cannot be a literal string, because `cdk.tf.json` would contain it. */
 export class Password {
   /**
-   * Returns a given password (shared and WordPress hosting) from a variable of the stack: `TF_VAR_<name>` in the environment, or
-   * `--var`. Creates the variable unless the stack already has it. The variable is sensitive and ephemeral, so no plan and no
+   * Returns a given password (shared and WordPress hosting) from a variable of the stack: `TF_VAR_<name>` in the environment,
+   * or `--var`. Creates the variable unless the stack has it. The variable is sensitive and ephemeral, so no plan and no
    * state contains its value. Needs Terraform or OpenTofu 1.11, or hostform.
    *
-   * @param name of the variable, the same in the complete stack: letters, digits and `_`
+   * @param name Name of the variable, unique in the stack: letters, digits and `_`
    * @throws Error for an invalid name, and if another construct in the stack has this name
    */
   static fromVariable(scope: Construct, name: string, options: PasswordOptions = {}): Password {
@@ -112,7 +112,7 @@ export class Password {
   }
 
   /**
-   * Returns a password from the program's own variable.
+   * Returns a password from a variable of the program.
    * @throws Error unless the variable is sensitive and has no default, because `cdk.tf.json` would contain the default
    */
   static of(variable: TerraformVariable): Password {
@@ -128,7 +128,7 @@ export class Password {
 
   /**
    * Returns a password that the host generates (Root VPS, Virtual Desktop) and returns only once.
-   * @param place destination of the password. `"state"` stores it in the state as a sensitive value.
+   * @param place Destination of the password. `"state"` keeps it in the state as a sensitive value.
    */
   static generated(place: SecretPlace): Password {
     return new Password(undefined, place);
@@ -139,14 +139,14 @@ export class Password {
     this.place = place;
   }
 
-  /** Token that represents the variable. Undefined for a password that the host generates. */
+  /** Token of the variable. Undefined for a password that the host generates. */
   readonly value: string | undefined;
   /** Destination of a password that the host generates. */
   readonly place: SecretPlace | undefined;
 }
 
 /**
- * Returns the checked password of a site. JavaScript and type assertions allow any value.
+ * Checks the password of a site, because JavaScript and type assertions allow any value.
  * @throws Error, without the value, if the value is not a `Password`
  */
 export function givenPassword(password: unknown): Password | undefined {
@@ -158,7 +158,7 @@ export function givenPassword(password: unknown): Password | undefined {
   );
 }
 
-/** Do not check the class, because a program may load two copies of this package. The content is checked at synthesis. */
+/** Checks the shape, not the class: a program may load two copies of this package. */
 const isPassword = (given: unknown): given is Password =>
   typeof given === "object" && given !== null && "value" in given && "place" in given;
 
@@ -169,14 +169,14 @@ function newVariable(stack: TerraformStack, name: string, { description }: Passw
     nullable: false,
     ...(description !== undefined && { description }),
   });
-  // `cdktf` and `cdktn` do not know this argument of Terraform 1.10. The write-only attribute needs 1.11 anyway.
+  // `cdktf` and `cdktn` do not support this argument of Terraform 1.10.
   variable.addOverride("ephemeral", true);
   return variable;
 }
 
 /**
- * Adds advice about the requirement of `cdktn` for a given password. `cdktn` rejects write-only attributes unless the app targets
- * Terraform 1.11 or later, and its own message does not explain where to set this.
+ * Adds advice for a given password. `cdktn` rejects write-only attributes unless the app targets Terraform 1.11 or later, and
+ * its own message does not explain where to set this.
  */
 export function addWriteOnlyAdvice(construct: Construct): void {
   construct.node.addValidation({

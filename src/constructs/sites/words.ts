@@ -1,5 +1,5 @@
-// The words of the API (specification §2, §4, §6). They are repeated here, because a user's program must not load the kinds. A
-// test compares the two lists.
+// Words of the API (§2, §4, §6). They are repeated here, because a user's program must not load the kinds. A test compares
+// them.
 
 /** Currency of an order and its invoices (§2). */
 export const Currency = { GEL: "GEL", USD: "USD", EUR: "EUR" } as const;

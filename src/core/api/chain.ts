@@ -5,7 +5,15 @@
 import type { Ledger } from "../local/ledger.ts";
 import { MemoryLedger } from "../local/memory-store.ts";
 import { problem, raise } from "../messages/index.ts";
-import { ApiError, attempt, type Clock, type Diagnostic, systemClock } from "../model/index.ts";
+import {
+  ApiError,
+  attempt,
+  type Clock,
+  type ClockTimes,
+  type Diagnostic,
+  momentOf,
+  systemClock,
+} from "../model/index.ts";
 import { normalizeBaseUrl } from "./address.ts";
 import { type Ability, describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import type { ApiAnswer, ApiReply, ChainHandler, HttpDispatcher } from "./exchange.ts";
@@ -198,8 +206,8 @@ function observe(
   let isAnnounced = false;
   return async function observing(request) {
     const { endpoint, method, path, attempt, waitedMs, left } = request;
-    const sentAt = clock.now();
-    const started = clock.monotonic();
+    const sentAt = momentOf(clock);
+    const { mono: started } = sentAt;
     const report = (outcome: { status: number } | { error: string }) =>
       notify(() =>
         onRequest?.({ endpoint, method, path, attempt, ...outcome, ms: clock.monotonic() - started, waitedMs, left }),
@@ -252,28 +260,40 @@ const MOST_MS = 366 * 86_400_000;
  */
 class HostClock {
   readonly #clock: Clock;
-  /** Offset of the host's clock, in ms; positive when the host is ahead. */
-  #offset = 0;
+  /** Last known time of the host, in ms since the epoch, and its moment here. */
+  #known: { readonly host: number; readonly at: ClockTimes };
+  /** `Date` of the newest response, in ms since the epoch. */
+  answeredAt: number | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    const at = momentOf(clock);
+    this.#known = { host: at.wall, at };
   }
 
   /** Milliseconds since the epoch. */
   now(): number {
-    return this.#clock.now() + this.#offset;
+    return this.#known.host + this.#passedSince(this.#known.at);
+  }
+
+  /** Only the monotonic clock shows the time if the wall clock was set back, and only the wall clock if the machine slept. */
+  #passedSince({ wall, mono }: ClockTimes): number {
+    return Math.max(this.#clock.now() - wall, Math.floor(this.#clock.monotonic() - mono));
   }
 
   /**
    * Learns from a response to a request sent at `sentAt`. The header has whole seconds and was written between sending and receiving:
    * if it fits the local time, the offset is 0. A response from a cache (`Age`) has an old date.
    */
-  learn({ status, headers }: Pick<ApiReply, "status" | "headers">, sentAt: number): void {
+  learn({ status, headers }: Pick<ApiReply, "status" | "headers">, sentAt: ClockTimes): void {
     const date = httpDate(headers.date);
     if (date === undefined || status > 299 || headers.age !== undefined) return;
-    const [least, most] = [date - this.#clock.now(), date + 1_000 - sentAt];
+    const at = momentOf(this.#clock);
+    const [least, most] = [date - at.wall, date + 1_000 + this.#passedSince(sentAt) - at.wall];
     const offset = least > 0 ? least : most < 0 ? most : 0;
-    if (Math.abs(offset) <= MOST_MS) this.#offset = offset;
+    if (Math.abs(offset) > MOST_MS) return;
+    this.#known = { host: at.wall + offset, at };
+    this.answeredAt = date;
   }
 }
 

@@ -38,13 +38,15 @@ export function refusal(
     if (isRefused) asks.push(texts.notCarriedOut());
     asks.push(texts.asksForPause(waitWords(waitMs ?? 0), minuteOf(now + (waitMs ?? 0))));
   }
+  const sent = `${request.method} /api/v1${request.path}`;
+  const news = said.summary.includes(sent) ? [] : [`${sent}.`];
   return new FailedAttempt(endpoint, {
     ...said,
     reached: reached ?? (!isCreate(endpoint) || precludes(reply, body) ? "answered" : "maybe"),
     status: reply.status,
     serverMessage,
     fieldErrors,
-    detail: [`${request.method} /api/v1${request.path}.`, ...[words, ...fields].map(sentence), ...asks].join(" "),
+    detail: [...news, ...[words, ...fields].map(sentence), ...asks].join(" "),
     transient,
     waitMs,
     isBusy: isBusy(endpoint, reply, body),

@@ -84,6 +84,14 @@ export class HostingClient {
     return this.#options.hostClock.now();
   }
 
+  /**
+   * Returns the `Date` of the newest response, in milliseconds since the epoch. No clock of this machine changes this time. Before
+   * the first response: {@link hostNow}.
+   */
+  answeredAt(): number {
+    return this.#options.hostClock.answeredAt ?? this.hostNow();
+  }
+
   /** Returns the 403 of the last minute that named an ability which the token lacks (§5). Sends no request. */
   refusalOf(ability: Ability): ApiError | undefined {
     return this.#options.lacked.refusalOf(ability);
@@ -260,7 +268,7 @@ export class HostingClient {
  */
 export interface Reader
   extends Pick<HostingClient, "hostNow" | "plans" | "invoices">,
-    Partial<Pick<HostingClient, "refusalOf">> {
+    Partial<Pick<HostingClient, "answeredAt" | "refusalOf">> {
   readonly services: Pick<HostingClient["services"], "list" | "get">;
   readonly grants: Pick<HostingClient["grants"], "list">;
   readonly webhooks: Pick<HostingClient["webhooks"], "list">;

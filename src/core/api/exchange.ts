@@ -1,6 +1,6 @@
 /** One exchange with the API as values: the checked request, and the reply. */
 import { problem } from "../messages/index.ts";
-import { type Clock, exactJson, type Json } from "../model/index.ts";
+import { type Clock, type ClockTimes, elapsedMs, exactJson, type Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
 import { refuseArgument } from "./failed-attempt.ts";
 import type { Ticket } from "./ticket.ts";
@@ -55,8 +55,8 @@ export interface ApiRequest extends CallOptions {
   readonly attempt: number;
   /** An earlier attempt may have been carried out; set by the retry handler. */
   readonly isRepetition?: boolean;
-  /** `notAfter` by the monotonic clock; set by the retry handler. */
-  readonly notAfterMono?: number | undefined;
+  /** First attempt with an unknown result, and how long the host remembers its key, in ms; set by the retry handler. */
+  readonly keyKept?: { readonly since: ClockTimes; readonly ms: number } | undefined;
   /** Wait of this attempt for the rate limit, in ms, and the remaining requests of the minute; set by the limit handler. */
   readonly waitedMs: number;
   readonly left: number;
@@ -85,14 +85,17 @@ export interface ApiAnswer {
 
 export type ChainHandler<R> = (request: ApiRequest) => Promise<R>;
 
-/** Returns true if the time limit of a request has passed on either clock. @param delayMs from now on. */
+/**
+ * Returns true if the time limit of a request has passed, or if the host may have forgotten its key. The host may forget the key
+ * exactly at its time limit. @param delayMs from now on.
+ */
 export const isTooLate = (
-  { notAfter, notAfterMono }: Pick<ApiRequest, "notAfter" | "notAfterMono">,
+  { notAfter = Number.POSITIVE_INFINITY, keyKept }: Pick<ApiRequest, "notAfter" | "keyKept">,
   clock: Clock,
   delayMs = 0,
 ): boolean =>
-  clock.now() + delayMs > (notAfter ?? Number.POSITIVE_INFINITY) ||
-  clock.monotonic() + delayMs > (notAfterMono ?? Number.POSITIVE_INFINITY);
+  clock.now() + delayMs > notAfter ||
+  (keyKept !== undefined && elapsedMs(keyKept.since, clock) + delayMs >= keyKept.ms);
 
 /** Returns the signal that stops a request before it is sent. */
 export const beforeLeaving = ({ signal, stop }: CallOptions): AbortSignal | undefined => anyOf(signal, stop);

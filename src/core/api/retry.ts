@@ -1,7 +1,7 @@
 /** Repeats failed requests by the rule of their endpoint. */
-import type { Clock } from "../model/index.ts";
+import { type Clock, momentOf } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
-import { type ApiAnswer, beforeLeaving, type ChainHandler, isTooLate } from "./exchange.ts";
+import { type ApiAnswer, type ApiRequest, beforeLeaving, type ChainHandler, isTooLate } from "./exchange.ts";
 import { cancelled, FailedAttempt, keyTooOld, late } from "./failed-attempt.ts";
 import { LONGEST_WAIT_MS, requestName, type Wait } from "./limiter.ts";
 
@@ -65,17 +65,16 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
     let doubtful = false;
     let last: FailedAttempt | undefined;
     let isBusy = false;
-    let { notAfter, notAfterMono } = request;
+    const { notAfter } = request;
+    let keyKept: ApiRequest["keyKept"];
     for (let attempt = 1; ; attempt++) {
-      const by = (clockNow: number) => clockNow + repeatWithinMs - 1;
-      // The host may forget the key exactly at its time limit.
-      let keptUntil = [by(clock.now()), by(clock.monotonic())] as const;
+      let since = momentOf(clock);
       const onLeave = async () => {
         await request.onLeave?.();
-        keptUntil = [by(clock.now()), by(clock.monotonic())];
+        since = momentOf(clock);
       };
       try {
-        return await next({ ...request, attempt, notAfter, notAfterMono, onLeave, isRepetition: doubtful });
+        return await next({ ...request, attempt, keyKept, onLeave, isRepetition: doubtful });
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const [{ code } = {}] = error.diagnostics;
@@ -88,13 +87,10 @@ export function retry(options: RetryOptions, next: ChainHandler<ApiAnswer>): Cha
         if (delay === undefined || waited + delay > LONGEST_WAITS_MS)
           throw ((isLate && last) || error).after(attempt, doubtful).of(options.account);
         if (!isLate) last = error;
-        if (repeat === "keyed" && error.reached === "maybe") {
-          notAfter = Math.min(notAfter ?? Number.POSITIVE_INFINITY, keptUntil[0]);
-          notAfterMono ??= keptUntil[1];
-        }
+        if (repeat === "keyed" && error.reached === "maybe") keyKept ??= { since, ms: repeatWithinMs };
         isBusy ||= error.isBusy;
         doubtful ||= error.reached === "maybe" && repeat !== "safe";
-        if (doubtful && isTooLate({ notAfter, notAfterMono }, clock, delay))
+        if (doubtful && isTooLate({ notAfter, keyKept }, clock, delay))
           throw error.after(attempt, doubtful).of(options.account);
         waited += delay;
         const { status = 0 } = error;

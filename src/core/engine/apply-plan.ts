@@ -55,13 +55,13 @@ export interface ApplyOptions extends Secrets {
   readonly desired: Desired;
   /** State that the plan is based on. */
   readonly state: State;
-  /** Complete state, if `state` contains only the targets. Entries outside of the targets still count. */
+  /** Complete state. Set if `state` contains only the targets (`--target`). */
   readonly recorded?: State;
   readonly kinds: Kinds;
   readonly env: EnvVars;
   readonly accounts: (alias: string) => { readonly account: Account; readonly writer: Writer };
   readonly recorder: Recorder;
-  /** Returns the name of the state, equal in each run. Undefined if the state has no name yet. */
+  /** Returns the name of the state, the same in each run. Undefined if the state has no name yet. */
   owner?(): string | undefined;
   readonly clock: Clock;
   readonly concurrency: number;
@@ -69,28 +69,28 @@ export interface ApplyOptions extends Secrets {
   readonly waitMs: number;
   /** Longest wait for the create lock, in milliseconds. Default: until other processes release the lock. */
   readonly turnTimeoutMs?: number | undefined;
-  /** Signal aborted by the first Ctrl-C. No more requests are sent; responses to sent requests are awaited and saved. */
+  /** Signal of the first Ctrl-C. The run sends no more requests, waits for the responses to sent requests, and saves them. */
   readonly stop: AbortSignal;
-  /** Signal after which the run does not even wait for saving. The result contains what is known by then. */
+  /** Signal that ends the run at once, without waiting for running changes. Their outcome is then unknown. */
   readonly abandon?: AbortSignal;
   onEvent?(event: ApplyEvent): void;
-  /** Called if the state lock is lost. This run must not send any request, not even reads. */
+  /** Called if the state lock is lost. From then on, this run must not send requests, not even GET requests. */
   onLostLock?(): void;
   onPause?(why: Diagnostic): void;
-  /** Returns the number of API requests so far, for all providers. */
+  /** Returns the number of API requests so far, for all accounts. */
   requests(): number;
   readonly limits?: Limits;
   /** Reads data sources that depend on created objects. Undefined if the declaration has none. */
   readonly readData?: ReadData;
-  /** Readings of data sources from the plan. */
+  /** Data sources read during the plan, with their results. */
   readonly data?: ReadonlyMap<string, DataReading>;
   /** Addresses of the complete declaration, if `desired` contains only the targets. */
   readonly all?: ReadonlySet<string>;
 }
 
 /**
- * Applies a plan. Independent changes run in parallel; each change waits for the changes that it refers to. After a failure,
- * unrelated changes continue. Every result is saved before the next request of the resource.
+ * Applies a plan. A change starts after the changes that it refers to; independent changes run in parallel. After a failure,
+ * unrelated changes continue. hostform saves each result before it sends the next request of the resource.
  */
 export async function apply(options: ApplyOptions): Promise<ApplyResult> {
   return new Run(options).run();
@@ -99,7 +99,7 @@ export async function apply(options: ApplyOptions): Promise<ApplyResult> {
 class Run {
   readonly #options: ApplyOptions;
   readonly #watch: JobWatch;
-  /** Job watch for services whose creation time looks too old. */
+  /** Polls for ordered services that look older than their order. */
   readonly #confirmations: JobWatch;
   readonly #gate: OrderGate;
   readonly #attributes: Map<string, JsonObject>;
@@ -113,9 +113,9 @@ class Run {
   readonly #slots = new Slots();
   /** Signal aborted by Ctrl-C or by the loss of the state lock. */
   readonly #stop: AbortSignal;
-  /** True if a wait for lists was already reported. Other creations wait for the same reason. */
+  /** True if the run already reported a wait for a list. All other creations then wait for the same reason. */
   #paused = false;
-  /** Internal error. The run ends after the running changes are finished and saved. */
+  /** Internal error (a bug). The run ends after hostform has saved the running changes. */
   #defect: { readonly error: unknown } | undefined;
 
   constructor(options: ApplyOptions) {
@@ -136,7 +136,7 @@ class Run {
     this.#data = new DataSources(desired.data, readData, readingsBefore(plan, options.data, desired.data));
     this.#gate = new OrderGate(plan, limits, kinds, desired.providers);
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
-    // Values for templates: observed for unchanged resources, applied for changed ones.
+    // Values for templates: observed values of unchanged resources, new values of applied changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
     for (const { address, before } of plan.changes) if (before !== null) this.#attributes.set(address, before);
     const changes = new Map(plan.changes.map((change) => [change.address, change]));
@@ -153,7 +153,7 @@ class Run {
    * 1. storeRefusals: check that creations can be saved. Otherwise a replacement could delete an object and then fail.
    * 2. recordObserved: update the state to match the account.
    * 3. startReady: start each change after the changes that it refers to, until all have started or the run stops.
-   * 4. recordOutputs, if every change has ended.
+   * 4. recordOutputs, if no change is still running and the state lock is held.
    * 5. endOpen: set the outcome of changes that did not start or end.
    *
    * @throws HostformError `store.busy` or `store.newer`; no request was sent.
@@ -191,7 +191,7 @@ class Run {
     };
   }
 
-  /** @returns the changes that are still running if the run was abandoned. */
+  /** Starts every change that is ready. @returns the changes that are still running after `abandon`. */
   async #startReady(queue: ReadyQueue): Promise<ReadonlyMap<string, unknown>> {
     const stop = this.#stop;
     const running = new Map<string, Promise<void>>();
@@ -392,7 +392,7 @@ class Run {
   }
 }
 
-/** Longest wait for the shared check, in milliseconds. After that, each object is checked alone. */
+/** Timeout of the shared check of `#confirmations`, in milliseconds. After that, hostform checks each object alone. */
 const CONFIRM_MS = 60_000;
 
 /** Codes of a request that was stopped before it was sent. */

@@ -36,7 +36,7 @@ import { isUndecided, type PlanOptions, planDeclared } from "./plan-declared.ts"
 import { kindOf, kindsOf } from "./resolve-config.ts";
 
 /**
- * Computes the plan. Pure: reads and sends nothing, and the same input gives the same plan.
+ * Computes the plan. Pure: sends no request, and the same input gives the same plan.
  *
  * 1. planDeclared: declared resources in the order of their references, so that each knows the planned values of the others.
  * 2. planRemovals: undeclared resources of the state, by kind and policy.
@@ -93,7 +93,7 @@ export function plan(options: PlanOptions): Plan {
   for (const diagnostic of twice) found.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
   const unread = planned.flatMap(({ address }) => (unreadOf(observed.observations.get(address)) ? [address] : []));
   const isToRead = (address: string) => unreadOf(observed.observations.get(address))?.cause === "ability";
-  // Objects that only leave the state need not be read.
+  // A resource that only leaves the state needs no reading.
   const forgotten = new Set(
     planned.flatMap(({ address, removal, private: { pending } }) =>
       removal === "forget" && !pending ? [address] : [],
@@ -146,7 +146,7 @@ export function plan(options: PlanOptions): Plan {
   };
 }
 
-/** Returns errors about `--replace` and `--reorder` addresses that the plan does not replace or order. */
+/** Returns errors about addresses of `--replace` and `--reorder` that the plan neither replaces nor orders. */
 function unfit(
   changes: readonly Change[],
   { replace = new Set(), reorder }: Pick<PlanOptions, "replace" | "reorder">,
@@ -200,8 +200,8 @@ function planRemovals(
 }
 
 /**
- * Withholds deletions that must wait for a change that an unknown status forbids, and all changes that wait for these
- * deletions. The rest of the plan is unchanged.
+ * Removes a deletion from the plan if it must wait for a change that an unknown status prevents. Also removes all changes
+ * that wait for this deletion.
  */
 function withhold(changes: readonly Change[], kinds: Kinds, mode: Plan["mode"]) {
   const unfulfilled = new Map(changes.flatMap((change) => (change.unfulfilled ? [[change.address, change]] : [])));
@@ -227,7 +227,7 @@ function withhold(changes: readonly Change[], kinds: Kinds, mode: Plan["mode"]) 
   return { changes: changes.map((change) => kept.get(change.address) ?? change), diagnostics };
 }
 
-/** Returns the resources planned from the state, sorted by address. */
+/** Returns the resources that were planned from the state without a reading, sorted by address. */
 function notReadOf({ observed: { recalled }, lastRead }: PlanOptions): Pick<Plan, "notRead"> {
   if (recalled === undefined) return {};
   const notRead = recalled.map(({ address, listing: { name, type, parent } }) => {
@@ -237,8 +237,8 @@ function notReadOf({ observed: { recalled }, lastRead }: PlanOptions): Pick<Plan
 }
 
 /**
- * Returns the conditions of resources that were not read and stay in the state. Objects inside a transferred object have no
- * condition of their own.
+ * Returns the conditions of resources that were not read and stay in the state. If a parent was transferred to another
+ * account, its children have no condition of their own.
  */
 function unreadConditions(changes: readonly Change[], { observed, state, kinds }: PlanOptions): Condition[] {
   return changes.flatMap(({ address, type, removal }) => {
@@ -250,7 +250,10 @@ function unreadConditions(changes: readonly Change[], { observed, state, kinds }
   });
 }
 
-/** Returns an error for each change that needs a missing ability of the token, as far as the plan's reads revealed it. */
+/**
+ * Returns an error for each change if the token lacks the required ability. Only abilities that a reading proved to be
+ * missing count.
+ */
 function lackedAbilities(
   changes: readonly Change[],
   { observed: { lacking }, isReading }: PlanOptions,
@@ -271,7 +274,10 @@ function lackedAbilities(
   });
 }
 
-/** Returns errors and warnings about orders with a scoped token (§5.2). The token's lists do not show the ordered services. */
+/**
+ * Returns errors and warnings about orders with a restricted token (§5.2). The token's lists would not contain the new
+ * services.
+ */
 function restricted(changes: readonly Change[], { observed, isReading }: PlanOptions): Diagnostic[] {
   const orders = Map.groupBy(
     changes.filter(({ actions, quote }) => actions.includes("create") && quote),
@@ -284,7 +290,7 @@ function restricted(changes: readonly Change[], { observed, isReading }: PlanOpt
       { unread, address, noun, id: String(before?.id), said: unread.said, provider, isPart: parent !== undefined },
     ];
   });
-  // An object inside another one is out of scope because of its parent. Report the parent first.
+  // A child is outside the token's scope because its parent is. Report the parent first.
   const own = outside.toSorted((a, b) => Number(a.isPart) - Number(b.isPart));
   return [...Map.groupBy(own, ({ provider }) => provider)].flatMap(([provider, all]) => {
     const named = isReading ? undefined : all.find(({ unread }) => unread.cause === "outside");
@@ -297,7 +303,7 @@ function restricted(changes: readonly Change[], { observed, isReading }: PlanOpt
   });
 }
 
-/** Returns the reason why an object was planned without being read. */
+/** Returns the reasons why an object was planned without a complete reading. */
 function unseenIn(observation: Observation | undefined): Pick<Change, "unlisted" | "waitsFor" | "unchecked"> {
   if (observation === undefined || observation.status === "gone") return {};
   const { unlisted, unproven } =
@@ -310,7 +316,9 @@ function unseenIn(observation: Observation | undefined): Pick<Change, "unlisted"
   };
 }
 
-/** Plans the outputs. A destroy shows no outputs. A run with targets keeps outputs that refer to other resources. */
+/**
+ * Plans the outputs. A complete destroy removes all outputs. A run with targets keeps outputs that refer to other resources.
+ */
 function outputsOf(options: PlanOptions, scope: EvalScope): PlannedOutputs {
   const { desired, state, recorded = state, mode } = options;
   const isNarrow = recorded.resources.size !== state.resources.size;
@@ -318,7 +326,7 @@ function outputsOf(options: PlanOptions, scope: EvalScope): PlannedOutputs {
   return planOutputs(declared, recorded.outputs ?? new Map(), scope, outputsWithin(desired, options.declared));
 }
 
-/** Returns the differences between state and account, whether declared or not. */
+/** Returns the differences between state and account. The declaration does not matter. */
 function driftOf(state: State, observations: ReadonlyMap<string, Observation>): Drift[] {
   const drift: Drift[] = [];
   for (const { address, provider, attributes, private: mark } of state.resources.values()) {
@@ -326,7 +334,7 @@ function driftOf(state: State, observations: ReadonlyMap<string, Observation>): 
     if (observation === undefined || observation.status === "absent" || mark.pending !== undefined) continue;
     const after: JsonObject | null = observation.status === "present" ? observation.attributes : null;
     if (after !== null && equal(after, attributes)) continue;
-    // An attribute that an earlier version did not save is no change of the object.
+    // An earlier version may not have saved the attribute. Its absence is no drift.
     const recorded = { ...Object.fromEntries(Object.keys(after ?? {}).map((name) => [name, null])), ...attributes };
     if (after !== null && equal(after, recorded)) continue;
     drift.push({ address, type: address.slice(0, address.indexOf(".")), provider, before: attributes, after });

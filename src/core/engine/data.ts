@@ -33,18 +33,18 @@ export interface DataReading {
 type Referring = Pick<Expressions | DesiredOutput, "references">;
 
 /**
- * Data sources of a declaration. Each source is read once its arguments are known: while observing, or during the apply if it
- * depends on a created object. A source without references is never read.
+ * Data sources of a declaration. Each source is read once its arguments are known: before the plan, or during the apply if it
+ * depends on a new object. A source that nothing refers to is never read.
  */
 export class DataSources {
   readonly #sources: ReadonlyMap<string, DesiredData>;
-  /** Instances by source name. */
+  /** Addresses of all instances of a source, by its name without instance key. */
   readonly #instances: ReadonlyMap<string, readonly string[]>;
   readonly #read: ReadData | undefined;
   readonly #readings: Map<string, DataReading>;
   readonly #reading = new Map<string, Promise<void>>();
 
-  /** @param read Undefined if no source can be read. @param readings Earlier readings. */
+  /** @param read Undefined if the declaration has no source. @param readings Results of an earlier reading. */
   constructor(
     sources: readonly DesiredData[] = [],
     read: ReadData | undefined = undefined,
@@ -65,9 +65,9 @@ export class DataSources {
   }
 
   /**
-   * Returns the result of a source in this scope. Unknown if the source was not read with these arguments.
-   * @param changing Addresses that a plan changes, and the names of their resources. A source that depends on one of them is
-   * read later.
+   * Returns the result of a source. Unknown if the source was not read with the arguments that this scope gives.
+   * @param changing Addresses that a plan changes, with and without instance key. A source that depends on one of them is
+   * read during the apply.
    * @throws ExpressionError.
    */
   value(address: string, scope: EvalScope, changing: ReadonlySet<string> = new Set()): Value {
@@ -84,7 +84,7 @@ export class DataSources {
     return source && declaredOrigins(source, scope);
   }
 
-  /** Reads the sources that `of` refers to, and the sources that those refer to, if their arguments are known. */
+  /** Reads all sources that `of` refers to, directly or through other sources, if their arguments are known. */
   async ensure(of: readonly Referring[], scope: EvalScope): Promise<void> {
     await Promise.all([...this.named(of)].map((address) => this.#ensure(address, scope)));
   }
@@ -164,7 +164,7 @@ function configOf(source: DesiredData, scope: EvalScope): ValueObject {
   );
 }
 
-/** Returns the readings from before an apply, without sources that depend on a change. */
+/** Returns the readings of the plan, without sources that depend on a change. The apply reads these sources again. */
 export function readingsBefore(
   { changes }: Pick<Plan, "changes">,
   readings: ReadonlyMap<string, DataReading> = new Map(),

@@ -1,4 +1,4 @@
-// Dependencies: references of resources, the part of a declaration that targets select, and the order of changes.
+// Dependencies: references between resources, the resources that `--target` selects, and the order of changes.
 import type { Kinds } from "../kinds/kind.ts";
 import { plannedValues, thingKey } from "../lifecycle/index.ts";
 import { raise } from "../messages/index.ts";
@@ -18,8 +18,9 @@ import { DataSources } from "./data.ts";
 const NONE: readonly string[] = [];
 
 /**
- * Returns the addresses that a resource refers to, in expressions, by `depends_on` or through data sources. A resource name
- * means all its instances. @param addresses Index from {@link addressIndex}.
+ * Returns the addresses that a resource depends on: by expressions, `depends_on` or data sources. A resource name stands for
+ * all its instances.
+ * @param addresses Index from {@link addressIndex}.
  */
 export function dependenciesOf(
   resource: Pick<DesiredResource, "address" | "references" | "dependsOn">,
@@ -49,8 +50,8 @@ export function addressIndex(
 }
 
 /**
- * Limits a run to some addresses (`--target`). Declared targets include everything they refer to. Undeclared targets in the
- * state include everything that refers to them. A resource name means all its instances.
+ * Limits a run to the targets (`--target`). A declared target includes its dependencies. A target that is only in the state
+ * includes its dependents. A resource name stands for all its instances.
  * @throws HostformError `plan.address` if an address is neither declared nor in the state.
  */
 export function narrow(desired: Desired, state: State, targets: readonly string[]): { desired: Desired; state: State } {
@@ -99,10 +100,9 @@ export function dependentsOf({ resources, data }: Desired, addresses: readonly s
 }
 
 /**
- * Returns the order of changes. A create or update waits for the changes that it refers to. A removal waits for the removals
- * and replacements of its dependents, and for updates of its dependencies, which may fail.
+ * Returns the addresses that each change must wait for. A create or update waits for its dependencies. A removal waits for
+ * its dependents. It also waits for changes of its dependencies, because these may fail.
  * @param kinds If given, a creation also waits for the deletion of an object with the same natural key at another address.
- * @returns the blocking addresses of each address.
  */
 export function blockersOf(changes: readonly Change[], kinds: Kinds = new Map()): Map<string, string[]> {
   const index = addressIndex(changes.map(({ address }) => address));
@@ -132,11 +132,11 @@ function keyOf({ type, provider }: Change, attributes: ValueObject | null, kinds
 }
 
 /**
- * Queue of changes in plan order. A change is ready once all its blockers have ended. Delete-first replacements of one account
- * run one by one, so that each object is missing only briefly.
+ * Queue of changes in plan order. A change is ready when all its blockers have ended. Replacements that delete first run one
+ * by one in each account, so that each object is missing only briefly.
  */
 export class ReadyQueue {
-  /** Changes not taken yet, by address. */
+  /** Changes that have not started, by address. */
   readonly waiting: Map<string, Change>;
   readonly blockers: ReadonlyMap<string, readonly string[]>;
   readonly #open: Set<string>;
@@ -149,7 +149,7 @@ export class ReadyQueue {
     this.#open = new Set(this.waiting.keys());
   }
 
-  /** Takes the first change that is ready and may begin. Undefined if none is ready. */
+  /** Removes and returns the first change that is ready and that `mayBegin` permits. */
   take(mayBegin: (change: Change) => boolean): Change | undefined {
     const busy = new Set(this.#replacing.values());
     const isReady = (change: Change) =>
@@ -163,7 +163,7 @@ export class ReadyQueue {
     return change;
   }
 
-  /** Reports the end of a change, whatever its result. */
+  /** Marks a change as ended, with any result. */
   ended(address: string): void {
     this.#replacing.delete(address);
     this.#open.delete(address);

@@ -1,8 +1,8 @@
-// Estimates the requests and duration of an apply, by simulating the rules of the apply without sending requests.
+// Estimates the requests and duration of an apply. Simulates the rules of the apply and sends no request.
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { type ListCosts, listName, nextPause, parentOf, readAgainCost } from "../lifecycle/index.ts";
 import type { Change, RequestBudget, RequestEstimate } from "../model/index.ts";
-import { type Limits, ordersInTurn, ordersOf } from "./guards.ts";
+import { type Limits, ordersOf, ordersOneByOne } from "./guards.ts";
 
 /** Default number of parallel changes. */
 export const PARALLELISM = 10;
@@ -14,7 +14,7 @@ export interface AccountCosts extends ListCosts {
 
 /** Circumstances of the apply. */
 export interface Applying {
-  /** True if the apply asks for approval first. All readings are then outdated. */
+  /** True if the apply asks for approval first. It then reads all required lists again. */
   readonly asks?: boolean;
   /** True if the apply waits for queued jobs. Default: true. */
   readonly waits?: boolean;
@@ -29,7 +29,7 @@ interface EstimateOptions extends Applying {
   readonly limits?: Limits | undefined;
 }
 
-/** Assumed duration of a queued job, in milliseconds. A slower host is polled more often. */
+/** Assumed duration of a queued job, in milliseconds. */
 const JOB_MS = 2_000;
 
 /** Costs of an unknown account. */
@@ -52,7 +52,8 @@ const UNKNOWN: AccountCosts = {
 };
 
 /**
- * Estimates an apply, assuming that nobody else uses the tokens. Accounts are handled in parallel. Per account:
+ * Estimates an apply, on the assumption that no other client uses the tokens. Accounts are simulated in parallel. Steps for
+ * each account:
  *
  * 1. Lists that are read again before an order or creation.
  * 2. Requests of the changes.
@@ -69,16 +70,23 @@ export function estimateRequests(changes: readonly Change[], options: EstimateOp
   };
 }
 
+/** Returns the seconds until the last response, if a number of requests is sent from now on. */
+export function secondsToSend(count: number, budget: RequestBudget): number {
+  const requests = new Requests(budget);
+  for (let sent = 0; sent < count; sent++) requests.send();
+  return Math.round(requests.answered / 1000);
+}
+
 function playThrough(changes: readonly Change[], costs: AccountCosts, options: EstimateOptions): Requests {
   const { kinds, waits = true, limits = {} } = options;
   const requests = new Requests(costs.budget);
   const orders = new Set(ordersOf(changes, kinds).map(({ address }) => address));
   for (let count = rereads(changes, costs, options); count > 0; count--) requests.send();
-  const inTurn = ordersInTurn(limits);
+  const oneByOne = ordersOneByOne(limits);
   const jobs = new Map<Kind, number[]>();
   const after = requests.answered;
   for (const change of changes) {
-    const isNext = inTurn && orders.has(change.address);
+    const isNext = oneByOne && orders.has(change.address);
     let sentAt = after;
     const from = Math.max(isNext ? requests.answered : after, change.waitMs ?? 0);
     for (let count = change.requests; count > 0; count--) sentAt = requests.send(from);
@@ -92,7 +100,7 @@ function playThrough(changes: readonly Change[], costs: AccountCosts, options: E
   return requests;
 }
 
-/** Returns the number of requests for readings that are repeated before an order or creation. */
+/** Returns the number of requests that read lists again before an order or creation. */
 function rereads(
   changes: readonly Change[],
   { lists, whole, fresh, plans, arePlansFresh }: AccountCosts,
@@ -120,7 +128,11 @@ const queuesJob = ({ before, after, removal, requests }: Change): boolean =>
   requests > 0 &&
   (removal === "suspend" || (before !== null && after !== null && before.suspended !== after.suspended));
 
-/** @param ends Time when each job finishes. @param pages Number of pages of the list that shows the objects. */
+/**
+ * Simulates the polls of queued jobs.
+ * @param ends Time when each job finishes.
+ * @param pages Number of pages of the list that shows the objects.
+ */
 function poll(requests: Requests, kind: Kind, ends: readonly number[], pages: number | undefined): void {
   let pause: number | undefined;
   for (let open = ends; open.length > 0; ) {
@@ -148,7 +160,7 @@ class Requests {
     this.#booked = [...budget.booked];
   }
 
-  /** @returns the time when the request is sent, at the earliest `from`. */
+  /** Simulates one request. @param from Earliest time. @returns the time of sending. */
   send(from = 0): number {
     const { windowMs, latencyMs, slowMs } = this.#budget;
     const last = this.#left.at(-1) ?? this.#budget.lastSentMs;
@@ -170,8 +182,8 @@ class Requests {
   }
 
   /**
-   * Returns the time when one more request may be sent in addition to the running ones. Until then, requests keep the distance
-   * required by the limit.
+   * Returns the earliest time for one more parallel request: one response time after the request that used the same slot, or
+   * one interval of the request limit after the last request, if that is earlier.
    */
   #room(last: number): number {
     const { sideBySide, latencyMs } = this.#budget;

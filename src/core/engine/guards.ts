@@ -21,12 +21,12 @@ export interface GuardContext {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   /** Number of resources in the complete state, independent of targets. */
   readonly recorded: number;
-  /** State entries of the run, and their observations. */
+  /** State entries that this run includes, and their observations. */
   readonly records?: ReadonlyMap<string, ResourceState>;
   readonly observations?: ReadonlyMap<string, Observation>;
   /** Number of resources in the complete declaration, independent of targets. */
   readonly declared: number;
-  /** Returns true for an address that a `removed` item only removes from the state. */
+  /** Returns true if a `removed` item only removes this address from the state. */
   readonly isForgotten?: (address: string) => boolean;
 }
 
@@ -35,8 +35,8 @@ const DEFAULT_PERCENT = 30;
 const DEFAULT_FROM = 10;
 
 /**
- * Checks a whole plan against the run's limits on orders, maximum cost and removals. Returns one error per exceeded limit, with
- * the numbers and the overriding flag.
+ * Checks a plan against the limits of the run: orders, maximum cost and removals. Returns one error per exceeded limit, with
+ * the amounts and the remedy.
  */
 export function checkGuards(
   { changes, mode }: Pick<Plan, "changes" | "mode">,
@@ -54,14 +54,14 @@ export function checkGuards(
 }
 
 /**
- * Number of resources that may be missing without a flag. The exception: the plan creates an object in an account that shows
- * none of them.
+ * Number of missing resources that a run accepts without a flag. Stricter if the plan creates an object in an account: then
+ * at least one recorded resource of this account must be visible.
  */
 const MOST_MISSING = 2;
 
 /**
- * Checks for resources of the state that the account does not show. Objects listed as ended are not missing. Objects inside a
- * missing object are ignored.
+ * Returns an error if too many resources of the state are missing in the account. An object that a list shows as ended is not
+ * missing. Children of a missing object do not count.
  */
 function missingGuard(
   changes: readonly Change[],
@@ -79,7 +79,7 @@ function missingGuard(
   const isNew = ({ address, actions }: Change) => actions.includes("create") && !records.has(address);
   const empty = [...new Set(changes.filter(isNew).map(({ provider }) => provider))].flatMap((provider) => {
     const own = around.filter((one) => one.provider === provider);
-    // A GET by id has no lag, so it shows new objects immediately.
+    // A GET by id has no list lag. If it fails for a new object, the object is missing.
     return own.some(isShown) ? [] : own.filter((one) => looks.get(one) === "missing" || kindOf(one)?.get !== undefined);
   });
   const isEmpty = all.length === recorded && empty.length > 0;
@@ -89,24 +89,24 @@ function missingGuard(
   return [problem("guard.missing", { missing: named.map(({ address }) => address), share })];
 }
 
-/** @returns `unlisted` if no list shows the object and it was just created. */
+/** Classifies one state entry. `unlisted`: the object is new, and no list shows it yet. */
 function lookOf(
   { attributes: { id } }: ResourceState,
   seen: Observation | undefined,
 ): "shown" | "missing" | "unlisted" {
   if (typeof id !== "string" || seen === undefined) return "shown";
   if (seen.status === "gone") return seen.isListed === undefined ? "missing" : "shown";
-  // No list shows the object, and the API rejects reading it. The object may belong to another account.
+  // The API refuses to read the object, and no list shows it. It may belong to another account.
   if (seen.unread?.cause === "handed_over") return "missing";
   return seen.status === "present" && seen.unlisted !== undefined ? "unlisted" : "shown";
 }
 
-/** Returns true if the object leaves the account or the state on purpose. False if it no longer exists. */
+/** Returns true if the change removes an object on purpose. False if the object no longer exists. */
 function isRemoval(change: Change): boolean {
   return change.removal !== undefined && change.reasons.every((reason) => reason.why !== "gone");
 }
 
-/** Returns true if a `removed` item with `destroy: false` names the resource, so nobody removed its block by mistake. */
+/** Returns true if a `removed` item with `destroy: false` names the resource. The removal is then intended. */
 const isExplicit = ({ address, removal }: Change, { isForgotten }: GuardContext) =>
   removal === "forget" && isForgotten?.(address) === true;
 
@@ -152,7 +152,7 @@ function removalGuards(
     const limit = { limit: maxRemovalsPercent, range: ranges?.maxRemovalsPercent };
     found.push(problem("guard.removals/percent", { ...about, ...limit }));
   }
-  // A destroy removes everything by definition, so only a declared limit forbids it.
+  // A destroy is a removal on purpose. Only a declared limit applies.
   if (found.length > 0 || mode === "destroy") return found;
   if (declared === 0 && maxRemovalsPercent !== 100) return [problem("guard.removals/all", about)];
   if (maxRemovals !== undefined || maxRemovalsPercent !== undefined) return [];
@@ -164,7 +164,10 @@ function removalGuards(
 
 const exceeds = (number: number, recorded: number, percent: number) => number * 100 > percent * recorded;
 
-/** Returns `2 of 4 resources in the state (50%)`. The percentage is rounded up to a tenth, so that it never equals a limit that it exceeds. */
+/**
+ * Returns `2 of 4 resources in the state (50%)`. Rounds the percentage up to a tenth: a value above a limit never looks equal
+ * to the limit.
+ */
 const shareOf = (number: number, recorded: number) =>
   `${number} of ${counted(recorded, "resource")} in the state (${recorded === 0 ? 100 : Math.ceil((number * 1000) / recorded) / 10}%)`;
 
@@ -186,33 +189,34 @@ export interface Limits extends Guards {
 export interface MonthBudget {
   /** Orders of the history and of the account. */
   readonly past: readonly PastOrder[];
-  /** Sentence about the sources of the sum. */
+  /** Sentence about the origin of `past`. */
   readonly source: string;
   /** Beginning of the day (UTC), in milliseconds since the epoch. */
   readonly day: number;
-  /** Returns the name of an order, equal for each attempt. */
+  /** Returns a key for an order. All attempts at the order have the same key. */
   keyOf(this: void, order: Pick<Order, "address" | "generation">): string;
   /**
-   * Reserves an order. No other process on this machine with the same token reserves meanwhile.
+   * Reserves an order. Meanwhile no other process on this machine with the same token can reserve.
    * @param check receives the orders of this month with all reservations, and throws to prevent the order.
-   * @returns the function that replaces the reserved amount after the response, or removes the reservation.
+   * @returns the function that ends the reservation: it replaces the reserved amount with the response's amount, or removes
+   * the reservation.
    */
   reserve(order: Order, check: (past: readonly PastOrder[]) => void): Promise<(end: Ordered | undefined) => void>;
 }
 
-/** Order as the response shows it. Null if missing. */
+/** The order as the response describes it. Missing values are null. */
 export type Ordered = Pick<PastOrder, "id" | "amount" | "currency">;
 
-/** A paid create request: a service or domain that is ordered, ordered again, or resent after a lost response. */
+/** A paid create request: a first order, a new order of a deleted service, or an order sent again after a lost response. */
 export interface Order {
   readonly address: string;
   readonly type: string;
   readonly provider: string;
   readonly currency: string;
   readonly generation: number;
-  /** Upper bound of the invoice. Null if unknown. */
+  /** Maximum amount of the invoice. Null if unknown. */
   readonly most: number | null;
-  /** Reason why an amount is unknown. */
+  /** Reason why the maximum amount is unknown. */
   readonly unknown: string;
 }
 
@@ -223,7 +227,7 @@ export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
     const creates = change.actions.some((action) => action === "create");
     if (!creates || kind === undefined || kind.creation === "listable") return [];
     const { currency = "unknown", most = null, unknown = "the API lists no price" } = change.quote ?? {};
-    // An amount in an unknown currency is no bound.
+    // An amount in an unknown currency is no maximum.
     const known = isCurrency(currency);
     const why = known ? unknown : "its currency is known only after apply";
     const { address, type, provider, private: { generation = 1 } = {} } = change;
@@ -232,17 +236,17 @@ export function ordersOf(changes: readonly Change[], kinds: Kinds): Order[] {
 }
 
 /**
- * Returns true if orders must run one by one because of a limit. An invoice may exceed the listed price (§2: subtotal
- * and total) or use another currency. The next order must know this.
+ * Returns true if a limit requires that orders run one by one. An invoice may exceed the listed price (§2: subtotal and
+ * total) or use another currency. The next order must count this invoice.
  */
-export const ordersInTurn = ({ maxSpend = {}, budget }: Limits): boolean =>
+export const ordersOneByOne = ({ maxSpend = {}, budget }: Limits): boolean =>
   budget !== undefined || Object.keys(maxSpend).length > 0;
 
-/** Returns true if an amount is, or may be, in a currency. Null and words outside of §2 may mean any currency. */
+/** Returns true if `word` may mean this currency. Null and words outside of §2 may mean any currency. */
 export const mayBeIn = (word: string | null, currency: string) =>
   word === currency || word === null || !isCurrency(word);
 
-/** Notation of amounts that are compared with a limit. */
+/** Format of amounts that are compared with a limit. */
 export interface Amounts {
   /** Returns text like `450 USD`, or `450 USD (4.50)` if the scale is known. */
   text(amount: number, currency: string): string;
@@ -251,8 +255,8 @@ export interface Amounts {
 }
 
 /**
- * Returns the notation: amounts in the API's own unit (§2 does not define the scale). If all orders share a scale, scaled
- * amounts are added.
+ * Returns the format of amounts. If all orders use the same `money_scale`, each amount also has its scaled value. Otherwise
+ * amounts are in the API's own unit, because §2 does not define it.
  */
 export function amountsOf(orders: readonly Order[], providers: ReadonlyMap<string, ProviderConfig>): Amounts {
   const scales = new Set(orders.map(({ provider }) => providers.get(provider)?.moneyScale));

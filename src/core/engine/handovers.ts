@@ -1,5 +1,5 @@
-// Swaps and moves of objects between addresses. If one address declares an object that another address of the state holds, the
-// state entry moves without a request.
+// Moves and swaps of objects between addresses. If an address declares an object that the state has at another address, the
+// state entry moves. No request is sent.
 import { importIdOf, type Kind, type Kinds, matches } from "../kinds/kind.ts";
 import { differing, isPendingCreate, misplacedSecret, thingKey } from "../lifecycle/index.ts";
 import { problem } from "../messages/index.ts";
@@ -25,7 +25,7 @@ import { followed, type Move } from "./moves.ts";
 import { recordedScope } from "./queries.ts";
 import { kindOf, resolveConfig } from "./resolve-config.ts";
 
-/** State entries that change their address, all at once, and errors that prevent it. */
+/** State entries that move at the same time, and errors about impossible moves. */
 export interface Handovers {
   readonly moves: readonly Move[];
   readonly diagnostics: readonly Diagnostic[];
@@ -46,14 +46,14 @@ interface HandoverOptions {
 }
 
 /**
- * Finds objects that change their address, by provider, kind, parent and natural key. Pure.
+ * Finds objects that move to another address. Compares provider, kind, parent and natural key. Pure.
  *
  * 1. Kinds in the order of their references: a grant is compared with the id of its service after the service moved.
- * 2. pairsOf: pairs an address without its declared object with the only state entry of this object. The entry's own address
- *    does not declare the object. If the API cannot delete the kind, every immutable attribute must match.
- * 3. placesOf: moves each displaced entry to the address at the end of its chain. There the entry is removed or replaced as
- *    usual. If the API cannot delete the kind and that address declares another object, the entry moves to a free address and
- *    is removed there.
+ * 2. pairsOf: pairs each address that lacks its declared object with the only state entry of this object, if the entry's own
+ * address declares another object. If the API cannot delete the kind, every immutable attribute must match.
+ * 3. placesOf: the last entry of a chain moves to the address that the chain leaves. The plan removes or replaces this entry.
+ * If the API cannot delete the kind and that address declares another object, the entry moves to a free address and is
+ * removed there.
  * 4. A swap needs all its addresses in the run. If only some are included, the plan fails.
  */
 export function handovers(options: HandoverOptions): Handovers {
@@ -120,7 +120,7 @@ function kindsInOrder({ desired, kinds, data }: HandoverOptions): Kind[] {
   return walk(needs.keys(), (type) => needs.get(type)).order.flatMap((type) => kinds.get(type) ?? []);
 }
 
-/** A declared address that does not hold its declared object. */
+/** An address whose state entry is not its declared object. */
 interface Claim {
   readonly resource: DesiredResource;
   readonly config: ValueObject;
@@ -133,7 +133,7 @@ interface Pair extends Claim {
   readonly record: ResourceState;
 }
 
-/** Returns the claims by address, and the claims whose object is in the state at another address. */
+/** Returns all claims by address, and the pairs: claims whose object is in the state at another address. */
 function pairsOf(
   kind: Kind,
   { desired, state, kinds, env, data, now }: HandoverOptions,
@@ -159,10 +159,10 @@ function pairsOf(
       matches(kind, config, prior.attributes) &&
       thingKey(prior.provider, kind, prior.attributes) === key;
     const isOpen = prior === undefined || loose.has(address);
-    // An address keeps its declared object, and any object that cannot be compared.
+    // An entry stays at its address if it is the declared object, or if the two cannot be compared.
     if (key === undefined || holds || (prior !== undefined && prior.provider !== provider)) loose.delete(address);
     else if (isOpen && kind.expired?.(config, now) === undefined) {
-      // An address with a state entry imports nothing.
+      // hostform imports only into addresses without a state entry.
       const importId = prior === undefined ? resource.importId : undefined;
       claims.push({ resource, config: declared, key, ...(importId !== undefined && { importId }) });
     }
@@ -171,22 +171,22 @@ function pairsOf(
   const pairs = new Map<string, Pair>();
   for (const [key, same] of Map.groupBy(claims, (claim) => claim.key)) {
     const found = same.flatMap((claim) => heirOf(kind, claim, held.get(key) ?? []) ?? []);
-    // If two addresses declare an object, neither gets it.
+    // If two addresses claim one entry, neither gets the entry.
     for (const pair of found)
       if (found.filter(({ record }) => record === pair.record).length === 1) pairs.set(pair.resource.address, pair);
   }
   return { claims: new Map(claims.map((claim) => [claim.resource.address, claim])), pairs };
 }
 
-/** Returns true if the entry holds an object, or a creation that may have made one. */
+/** Returns true if the entry has an object, or a pending creation that may have created one. */
 const isObject = (record: ResourceState) => typeof record.attributes.id === "string" || isPendingCreate(record);
 
 /**
- * Returns the state entry that a claim means. If the API can delete the kind and several entries match, returns the first; the
- * others are deleted.
+ * Returns the state entry for a claim. If several entries match and the API can delete the kind, returns the first: the plan
+ * deletes the others.
  */
 function heirOf(kind: Kind, { resource, config, importId }: Claim, held: readonly ResourceState[]): Pair | undefined {
-  // An import of an object in the state is a move.
+  // If the declared import id is already in the state, the import is a move.
   const isMeant = ({ attributes }: ResourceState) =>
     importId === undefined || importId === importIdOf(kind, String(attributes.id), attributes);
   const found = held.flatMap((record) => {
@@ -200,7 +200,7 @@ function heirOf(kind: Kind, { resource, config, importId }: Claim, held: readonl
   return found.length === 1 || kind.removal === "delete" ? found[0] : undefined;
 }
 
-/** Returns an unused address: the next index of a list, or a similar name. */
+/** Returns a free address: a later index of a list, or the name with the suffix `_former`. */
 function freeAddress(address: string, taken: Set<string>): string {
   const parsed = parseAddress(address);
   let free = address;
@@ -215,8 +215,9 @@ function freeAddress(address: string, taken: Set<string>): string {
 }
 
 /**
- * Returns the moves that bring each pair together, grouped into chains and cycles of addresses.
- * @param place Returns the new address of a displaced entry, given the address that its chain leaves.
+ * Returns the moves for all pairs, grouped into chains and cycles of addresses.
+ * @param place Returns the new address of a displaced entry. `left` is the address that becomes free at the other end of the
+ * chain.
  */
 function placesOf(
   pairs: ReadonlyMap<string, Pair>,
@@ -232,7 +233,7 @@ function placesOf(
     for (let to = start; !done.has(to); ) {
       const source = from.get(to);
       if (source === undefined) {
-        // Move the entry displaced at the start of the chain to the address that the chain leaves.
+        // The first address of the chain already has an entry. Move this entry to the address that becomes free.
         if (resources.has(start)) chain.push({ from: start, to: place(start, to) });
         break;
       }
@@ -247,7 +248,7 @@ function placesOf(
   return components;
 }
 
-/** Returns an error about a swap whose addresses are only partly in the run. */
+/** Returns an error about a swap if the run includes only some of its addresses. */
 function halved(kind: Kind, component: readonly Move[], { resources }: State, outside: readonly string[]): Diagnostic {
   const isSeen = ({ from, to }: Move) => !outside.includes(to) || !outside.includes(from);
   const { from, to } = component.find(isSeen) as Move;

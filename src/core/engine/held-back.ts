@@ -13,10 +13,7 @@ interface Held {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/**
- * Skips the changes of failed resources and their dependents.
- * @param unread Addresses that the API did not show.
- */
+/** Skips the changes of failed resources and their dependents. @param unread Addresses that hostform could not read. */
 export function holdBack(
   changes: readonly Change[],
   diagnostics: readonly Diagnostic[],
@@ -39,7 +36,7 @@ export function holdBack(
       held.set(address, { address, type, actions, because: root });
     }
     const others = own.filter((address) => address !== root);
-    // An error already explains the skipped change of its own resource.
+    // If only the failed resource itself is skipped, its error is sufficient.
     if (others.length > 0 || (unread.has(root) && own.length > 0))
       found.push(
         problem("plan.held_back", { address: root, others, isOwn: own.includes(root), isUnread: unread.has(root) }),
@@ -52,7 +49,7 @@ export function holdBack(
   };
 }
 
-/** Returns the change as a no-op that leaves the object unchanged for now. */
+/** Returns a no-op for the same resource. */
 export function keptAsIs({ removal: _, quote: __, importing: ___, ...change }: Change): Change {
   const after = change.before;
   return { ...change, actions: ["no-op"], after, after_unknown: {}, reasons: [], deferred: [], requests: 0 };

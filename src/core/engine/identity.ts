@@ -1,4 +1,4 @@
-// Identity of resources: addresses with the same object, creations of the same object, and the owner of an object.
+// Identity of resources: addresses that share an object, plans that create an object twice, and the owner of an object.
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   billedTwice,
@@ -16,22 +16,22 @@ import type { Change, Diagnostic, ResourceState, State } from "../model/index.ts
 import type { Listing } from "./observe.ts";
 import { kindOf } from "./resolve-config.ts";
 
-/** Returns the key of a state entry's object. */
+/** Returns the object key (id) of a state entry. */
 export function objectIn({ address, provider, attributes }: ResourceState, kinds: Kinds): string | undefined {
   const kind = kindOf(address, kinds);
   return kind && objectKey(provider, kind, attributes);
 }
 
-/** Returns the key of the object that a state entry has or may have, by natural key. */
+/** Returns the natural key of a state entry. A pending creation also has a natural key. */
 export function thingIn({ address, provider, attributes }: ResourceState, kinds: Kinds): string | undefined {
   const kind = kindOf(address, kinds);
   return kind && thingKey(provider, kind, attributes);
 }
 
-/** Returns the address that holds an object in the state. */
+/** Finds the address whose state entry has this object. */
 export type OwnerOf = (provider: string, kind: Kind, object: Pick<Remote, "id" | "attributes">) => string | undefined;
 
-/** Returns a function that finds the owner of an object in a state. */
+/** Returns the function that finds the owner of an object. */
 export function ownerIn(state: State, kinds: Kinds): OwnerOf {
   const ownership = new Ownership<string>();
   for (const resource of state.resources.values()) ownership.add(resource.address, objectIn(resource, kinds));
@@ -51,8 +51,8 @@ export function siblingsOf(
 }
 
 /**
- * Returns errors if two addresses hold one object. Removing one address would delete the other's object, and each would undo
- * the other's changes.
+ * Returns errors if two addresses have the same object. A removal of one address would delete the object of the other, and
+ * both would revert each other's changes.
  */
 export function sharedObjects(changes: readonly Change[], kinds: Kinds, state: State): Diagnostic[] {
   const planned = new Set(changes.map(({ address }) => address));
@@ -76,15 +76,15 @@ export function sharedObjects(changes: readonly Change[], kinds: Kinds, state: S
 
 const isAdoption = ({ importing }: Change) => importing !== undefined;
 
-/** Returns true if the resource only leaves the state. No request is sent, and no object changes. */
+/** Returns true if the change only removes the state entry and sends no request. */
 const isForgotten = ({ removal }: Change) => removal === "forget";
 
 const shared = ({ address, before }: Change, other: string, noun: string): Diagnostic =>
   problem("config.duplicate/object", { address, other, noun, id: String(before?.id) });
 
 /**
- * Returns errors about plans that create an object twice: two creations with one natural key, possibly from references. For
- * unreadable kinds: also a creation of an object that another address holds.
+ * Returns errors about plans that create an object twice: two creations with the same natural key. For kinds without a list:
+ * also a creation if another address already has the object.
  */
 export function doubles(changes: readonly Change[], kinds: Kinds, state: State): Diagnostic[] {
   const making = new Ownership<string>();
@@ -108,7 +108,7 @@ export function doubles(changes: readonly Change[], kinds: Kinds, state: State):
 
 /**
  * Returns warnings about managed objects that exist more than once in the account. The host bills each service, even if two
- * services have the same domain.
+ * services use the same domain.
  */
 export function ownedTwice(changes: readonly Change[], kinds: Kinds, listings: readonly Listing[]): Diagnostic[] {
   return listings.flatMap(({ provider, type, objects }) => {

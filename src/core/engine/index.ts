@@ -7,7 +7,7 @@ export { type ApplyOptions, apply } from "./apply-plan.ts";
 export { costOf, plan } from "./assemble-plan.ts";
 export type { DataReading, ReadData } from "./data.ts";
 export { dependentsOf, narrow } from "./dependencies.ts";
-export { type Applying, PARALLELISM } from "./estimate.ts";
+export { type Applying, PARALLELISM, secondsToSend } from "./estimate.ts";
 export type { Limits } from "./guards.ts";
 export { amountsOf, checkGuards, type GuardContext, type MonthBudget, ordersOf, storeRefusals } from "./guards.ts";
 export { holdBack } from "./held-back.ts";

@@ -14,8 +14,8 @@ import {
 } from "../model/index.ts";
 
 /**
- * Returns the declared attributes of an existing object. Attributes under `ignore_changes` count only at creation; later the
- * live value counts as declared.
+ * Returns the declared attributes. For an existing object, the live value replaces the declared value of each attribute under
+ * `ignore_changes`.
  * @param live Live values. Null before the object is created.
  */
 export function applyIgnoreChanges(
@@ -32,8 +32,8 @@ export function applyIgnoreChanges(
 }
 
 /**
- * Returns errors about removals and replacements that `prevent_destroy` forbids. Like Terraform, hostform rejects the whole
- * destroy, even if the policy would keep the object and remove only its dependents.
+ * Returns errors about removals and replacements that `prevent_destroy` forbids. In a destroy, every protected resource is an
+ * error, as in Terraform, even if the removal policy would keep its object.
  */
 export function preventDestroyErrors(
   changes: readonly Change[],
@@ -46,9 +46,9 @@ export function preventDestroyErrors(
     const leaves =
       mode === "destroy" || change.actions[0] === "delete" || change.actions[0] === "forget" || isReplacement(change);
     const resource = declared.get(change.address);
-    // An earlier block protects the object until the object no longer exists.
+    // The block of the previous address still protects a moved object.
     const protecting = [change.previousAddress ?? [], change.address].flat().find((one) => names.has(resourceOf(one)));
-    // A missing object is not destroyed.
+    // If the object no longer exists, nothing is destroyed.
     const isGone = change.reasons.length > 0 && change.reasons.every(({ why }) => why === "gone");
     if (!leaves || protecting === undefined || isGone) return [];
     const range = resource?.locate([]) ?? names.get(resourceOf(protecting));
@@ -67,8 +67,8 @@ export function warnCreateBeforeDestroy(kind: Kind, resource: DesiredResource, {
 }
 
 /**
- * Returns a predicate for resources that `removed` blocks only remove from the state. A block of an instance overrides a block
- * of all instances.
+ * Returns the function that decides whether a `removed` block removes an address only from the state. A block of an instance
+ * overrides a block of the resource.
  */
 export function forgottenBy(removed: readonly RemovedBlock[] = []): (address: string) => boolean {
   const destroyed = new Map(removed.map(({ from, destroy }) => [from, destroy]));

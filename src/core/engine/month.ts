@@ -1,11 +1,11 @@
-// Limits of a month and of a day, over all runs.
+// Limits on orders of a month and of a day, over all runs.
 import { problem } from "../messages/index.ts";
 import type { Diagnostic, PastOrder } from "../model/index.ts";
 import { type Amounts, type Limits, mayBeIn, type Order } from "./guards.ts";
 
 /**
- * Checks orders against the limits of the month and of the day (UTC). Returns one error for each exceeded limit, with the sum so
- * far. An order among `past` with the same key and no id is an earlier attempt.
+ * Checks orders against the limits of the month and of the day (UTC). Returns one error for each exceeded limit, with the sum
+ * so far. An entry of `past` without an id is an attempt; if its key equals the order's key, the order replaces it.
  */
 export function checkMonth(
   orders: readonly Order[],

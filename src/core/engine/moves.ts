@@ -18,7 +18,7 @@ export interface Move {
   readonly to: string;
 }
 
-/** The state after the moves, and the ordered moves that change the saved state accordingly. */
+/** The state after the moves, and the moves in the order in which the saved state must execute them. */
 interface MovedState {
   readonly state: State;
   readonly moves: readonly Move[];
@@ -26,8 +26,8 @@ interface MovedState {
 }
 
 /**
- * Moves state entries to their declared addresses, as Terraform does: entries of `moved` blocks, and `a` to `a[0]` or back when
- * `count` is added or removed. Writes nothing. A renamed block thus never causes a new order.
+ * Moves state entries to their declared addresses, as Terraform does: entries of `moved` blocks, and `a` to `a[0]` or back if
+ * `count` was added or removed. A renamed block therefore causes no order. Saves nothing.
  * @throws HostformError `config.reference` if a moved address is still declared, or moves form a cycle.
  */
 export function moved(desired: Pick<Desired, "resources" | "moved">, state: State): MovedState {
@@ -46,7 +46,7 @@ export function moved(desired: Pick<Desired, "resources" | "moved">, state: Stat
   };
   for (const block of inOrder(desired.moved ?? []).order) {
     for (const { from, to } of steps(block, resources)) {
-      // Terraform warns and plans to destroy the object. Here, that could suspend a site.
+      // Terraform would plan to destroy the object. In hostform, that could suspend a site.
       if (resources.has(to))
         diagnostics.push(problem("config.reference/occupied", { from, to, address: from, range: block.range }));
       else move(from, to);
@@ -73,7 +73,7 @@ function steps({ from, to }: MovedBlock, resources: ReadonlyMap<string, Resource
   });
 }
 
-/** Returns the implied target if `a` is in the state and `a[0]` is declared, or vice versa, and neither is both. */
+/** Returns the new address after `count` was added or removed: `a` becomes `a[0]`, or `a[0]` becomes `a`. */
 function impliedTarget(
   address: string,
   declared: ReadonlySet<string>,
@@ -85,7 +85,7 @@ function impliedTarget(
   return to !== undefined && declared.has(to) && !resources.has(to) ? to : undefined;
 }
 
-/** Updates dependencies after moves. State entries save them by resource name without a key. */
+/** Renames moved resources in the saved dependencies. A dependency is a resource name without instance key. */
 export function followed(
   resources: ReadonlyMap<string, ResourceState>,
   moves: readonly Move[],
@@ -105,7 +105,8 @@ export function followed(
 }
 
 /**
- * Sorts blocks: a block follows the blocks that move something to its source. An instance precedes the rest of its resource.
+ * Sorts blocks: a block comes after blocks that move something to its source. A block of an instance comes before a block of
+ * its resource.
  */
 function inOrder(blocks: readonly MovedBlock[]) {
   const byTo = Map.groupBy(blocks, ({ to }) => to);
@@ -125,7 +126,7 @@ function inOrder(blocks: readonly MovedBlock[]) {
   return { order: order.flatMap(blockOf), circles: circles.flatMap(({ nodes: [first = ""] }) => blockOf(first)) };
 }
 
-/** Returns mistakes in the `moved` blocks, independent of the state. */
+/** Returns mistakes in the `moved` blocks. The state does not matter. */
 export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "resources" | "moved">): Diagnostic[] {
   if (blocks.length === 0) return [];
   const declared = new Set(resources.map(({ address }) => address));
@@ -138,7 +139,7 @@ export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "res
     if (type !== parseAddress(to)?.type) return [problem("config.reference/types", block)];
     if (from !== to && (key === undefined ? names : declared).has(from))
       return [problem("config.reference/declared", block)];
-    // Otherwise the second resource would be ordered or removed.
+    // The second resource would be ordered or removed.
     if ((byFrom.get(from)?.length ?? 0) > 1) return [problem("config.reference/forked", block)];
     return (byTo.get(to)?.length ?? 0) > 1 ? [problem("config.reference/joined", block)] : [];
   });
@@ -146,17 +147,18 @@ export function moveErrors({ resources, moved: blocks = [] }: Pick<Desired, "res
 }
 
 /**
- * Returns simultaneous moves with the same result as two lists.
- * @param inTurn Moves executed one by one. @param atOnce Later moves, executed all at once.
+ * Combines two lists of moves into simultaneous moves.
+ * @param inTurn Moves that run one by one.
+ * @param atOnce Moves that run simultaneously after these.
  */
-export function composed(inTurn: readonly Move[], atOnce: readonly Move[] = []): Move[] {
+export function composed(oneByOne: readonly Move[], atOnce: readonly Move[] = []): Move[] {
   const origins = new Map<string, string>();
   const take = (from: string): string => {
     const origin = origins.get(from) ?? from;
     origins.delete(from);
     return origin;
   };
-  for (const { from, to } of inTurn) origins.set(to, take(from));
+  for (const { from, to } of oneByOne) origins.set(to, take(from));
   const last = atOnce.map(({ from, to }) => ({ from: take(from), to }));
   const all = [...[...origins].map(([to, from]) => ({ from, to })), ...last];
   return all.filter(({ from, to }) => from !== to);

@@ -39,32 +39,32 @@ import {
 /** Observations of all declared resources and all resources in the state. */
 export interface Observed {
   readonly observations: ReadonlyMap<string, Observation>;
-  /** Hosting plans that can be ordered, by provider. Only for providers with an order or import. */
+  /** Hosting plans, by provider. Only for providers that have an order or an import. */
   readonly plans: ReadonlyMap<string, readonly PlanRecord[]>;
   /** Time of each host by its responses, in milliseconds since the epoch, by provider. */
   readonly now?: ReadonlyMap<string, number>;
-  /** Collections of paid kinds that were already listed. No request is sent for them. */
+  /** Lists of paid kinds that this run already read. */
   readonly listings?: readonly Listing[];
-  /** API messages of rejections caused by missing abilities, by provider. */
+  /** API messages that prove a missing ability of the token, by provider. */
   readonly lacking?: ReadonlyMap<string, Lacking>;
-  /** Invoices by provider. Only for providers with an object that needs them. */
+  /** Invoices by provider. Only for providers with an object that may have an unpaid invoice. */
   readonly invoices?: ReadonlyMap<string, InvoiceReading>;
   /** Readings of data sources, with their arguments. */
   readonly data?: ReadonlyMap<string, DataReading>;
-  /** Resources that were not read. Their observation is the state entry. */
+  /** Resources that were not read. Their state entry is used as observation. */
   readonly recalled?: readonly Recalled[];
   /** Listings that were read, by name. */
   readonly read?: ReadonlyMap<string, ListingName>;
 }
 
-/** API messages of rejections, by missing ability. */
+/** The API's message for each missing ability. Undefined if no message proved that the ability is missing. */
 export type Lacking = Readonly<Record<"technical" | "billing", string | undefined>>;
 
-/** A collection that is read completely or not at all: the grants of one service, or all services of an account. */
+/** Identifies one list that is read completely or skipped: the grants of one service, or all services of an account. */
 export interface ListingName {
   readonly name: string;
   readonly type: string;
-  /** Id of the parent object. Each parent has its own listing, which takes at least one request. */
+  /** Id of the parent object. Each parent has its own list, which costs at least one request. */
   readonly parent: string | undefined;
 }
 
@@ -81,7 +81,7 @@ export interface Listing {
   readonly objects: readonly Remote[];
 }
 
-/** Returns the account of a provider alias. @throws HostformError if it cannot be used (no token, no base URL). */
+/** Returns the account of a provider alias. @throws HostformError if the account has no token or no base URL. */
 export type Accounts = (alias: string) => Account;
 
 export interface ObserveOptions {
@@ -94,27 +94,27 @@ export interface ObserveOptions {
   readonly reorder: ReadonlySet<string>;
   /** Reads data sources. Undefined if the declaration has none. */
   readonly readData?: ReadData;
-  /** True if nobody applies the plan. The token may then lack the abilities for the changes. */
+  /** True if the plan is only displayed and never applied. The token may then lack the abilities for the changes. */
   readonly isReading?: boolean;
-  /** Decides whether to read a listing that the state could answer. Default: read every listing. */
+  /** Decides whether to read a list that the state can replace. Default: read every list. */
   isRead?(listing: ListingName): boolean;
-  /** Earlier observation of the same run, which is reused. */
+  /** Earlier observation of the same run. Its readings are reused. */
   readonly earlier?: Observed | undefined;
-  /** Called with the number of unread listings and objects, first at the start and then after each reading. */
+  /** Called with the number of unread lists and objects: at the start and after each reading. */
   onOpen?(open: number): void;
 }
 
 /**
- * Reads the current state of all declared resources and all resources in the state. Sends only GET requests, lists each
- * collection at most once, and reads all accounts in parallel. A failure to read one object affects only its address. Objects
- * inside a transferred parent are not requested.
+ * Reads all declared resources and all resources in the state. Sends only GET requests, reads each list at most once, and
+ * reads all accounts in parallel. If one object cannot be read, only its address is affected. If a parent was transferred,
+ * its children are not requested.
  * @throws HostformError if a failure concerns more than one object, or if all reads fail.
  */
 export async function observe(options: ObserveOptions): Promise<Observed> {
   const { desired, state, kinds, accounts, env, reorder, readData } = options;
   const data = new DataSources(desired.data, readData, options.earlier?.data);
   const scope = recordedScope(desired, state, kinds, env, data);
-  // Declared values may depend on data sources.
+  // Declared attributes may refer to data sources.
   await data.ensure([...desired.resources, ...(desired.outputs ?? [])], scope);
   const queries = queriesOf(desired, state, kinds, scope);
   const share = new Map<string, number>();
@@ -127,7 +127,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     const { address, provider, kind } = query;
     if (reorder.has(address) || mayCreate(query)) accounts(provider).proveAbsence(kind, parentIn(query));
   }
-  /** Failures of single objects, and the number of successful reads. */
+  /** Errors of single objects. */
   const isolated: unknown[] = [];
   let shown = 0;
   const lacking: { readonly query: Query; readonly unread: Unread; readonly error: unknown }[] = [];
@@ -161,7 +161,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
       }
       return seen;
     } catch (error) {
-      const unread = await unreadBy(account, kind, query.prior?.attributes.id, error);
+      const unread = await unreadBy(account, kind, query.prior, error);
       if (unread === undefined) throw error;
       if (unread.cause === "ability") lacking.push({ query, unread, error });
       else if (isElsewhere(unread)) shown += 1;
@@ -187,7 +187,7 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const catalogues = [...priced].map(async (provider) => {
     plans.set(provider, await accounts(provider).plans());
   });
-  // An import is compared with the list of hosting plans. If the token may not read them, hostform imports without the
+  // An import is compared with the list of hosting plans. If the token may not read that list, hostform imports without this
   // comparison.
   const adopting = new Set(queries.filter(adoptsByPlan).map(({ provider }) => provider));
   for (const provider of adopting) {
@@ -233,7 +233,9 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   };
 }
 
-/** Returns true if a response showed the resource or its absence. Without a parent, no request is sent. */
+/**
+ * Returns true if a response proved that the resource exists or is missing. Children of an unknown parent were not requested.
+ */
 const isSeen = (query: Query, seen: Observation): boolean =>
   isReadable(query.kind) &&
   (query.kind.parent === undefined || parentIn(query) !== undefined) &&
@@ -241,8 +243,8 @@ const isSeen = (query: Query, seen: Observation): boolean =>
   (seen.status === "gone" || seen.waitsFor === undefined);
 
 /**
- * Divides the queries into listings to read, and resources taken from the state or an earlier reading. A listing is skipped
- * only completely, and only if {@link isRecallable} is true for all its resources.
+ * Decides which lists to read. All other resources use the state or an earlier reading. A list is skipped only if {@link
+ * isRecallable} is true for all its resources.
  */
 function divided(queries: readonly Query[], { accounts, isRead, earlier }: ObserveOptions) {
   const observations = new Map<string, Observation>();
@@ -269,8 +271,7 @@ function divided(queries: readonly Query[], { accounts, isRead, earlier }: Obser
 }
 
 /**
- * Returns true if the state entry can replace a reading: the resource is declared, existed, and has no open request. Resources
- * to create, adopt, remove or settle are always read.
+ * Returns true if the state entry can replace a reading: the resource is declared, has an object, and has no open request.
  */
 function isRecallable({ kind, prior, config, importId, isPending, provider }: Query, accounts: Accounts): boolean {
   if (prior === undefined || config === undefined || importId !== undefined || isPending) return false;
@@ -291,7 +292,7 @@ async function listingsOf(queries: readonly Query[], accounts: Accounts): Promis
   return (await Promise.all(found)).flat();
 }
 
-/** Reads the invoices of each account until every waiting, suspended or overdue object has an unpaid invoice. */
+/** Reads the invoices of each account. Stops when each pending, suspended or overdue object has an unpaid invoice. */
 async function invoicesOf(
   queries: readonly Query[],
   observations: ReadonlyMap<string, Observation>,
@@ -312,7 +313,7 @@ async function invoicesOf(
   return new Map(await Promise.all(readings));
 }
 
-/** Returns the objects that an observation shows, including possible results of a pending creation. */
+/** Returns the objects that an observation contains, including objects that a pending creation may have created. */
 function shownBy(seen: Observation | undefined, kind: Kind, config: ValueObject | undefined) {
   if (seen?.status === "present")
     return (seen.unlisted ?? seen.waitsFor ?? seen.unread ?? seen.unproven) === undefined ? [seen] : [];
@@ -322,7 +323,7 @@ function shownBy(seen: Observation | undefined, kind: Kind, config: ValueObject 
 
 /** Counts unread listings and objects. */
 class OpenReads {
-  /** Number of unread resources by share. */
+  /** Number of unread resources by list ({@link shareOf}). */
   readonly #open: Map<string, number>;
   readonly #onOpen: ((open: number) => void) | undefined;
 
@@ -340,7 +341,7 @@ class OpenReads {
   }
 }
 
-/** Returns the error about resources that the token lacks an ability to read. */
+/** Returns the error about resources that cannot be read because the token lacks an ability. */
 function unable(all: readonly { readonly query: Query; readonly unread: Unread }[]): HostformError {
   const addresses = all.map(({ query }) => query.address).sort();
   const [{ query, unread } = { query: undefined, unread: undefined }] = all;
@@ -355,7 +356,7 @@ async function failuresOf(work: readonly Promise<unknown>[]): Promise<unknown[]>
   return results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
 }
 
-/** Merges failures into one error without duplicates. If the account is wrong, only that error is reported. */
+/** Merges failures into one error without duplicates. If the token belongs to another account, returns only that error. */
 function merged(all: readonly unknown[]): unknown {
   const explained = all.filter((failure) => failure instanceof HostformError);
   const foreign = explained.filter(({ diagnostics }) => diagnostics.some(({ code }) => code === "account.foreign"));

@@ -1,4 +1,4 @@
-// Limits on orders and cost during an apply. Each order passes the gate, and its invoice is counted.
+// Enforces the limits on orders and cost during an apply. Each order passes the gate before it is sent.
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { type Account, plannedValues } from "../lifecycle/index.ts";
 import { problem, raise } from "../messages/index.ts";
@@ -14,10 +14,10 @@ import {
   type Quote,
   some,
 } from "../model/index.ts";
-import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersInTurn, ordersOf } from "./guards.ts";
+import { type Amounts, amountsOf, type Limits, mayBeIn, type Order, ordersOf, ordersOneByOne } from "./guards.ts";
 import { checkMonth } from "./month.ts";
 
-/** An order within the limits. If neither method is called, the order counts as its planned cost. */
+/** An admitted order. Without a call of either method, the planned cost counts. */
 interface AdmittedOrder {
   /** Counts the invoice in the response. */
   answered(answer: unknown): void;
@@ -26,35 +26,33 @@ interface AdmittedOrder {
 }
 
 /**
- * Gate for every order of an apply. Before an order is sent, its price must equal the planned price, and the order must fit
- * into the run's limits together with the invoices so far.
+ * Gate for every order of an apply. The price must still equal the planned price. The order must fit into the limits together
+ * with the invoices of this run.
  */
 export class OrderGate {
   readonly #orders: ReadonlyMap<string, Order>;
-  readonly #isInTurn: boolean;
+  readonly #isOneByOne: boolean;
   readonly #limits: Limits;
   readonly #spending: Spending;
   readonly #amounts: Amounts;
-  /** Providers whose list of hosting plans was read again. */
+  /** Providers whose list of hosting plans this apply already read again. */
   readonly #reread = new Set<string>();
 
   constructor(plan: Plan, limits: Limits, kinds: Kinds, providers: ReadonlyMap<string, ProviderConfig>) {
     const orders = ordersOf(plan.changes, kinds);
     this.#orders = new Map(orders.map((order) => [order.address, order]));
     this.#limits = limits;
-    this.#isInTurn = ordersInTurn(limits);
+    this.#isOneByOne = ordersOneByOne(limits);
     this.#amounts = amountsOf(orders, providers);
     this.#spending = new Spending(limits, this.#amounts);
   }
 
-  /** Returns true if a change may begin while the other changes are running. */
+  /** Returns true if the change may start now. Orders may have to run one by one. */
   mayBegin({ address }: Change, running: Iterable<string>): boolean {
-    return !this.#isInTurn || !this.#orders.has(address) || ![...running].some((other) => this.#orders.has(other));
+    return !this.#isOneByOne || !this.#orders.has(address) || ![...running].some((other) => this.#orders.has(other));
   }
 
-  /**
-   * Returns errors about limits that the run's invoices exceeded, although each order was within the limits when it was sent.
-   */
+  /** Returns errors about limits that invoices exceeded, although each order was within the limits when it was sent. */
   exceeded(): Diagnostic[] {
     return this.#spending.exceeded();
   }
@@ -92,10 +90,12 @@ export class OrderGate {
     return this.#limits.budget?.reserve(order, check);
   }
 
-  /** Compares the price with the plan. The price list is read again once per provider before its first order. */
+  /**
+   * Compares the price with the plan. Before the first order of a provider, hostform reads the list of hosting plans again.
+   */
   async #confirmPrice(kind: Kind, change: Change, account: Account): Promise<void> {
     const { address, provider, quote: planned } = change;
-    // The list contains only prices of services (§2 Plan).
+    // The list contains only prices of services, not of domains (§2 Plan).
     if (kind.creation !== "keyed" || kind.quote === undefined || planned === undefined) return;
     const list = this.#reread.has(provider) ? account.plans() : account.freshPlans();
     this.#reread.add(provider);
@@ -112,17 +112,19 @@ export class OrderGate {
   }
 }
 
-/** Returns the id of the service or domain in an order's response. Null if missing. */
+/** Returns the id of the service or domain in the response to an order. Null if missing. */
 function orderedIn(answer: unknown): string | null {
   const { service = answer } = isObject(answer) ? answer : {};
   return isObject(service) && typeof service.id === "string" ? service.id : null;
 }
 
-/** Returns total and currency of the invoice in an order's response (§4 POST /services, POST /domains). Null if missing. */
+/**
+ * Returns total and currency of the invoice in the response to an order (§4 POST /services, POST /domains). Null if missing.
+ */
 function invoiceIn(answer: unknown, scale: number | undefined): Invoiced {
   const invoice = isObject(answer) ? answer.invoice : undefined;
   const { total, currency, raw = null } = isObject(invoice) ? invoice : {};
-  // If the amount's unit differs from the limit's unit, the amount counts as unknown.
+  // A fraction such as 4.50 is not in the unit of the limit. Its amount counts as unknown.
   return {
     total: typeof total === "number" && fractionIn(scale, raw) === undefined ? total : null,
     currency: typeof currency === "string" ? currency : null,
@@ -143,7 +145,7 @@ interface Admission {
   withdrawn(): void;
 }
 
-/** Part of the limits that one order uses. */
+/** Part of a limit that one order uses. */
 interface Share extends Pick<Order, "address" | "currency" | "most"> {
   /** Reserved amount when the order was sent. Null if unknown. */
   readonly bound: number | null;
@@ -151,8 +153,9 @@ interface Share extends Pick<Order, "address" | "currency" | "most"> {
 }
 
 /**
- * Returns the amount that counts toward a currency's limit: the invoice, or else the reserved amount. If the invoice's currency
- * is missing or differs, the larger amount counts. Null if unknown. Undefined if the order does not concern the currency.
+ * Returns the amount that counts toward the limit of the currency `of`: the invoice, or without an invoice the reserved
+ * amount. If the invoice's currency is missing or differs, the larger amount counts. Null if unknown. Undefined if the order
+ * has another currency.
  */
 function amountIn({ currency, bound, invoice }: Share, of: string): number | null | undefined {
   const ordered = mayBeIn(currency, of) ? bound : undefined;
@@ -163,7 +166,7 @@ function amountIn({ currency, bound, invoice }: Share, of: string): number | nul
   return invoiced === null ? null : Math.max(invoiced, ordered ?? 0);
 }
 
-/** Invoice with the highest excess: `came` is the invoiced amount, `most` the expected maximum. */
+/** An invoice above its expected maximum. `most`: expected maximum; `came`: invoiced amount. */
 interface Excess {
   readonly address: string;
   readonly most: number;
@@ -171,15 +174,16 @@ interface Excess {
 }
 
 /**
- * Counts the orders of one run. The maximum cost is reserved before an order is sent, so that it counts even if the response is
- * lost. Later the invoice counts. If an invoice exceeds the expected maximum, listed prices may lack tax. The reserved amounts
- * of later orders rise by the same ratio. If invoices exceed a limit, the run places no more orders in any currency.
+ * Counts the orders of one run. Reserves the maximum cost before an order is sent, so that the cost counts even if the
+ * response is lost. The invoice then replaces this amount. If an invoice exceeds its maximum, listed prices may lack tax: the
+ * reserved amounts of later orders rise by the same ratio. If invoices exceed a limit, the run places no more orders in any
+ * currency.
  */
 export class Spending {
   readonly #limits: Limits;
   readonly #amounts: Amounts;
   readonly #shares = new Set<Share>();
-  /** Highest excess by currency. */
+  /** Invoice with the highest ratio of `came` to `most`, by currency. */
   readonly #worst = new Map<string, Excess>();
 
   constructor(limits: Limits, amounts: Amounts) {
@@ -187,7 +191,10 @@ export class Spending {
     this.#amounts = amounts;
   }
 
-  /** Admits an order. @throws HostformError `guard.orders/run` or `guard.spend/run` if a limit forbids the order. */
+  /**
+   * Reserves the cost of an order.
+   * @throws HostformError `guard.orders/run` or `guard.spend/run` if a limit forbids the order.
+   */
   admit(order: Order): Admission {
     const { maxOrders: most, maxSpend = {} } = this.#limits;
     const { address, currency } = order;
@@ -212,7 +219,7 @@ export class Spending {
     };
   }
 
-  /** Returns errors about exceeded limits, although every order was within the limits when it was sent. */
+  /** Returns errors about limits that invoices exceeded, although each order was within the limits when it was sent. */
   exceeded(): Diagnostic[] {
     const { text, unit } = this.#amounts;
     return this.#excesses().map(({ currency, limit, spent, shares }) =>
@@ -244,7 +251,10 @@ export class Spending {
     return `So far: ${this.#amounts.text(spent, currency)}.`;
   }
 
-  /** Returns the maximum cost of an order, based on its price and the run's invoices in the same currency. */
+  /**
+   * Returns the maximum cost of an order. If an earlier invoice in the same currency exceeded its maximum, this raises the
+   * result.
+   */
   #bound({ currency, most }: Order): number | null {
     const worst = this.#worst.get(currency);
     return most === null || worst === undefined ? most : Math.ceil((most * worst.came) / worst.most);
@@ -267,7 +277,7 @@ export class Spending {
     }
   }
 
-  /** Returns the reason why the reserved amount is higher than the planned price. */
+  /** Returns the sentence that explains a reserved amount above the planned price. */
   #whyMore({ most }: Order, currency: string): string {
     const worst = this.#worst.get(currency);
     if (most === null || worst === undefined) return "";
@@ -281,7 +291,7 @@ export class Spending {
     raise("guard.spend/run", { ...about, limit: text(limit, currency), unit });
   }
 
-  /** Remembers the highest excess. A free order says nothing about other orders. */
+  /** Remembers the invoice with the highest ratio. Free orders are ignored. */
   #learn({ address, currency, most }: Share, came: number): void {
     if (most === null || most === 0 || came <= most) return;
     const worst = this.#worst.get(currency);

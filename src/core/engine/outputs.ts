@@ -24,16 +24,16 @@ import type { Recorder } from "./run-records.ts";
 
 type Outputs = ReadonlyMap<string, OutputState>;
 
-/** Outputs of a plan in order of their names, and their mistakes. */
+/** Outputs of a plan, sorted by name, and their mistakes. */
 export interface PlannedOutputs {
   readonly outputs: readonly OutputChange[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Plans the outputs: the future value of each, as far as it is known before the apply.
- * @param declared Undefined if the project declares no outputs; the state is then kept.
- * @param within Returns true if everything that an output refers to is part of this run (`--target`). Other outputs keep their
+ * Plans the value of each output, if known before the apply.
+ * @param declared Undefined if the project declares no outputs; the state is then unchanged.
+ * @param within Returns true if all references of an output are part of this run (`--target`). Other outputs keep their
  * value.
  */
 export function planOutputs(
@@ -86,7 +86,7 @@ export function planOutputs(
   return { outputs, diagnostics };
 }
 
-/** Parts of an apply that its outputs need. */
+/** Options of an apply that outputs need. */
 interface OutputsRun {
   readonly plan: Plan;
   readonly desired: Desired;
@@ -97,8 +97,8 @@ interface OutputsRun {
 }
 
 /**
- * Saves the outputs after an apply. An output keeps its old value if its new value is unknown, because a referenced object was
- * not created or cannot be read. @returns warnings about these outputs.
+ * Saves the outputs after an apply. If a referenced object was not created or cannot be read, the output keeps its old value.
+ * @returns warnings about these outputs.
  */
 export async function recordOutputs(
   run: OutputsRun,
@@ -152,7 +152,7 @@ const typeOf = ({ type, value }: OutputValue, known: Json): Json =>
   type ?? (value === UNKNOWN ? "dynamic" : inferredType(known));
 
 /**
- * Returns a predicate for outputs whose references are all part of a run with targets (`--target`).
+ * Returns the function that checks whether all references of an output are part of a run with targets (`--target`).
  * @param all Addresses of the complete declaration. Undefined if the run has no targets.
  */
 export function outputsWithin(

@@ -43,7 +43,7 @@ import { declaredAttributes, declaredOrigins, kindOf, resolveConfig, scopeOf } f
 export interface PlanOptions {
   readonly desired: Desired;
   readonly state: State;
-  /** Complete state, if `state` contains only the targets. Entries outside of the targets still count. */
+  /** Complete state. Set if `state` contains only the targets (`--target`). */
   readonly recorded?: State;
   readonly observed: Observed;
   readonly kinds: Kinds;
@@ -53,19 +53,19 @@ export interface PlanOptions {
   readonly reorder: ReadonlySet<string>;
   /** Addresses of objects to replace. */
   readonly replace?: ReadonlySet<string>;
-  /** Addresses of services to order although a similar object exists. */
+  /** Addresses of services to order even if the account has a similar object. */
   readonly orderAnyway?: ReadonlySet<string>;
   /** Current time in milliseconds since the epoch. */
   readonly now: number;
-  /** Number of API requests already sent for observing. */
+  /** Number of API requests that the observation sent. */
   readonly readRequests: number;
-  /** Times of the last readings (ISO 8601), by listing. */
+  /** Times of the last readings (ISO 8601), by list. */
   readonly lastRead?: ReadonlyMap<string, string>;
   /** Request costs by provider, for the estimate. */
   readonly costs?: ReadonlyMap<string, AccountCosts>;
   readonly applying?: Applying;
   /**
-   * True if nobody applies the plan. A missing ability of the token is then a warning, because another token may apply the
+   * True if the plan is only displayed. A missing ability of the token is then a warning, because another token may apply the
    * plan.
    */
   readonly isReading?: boolean;
@@ -73,7 +73,7 @@ export interface PlanOptions {
   readonly limits?: Limits;
   /** Addresses of the complete declaration, if `desired` contains only the targets. */
   readonly declared?: ReadonlySet<string>;
-  /** Simultaneous moves that lead from the saved state to `state`. */
+  /** Simultaneous moves that change the saved state into `state`. */
   readonly moves?: readonly Move[];
   /** Errors about objects that cannot change their address. */
   readonly refused?: readonly Diagnostic[];
@@ -88,8 +88,8 @@ interface PlannedDeclared {
 }
 
 /**
- * Plans all declared resources in the order of their references, so that each knows the planned values of its dependencies.
- * @param ownerOf Owner in the complete state.
+ * Plans all declared resources in the order of their references, so that each can use the planned values of its dependencies.
+ * @param ownerOf Finds owners in the complete state.
  */
 export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDeclared {
   const { desired, state, observed, kinds, env } = options;
@@ -110,8 +110,8 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
   const isFreed = freedBy(leaving, options, ownerOf);
   const pending = [...(options.recorded ?? state).resources.values()].filter(isPendingCreate);
   const results = new Map<string, Value>();
-  const left = new Set<string>(); // deleted and not recreated; resources that refer to them cannot be created
-  const undecided = new Set<string>(); // unsettled creations; resources that refer to them cannot be created either
+  const left = new Set<string>(); // no object exists after this plan; dependents cannot be created
+  const undecided = new Set<string>(); // creation is still pending; dependents cannot be created
   const changing = new Set<string>();
   const scope: EvalScope = scopeOf(
     (address) => {
@@ -161,7 +161,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
     };
     const missing = dependsOn.find((address) => left.has(address));
     const planned = planOne(input, missing);
-    // References to a missing object use the attributes in the state.
+    // If no object exists after the plan, references use the attributes in the state.
     if (isUndecided(planned.change)) undecided.add(resource.address);
     if (isUndecided(planned.change) || (planned.change.actions[0] === "no-op" && planned.change.before === null))
       left.add(resource.address);
@@ -179,7 +179,7 @@ export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDec
   return { changes, diagnostics, conditions, scope };
 }
 
-/** Returns a predicate for live objects that the plan deletes. Their natural keys become free. */
+/** Returns the function that checks whether the plan deletes a live object. Its natural key then becomes free. */
 function freedBy(leaving: readonly ResourceState[], { desired, kinds }: PlanOptions, ownerOf: OwnerOf) {
   const isForgotten = forgottenBy(desired.removed);
   const deleted = leaving.filter(
@@ -199,8 +199,8 @@ function withoutTwins(observation: Observation, isFreed: (remote: Remote) => boo
 }
 
 /**
- * Returns the next order generation of an address. An order is named by its address, and a service that moved away keeps its
- * key.
+ * Returns the next order generation of an address. If a service moved away, its order keeps the name of the old address: the
+ * next order there needs a higher generation.
  */
 function nextGeneration(kind: Kind, address: string, { state, recorded = state, moves = [] }: PlanOptions) {
   const left = kind.creation === "keyed" ? moves.find(({ from }) => from === address) : undefined;
@@ -208,7 +208,7 @@ function nextGeneration(kind: Kind, address: string, { state, recorded = state, 
   return { nextGeneration: (recorded.resources.get(left.to)?.private.generation ?? 1) + 1 };
 }
 
-/** Returns true if this plan does not settle the pending creation. */
+/** Returns true if the result of the creation is still unknown after this plan. */
 export const isUndecided = (change: Change) => change.private.pending !== undefined && isNoOp(change);
 
 function planOne(input: PlanInput, missing: string | undefined): Planned {

@@ -13,14 +13,14 @@ import {
 import type { DataSources } from "./data.ts";
 import { kindOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
-/** Query of an observation, one per declared resource or state entry. Sends nothing. */
+/** Query for one declared resource or state entry. Building a query sends no request. */
 
 export interface Query extends ReadQuery {
   readonly address: string;
   readonly provider: string;
 }
 
-/** Returns the scope before anything is read: values in the state, and ids of adopted objects. */
+/** Returns the values known before the first reading: the state, and the ids of objects to import. */
 export function recordedScope(
   desired: Desired,
   state: State,
@@ -55,9 +55,9 @@ export function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: E
     importId: string | undefined,
   ) => {
     const prior = state.resources.get(address);
-    // The mark of a pending order names no object, so treat the resource as new.
+    // A pending order has no object yet, so treat the resource as new.
     const recorded = typeof prior?.attributes.id === "string" ? prior : undefined;
-    // Search for a pending order as it was sent, even if the declaration changed.
+    // Search for a pending order with the attributes of its request, even if the declaration changed.
     const sought = prior?.private.pending === undefined ? config : prior.attributes;
     const adopted =
       importId !== undefined &&
@@ -84,7 +84,7 @@ export function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: E
   return queries;
 }
 
-/** Returns the attributes of an object to be adopted. Only its id is known. */
+/** Returns the attributes of an object to import. Only its id is known. */
 function adopted(kind: Kind, id: string): ValueObject {
   return Object.fromEntries(attributesOf(kind).map(({ name }) => [name, name === "id" ? id : UNKNOWN]));
 }
@@ -101,7 +101,7 @@ export const byDepth = (a: Query, b: Query) =>
 
 export const isReadable = ({ list, get }: Kind) => list !== undefined || get !== undefined;
 
-/** Returns the name of a query's listing. Resources in one listing have the same share. */
+/** Returns the key of the list that contains the queried object. */
 export const shareOf = (query: Query) => `${query.provider} ${query.kind.type} ${parentIn(query) ?? ""}`;
 
 export const parentIn = ({ kind, prior, config }: Query) => parentOf(kind, prior?.attributes ?? config);

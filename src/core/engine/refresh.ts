@@ -1,5 +1,4 @@
-// Selects the parts of the account that a plan reads: all objects, or the objects that its changes affect, within a request
-// budget.
+// Selects the objects that a plan reads: all objects, or the objects that its changes affect, within a request budget.
 import { walk } from "../model/graph.ts";
 import {
   type Change,
@@ -22,14 +21,14 @@ import type { PlanOptions } from "./plan-declared.ts";
 import { recordedScope } from "./queries.ts";
 import { kindsOf } from "./resolve-config.ts";
 
-/** Readings beyond the readings that every plan needs. */
+/** Readings in addition to those that every plan needs. */
 export interface Refresh {
   readonly mode: RefreshMode;
-  /** Maximum number of listings that belong to one object each (the grants of a service), with `all`. */
+  /** Maximum number of lists that belong to one object each (for example the grants of a service), with `all`. */
   readonly budget?: number;
-  /** Times of the last readings (ISO 8601), by listing. Unread listings come first, then the oldest. */
+  /** Times of the last readings (ISO 8601), by list. Lists that were never read come first, then the oldest. */
   readonly lastRead: ReadonlyMap<string, string>;
-  /** Returns a sort key for listings read at the same time or never, so that every listing is read eventually. */
+  /** Returns a sort key for lists with equal times. Every list is therefore read eventually. */
   rank(listing: string): string;
 }
 
@@ -45,7 +44,7 @@ interface RefreshOptions {
   budget?(provider: string): Promise<RequestBudget>;
 }
 
-/** A plan and its basis: the state after all `moves`, which apply to the complete state. */
+/** A plan and its input. `state` is the state after all `moves`. The moves start from the complete saved state. */
 interface Refreshed {
   readonly plan: Plan;
   readonly observed: Observed;
@@ -56,10 +55,10 @@ interface Refreshed {
 /**
  * Observes and plans. If only part of the account is read, the state replaces the rest.
  *
- * 1. handOver: objects that change their address get the new address before the first comparison.
+ * 1. handOver: move objects to the addresses that declare them, before the first comparison.
  * 2. Plan from the state, and from objects that must always be read.
- * 3. Read everything that this plan changes or refers to, and plan again, until the plan changes only objects that were read.
- *    Each change thus equals the change of a plan that reads everything.
+ * 3. Read everything that this plan changes or refers to, and plan again. Repeat until the plan changes only objects that
+ * were read. Each change then equals the change of a plan that reads everything.
  * 4. Use the rest of the budget for the oldest readings.
  *
  * @throws HostformError as {@link observe} does.
@@ -75,7 +74,7 @@ export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> 
   let observed: Observed | undefined = earlier;
   for (;;) {
     observed = await observe({ ...observing, isRead, earlier: observed });
-    // If no request was sent, skip opening the ledger.
+    // Open the request ledger only if the run sent a request.
     const costs = requests() === 0 ? new Map() : await costsOf(observed, observing.accounts, budgetOf);
     const made = plan({ ...planning, observed, readRequests: requests(), lastRead, costs });
     let more = touched(made, observed, planning.desired, mode);
@@ -91,7 +90,7 @@ export async function refreshAndPlan(given: RefreshOptions): Promise<Refreshed> 
   }
 }
 
-/** Returns the options with every object at its declaring address, and the readings of data sources so far. */
+/** Returns the options after all moves between addresses, and the data sources read so far. */
 async function handOver(options: RefreshOptions) {
   const { observing, planning, whole = planning.desired } = options;
   const { state, recorded = state, moves: declared = [], kinds: all, env, mode } = planning;
@@ -132,7 +131,7 @@ async function costsOf(
   return new Map(await Promise.all(costs));
 }
 
-/** Returns the unread listings of resources that a plan changes, and of their dependencies. */
+/** Returns the unread lists of changed resources and of their dependencies. */
 function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: Desired, mode: RefreshMode): string[] {
   if (recalled.length === 0) return [];
   const listings = new Map(recalled.map(({ address, listing }) => [address, listing.name]));
@@ -143,7 +142,7 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
       one.address !== undefined && (mode !== "none" || isError(one)) ? one.address : [],
     ),
     ...(made.conditions ?? []).flatMap(({ address }) => (mode === "none" ? [] : address)),
-    // A resource with invalid values has no plan. It may refer to a wrong state entry.
+    // Invalid resources have no plan. An outdated state entry of a dependency may be the reason, so read it.
     ...resources.flatMap(({ address }) => (planned.has(address) ? [] : address)),
   ];
   const declared = new Map(resources.map((resource) => [resource.address, resource]));
@@ -155,14 +154,14 @@ function touched(made: Plan, { recalled = [] }: Observed, { resources, data }: D
   return [...new Set(order.flatMap((address) => listings.get(address) ?? []))];
 }
 
-/** Returns true if a change needs a reading of the account. With `none`, changes of the state alone do not. */
+/** Returns true if a change needs a reading of the account. With `none`, updates of only the state need no reading. */
 function touches(change: Change, mode: RefreshMode): boolean {
   if (mode === "none") return !isNoOp(change) && (change.requests > 0 || change.actions[0] !== "update");
   if (change.previousAddress !== undefined) return true;
   return !isNoOp(change) || change.deferred.length > 0 || change.unfulfilled === true;
 }
 
-/** Returns the number of listings that were read and belong to one object each. */
+/** Returns the number of lists that were read and belong to one object each. */
 const single = ({ read = new Map() }: Observed) =>
   [...read.values()].filter(({ parent }) => parent !== undefined).length;
 

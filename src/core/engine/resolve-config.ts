@@ -1,4 +1,4 @@
-// Values of a declaration: its kinds, its expressions, and values from secret sources.
+// Resolves a declaration: kinds, expressions, and values from secret sources.
 import { type Kind, type Kinds, namedByDomain } from "../kinds/kind.ts";
 import { type ApplyContext, attributesOf, type SecretOutputs, validate } from "../lifecycle/index.ts";
 import { problem, raise } from "../messages/index.ts";
@@ -23,7 +23,7 @@ import {
 } from "../model/index.ts";
 
 /**
- * Returns a scope with the resources of `lookup`. Other addresses are unknown.
+ * Returns a scope that evaluates references with `lookup`. Addresses without a result are unknown.
  * @param origins Returns the sensitive attributes of a resource.
  */
 export function scopeOf(
@@ -54,10 +54,10 @@ interface ResolvedConfig {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Cache of resources without expressions. A run needs them for validation, reading and planning. */
+/** Resolved resources without expressions. Validation, reading and planning reuse these. */
 const constants = new WeakMap<DesiredResource, { readonly kind: Kind; readonly resolved: ResolvedConfig }>();
 
-/** Returns the declared attributes with evaluated and validated templates. Every diagnostic has its location. */
+/** Evaluates and validates the declared attributes. Every diagnostic has its location. */
 export function resolveConfig(kind: Kind, resource: DesiredResource, scope: EvalScope): ResolvedConfig {
   const known = constants.get(resource);
   if (known?.kind === kind) return known.resolved;
@@ -79,7 +79,7 @@ function resolve(kind: Kind, resource: DesiredResource, scope: EvalScope): Resol
       diagnostics.push(problem("config.expression", { name, message: error.message, address, attribute: [name] }));
     }
   }
-  // Declared values that are read only if a request needs them.
+  // Values from a secret source are unknown until a request needs them.
   for (const name of resource.sources?.keys() ?? []) evaluated[name] = UNKNOWN;
   diagnostics.push(...refusedOrigins(kind, resource, scope));
   const checked = validate(kind, evaluated, resource.address);
@@ -99,7 +99,7 @@ function refusedOrigins(kind: Kind, resource: DesiredResource, scope: EvalScope)
   });
 }
 
-/** Replaces a sensitive value in a message by its source. */
+/** Replaces a sensitive value in a message with its source. */
 function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: EvalScope): Diagnostic {
   const origin = resource.originOf?.(String(diagnostic.attribute?.[0]), scope);
   if (diagnostic.code !== "config.invalid_value" || origin === undefined) return diagnostic;
@@ -109,7 +109,7 @@ function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: Eval
 /** Reads a value from its declared source, at most once per run and source. @throws HostformError `secret.source`. */
 export type SourceReader = (source: SecretSource) => Promise<string>;
 
-/** Returns the attributes as a plan shows them. A value with a source appears as `true`. */
+/** Returns the attributes for a plan. A value from a secret source is `true`. */
 export function declaredAttributes({ config, sources }: DesiredResource): JsonObject {
   if (sources === undefined) return config;
   return { ...config, ...Object.fromEntries([...sources.keys()].map((name) => [name, true])) };
@@ -117,13 +117,13 @@ export function declaredAttributes({ config, sources }: DesiredResource): JsonOb
 
 /** Access to secrets during an apply. */
 export interface Secrets {
-  /** Destinations of one-time secrets outside of the state. If undefined, secrets stay in the state. */
+  /** Writes one-time secrets outside of the state. If undefined, secrets stay in the state. */
   readonly secretOutputs?: SecretOutputs;
-  /** Reads secret values from their declared source. */
+  /** Reads secret values. */
   readonly readSource?: SourceReader;
 }
 
-/** Returns the access to secrets of one resource. */
+/** Returns the secrets of one resource. */
 export function secretsOf(
   kind: Kind,
   resource: DesiredResource | undefined,
@@ -136,7 +136,7 @@ export function secretsOf(
 }
 
 /**
- * Reads the value of an attribute from its source and validates it. Earlier validation was impossible.
+ * Reads a value from its secret source and validates it.
  * @throws HostformError `secret.source`; the message never contains the value.
  */
 async function readSource(
@@ -156,7 +156,7 @@ async function readSource(
 
 const cache = new WeakMap<Kinds, Kinds>();
 
-/** Returns the kinds for a declaration. The front ends name an order without a `reference` differently. */
+/** Returns the kinds for a declaration. Front ends differ in the name of an order without `reference`: address or domain. */
 export function kindsOf({ ordersNamedBy = "address" }: Pick<Desired, "ordersNamedBy">, kinds: Kinds): Kinds {
   if (ordersNamedBy === "address") return kinds;
   const known = cache.get(kinds);

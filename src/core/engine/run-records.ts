@@ -20,32 +20,31 @@ import {
 } from "../model/index.ts";
 import { objectIn, siblingsOf, thingIn } from "./identity.ts";
 
-/** Saves results. Each call resolves when its content is durable. */
+/** Saves results in the state. Each promise resolves when the data is on disk or in the backend. */
 export interface Recorder {
   put(resource: ResourceState): Promise<void>;
   remove(address: string): Promise<void>;
   /** Replaces all outputs, by name. */
   setOutputs?(outputs: ReadonlyMap<string, OutputState>): Promise<void>;
-  /** Asks the backend whether this process holds the state lock. @throws HostformError `state.lost_lock`. */
+  /** Asks the backend whether this process still has the state lock. @throws HostformError `state.lost_lock`. */
   proveLock?(): Promise<void>;
-  /** Returns a failure that proves the loss of the lock. Sends no request. */
+  /** Returns the error that proved the loss of the lock. Sends no request. */
   lostLock?(): HostformError | undefined;
 }
 
 /**
- * State during a run: the initial state with everything saved since. Also tracks which address owns or is creating which object
- * of the account.
+ * State during a run: the initial state with every result saved since. Also finds the address that owns or creates an object.
  */
 export class Records {
   readonly #recorder: Recorder;
   readonly #kinds: Kinds;
   readonly #resources: Map<string, ResourceState>;
   readonly #ownership = new Ownership<string>();
-  /** Objects that this run deleted. A list may still show them. */
+  /** Objects that this run deleted. List lag may still show these. */
   readonly #deleted = new Set<string>();
   /** Pending creations. */
   readonly #pending = new Map<string, PendingCreate>();
-  /** Addresses that this run creates. The response names their objects. */
+  /** Addresses of objects that this run creates. A response gives the id of each object. */
   readonly #making: ReadonlySet<string>;
   readonly #lost = new AbortController();
   #lostLock: HostformError | undefined;
@@ -66,7 +65,7 @@ export class Records {
     this.#making = new Set(changes.flatMap(({ address, actions: [first] }) => (first === "create" ? [address] : [])));
   }
 
-  /** Returns the state entries that concern one change. */
+  /** Returns the state entries that one change needs. */
   contextOf({ address, provider, type }: Change): Omit<ApplyContext["records"], "save" | "drop"> {
     const own = this.#kinds.get(type);
     const keyOf = (kind: Kind, { id, attributes }: Pick<Remote, "id" | "attributes">) =>
@@ -86,7 +85,7 @@ export class Records {
     };
   }
 
-  /** Returns the failure that proved the loss of the state lock. Undefined if none did. */
+  /** Returns the error that proved the loss of the state lock. Undefined if the lock is not known to be lost. */
   lostLock(): HostformError | undefined {
     this.#lostLock ??= this.#recorder.lostLock?.();
     if (this.#lostLock !== undefined) this.#lost.abort();
@@ -98,20 +97,26 @@ export class Records {
     return this.#lost.signal;
   }
 
-  /** Returns the lock's failure, unless a change already reports it. */
+  /** Returns the error about the lost lock if no outcome contains it. */
   unreportedLoss(outcomes: Iterable<ChangeOutcome>): readonly Diagnostic[] {
     const codes = [...outcomes].flatMap((one) => one.diagnostics.map(({ code }) => code));
     return codes.includes("state.lost_lock") ? [] : (this.#lostLock?.diagnostics ?? []);
   }
 
-  /** @param isGap True if this process slept or was paused. The backend is then asked. */
+  /**
+   * Returns true if this process still has the state lock.
+   * @param isGap True after a sleep or pause of this process; only then the backend is asked.
+   */
   async holdsLock(isGap: boolean): Promise<boolean> {
-    // A backend that does not respond proves no loss.
+    // A backend without a response proves no loss.
     if (isGap) await this.proveLock().catch(ifExplained(() => {}));
     return this.lostLock() === undefined;
   }
 
-  /** Asks the state backend about the lock. @throws HostformError `state.lost_lock`, `state.backend`. */
+  /**
+   * Asks the backend whether this process still has the state lock.
+   * @throws HostformError `state.lost_lock`, `state.backend`.
+   */
   proveLock(): Promise<void> {
     return this.#write(async () => this.#recorder.proveLock?.());
   }
@@ -152,20 +157,20 @@ export class Records {
   #index(resource: ResourceState): void {
     const { address } = resource;
     this.#ownership.add(address, objectIn(resource, this.#kinds));
-    // If two addresses have the same natural key, the first address owns the key.
+    // If two addresses have the same natural key, the first address owns it.
     this.#ownership.claim(address, thingIn(resource, this.#kinds));
     if (isPendingCreate(resource)) this.#pending.set(address, resource);
     else this.#pending.delete(address);
   }
 }
 
-/** Returns the state entry of an unchanged resource, as the plan observed it. Undefined if nothing differs. */
+/** Returns the updated state entry of an unchanged resource. Undefined if the plan observed no difference. */
 export function asObserved(prior: ResourceState, change: Change): ResourceState | undefined {
   if (change.before === null) return undefined;
-  // The account shows the result of a request from an earlier run.
+  // A request of an earlier run is finished: the account shows its result.
   const { attempt, job, pending, shown: forms, suspended: before, ...mark } = prior.private;
   const { job: open, pending: still, shown, suspended } = change.private;
-  // A moved entry depends on the references of its new address.
+  // A moved entry gets the dependencies of its new address.
   const isMoved = change.previousAddress !== undefined && change.config !== null;
   const same =
     !isMoved &&
@@ -187,7 +192,7 @@ export function asObserved(prior: ResourceState, change: Change): ResourceState 
   return same ? undefined : withClient({ ...prior, attributes: change.before, private: kept, dependencies }, change);
 }
 
-/** Returns the state entry with the client of its change. The lifecycle does not know clients. */
+/** Adds the client of the change to a state entry. The lifecycle does not know clients. */
 export function withClient(resource: ResourceState, { client }: Change): ResourceState {
   const { client: _, ...mark } = resource.private;
   return { ...resource, private: { ...mark, ...(client !== undefined && { client }) } };

@@ -1,12 +1,12 @@
 /**
- * Limits how many changes of an apply send requests at the same time. A change that only waits for a queued job frees its slot.
- * Jobs are polled when all slots are free, once for all jobs.
+ * Limits how many changes of an apply send requests at the same time. A change that waits for a queued job frees its slot.
+ * When all slots are free, one poll serves all queued jobs.
  */
 export class Slots {
   #taken = 0;
-  /** Resolved when a slot becomes free. */
+  /** Resolved at the next {@link wake} or freed slot. */
   #change = Promise.withResolvers<void>();
-  /** True if only waiting changes remain. The promise is resolved and replaced when this begins. */
+  /** True if all running changes only wait. The promise is then resolved and replaced. */
   #isIdle = false;
   #idle = Promise.withResolvers<void>();
 
@@ -14,7 +14,7 @@ export class Slots {
     return this.#taken;
   }
 
-  /** Resolves when a slot becomes free from now on, or with {@link wake}. */
+  /** Resolves when a slot becomes free from now on, or at {@link wake}. */
   change(): Promise<void> {
     this.#change = Promise.withResolvers();
     return this.#change.promise;
@@ -34,7 +34,7 @@ export class Slots {
     }
   }
 
-  /** Runs a wait without a slot. */
+  /** Frees the slot during a wait. */
   async beside<T>(wait: () => Promise<T>): Promise<T> {
     this.#free();
     try {
@@ -44,14 +44,14 @@ export class Slots {
     }
   }
 
-  /** Reports that no change can take a slot now, or that the run was stopped. */
+  /** Marks the run as idle: no change can take a slot now, or the run was stopped. */
   beIdle(): void {
     this.#isIdle = true;
     this.#idle.resolve();
     this.#idle = Promise.withResolvers();
   }
 
-  /** Resolves when no change can take a slot. Resolves immediately if this is already true. */
+  /** Resolves when the run is idle. */
   async idle(): Promise<void> {
     if (!this.#isIdle) await this.#idle.promise;
   }

@@ -16,9 +16,9 @@ import { moveErrors } from "./moves.ts";
 import { kindsOf, resolveConfig, scopeOf } from "./resolve-config.ts";
 
 /**
- * Validates a whole declaration without the account: every value, the `moved` and `removed` blocks, and uniqueness within an
- * account. A domain declared twice would be ordered twice. Two orders with one reference would be one order. Two secrets with
- * one destination would overwrite each other.
+ * Validates a complete declaration without the account: every value, the `moved` and `removed` blocks, and duplicates within
+ * an account. A domain declared twice would be ordered twice. Two orders with the same reference would be one order. Two
+ * secrets with the same destination would overwrite each other.
  */
 export function validateDesired(desired: Desired, all: Kinds, env: EnvVars): Diagnostic[] {
   const kinds = kindsOf(desired, all);
@@ -26,20 +26,20 @@ export function validateDesired(desired: Desired, all: Kinds, env: EnvVars): Dia
   const scope = scopeOf(() => UNKNOWN, env);
   const byKey = new Map<string, Known[]>();
   const byReference = new Map<string, DesiredResource>();
-  const places = new SecretPlaces();
+  const destinations = new Destinations();
   for (const resource of desired.resources) {
     const kind = kinds.get(resource.type);
     if (kind === undefined) continue;
     const { config, diagnostics: own } = resolveConfig(kind, resource, scope);
-    diagnostics.push(...own, ...places.add(resource, config));
+    diagnostics.push(...own, ...destinations.add(resource, config));
 
     const twin = twinOf(resource, kind, config, byKey);
     const reference = kind.orderReference?.(config) ?? (kind.creation === "keyed" ? resource.address : undefined);
-    // A key belongs to one account: the same name in two accounts means two orders.
+    // References are unique within one account. Two accounts may use the same reference.
     const order = JSON.stringify([resource.provider, reference ?? null]);
     const first = reference === undefined ? undefined : byReference.get(order);
     if (reference !== undefined && first === undefined) byReference.set(order, resource);
-    // Report one mistake once. Two declarations of one object usually also share the reference.
+    // Report only the duplicate object. Two declarations of one object usually have the same reference.
     const { address } = resource;
     if (twin !== undefined) {
       const place = twin.resource.locate([]);
@@ -68,7 +68,7 @@ interface Known {
   readonly config: ValueObject;
 }
 
-/** Returns an earlier declaration of the same object and account, and remembers this declaration. */
+/** Returns an earlier declaration of the same object in the same account. Otherwise adds this declaration. */
 function twinOf(
   resource: DesiredResource,
   kind: Kind,
@@ -86,21 +86,21 @@ function twinOf(
 }
 
 /** Destination of a secret: a file, or one line of a file if it has a name. */
-interface Place {
+interface Destination {
   readonly path: string;
   readonly name?: string;
 }
 
 /** Collects the destinations of declared secrets. Reports a secret that would overwrite an earlier one, or be overwritten. */
-class SecretPlaces {
-  readonly #taken = new Map<string, { readonly place: Place; readonly resource: DesiredResource }[]>();
+class Destinations {
+  readonly #taken = new Map<string, { readonly destination: Destination; readonly resource: DesiredResource }[]>();
 
   add(resource: DesiredResource, config: ValueObject): Diagnostic[] {
-    const place = placeOf(config);
-    if (place === undefined) return [];
-    const others = this.#taken.get(place.path) ?? [];
-    this.#taken.set(place.path, [...others, { place, resource }]);
-    const twin = others.find((other) => overlap(other.place, place));
+    const destination = destinationOf(config);
+    if (destination === undefined) return [];
+    const others = this.#taken.get(destination.path) ?? [];
+    this.#taken.set(destination.path, [...others, { destination, resource }]);
+    const twin = others.find((other) => overlap(other.destination, destination));
     if (twin === undefined) return [];
     const about = { address: resource.address, other: twin.resource.address, attribute: ["secret_output"] };
     return [problem("config.duplicate/place", { ...about, range: resource.locate(["secret_output"]) })];
@@ -108,7 +108,7 @@ class SecretPlaces {
 }
 
 /** Commands are not compared, because they may handle two secrets in any way. */
-function placeOf({ secret_output: output }: ValueObject): Place | undefined {
+function destinationOf({ secret_output: output }: ValueObject): Destination | undefined {
   if (!isObject(output) || hasUnknown(output as ValueObject)) return undefined;
   const { file, env_file: line } = output;
   if (typeof file === "string") return { path: normalize(file) };
@@ -116,4 +116,4 @@ function placeOf({ secret_output: output }: ValueObject): Place | undefined {
 }
 
 /** Replacing a whole file deletes the lines of other secrets. */
-const overlap = (a: Place, b: Place) => a.name === undefined || b.name === undefined || a.name === b.name;
+const overlap = (a: Destination, b: Destination) => a.name === undefined || b.name === undefined || a.name === b.name;

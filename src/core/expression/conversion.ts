@@ -39,12 +39,12 @@ import {
   withoutOptional,
 } from "./types.ts";
 
-// Converts values to other types, like Terraform's `cty`, and to and from plain JSON.
+// Converts values to other types as Terraform's `cty` does, and to and from plain JSON.
 
 /**
  * Converts a value to a type, as Terraform converts arguments, attributes and variables: "11" to 11, a tuple to a list.
- * Attributes missing in the type are dropped. Missing optional attributes get their default. Unknown and null values stay
- * unknown and null.
+ * Attributes that the type lacks are dropped. Missing optional attributes get their default. Unknown values stay unknown, and
+ * null stays null.
  * @throws ExpressionError if the value cannot be converted.
  */
 export function convert(typed: Typed, type: Type): Typed {
@@ -56,7 +56,7 @@ export function convert(typed: Typed, type: Type): Typed {
   return found(given);
 }
 
-/** Converts like {@link convert}. Replaces an error, but not a refusal. */
+/** Like {@link convert}. Replaces the thrown error, unless it is a {@link Refusal}. */
 export function convertOr(typed: Typed, type: Type, replace: (error: ExpressionError) => Error): Typed {
   return replacingErrors(() => convert(typed, type), replace);
 }
@@ -71,22 +71,22 @@ function mismatch(given: Type, wanted: Type): string {
   return more.length === 0 ? VALUES.required(first) : VALUES.attributes([first, ...more]);
 }
 
-/** Returns true if at least some values of a type can be converted to the other type. */
+/** Returns true if at least one value of a type can be converted to the other type. */
 export function canConvert(from: Type, to: Type): boolean {
   return sameType(from, withoutOptional(to)) || conversion(from, to) !== undefined;
 }
 
-/** Returns the common type that all types can be converted to. Undefined if none exists. */
+/** Returns the type to which all types can be converted. Undefined if none exists. */
 export function unify(types: readonly Type[]): Type | undefined {
   return unifyBy((from, to) => conversion(from, to) !== undefined, types);
 }
 
-/** Converts values of one type to another. @throws ExpressionError if this value cannot be converted. */
+/** Converts values of one type to another. @throws ExpressionError if a value cannot be converted. */
 type Conversion = (value: Typed) => Typed;
 
 /**
- * Returns the conversion from one type to another, as in `cty`. It may fail for some values (a string to a number, a map to an
- * object). Undefined if no conversion exists.
+ * Returns the conversion from one type to another, as in `cty`. It may fail for some values (string to number, map to
+ * object). Undefined if no value can be converted.
  */
 function conversion(from: Type, to: Type): Conversion | undefined {
   if (sameType(from, to)) return same;
@@ -99,7 +99,7 @@ function conversion(from: Type, to: Type): Conversion | undefined {
     if (!isKnown(value)) return secretIf(unknown(open()), value.secret);
     if (value.content === null) return secretIf(nullOf(open()), value.secret);
     if (value.secret === undefined) return convertKnown(value);
-    // Errors reveal nothing of a secret, not even the keys of a map.
+    // The message must reveal nothing of a secret, not even the keys of a map.
     const hidden = () => new ExpressionError(VALUES.hidden(typeName(to)));
     return replacingErrors(() => secretIf(convertKnown(bare(value)), value.secret), hidden);
   };
@@ -148,10 +148,10 @@ function textToBool({ content }: Typed): Typed {
   throw new ExpressionError(VALUES.bool(String(content).toLowerCase()));
 }
 
-/** Conversions of a value's parts, by place. */
+/** Conversions of a value's parts, by index or name. */
 type Conversions<Place> = (place: Place) => Conversion;
 
-/** Returns the conversions of these types to the wanted type at the same place. Undefined if one is impossible. */
+/** Returns the conversion of each part. Undefined if one part cannot be converted. */
 function each<Place>(
   types: Iterable<readonly [Place, Type]>,
   wanted: (place: Place) => Type,
@@ -179,7 +179,7 @@ function fromTuple(types: readonly Type[], to: Type): Conversion | undefined {
   return parts && ((value) => build(...alike(items(value, parts), "list")));
 }
 
-/** Returns the wanted element type. `any` means the common type of the elements. */
+/** Returns the element type to convert to. `any` stands for the common type of the elements. */
 const elementFor = (wanted: Type, types: readonly Type[]) => (wanted === "any" ? unify(types) : wanted);
 
 function fromSequence(from: Type, to: Type): Conversion | undefined {
@@ -189,7 +189,7 @@ function fromSequence(from: Type, to: Type): Conversion | undefined {
   const isSet = shapeOf(to) === "set";
   const build = isSet ? set : list;
   return (value) => {
-    // While some elements may be equal, the size of a set is unknown.
+    // Unknown elements may be equal, so the size of the set is unknown.
     if (!isSet && shapeOf(value.type) === "set" && elementsOf(value).length > 1 && !isWhollyKnown(value))
       return unknown({ list: from });
     const converted = items(value, () => part);
@@ -222,7 +222,7 @@ function toMap(value: Typed, part: Conversions<string>, element: Type): Typed {
   return entries.length === 0 ? map(withoutOptional(element), []) : mapOf(entries);
 }
 
-/** @param given Types of an object's attributes, or the element type of a map. */
+/** Returns the conversion to an object. @param given Types of an object's attributes, or the element type of a map. */
 function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion | undefined {
   const ofObject = given instanceof Map;
   const wanted = attributesOf(to);
@@ -231,7 +231,7 @@ function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion
     const from: Type | undefined = ofObject ? given.get(name) : (given as Type);
     const part = from && conversion(from, type);
     if (part !== undefined) parts.set(name, part);
-    // A missing attribute, or one that a map may lack, needs no conversion.
+    // A missing attribute needs no conversion. In a map, the attribute may be missing.
     else if (!isOptional(to, name) || (ofObject && from !== undefined)) return undefined;
   }
   return (value) => {
@@ -251,14 +251,14 @@ function toObject(given: ReadonlyMap<string, Type> | Type, to: Type): Conversion
 
 const isOptional = (type: Type, name: string) => Object.hasOwn(optionalOf(type), name);
 
-/** Returns the values converted to one common type. @param what Collection, for the message. */
+/** Converts the values to a common type. @param what Name of the collection for the message. */
 function alike(values: readonly Typed[], what: string): [Type, readonly Typed[]] {
   const fitting = uniform(values);
   if (fitting !== undefined) return fitting;
   const types = values.map(({ type }) => type);
   const common = unify(types);
   const parts = common && each(types.entries(), () => common);
-  // If the common type contains `any`, the converted types may still differ.
+  // If the common type contains `any`, the converted values may still have different types.
   const made = parts && uniform(values.map((value, i) => parts(i)(value)));
   if (made === undefined) throw new ExpressionError(VALUES.mixed_types(what));
   return made;
@@ -276,21 +276,23 @@ function mapOf(entries: readonly (readonly [string, Typed])[]): Typed {
   );
 }
 
-/** Returns values of one type. Untyped null and unknown values get that type. Undefined if the types differ. */
+/**
+ * Returns the values with their common type. Untyped null and unknown values get this type. Undefined if the types differ.
+ */
 export function uniform(items: readonly Typed[]): [Type, readonly Typed[]] | undefined {
   const [first = "any"] = items.map(({ type }) => type).filter((type) => type !== "any");
   if (items.some(({ type }) => type !== "any" && !sameType(type, first))) return undefined;
   return [first, items.map((item) => (item.type === "any" ? { ...item, type: first } : item))];
 }
 
-/** Runs, and adds the name of the part to errors. */
+/** Runs `run`. Adds the name of the part to its errors. */
 function within<T>(part: string, run: () => T): T {
   return attempt(run, (error) => {
     throw Object.assign(error, { message: VALUES.inside(part, error.message) });
   });
 }
 
-/** Returns the unconverted value with defaults for optional attributes that are missing or null. */
+/** Returns the value with defaults for missing or null optional attributes. */
 function withDefaults(value: Typed, type: Type): Typed {
   if (!hasDefaults(type) || !isKnown(value) || value.content === null) return value;
   if (isSequence(value.type)) return secretIf(sequence(value, type), value.secret);
@@ -316,7 +318,7 @@ function mapping(value: Typed, type: Type): Typed {
   return shapeOf(value.type) === "object" || unify(types) === undefined ? object(entries) : mapOf([...entries]);
 }
 
-/** Returns the type constraint of one element. */
+/** Returns the type constraint of one part. */
 function partOf(type: Type, key: string | number): Type {
   if (shapeOf(type) === "tuple") return tupleTypes(type)[Number(key)] ?? "any";
   return shapeOf(type) === "object" ? (attributeType(type, String(key)) ?? "any") : elementType(type);
@@ -326,12 +328,11 @@ function hasDefaults(type: Type): boolean {
   return Object.values(optionalOf(type)).some((preset) => preset !== undefined) || partsOf(type).some(hasDefaults);
 }
 
-/** Maximum number of parts. Locals that each contain another local twice would otherwise exhaust the memory. */
+/** Maximum number of parts. Locals that contain another local twice could otherwise exhaust the memory. */
 const MOST_PARTS = 2_000_000;
 
 /**
- * Returns a typed value for a JSON value with optional unknown parts. Converts to `type` if given; otherwise lists and objects
- * become tuples and objects.
+ * Returns a typed value for a JSON value. Converts it to `type` if given. Otherwise, lists become tuples.
  * @throws ExpressionError if the value cannot be converted.
  */
 export function fromValue(value: Value, type?: Type): Typed {
@@ -339,7 +340,7 @@ export function fromValue(value: Value, type?: Type): Typed {
   return type === undefined ? typed : convert(typed, type);
 }
 
-/** Returns the value as Terraform keeps it in a plan file, between plan and apply. */
+/** Returns the value as Terraform reads it back from a plan file. */
 export function stored(typed: Typed): Typed {
   const { type, content } = typed;
   if (content instanceof Map)
@@ -363,7 +364,7 @@ function untyped(value: Value): Typed {
 
 /**
  * Returns the plain JSON value. Sets become lists, unknown parts become UNKNOWN.
- * @param inFull True to keep all digits of a long number, as in an output.
+ * @param inFull True to keep all digits of a long number, as in outputs.
  * @throws ExpressionError if a number is not exact as a JSON number, or the value is too large.
  */
 export function toValue(typed: Typed, inFull = false): Value {

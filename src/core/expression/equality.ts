@@ -12,11 +12,11 @@ import {
 } from "./typed-value.ts";
 import { conforms, hasAny, sameType, shapeOf } from "./types.ts";
 
-// Equality of values, and the sets that depend on it: unique values in Terraform's order.
+// Equality of values, and sets: unique values in Terraform's order.
 
 /**
- * Compares two values like `==`: type and content must be equal. All nulls are equal.
- * @returns undefined if unknown.
+ * Compares two values as `==` does: type and content must be equal. All nulls are equal.
+ * @returns undefined if the result is unknown.
  */
 export function equals(a: Typed, b: Typed): boolean | undefined {
   if (!isKnown(a) || !isKnown(b)) return withUnknown(a, b);
@@ -44,14 +44,17 @@ function isOpen(typed: Typed): boolean {
   return isKnown(typed) ? elementsOf(typed).some(isOpen) : hasAny(typed.type);
 }
 
-/** Compares with an unknown value. Values of different types are equal only if both are null, which an unknown value may be. */
+/**
+ * Compares a value with an unknown value. Values of different types differ, unless both are null; the unknown value may be
+ * null.
+ */
 function withUnknown(a: Typed, b: Typed): false | undefined {
   const [known, open] = isKnown(a) ? [a, b] : [b, a];
   if (!isKnown(known) || known.content === null || hasAny(open.type)) return undefined;
   return sameType(known.type, open.type) ? undefined : false;
 }
 
-/** An unknown element before the first difference makes the result unknown, as in Terraform. */
+/** Compares elements in order. As in Terraform, an unknown element before the first difference makes the result unknown. */
 function allEqual(a: readonly Typed[], b: readonly Typed[]): boolean | undefined {
   if (a.length !== b.length) return false;
   for (const [i, item] of a.entries()) {
@@ -62,7 +65,7 @@ function allEqual(a: readonly Typed[], b: readonly Typed[]): boolean | undefined
   return true;
 }
 
-/** Terraform compares entries in no order. The result is unknown if any entry's result is. */
+/** Compares entries. Terraform has no fixed order for this, so any unknown entry makes the result unknown. */
 function equalEntries(a: Typed, b: Typed): boolean | undefined {
   const others = new Map(entriesOf(b));
   const entries = entriesOf(a);
@@ -79,8 +82,8 @@ function equalSets(a: readonly Typed[], b: readonly Typed[]): boolean | undefine
 }
 
 /**
- * Returns a set of values of one type: unique, in Terraform's order. Secret elements make the set secret. Unknown elements may
- * turn out equal and stay separate until then.
+ * Returns a set: unique values of one type in Terraform's order. Secret elements make the set secret. Unknown elements are
+ * kept separately, because they may be equal.
  */
 export function set(element: Type, items: readonly Typed[]): Typed {
   const marked = items.map((item) => ({ item: withoutSecrets(item), key: orderKey(item) }));
@@ -96,8 +99,8 @@ export function set(element: Type, items: readonly Typed[]): Typed {
 }
 
 /**
- * Compares elements: known values, then unknown, then null. Numbers by size, strings by bytes, false before true, others by
- * their key.
+ * Compares elements: known values before unknown, null last. Numbers by size, strings by bytes, false before true, other
+ * values by {@link orderKey}.
  */
 function order(a: Typed, b: Typed): number {
   const rank = (typed: Typed) => (typed.content === null ? 2 : isKnown(typed) ? 0 : 1);
@@ -107,14 +110,14 @@ function order(a: Typed, b: Typed): number {
   return a.type === "bool" ? Number(a.content) - Number(b.content) : 0;
 }
 
-/** Returns the text by which Terraform sorts values without an order. */
+/** Returns the text by which Terraform sorts values that have no natural order. */
 function orderKey(typed: Typed): string {
   if (!isKnown(typed)) return "?";
   if (typed.content === null) return "~";
   const all = (items: readonly Typed[]) => items.map((item) => `${orderKey(item)};`).join("");
   switch (shapeOf(typed.type)) {
     case "number":
-      // Go uses the format `%.10g`.
+      // Go formats this number with `%.10g`.
       return generalText(typed.content as BigFloat, 10);
     case "bool":
       return typed.content === true ? "T" : "F";

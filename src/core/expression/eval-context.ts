@@ -5,9 +5,9 @@ import { placed, Refusal } from "./refusal.ts";
 import type { Expression } from "./syntax.ts";
 import { type Names, type Type, type Typed, unknown } from "./typed-value.ts";
 
-// Context of an evaluation: names, bindings and collected errors.
+// Context of an evaluation: names, variables of `for`, and collected errors.
 
-/** Errors of a part of an expression. After an error, the evaluation continues with unknown values, as in Terraform. */
+/** Errors of one part of an expression. As in Terraform, the evaluation continues with an unknown value after an error. */
 export class ErrorCollector {
   first: ExpressionError | undefined;
   count = 0;
@@ -20,19 +20,19 @@ export class ErrorCollector {
 
 type NodeValue = (node: Expression, context: EvalContext) => Typed;
 
-/** Evaluation of one expression, as seen by the current node. */
+/** Context of the current node. */
 export class EvalContext {
   readonly names: Names;
-  /** Names that `for` binds. */
+  /** Variables that enclosing `for` expressions define. */
   readonly bound: ReadonlyMap<string, Typed>;
-  /** Current element of the nearest splat. */
+  /** Current element of the innermost splat. */
   readonly item: Typed | undefined;
   readonly errors: ErrorCollector;
-  /** True if bound values are parts of a secret without their own mark, as in Terraform. Their errors stay hidden. */
+  /** True inside a secret whose parts have no own mark, as in Terraform. Error messages then reveal no values. */
   readonly discreet: boolean;
   readonly #nodeValue: NodeValue;
 
-  /** @param nodeValue Evaluates any node. */
+  /** @param nodeValue Function that evaluates a node. */
   constructor(
     nodeValue: NodeValue,
     { names, bound, item, errors, discreet }: Pick<EvalContext, "names" | "bound" | "item" | "errors" | "discreet">,
@@ -49,24 +49,24 @@ export class EvalContext {
     return new EvalContext(this.#nodeValue, { ...this, ...changes });
   }
 
-  /** Returns the context for the parts of a value. */
+  /** Returns the context for the parts of this value. */
   through({ secret }: Typed): EvalContext {
     return new EvalContext(this.#nodeValue, { ...this, discreet: this.discreet || secret !== undefined });
   }
 
-  /** Returns the value of a node and collects its errors. @throws Refusal */
+  /** Evaluates a node and collects its errors. @throws Refusal */
   value(node: Expression): Typed {
     return this.#nodeValue(node, this);
   }
 
-  /** Returns the value of a node. Undefined after an error in it. */
+  /** Like {@link value}. Undefined if the node has an error. */
   sound(node: Expression): Typed | undefined {
     const before = this.errors.count;
     const value = this.value(node);
     return this.errors.count > before ? undefined : value;
   }
 
-  /** Returns the value of a node, with its errors collected separately. */
+  /** Like {@link value}, but collects the errors separately. */
   apart(node: Expression, changes: Partial<Pick<EvalContext, "item">> = {}): { value: Typed; errors: ErrorCollector } {
     const errors = new ErrorCollector();
     return { value: this.with({ ...changes, errors }).value(node), errors };
@@ -79,7 +79,7 @@ export class EvalContext {
     return unknown(type);
   }
 
-  /** Returns the result. Undefined after a collected ExpressionError. @throws Refusal */
+  /** Runs a computation. Collects an ExpressionError and returns undefined. @throws Refusal */
   attempt<T>(at: number | Expression, what: string, compute: () => T): T | undefined {
     try {
       return compute();
@@ -93,13 +93,13 @@ export class EvalContext {
     }
   }
 
-  /** Returns the value converted to a type. Undefined after a collected error. */
+  /** Converts the value to a type. Undefined after a collected error. */
   converted(value: Typed, type: Type, at: number | Expression, what: string): Typed | undefined {
     return this.attempt(at, what, () => convert(value, type));
   }
 }
 
-/** Returns the position of a node. For a node in a string of a JSON value: the position in that string. */
+/** Returns the position of a node. If the node is in a string of a JSON value: the position in this string. */
 function placeOf(at: number | Expression): { offset: number; path: AttributePath } {
   if (typeof at === "number") return { offset: at, path: [] };
   return at.kind === "placed" ? { offset: at.inner.offset, path: at.path } : { offset: at.offset, path: [] };

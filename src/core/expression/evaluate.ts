@@ -31,12 +31,12 @@ import { attributeType, elementType, isPrimitive, isSequence, shapeOf, tupleType
 
 // Evaluates the syntax tree: nodes by kind, function calls, attributes, indexes, splats and `for`.
 
-/** Maximum number of visited nodes per evaluation. Nodes of loops count once per element. */
+/** Maximum number of evaluated nodes. A node in a loop counts once per element. */
 const MOST_NODES = 3_000_000;
 
 /**
- * Returns the value of an expression as Terraform computes it, including unknown parts and secret marks.
- * @throws ExpressionError if the expression is invalid or unsupported, with its position.
+ * Evaluates an expression as Terraform does, including unknown parts and secret marks.
+ * @throws ExpressionError with the position, if the expression is invalid or unsupported.
  */
 export function evaluate(expression: Expression, names: Names): Typed {
   const errors = new ErrorCollector();
@@ -105,7 +105,7 @@ function nameOf(context: EvalContext, { root, steps, text, offset }: NodeOf<"nam
   return descend(context, found.value, steps.slice(found.used), offset);
 }
 
-/** Terraform checks names before it evaluates, so `try` does not ignore wrong names. */
+/** Resolves a name. Terraform checks names before it evaluates, so `try` must not hide a wrong name. */
 function resolved({ names }: EvalContext, traversal: Traversal): ReturnType<Names["resolve"]> {
   return attempt(
     () => names.resolve(traversal),
@@ -128,7 +128,7 @@ function placedOf(context: EvalContext, { path, inner }: NodeOf<"placed">): Type
 }
 
 function callOf(context: EvalContext, node: NodeOf<"call">): Typed {
-  // Terraform also accepts its functions with this prefix.
+  // In Terraform, `core::` is an optional prefix of functions.
   const name = node.name.replace(/^core::/, "");
   if (name === "try") return tryOf(context, node);
   if (name === "can") return canOf(context, node);
@@ -145,7 +145,7 @@ function result(context: EvalContext, name: string, args: readonly Typed[]): Typ
   throw new Refusal(VALUES.no_function(near));
 }
 
-/** Returns the values of the arguments. Undefined after an error in one, or if their number is unknown. */
+/** Evaluates the arguments. Undefined after an error, or if their number is unknown. */
 function argumentsOf(context: EvalContext, node: NodeOf<"call">): readonly Typed[] | undefined {
   const before = context.errors.count;
   const args = node.args.map((arg) => context.value(arg));
@@ -165,8 +165,8 @@ function elementsFor(context: EvalContext, node: NodeOf<"call">, last: Typed): r
 }
 
 /**
- * Returns the first argument without an error. An argument with unknown parts may still fail later, so the result is then
- * unknown.
+ * Returns the first argument without an error. If this argument has unknown parts, the result is unknown, because the
+ * argument may still fail later.
  */
 function tryOf(context: EvalContext, node: NodeOf<"call">): Typed {
   for (const arg of node.args) {
@@ -186,7 +186,7 @@ function canOf(context: EvalContext, node: NodeOf<"call">): Typed {
 
 const IDENTIFIER = /^[\p{ID_Start}_][\p{ID_Continue}-]*$/u;
 
-/** Follows static steps until the first error. */
+/** Follows static steps. Stops at the first error. */
 function descend(context: EvalContext, value: Typed, steps: readonly TraversalStep[], offset: number): Typed {
   let result = value;
   const before = context.errors.count;
@@ -246,7 +246,7 @@ function elementAt(
   return context.error(items.length === 0 ? VALUES.empty : VALUES.no_element, offset);
 }
 
-/** Returns a key for messages. A secret key is hidden. */
+/** Describes a key in messages. Hides a secret key. */
 function describe(key: Typed): string {
   if (key.secret || !isKnown(key)) return "such key";
   if (key.type === "string")
@@ -254,7 +254,7 @@ function describe(key: Typed): string {
   return "such index";
 }
 
-/** Evaluates `source[*]each`. A value that is not a list counts as a list with one element, null as an empty list. */
+/** Evaluates `source[*]each`. A single value is like a list with one element, and null like an empty list. */
 function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   const source = context.sound(node.source);
   if (source === undefined) return unknown("any");
@@ -269,14 +269,14 @@ function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   const each = (item: Typed) => parts.with({ item }).value(node.each);
   if (single) {
     const result = each(source);
-    // An unknown value may still be null, which gives an empty list.
+    // The unknown value may be null. The result would then be an empty list.
     return secretIf(isKnown(source) ? tuple([result]) : unknown("any"), source.secret);
   }
   if (!isKnown(source)) return secretIf(unknown(resultType(source.type, each)), source.secret);
 
   const before = context.errors.count;
   const items = elementsOf(source).map(each);
-  // Terraform continues with an unknown value of the result's type.
+  // Like Terraform, continue with an unknown value of the result's type.
   if (context.errors.count > before)
     return unknown(resultType(source.type, (item) => parts.apart(node.each, { item }).value));
   if (shape === "tuple") return secretIf(tuple(items), source.secret);
@@ -286,13 +286,13 @@ function splat(context: EvalContext, node: NodeOf<"splat">): Typed {
   return secretIf(list(...elements), source.secret);
 }
 
-/** Returns the type of the result, as far as the type of the source determines it. */
+/** Returns the type of the result. Depends only on the type of the source. */
 function resultType(type: Type, each: (item: Typed) => Typed): Type {
   const of = (element: Type) => each(unknown(element)).type;
   return shapeOf(type) === "tuple" ? { tuple: tupleTypes(type).map(of) } : { list: of(elementType(type)) };
 }
 
-/** Evaluates `for` to a tuple or object. The result is unknown if the elements, a condition or a key are unknown. */
+/** Evaluates `for` to a tuple or object. Unknown elements, conditions or keys make the result unknown. */
 function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
   const source = context.value(node.source);
   const { offset } = node.source;
@@ -302,7 +302,7 @@ function forOf(context: EvalContext, node: NodeOf<"for">): Typed {
 
   const marks: (Origin | undefined)[] = [source.secret];
   const parts = context.through(source);
-  // Even without elements, the condition must be convertible to a bool.
+  // As in Terraform, the condition must have a type that converts to bool, even if there are no elements.
   const tried = bind(parts, node, unknown("any"), unknown("any"));
   if (node.condition !== undefined && decided(tried, node.condition, marks) === undefined) return unknown("any");
   if (!isKnown(source)) return secretIf(unknown("any"), ...marks);
@@ -328,7 +328,7 @@ interface Result {
   readonly groups: Map<string, Typed[]>;
 }
 
-/** Returns the condition for one element as a bool. Undefined after an error in it. */
+/** Evaluates the condition for one element. Undefined after an error. */
 function decided(context: EvalContext, node: Expression, marks: (Origin | undefined)[]): Typed | undefined {
   const condition = context.sound(node);
   if (condition === undefined) return undefined;
@@ -367,7 +367,7 @@ function bind(context: EvalContext, { keyName, valueName }: NodeOf<"for">, key: 
   return context.with({ bound });
 }
 
-/** Returns the elements with their keys: indexes, strings, or the elements themselves in a set. */
+/** Returns the elements with their keys. The key of a list is the index; a set uses each element as its own key. */
 function pairsOf(source: Typed): readonly (readonly [Typed, Typed])[] {
   if (source.content instanceof Map) return entriesOf(source).map(([key, item]) => [text(key), item]);
   const isSet = shapeOf(source.type) === "set";

@@ -1,8 +1,8 @@
 /**
- * Terraform's expression language, as far as synthesized stacks use it: text to tree to value. In: strings of the JSON syntax,
- * and the values of names. Out: the typed values that Terraform computes, or an `ExpressionError` if an expression is invalid
- * or unsupported. Must not: know resources, files or the API, or compute a value that differs from Terraform's. YAML has only
- * references and uses `references.ts`, so that it loads without this module.
+ * Terraform's expression language, as synthesized stacks use it: text to tree to value. In: strings of the JSON syntax, and
+ * values of names. Out: the typed values that Terraform computes, or an `ExpressionError` about an invalid or unsupported
+ * expression. Must not: know resources, files or the API, or return another value than Terraform. YAML contains only
+ * references and uses `references.ts`, so it need not load this module.
  */
 export { convert, fromValue, stored, toValue } from "./conversion.ts";
 export { evaluate } from "./evaluate.ts";

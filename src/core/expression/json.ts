@@ -1,13 +1,13 @@
 import { SYNTAX } from "../messages/expressions.ts";
 
-// JSON parser (RFC 8259) for `jsondecode` and for stacks, which build their own values. `JSON.parse` reports no positions and
-// accepts duplicate keys. Among libraries with positions, `yaml` is 10 times slower. `jsonc-parser` accepts unpaired
-// surrogates, reports fewer details and has no ES module bundle.
+// JSON parser (RFC 8259) for `jsondecode` and for stacks. Reasons for an own parser: `JSON.parse` reports no positions and
+// accepts duplicate keys. `yaml` is 10 times slower. `jsonc-parser` accepts unpaired surrogates, reports fewer details and
+// has no ES module bundle.
 
 /** A syntax error and its position. */
 export class JsonError extends Error {
   readonly offset: number;
-  /** True if the value is complete but other text follows. */
+  /** True if additional text follows a complete value. */
   readonly trailing: boolean;
 
   constructor(message: string, offset: number, trailing = false) {
@@ -17,31 +17,31 @@ export class JsonError extends Error {
   }
 }
 
-/** A range in UTF-16 units. The end is exclusive. */
+/** A range of UTF-16 units. The end is exclusive. */
 export interface JsonPlace {
   readonly start: number;
   readonly end: number;
 }
 
-/** Member of an object, in text order. Keys may be duplicates. */
+/** Member of an object, in the order of the text. Keys may be duplicates. */
 interface JsonMember<T> {
   readonly key: string;
   readonly place: JsonPlace;
   readonly value: T;
 }
 
-/** Builds values from the parts of a JSON text, inner parts first. */
+/** Builds values from a JSON text. Inner values come first. */
 export interface JsonMaker<T> {
-  /** Called before each value. May throw to limit depth or number. */
+  /** Called before each value. May throw to limit the depth or the number of values. */
   enter(depth: number, start: number): void;
-  /** @param digits Digits as written. */
+  /** @param digits Digits as in the text. */
   number(digits: string, place: JsonPlace): T;
   leaf(value: string | boolean | null, place: JsonPlace): T;
   list(items: readonly T[], place: JsonPlace): T;
   object(members: readonly JsonMember<T>[], place: JsonPlace): T;
 }
 
-/** @throws JsonError, and errors of the maker. */
+/** Parses a JSON text. @throws JsonError, and errors of the maker. */
 export function readJson<T>(text: string, maker: JsonMaker<T>): T {
   return new Reader(text, maker).document();
 }
@@ -105,7 +105,7 @@ class Reader<T> {
     return this.#maker.list(items, this.#from(start));
   }
 
-  /** Consumes the closing bracket, or the comma before the next element. */
+  /** Reads the closing bracket, or the comma before the next element. @returns true for the bracket. */
   #ends(bracket: "}" | "]", first: boolean): boolean {
     this.#match(BLANK);
     const sign = this.#text[this.#at];

@@ -3,9 +3,9 @@ import { ExpressionError } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 import { childrenOf, type Expression } from "./syntax.ts";
 
-// Splits the text of an expression into tokens. Literal text of templates is read elsewhere.
+// Splits an expression into tokens. template.ts reads the literal text of templates.
 
-/** Token of the native syntax. Strings are not tokens, because they can contain expressions. The parser reads them. */
+/** Token of the native syntax. Strings are no tokens, because they can contain expressions; the parser reads these. */
 export interface Token {
   readonly kind: "number" | "identifier" | "symbol" | "quote" | "newline" | "end";
   readonly text: string;
@@ -21,7 +21,11 @@ const IDENTIFIER = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy;
 const SYMBOL = /==|!=|>=|<=|&&|\|\||::|\.\.\.|=>|~\}|[[\](){}.,*/%+\-=<>!?:]/y;
 const HEREDOC = /<<-?[\p{ID_Start}_][\p{ID_Continue}-]*\r?\n/uy;
 
-/** Returns the next token after spaces and comments. @param newlines True if line breaks are tokens. @throws ExpressionError */
+/**
+ * Returns the next token. Skips spaces and comments.
+ * @param newlines True if line breaks are tokens.
+ * @throws ExpressionError
+ */
 function tokenAt(text: string, from: number, newlines: boolean): Token {
   let at = from;
   for (;;) {
@@ -62,12 +66,12 @@ function match(pattern: RegExp, text: string, at: number): string {
   return pattern.exec(text)?.[0] ?? "";
 }
 
-/** Maximum depth of a tree. Long chains of operators are deep trees. */
+/** Maximum depth of a syntax tree. A long chain of operators is a deep tree. */
 const MOST_DEEP = 600;
 
 /**
- * Reads an expression token by token. The grammars of expressions and templates share this class, because each contains the
- * other. All methods throw ExpressionError.
+ * Reads an expression token by token. Expressions and templates contain each other, so their grammars share this class. All
+ * methods throw ExpressionError.
  */
 export abstract class Reader {
   readonly text: string;
@@ -84,7 +88,7 @@ export abstract class Reader {
 
   abstract expression(): Expression;
 
-  /** Reads the names that `for` binds, up to and including `in`. */
+  /** Reads the variables of `for`, up to and including `in`. */
   abstract forNames(): { readonly keyName?: string; readonly valueName: string };
 
   peek(): Token {
@@ -101,14 +105,14 @@ export abstract class Reader {
     return token;
   }
 
-  /** Consumes the symbol if it is next. */
+  /** Reads the symbol if it is next. @returns false if it is not. */
   accept(symbol: string): boolean {
     const found = this.peek().kind === "symbol" && this.peek().text === symbol;
     if (found) this.take();
     return found;
   }
 
-  /** Consumes the symbol, or throws an error. @param where Completes `expected ")" …`. */
+  /** Reads the symbol, or throws an error. @param where Completes `expected ")" …`. */
   expect(symbol: string, where: string): void {
     if (!this.accept(symbol)) this.unexpected(`"${symbol}" ${where}`);
   }
@@ -119,12 +123,12 @@ export abstract class Reader {
     throw new ExpressionError(SYNTAX.expected(wanted, found), start);
   }
 
-  /** Runs with line breaks ignored, as inside ( and [. */
+  /** Runs while line breaks are ignored, as inside ( and [. */
   ignoringNewlines<T>(run: () => T): T {
     return this.withNewlines(false, run);
   }
 
-  /** Runs with line breaks as tokens, or ignored. */
+  /** Runs while line breaks are tokens, or ignored. */
   withNewlines<T>(newlines: boolean, run: () => T): T {
     const before = this.#newlines;
     this.#newlines = newlines;
@@ -135,7 +139,7 @@ export abstract class Reader {
     return result;
   }
 
-  /** Returns a new node. Rejects a tree that is too deep for recursion. */
+  /** Returns a new node. Rejects a tree that is too deep. */
   made<T extends Expression>(node: T): T {
     const children = childrenOf(node).slice(0, 5000);
     const depth = 1 + Math.max(0, ...children.map((child) => this.#depth.get(child) ?? 0));

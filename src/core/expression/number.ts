@@ -2,9 +2,9 @@ import { VALUES } from "../messages/expressions.ts";
 import type { ExactNumber } from "../model/index.ts";
 import { Refusal } from "./refusal.ts";
 
-// Terraform's numbers: Go's big floats, with 512 binary digits if parsed from text. Arithmetic and notation.
+// Numbers of Terraform: arithmetic and formatting of Go's big floats. Numbers in texts have 512 binary digits.
 
-/** A binary floating-point number like Go's `big.Float`. */
+/** A binary floating-point number, like Go's `big.Float`. */
 export interface BigFloat {
   /** Value = mantissa × 2^exponent. The mantissa is odd or zero. */
   readonly mantissa: bigint;
@@ -12,11 +12,11 @@ export interface BigFloat {
   /** Number of binary digits that Terraform keeps. */
   readonly bits: number;
   /**
-   * True if the precision varies up to 512 binary digits. A process that computes a value has more digits than a process that
-   * reads it from a plan file.
+   * True if the precision may be up to 512 binary digits. Terraform has more digits in the process that computes a value than
+   * in a process that reads it from a plan file.
    */
   readonly varies?: true;
-  /** True for a zero with a sign, as in `0 * -1`. It equals zero but prints as `-0`. */
+  /** True for the zero of `0 * -1`. It equals zero but prints as `-0`. */
   readonly negativeZero?: true;
 }
 
@@ -24,21 +24,21 @@ type Precision = Pick<BigFloat, "bits" | "varies">;
 
 /** Precision of a number that Terraform parses from text. */
 const FULL: Precision = { bits: 512 };
-/** Precisions of Go's floats, Go's integers and text. */
+/** Precisions of Go's floats, of Go's integers, and of numbers in texts. */
 const PRECISIONS = [53, 64, FULL.bits];
 const FLOAT: Precision = { bits: 53 };
 
 /** Terraform's number notation, without `Inf` and binary exponents (`1p3`). */
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
-/** Other texts that Terraform accepts as numbers. */
+/** Other texts that Terraform parses as numbers. */
 const ODD = /^[+-]?(?:inf|(?:\d+\.?\d*|\.\d+)p[+-]?\d+)$/i;
-/** Limit of the exponent. Terraform allows more, but needs as many digits in memory. */
+/** Maximum exponent. Terraform allows more, but then needs as many digits in memory. */
 const MOST_EXPONENT = 5000;
 const MOST_BINARY_EXPONENT = 2 ** 17;
 
 /**
- * Parses a number, rounded as in Terraform. Undefined if the text is no number. @throws Refusal for infinity and similar
- * values.
+ * Parses a number and rounds it as Terraform does. Undefined if the text is no number.
+ * @throws Refusal for infinity and similar values.
  */
 export function parseNumber(text: string): BigFloat | undefined {
   const match = NUMBER.exec(text);
@@ -61,7 +61,7 @@ export function literalNumber(value: number | ExactNumber): BigFloat {
   return parseNumber(Object.is(value, -0) ? "-0" : String(value)) ?? ZERO;
 }
 
-/** Returns an integer as Terraform's functions return it. */
+/** Returns an integer with the precision of Terraform's functions. */
 export function wholeNumber(value: number | bigint): BigFloat {
   const mantissa = BigInt(value);
   return nearest(mantissa, 1n, 0, { bits: Math.max(64, bitsOf(mantissa)) });
@@ -70,8 +70,8 @@ export function wholeNumber(value: number | bigint): BigFloat {
 export const ZERO = wholeNumber(0);
 
 /**
- * Returns a power, computed like Terraform with 64-bit floats. Undefined if a step must round, because the result then depends
- * on the processor.
+ * Computes a power with 64-bit floats, as Terraform does. Undefined if a step would round, because processors round
+ * differently.
  */
 export function power(base: BigFloat, times: number): BigFloat | undefined {
   const { mantissa, exponent } = sure(base);
@@ -83,30 +83,27 @@ export function power(base: BigFloat, times: number): BigFloat | undefined {
   return nearest(result < 0n ? -1n : 1n, sizeOf(result), -exponent * count, FLOAT);
 }
 
-/** Returns the number as a plan file stores it. Plan files keep integers and 64-bit floats as such. */
+/** Returns the number as Terraform reads it back from a plan file: as an integer or 64-bit float if possible. */
 export function storedNumber(value: BigFloat): BigFloat {
   const size = bitsOf(value.mantissa);
   if (isWhole(value)) return size + value.exponent < 64 ? { ...value, bits: 64, varies: true } : value;
   return size <= 53 && value.exponent >= -1074 ? { ...value, bits: 53, varies: true } : value;
 }
 
-/**
- * Returns the notation of a number in a plan's outputs and attributes. If the number is an exact 64-bit float, its notation is
- * used.
- */
+/** Formats a number as in a plan's outputs and attributes. A number that is an exact 64-bit float prints as such. */
 export function plannedText(value: BigFloat): string {
   const { varies, ...stored } = storedNumber(value);
   return formatNumber(varies === true && !isLoose(value) ? stored : value).replace(/^-0$/, "0");
 }
 
-/** Returns the integer as a JavaScript number. Undefined if it is not an integer or not safe. */
+/** Converts an integer to a JavaScript number. Undefined if it is not a safe integer. */
 export function toIndex(value: BigFloat): number | undefined {
   const whole = bitsOf(value.mantissa) + value.exponent > 53 ? undefined : toBigInt(value);
   const number = Number(whole);
   return whole !== undefined && Number.isSafeInteger(number) ? number : undefined;
 }
 
-/** Returns the integer. Undefined if the number is not an integer. */
+/** Converts an integer to a bigint. Undefined if the number is not an integer. */
 export function toBigInt(value: BigFloat): bigint | undefined {
   const { mantissa, exponent } = sure(value);
   return exponent < 0 ? undefined : mantissa << BigInt(exponent);
@@ -148,7 +145,7 @@ function sum(a: BigFloat, b: BigFloat, precision: Precision): BigFloat {
   return a.negativeZero && b.negativeZero ? negate(total) : total;
 }
 
-/** Multiplies two numbers. Like Terraform, keeps up to 512 binary digits. */
+/** Multiplies two numbers. As in Terraform, the product keeps up to 512 binary digits. */
 export function multiply(a: BigFloat, b: BigFloat): BigFloat {
   const { bits, varies } = larger(a, b);
   const product = times(a, b, FULL);
@@ -159,7 +156,7 @@ function times(a: BigFloat, b: BigFloat, precision: Precision): BigFloat {
   return signed(nearest(sure(a).mantissa * sure(b).mantissa, 1n, a.exponent + b.exponent, precision), a, b);
 }
 
-/** Gives zero the sign of a product or quotient. */
+/** Adds the sign to a zero product or quotient. */
 function signed(result: BigFloat, a: BigFloat, b: BigFloat): BigFloat {
   return result.mantissa === 0n && isNegative(a) !== isNegative(b) ? negate(result) : result;
 }
@@ -171,14 +168,14 @@ export function divide(a: BigFloat, b: BigFloat): BigFloat {
   return signed(nearest(numerator, sizeOf(sure(b).mantissa), a.exponent - b.exponent, larger(a, b)), a, b);
 }
 
-/** Returns the remainder of a / b. If the divisor is zero, returns `a`, as in Terraform. */
+/** Returns the remainder of a / b. As in Terraform, a divisor of zero returns `a`. */
 export function remainder(a: BigFloat, b: BigFloat): BigFloat {
   if (b.mantissa === 0n || a.mantissa === 0n) return a;
   const count = nearest(agreed(divide(a, b), truncated), 1n, 0, a);
   return sum(a, negate(times(b, count, a)), a);
 }
 
-/** Returns the next integer in one direction. */
+/** Rounds up or down to an integer. */
 export function toWhole(value: BigFloat, up: boolean): BigFloat {
   if (isWhole(value)) return value;
   const whole = agreed(value, (one) => {
@@ -197,30 +194,30 @@ function truncated({ mantissa, exponent }: BigFloat): bigint {
   return exponent >= 0 ? mantissa << BigInt(exponent) : mantissa / (1n << BigInt(-exponent));
 }
 
-/** Returns both numbers as multiples of the same power of two. */
+/** Returns both mantissas for a common exponent. */
 function aligned(a: BigFloat, b: BigFloat): readonly [bigint, bigint, exponent: number] {
   const least = Math.min(sure(a).exponent, sure(b).exponent);
   return [a.mantissa << BigInt(a.exponent - least), b.mantissa << BigInt(b.exponent - least), least];
 }
 
-/** Returns the precision of a result. */
+/** Returns the precision of a result with two operands. */
 function larger(a: BigFloat, b: BigFloat): Precision {
   const bits = Math.max(a.bits, b.bits);
   return bits < FULL.bits && (a.varies || b.varies) ? { bits, varies: true } : { bits };
 }
 
-/** Returns true if Terraform's rounding of the number depends on the source of its operands. */
+/** Returns true if Terraform may have rounded the number, depending on the source of its operands. */
 function isLoose({ mantissa, bits, varies }: BigFloat): boolean {
   return varies === true && bitsOf(mantissa) > bits;
 }
 
-/** Returns the number. @throws Refusal if Terraform's rounding of the number is ambiguous. */
+/** Returns the number. @throws Refusal if Terraform may have rounded it. */
 function sure(value: BigFloat): BigFloat {
   if (isLoose(value)) throw new Refusal(VALUES.loose);
   return value;
 }
 
-/** Computes with every number that Terraform may have. @throws Refusal if the results differ. */
+/** Computes with every value that Terraform may have. @throws Refusal if the results differ. */
 function agreed<T extends string | bigint>(value: BigFloat, compute: (value: BigFloat) => T): T {
   if (!value.varies || (isWhole(value) && !isLoose(value))) return compute(value);
   const { mantissa, exponent } = value;
@@ -231,7 +228,7 @@ function agreed<T extends string | bigint>(value: BigFloat, compute: (value: Big
   return first;
 }
 
-/** Returns the number nearest to numerator / denominator × 2^exponent, rounding ties to even. The denominator is positive. */
+/** Returns the number nearest to numerator / denominator × 2^exponent. Ties round to even. The denominator is positive. */
 function nearest(numerator: bigint, denominator: bigint, exponent: number, precision: Precision): BigFloat {
   const bits = precision.varies ? FULL.bits : precision.bits;
   const kept: Precision = { bits: precision.bits, ...(precision.varies && { varies: true }) };
@@ -240,7 +237,7 @@ function nearest(numerator: bigint, denominator: bigint, exponent: number, preci
   let scale = exponent;
   if (denominator !== 1n || bitsOf(n) > bits) {
     let d = denominator;
-    // Keep one or two extra bits. They and the remainder decide the rounding.
+    // Keep one or two more bits. These and the remainder determine the rounding.
     const shift = bits + 2 - (bitsOf(n) - bitsOf(d));
     if (shift > 0) n <<= BigInt(shift);
     else d <<= BigInt(-shift);
@@ -280,7 +277,7 @@ function bitsOf(value: bigint): number {
   return hex.length * 4 - Math.clz32(Number.parseInt(hex[0] ?? "0", 16)) + 28;
 }
 
-/** Decimal digits d1 d2 d3 …, meaning 0.d1d2d3… × 10^point, without trailing zeros. Empty for zero. */
+/** Decimal digits d1 d2 d3 … of the number 0.d1d2d3… × 10^point. No trailing zeros. Empty for zero. */
 interface Digits {
   readonly digits: string;
   readonly point: number;
@@ -295,7 +292,7 @@ export function formatNumber(value: BigFloat): string {
 }
 
 /**
- * Formats the absolute value in Go's number formats.
+ * Formats the absolute value in a number format of Go.
  * @param precision Digits after the point; for `g`: significant digits. Default: 6; for `g`: as many as needed.
  */
 export function sizeText(value: BigFloat, form: "e" | "f" | "g", precision?: number): string {
@@ -339,7 +336,7 @@ function scientific({ digits, point }: Digits, significant: number): string {
   return `${shown[0] ?? "0"}${fraction}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/** Returns all digits of the absolute value. Each binary number is a finite decimal. */
+/** Returns all decimal digits of the absolute value. Every binary number has finitely many. */
 function exactly({ mantissa, exponent }: BigFloat): Digits {
   const size = sizeOf(mantissa);
   return digitsOf(exponent < 0 ? size * 5n ** BigInt(-exponent) : size << BigInt(exponent), Math.min(exponent, 0));
@@ -363,17 +360,20 @@ function roundedTo(exact: Digits, kept: number): Digits {
   return digitsOf(BigInt(head) + (up ? 1n : 0n), point - kept);
 }
 
-/** Returns the fewest digits that identify the number at its precision. If several candidates exist, returns the nearest. */
+/**
+ * Returns the fewest digits that identify the number at its precision. If several candidates have as few, returns the
+ * nearest.
+ */
 function shortest(value: BigFloat): Digits {
   const { mantissa, exponent, bits } = value;
   const size = sizeOf(mantissa);
   if (size === 0n || (exponent >= 0 && bitsOf(size) + exponent <= bits)) return exactly(value);
-  // One extra bit is half the distance to the next number.
+  // Half the distance to the next number is one more bit.
   const shift = bits + 1 - bitsOf(size);
   const scale = exponent - shift;
   const unit = scale >= 0 ? 1n << BigInt(scale) : 5n ** BigInt(-scale);
   const exact = (size << BigInt(shift)) * unit;
-  // A tie identifies the even number.
+  // A tie rounds to the even number, so it also identifies that number.
   const even = ((size << BigInt(shift)) & 2n) === 0n;
   const means = (candidate: bigint) => {
     const distance = sizeOf(exact - candidate);
@@ -387,7 +387,7 @@ function shortest(value: BigFloat): Digits {
 }
 
 /**
- * Returns the multiple of `step` that is nearest to the exact number (ties to even) and identifies it. Undefined if none does.
+ * Returns the multiple of `step` that is nearest to the number (ties to even) and identifies it. Undefined if there is none.
  */
 function nearestMultiple(exact: bigint, step: bigint, means: (candidate: bigint) => boolean): bigint | undefined {
   const below = exact / step;

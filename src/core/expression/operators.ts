@@ -30,9 +30,8 @@ const EQUALITY: readonly Operator[] = ["==", "!="];
 const ORDER: readonly Operator[] = [">", ">=", "<", "<="];
 
 /**
- * Evaluates a binary operator. Both sides are always evaluated. Since Terraform 1.12, only errors of the deciding side of
- *
- * ` and `&& count.
+ * Evaluates a binary operator. Both sides are always evaluated. Since Terraform 1.12, `||` and `&&` report only errors of the
+ * side that decides.
  */
 export function binary(context: EvalContext, node: NodeOf<"binary">): Typed {
   const { operator } = node;
@@ -58,11 +57,8 @@ export function binary(context: EvalContext, node: NodeOf<"binary">): Typed {
 }
 
 /**
- * Evaluates
- *
- * ` and `&&` as Terraform 1.12 does. A true side decides `
- *
- * `, a false side `&& , even if the other side is an error. Null counts as false if it decides, and otherwise is an error.
+ * Evaluates `||` and `&&` as Terraform 1.12 does. A true side decides `||`, and a false side decides `&&`, even if the other
+ * side has an error. Null counts as false if it decides; otherwise it is an error.
  */
 function logic(context: EvalContext, node: NodeOf<"binary">): Typed {
   const { operator, offset } = node;
@@ -94,7 +90,7 @@ function logic(context: EvalContext, node: NodeOf<"binary">): Typed {
   return secretIf(bool(!deciding), a.secret, b.secret);
 }
 
-/** Returns the converted operand. Undefined after an error in it. */
+/** Evaluates and converts an operand. Undefined after an error. */
 function operand(context: EvalContext, node: Expression, wanted: "bool" | "number", side: string): Typed | undefined {
   const value = context.sound(node);
   return value && context.converted(value, wanted, node.offset, VALUES.operand(side));
@@ -131,7 +127,7 @@ export function unary(context: EvalContext, node: NodeOf<"unary">): Typed {
   return secretIf(result, value.secret);
 }
 
-/** Evaluates a conditional. Both branches determine the type, but only errors of the selected branch count. */
+/** Evaluates a conditional. Both branches determine the type. Only errors of the selected branch count. */
 export function conditional(context: EvalContext, node: NodeOf<"conditional">): Typed {
   const [yes, no] = [context.apart(node.yes), context.apart(node.no)];
   const type = commonType(yes.value, no.value);
@@ -153,18 +149,15 @@ export function conditional(context: EvalContext, node: NodeOf<"conditional">): 
   return secretIf(context.converted(taken.value, type, branch.offset, VALUES.branch) ?? unknown(type), ...secret);
 }
 
-/**
- * Returns the result for an unknown condition. As in Terraform, the result is known if both branches are null or the same
- * number.
- */
+/** Returns the result for an unknown condition. As in Terraform, it is known if both branches are null or the same number. */
 function undecided(yes: Typed, no: Typed, type: Type): Typed {
   if (yes.content === null && no.content === null) return nullOf(type);
   return type === "number" && yes.content !== null && equals(yes, no) === true ? bare(yes) : unknown(type);
 }
 
 /**
- * Returns the type of a conditional. An untyped null takes the type of the other branch. If a type is unknown, nothing is
- * converted.
+ * Returns the type of a conditional. An untyped null gets the type of the other branch. If a branch has an unknown type,
+ * neither is converted.
  */
 function commonType(yes: Typed, no: Typed): Type | undefined {
   if (isBareNull(yes)) return no.type;
@@ -177,7 +170,7 @@ function isBareNull({ type, content, secret }: Typed): boolean {
   return type === "any" && content === null && secret === undefined;
 }
 
-/** Evaluates an object. An unknown key makes the whole object unknown. */
+/** Evaluates an object. An unknown key makes the object unknown. */
 export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
   const entries = new Map<string, Typed>();
   let known = true;
@@ -194,7 +187,7 @@ export function objectOf(context: EvalContext, node: NodeOf<"object">): Typed {
   return secretIf(known ? object(entries) : unknown("any"), ...secret);
 }
 
-/** Returns the key of an entry as a string. Undefined after a collected error. */
+/** Evaluates the key of an entry as a string. Undefined after a collected error. */
 export function keyOf(context: EvalContext, node: Expression): Typed | undefined {
   const value = context.sound(node);
   if (value === undefined) return undefined;
@@ -207,7 +200,7 @@ export function keyOf(context: EvalContext, node: Expression): Typed | undefined
 
 const LONGEST = 16 * 1024 * 1024;
 
-/** Concatenates the parts. Unknown if any part is unknown. */
+/** Concatenates the parts of a template. An unknown part makes the result unknown. */
 export function templateOf(context: EvalContext, node: NodeOf<"template">): Typed {
   const values = node.parts.map((part) => [context.value(part), part.offset] as const);
   return together(context, values);

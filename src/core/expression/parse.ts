@@ -9,11 +9,12 @@ import type { Expression, NodeOf } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, type Names, nullOf, number, type Type, type Typed, text as textOf } from "./typed-value.ts";
 
-// Parses expressions, strings with expressions, JSON values with such strings, and types.
+// Parses expressions, templates, JSON values with templates, and types.
 
 /**
- * Parses an expression in native syntax: the content of `${}`, or the value of a variable with a complex type. Outer line
- * breaks are ignored. @throws ExpressionError
+ * Parses an expression in native syntax: the content of `${}`, or the value of a variable with a complex type. Line breaks
+ * are allowed everywhere.
+ * @throws ExpressionError
  */
 export function parseExpression(text: string): Expression {
   caughtToken(text, 0);
@@ -27,13 +28,13 @@ export function parseExpression(text: string): Expression {
   });
 }
 
-/** Returns true if a string contains an expression or an escaped one. */
+/** Returns true if a string contains `${` or `%{`, possibly escaped. */
 export function isTemplate(text: string): boolean {
   return text.includes("${") || text.includes("%{");
 }
 
 /**
- * Parses a string of the JSON syntax. A string with only one `${…}` keeps the type of its expression.
+ * Parses a template in the JSON syntax. A string that is only `${…}` keeps the type of its expression.
  * @throws ExpressionError
  */
 export function parseTemplate(text: string): Expression {
@@ -51,7 +52,7 @@ export function parseTemplate(text: string): Expression {
 const MOST_NESTED = 100;
 
 /**
- * Parses the JSON value of an attribute as one expression. Strings and object keys are templates, arrays become tuples.
+ * Converts the JSON value of an attribute to one expression. Strings and object keys are templates, arrays become tuples.
  * @throws ExpressionError with the path of the string in the value, and the position in the string.
  */
 export function compileJson(value: Json): Expression {
@@ -92,7 +93,7 @@ function within<T>(path: AttributePath, run: () => T): T {
   });
 }
 
-/** Names for defaults, which are literals. */
+/** No names: a default is a literal. */
 const NO_NAMES: Names = { resolve: () => undefined };
 
 /** Parses the `type` of a variable: `list(string)`, `object({a=string,b=optional(number,3)})`. @throws ExpressionError */
@@ -144,7 +145,7 @@ function objectType(node: NodeOf<"object">): Type {
   return names.length === 0 ? { object: { ...types } } : { object: { ...types }, optional: { ...optional } };
 }
 
-/** Returns the default in `optional(type, default)`. Undefined if it has none. */
+/** Returns the default in `optional(type, default)`. Undefined if there is none. */
 function preset(node: NodeOf<"call">, type: Type): Typed | undefined {
   const [, value, ...others] = node.args;
   if (others.length > 0 || node.args.length === 0) throw new ExpressionError(SYNTAX.optional, node.offset);

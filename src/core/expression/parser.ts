@@ -7,7 +7,7 @@ import type { Expression, NodeOf, Operator } from "./syntax.ts";
 import { readTemplate } from "./template.ts";
 import { bool, nullOf, number, type TraversalStep, text } from "./typed-value.ts";
 
-// Recursive descent parser of the native syntax: operators, operands with steps, lists, objects, calls, `for`.
+// Recursive descent parser for the native syntax.
 
 /** Operators by precedence, lowest first. */
 const PRECEDENCE: readonly (readonly Operator[])[] = [
@@ -43,7 +43,7 @@ export class Parser extends Reader {
     }
   }
 
-  /** Parses an operand with its steps. Steps bind more tightly than a sign before the operand. */
+  /** Parses an operand with its steps. A sign before the operand applies to the result of the steps. */
   #term(): Expression {
     const { text, start, kind } = this.peek();
     if (kind === "symbol" && (text === "-" || text === "!")) {
@@ -150,7 +150,7 @@ function dotted(reader: Reader, from: Expression, start: number): Expression {
   const step = dotStep(reader);
   if (step !== undefined) return extended(reader, from, step, start);
   if (!reader.accept("*")) reader.unexpected(SYNTAX.attribute_name);
-  // The older splat syntax takes only attributes. An index after it applies to the whole result.
+  // The older splat `.*` includes only attributes. A later index applies to the whole result.
   let each: Expression = { kind: "item", offset: start };
   while (reader.peek().text === ".") {
     const dot = reader.take().start;
@@ -161,7 +161,7 @@ function dotted(reader: Reader, from: Expression, start: number): Expression {
   return reader.made({ kind: "splat", source: from, each, offset: from.offset });
 }
 
-/** Parses a name, or an index in the older notation `.0`. */
+/** Parses the step after a dot: a name, or the older index notation `.0`. */
 function dotStep(reader: Reader): TraversalStep | undefined {
   const { kind, text, start } = reader.peek();
   if (kind === "identifier") return reader.take().text;
@@ -189,7 +189,7 @@ function bracketed(reader: Reader, from: Expression, start: number): Expression 
   return reader.made({ kind: "index", source: from, key, offset: from.offset });
 }
 
-/** Returns a literal key: a number or a string without templates. Undefined for other keys. */
+/** Returns a literal key: a number or a string. Undefined for any other expression. */
 function staticKey(key: Expression): TraversalStep | undefined {
   if (key.kind === "literal" && key.value.type === "number") return staticIndex(key.value.content as BigFloat);
   const [part, ...others] = key.kind === "template" ? key.parts : [];
@@ -201,7 +201,7 @@ function staticIndex(value: BigFloat | undefined): number | undefined {
   return index !== undefined && index >= 0 ? index : undefined;
 }
 
-/** Adds a static step to a name or an access node. Both keep all their steps in one node. */
+/** Adds a static step. Names and access nodes contain all their steps in one node. */
 function extended(reader: Reader, from: Expression, step: TraversalStep, start: number): Expression {
   if (from.kind === "name")
     return reader.made({ ...from, steps: [...from.steps, step], text: reader.text.slice(from.offset, reader.at) });
@@ -251,7 +251,7 @@ function entriesOf(reader: Reader, offset: number): Expression {
   return reader.made({ kind: "object", entries, offset });
 }
 
-/** Returns the key of an entry. A bare word is a literal key; an expression needs parentheses. */
+/** Returns the key of an entry. A bare word is the key itself; an expression needs parentheses. */
 function keyOf(key: Expression): Expression {
   if (key.kind === "literal" && typeof key.value.content === "boolean")
     return { ...key, value: text(String(key.value.content)) };

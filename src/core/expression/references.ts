@@ -19,10 +19,10 @@ import {
 } from "../model/index.ts";
 import { attempt } from "./refusal.ts";
 
-// Expressions in YAML: strings with `${TYPE.NAME.ATTRIBUTE}` and `${env.NAME}`, without computation. Separate from the parser,
-// so that a YAML project loads without it.
+// Expressions in YAML: strings with `${TYPE.NAME.ATTRIBUTE}` and `${env.NAME}`. YAML projects need only this module, not the
+// parser.
 
-/** Parts of a parsed string: literal texts and references. */
+/** Parts of a string: texts and references. */
 type ReferenceParts = readonly (string | Reference)[];
 
 const ENV = /^env\.([A-Za-z_][A-Za-z0-9_]*)$/;
@@ -30,13 +30,13 @@ const RESOURCE =
   /^([a-z][a-z0-9_]*\.[A-Za-z_][A-Za-z0-9_-]*(?:\[(?:\d+|"(?:[^"\\]|\\.)*")\])?)((?:\.[A-Za-z_][A-Za-z0-9_-]*|\[(?:\d+|"(?:[^"\\]|\\.)*")\])*)$/;
 const STEP = /\.([A-Za-z_][A-Za-z0-9_-]*)|\[(?:(\d+)|("(?:[^"\\]|\\.)*"))\]/g;
 
-/** Returns true if a string contains references or an escaped `${`. */
+/** Returns true if a string contains `${`, possibly escaped. */
 export function hasReferences(text: string): boolean {
   return text.includes("${");
 }
 
 /**
- * Parses a string. `$${` is a literal `${`.
+ * Parses a string. `$${` means a literal `${`.
  * @throws ExpressionError if a `${…}` is unclosed or invalid.
  */
 export function parseReferences(text: string): ReferenceParts {
@@ -95,7 +95,7 @@ function pathOf(steps: string): AttributePath | undefined {
   }
 }
 
-/** Returns the parts of a string. An invalid string counts as literal text. */
+/** Returns the parts of a string. An invalid string is one text. */
 export function partsOf(text: string): ReferenceParts {
   if (!hasReferences(text)) return [text];
   try {
@@ -106,7 +106,7 @@ export function partsOf(text: string): ReferenceParts {
   }
 }
 
-/** Returns all references in a value, with the paths of their strings. Invalid strings are ignored. */
+/** Returns all references in a value, with the paths of their strings. Skips invalid strings. */
 export function referencesIn(value: Json, path: AttributePath = []): PlacedReference[] {
   if (typeof value === "string")
     return partsOf(value).flatMap((part) => (typeof part === "string" ? [] : [{ reference: part, path }]));
@@ -125,10 +125,10 @@ function hasExpression(value: Json): boolean {
   return false;
 }
 
-/** Returns the source of a reference whose value is sensitive. */
+/** Returns the origin of a reference. Undefined if its value is public. */
 export type SourceOf = (reference: Reference) => Origin | undefined;
 
-/** Returns the expressions of a YAML block. @param sourceOf Default: no reference is sensitive. */
+/** Returns the expressions of a YAML block. @param sourceOf Default: all references are public. */
 export function expressionsOf(config: JsonObject, sourceOf: SourceOf = () => undefined): Expressions {
   if (!hasExpression(config)) return { references: [], isConstant: true, evaluate: (name) => config[name] ?? null };
   return {
@@ -138,7 +138,9 @@ export function expressionsOf(config: JsonObject, sourceOf: SourceOf = () => und
   };
 }
 
-/** Returns the sources of sensitive parts in a value. A string is public up to its first sensitive reference. */
+/**
+ * Returns the origin of the sensitive parts of a value. The public part of a string ends at its first sensitive reference.
+ */
 export function originIn(value: Json, scope: EvalScope, sourceOf: SourceOf): Origin | undefined {
   if (typeof value === "string") return originInText(partsOf(value), scope, sourceOf);
   if (typeof value !== "object" || value === null) return undefined;
@@ -169,9 +171,9 @@ function originOfReference(reference: Reference, scope: EvalScope, sourceOf: Sou
 }
 
 /**
- * Returns a value with its references resolved. A string with only one reference takes the type of its target. With other text,
- * the result is a string, or unknown if any part is.
- * @throws ExpressionError if a reference has no target, or a longer string contains a list or object.
+ * Replaces the references in a value. A string that is only one reference becomes the referenced value with its type. Any
+ * other string stays a string, or is unknown if a reference is.
+ * @throws ExpressionError if a referenced value does not exist, or a longer string contains a list or object.
  */
 export function resolveReferences(value: Json, scope: EvalScope): Value {
   if (typeof value === "string") return hasReferences(value) ? resolveText(parseReferences(value), scope) : value;

@@ -4,12 +4,12 @@ import { ExpressionError } from "../model/index.ts";
 // Errors about expressions that only Terraform evaluates, and about unresolved CDKTF tokens.
 
 /**
- * Error about an expression that Terraform supports but hostform does not. `try`, `can` and unselected branches ignore errors,
- * but never a refusal, because the result would differ from Terraform's.
+ * Error about an expression that Terraform supports and hostform does not. `try`, `can` and unselected branches ignore other
+ * errors, but never a refusal: the result would differ from Terraform's.
  */
 export class Refusal extends ExpressionError {}
 
-/** Returns the result of a computation, or of `instead` after an ExpressionError. */
+/** Returns the result of `compute`. After an ExpressionError: of `instead`. */
 export function attempt<T, U>(compute: () => T, instead: (error: ExpressionError) => U): T | U {
   try {
     return compute();
@@ -19,14 +19,14 @@ export function attempt<T, U>(compute: () => T, instead: (error: ExpressionError
   }
 }
 
-/** Runs, and replaces an ExpressionError. Refusals are not replaced. */
+/** Runs `run` and replaces an ExpressionError, unless it is a refusal. */
 export function replacingErrors<T>(run: () => T, replace: (error: ExpressionError) => Error): T {
   return attempt(run, (error) => {
     throw error instanceof Refusal ? error : replace(error);
   });
 }
 
-/** Returns the same error at another position. A refusal stays a refusal. */
+/** Returns a copy of the error at another position. */
 export function placed(
   error: ExpressionError,
   place: Partial<Pick<ExpressionError, "offset" | "path" | "message">>,
@@ -35,7 +35,7 @@ export function placed(
   return error instanceof Refusal ? new Refusal(message, offset, path) : new ExpressionError(message, offset, path);
 }
 
-/** Runs a recursion. @throws Refusal if the call stack overflows. */
+/** Runs a recursive function. @throws Refusal if the call stack overflows. */
 export function guarded<T>(run: () => T): T {
   try {
     return run();
@@ -45,9 +45,9 @@ export function guarded<T>(run: () => T): T {
   }
 }
 
-/** CDKTF token in a text: `TfToken[TOKEN.3]`, or a number that encodes a token such as `-8.109073448161234e+298`. */
+/** Pattern of a CDKTF token: `TfToken[TOKEN.3]`, or a number that encodes one, such as `-8.109073448161234e+298`. */
 const IN_TEXT = /TfToken\[[\w:.-]+\]|\bToken\[[\w:.-]+\.\d+\]|-?\d(?:\.\d{6,})?e\+29[0-9]/;
-/** Lower bound of numeric CDKTF tokens, which are about -8.1e+298. Results computed with a token are equally large. */
+/** Lower bound of numeric CDKTF tokens (about -8.1e+298) and of results computed with these. */
 const LEAST = 1e290;
 
 /** @throws ExpressionError if a text contains a CDKTF token. */

@@ -1,32 +1,32 @@
 import type { AttributePath } from "../model/index.ts";
 import type { Traversal, TraversalStep, Typed } from "./typed-value.ts";
 
-// The syntax tree of expressions, and queries that need no evaluation.
+// The syntax tree of expressions, and its traversal.
 
-/** A node of the tree. `offset` is its position in the source string. */
+/** A node of the tree. `offset`: position in the source string. */
 export type Expression = { readonly offset: number } & (
   | { readonly kind: "literal"; readonly value: Typed }
-  /** A name with its static steps: `hosting_service.acme[0].id`. */
+  /** A name, with its static steps: `hosting_service.acme[0].id`. */
   | { readonly kind: "name"; readonly root: string; readonly steps: readonly TraversalStep[]; readonly text: string }
-  /** Static steps into an expression that is not a name: `f(x).id`. */
+  /** Any other expression with static steps: `f(x).id`. */
   | { readonly kind: "access"; readonly source: Expression; readonly steps: readonly TraversalStep[] }
   /** `source[key]` with a computed key. */
   | { readonly kind: "index"; readonly source: Expression; readonly key: Expression }
   /** `source[*]each` or `source.*each`. `each` is evaluated once per element. */
   | { readonly kind: "splat"; readonly source: Expression; readonly each: Expression }
-  /** Current element of the nearest enclosing splat. */
+  /** Current element of the innermost splat. */
   | { readonly kind: "item" }
-  /** `(inner)`, or a string with only `"${inner}"`. The value is equal, but following steps do not extend a name in it. */
+  /** `(inner)`, or a string that is only `"${inner}"`. Prevents later steps from becoming part of a name in `inner`. */
   | { readonly kind: "parentheses"; readonly inner: Expression }
   | { readonly kind: "tuple"; readonly items: readonly Expression[] }
   | {
       readonly kind: "object";
       readonly entries: readonly { readonly key: Expression; readonly value: Expression }[];
-      /** True for JSON, where duplicate keys are errors. In native syntax the last one counts. */
+      /** True for JSON, where a duplicate key is an error. In native syntax, the last one counts. */
       readonly unique?: true;
     }
   /**
-   * `[for key, value in source: body if condition]`. With a key expression the result is an object; `...` groups its values.
+   * `[for key, value in source: body if condition]`. With a key expression, the result is an object; `...` groups its values.
    */
   | {
       readonly kind: "for";
@@ -50,9 +50,9 @@ export type Expression = { readonly offset: number } & (
     }
   /** Parts to concatenate. */
   | { readonly kind: "template"; readonly parts: readonly Expression[] }
-  /** Results of a `%{for}` to concatenate. */
+  /** Results of a `%{for}`, to concatenate. */
   | { readonly kind: "join"; readonly texts: NodeOf<"for"> }
-  /** A string within a JSON value. Its errors contain the path. */
+  /** A string in a JSON value. Errors in it contain its path. */
   | { readonly kind: "placed"; readonly path: AttributePath; readonly inner: Expression }
 );
 
@@ -60,7 +60,7 @@ export type NodeOf<Kind extends Expression["kind"]> = Extract<Expression, { read
 
 export type Operator = "||" | "&&" | "==" | "!=" | ">" | ">=" | "<" | "<=" | "+" | "-" | "*" | "/" | "%";
 
-/** Returns the child nodes, in text order. */
+/** Returns the child nodes in the order of the text. */
 export function childrenOf(node: Expression): readonly Expression[] {
   switch (node.kind) {
     case "literal":
@@ -102,7 +102,7 @@ export interface PlacedTraversal extends Traversal {
   readonly path: AttributePath;
 }
 
-/** Returns the names in an expression, in text order, without names bound by `for`. */
+/** Returns the names in an expression in the order of the text. Omits variables of `for`. */
 export function traversalsOf(expression: Expression): readonly PlacedTraversal[] {
   const found: PlacedTraversal[] = [];
   const visit = (node: Expression, path: AttributePath, bound: ReadonlySet<string>): void => {
@@ -120,7 +120,7 @@ export function traversalsOf(expression: Expression): readonly PlacedTraversal[]
   return found;
 }
 
-/** Returns the name of the first function call in an expression. Undefined if it has none. */
+/** Returns the name of the first function call in an expression. Undefined if there is none. */
 export function callIn(expression: Expression): string | undefined {
   if (expression.kind === "call") return expression.name;
   for (const part of childrenOf(expression)) {

@@ -5,11 +5,12 @@ import { caughtToken } from "./refusal.ts";
 import type { Expression, NodeOf } from "./syntax.ts";
 import { text } from "./typed-value.ts";
 
-// Parses strings with `${}` and `%{}` into parts, and builds their syntax tree.
+// Parses strings with `${}` and `%{}`, and builds their syntax tree.
 
 /**
- * Reads a template from `reader.at`: a quoted one to its closing quote, a bare one to the end of the text. A single `${…}`
- * becomes its expression, of any type. @throws ExpressionError
+ * Reads a template that starts at `reader.at`: a quoted one up to its closing quote, any other up to the end of the text. A
+ * template that is only `${…}` becomes its expression, of any type.
+ * @throws ExpressionError
  */
 export function readTemplate(reader: Reader, quoted: boolean, start: number): Expression {
   const parts = melded(readParts(reader, quoted, start));
@@ -27,7 +28,7 @@ interface Cursor {
   at: number;
 }
 
-/** Reads parts until a directive that ends them (inclusive), or until the end of the template. */
+/** Reads parts up to and including one of the directives `ends`, or up to the end of the template. */
 function sequenceOf(reader: Reader, cursor: Cursor, offset: number, ends: readonly Part["kind"][]) {
   const parts: Expression[] = [];
   let end: Part | undefined;
@@ -72,7 +73,7 @@ function forOf(reader: Reader, cursor: Cursor, start: Part & { kind: "for" }): E
   return reader.made({ kind: "join", texts, offset: start.offset });
 }
 
-/** A part of a template as written, before `if` and `for` become nodes. */
+/** A part of a template. `if` and `for` are not yet nodes. */
 type Part =
   | { readonly kind: "literal"; text: string; readonly offset: number }
   | { readonly kind: "value"; readonly value: Expression; readonly offset: number }
@@ -148,7 +149,7 @@ function readDirective(reader: Reader, offset: number): Part {
   throw new ExpressionError(SYNTAX.directive, keyword.start);
 }
 
-/** Reads text up to the next sequence or the closing quote. */
+/** Reads literal text up to the next `${`, `%{` or the closing quote. */
 function quotedLiteral(reader: Reader): string {
   const { text } = reader;
   let literal = "";
@@ -162,13 +163,13 @@ function quotedLiteral(reader: Reader): string {
   return literal;
 }
 
-/** Reads text up to the next sequence or the end of the line, because trimming stops there. */
+/** Reads literal text up to the next `${`, `%{` or the end of the line, where `~` stops trimming. */
 function bareLiteral(reader: Reader): string {
   const { text } = reader;
   let literal = "";
   while (reader.at < text.length && !isOpening(text, reader.at)) {
     const character = text[reader.at];
-    // Terraform's scanner stops at a single carriage return. The rest is literal.
+    // As in Terraform, everything after a single carriage return is literal.
     if (character === "\r" && text[reader.at + 1] !== "\n") return literal + restOf(reader);
     const meant = templateEscape(text, reader.at);
     literal += meant.text;
@@ -188,7 +189,7 @@ function isOpening(text: string, at: number): boolean {
   return text.startsWith("${", at) || text.startsWith("%{", at);
 }
 
-/** Returns the character at a position. `$${` and `%%{` mean a literal `${` and `%{`. */
+/** Returns the character at a position. `$${` means a literal `${`, and `%%{` a literal `%{`. */
 function templateEscape(text: string, at: number): { text: string; length: number } {
   for (const sign of ["$", "%"]) {
     if (text.startsWith(`${sign}${sign}{`, at)) return { text: `${sign}{`, length: 3 };
@@ -196,7 +197,7 @@ function templateEscape(text: string, at: number): { text: string; length: numbe
   return { text: text[at] ?? "", length: 1 };
 }
 
-/** Merges adjacent literals, as Terraform does. */
+/** Joins adjacent literals. */
 function melded(parts: readonly Part[]): Part[] {
   const result: Part[] = [];
   for (const part of parts) {

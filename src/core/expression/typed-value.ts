@@ -1,9 +1,9 @@
 import { isUnknown, joinOrigins, type Origin, UNKNOWN, type Unknown } from "../model/index.ts";
 import { type BigFloat, wholeNumber } from "./number.ts";
 
-// Values with types: definition, constructors and queries.
+// Typed values: definition, constructors and queries.
 
-/** A type of Terraform's language. `any` is the type of an untyped null or unknown value. */
+/** A type of Terraform. `any`: type of an untyped null or unknown value. */
 export type Type =
   | "string"
   | "number"
@@ -15,23 +15,23 @@ export type Type =
   | { readonly tuple: readonly Type[] }
   | {
       readonly object: Readonly<Record<string, Type>>;
-      /** Optional attributes with their defaults. Only in a type constraint. */
+      /** Optional attributes with their defaults. Only type constraints have these. */
       readonly optional?: Readonly<Record<string, Typed | undefined>>;
     };
 
 /**
- * An immutable value of Terraform's language with its type. Invariants:
- * - The elements of a list, set or map have exactly its element type. Elements of a tuple or object have their own types.
- * - The elements of a set are unique and in Terraform's order (numbers by size, strings by UTF-8 bytes).
- * - The entries of a map or object are sorted by the UTF-8 bytes of their keys.
- * - A string is in Unicode normal form C.
+ * An immutable value of Terraform with its type. Invariants:
+ * - Elements of a list, set or map have exactly its element type. Elements of a tuple or object have their own types.
+ * - Elements of a set are unique and in Terraform's order (numbers by size, strings by UTF-8 bytes).
+ * - Entries of a map or object are sorted by the UTF-8 bytes of their keys.
+ * - Strings are in Unicode normal form C.
  */
 export interface Typed {
   readonly type: Type;
   readonly content: Content;
   /**
-   * Sources that make the value secret. All derived values have the same sources. In a collection, they include its structure;
-   * elements can be secret separately.
+   * Origin of a secret value. All values derived from it have the same origin. For a collection, it applies to the structure
+   * too; single elements may have their own.
    */
   readonly secret?: Origin | undefined;
 }
@@ -41,7 +41,7 @@ type Content = null | Unknown | string | boolean | BigFloat | readonly Typed[] |
 /** Static step of a traversal: `.id`, `[0]`, `["key"]`. */
 export type TraversalStep = string | number;
 
-/** A name with its static steps: `hosting_service.acme[0].id`. */
+/** A name, with its static steps: `hosting_service.acme[0].id`. */
 export interface Traversal {
   /** `var`, `local`, `each`, `count`, `data`, `path`, `terraform`, or a resource type. */
   readonly root: string;
@@ -51,11 +51,7 @@ export interface Traversal {
   readonly offset: number;
 }
 
-/**
- * Version of Terraform's language. Since 1.12,
- *
- * ` and `&& ignore errors of the side that does not decide.
- */
+/** Version of Terraform's language. Since 1.12, `||` and `&&` ignore errors of the side that does not decide. */
 export type Language = "1.11" | "1.12";
 
 /** Values of the names in an expression. */
@@ -63,7 +59,7 @@ export interface Names {
   /** Version of the language. Default: the newest. */
   readonly language?: Language;
   /**
-   * Returns the value of a name and the number of its steps that were used. Undefined if the name does not exist.
+   * Resolves a name. `used`: number of its steps that the value includes. Undefined if the name does not exist.
    * @throws ExpressionError if the value has an error.
    */
   resolve(traversal: Traversal): { readonly value: Typed; readonly used: number } | undefined;
@@ -71,7 +67,7 @@ export interface Names {
   call?(name: string, args: readonly Typed[]): Typed | undefined;
 }
 
-/** Returns a string value: well-formed and in normal form C. */
+/** Returns a string value in normal form C. */
 export const text = (content: string): Typed => ({ type: "string", content: normal(content) });
 export const bool = (content: boolean): Typed => ({ type: "bool", content });
 export const number = (content: BigFloat): Typed => ({ type: "number", content });
@@ -92,7 +88,7 @@ export function tuple(content: readonly Typed[]): Typed {
   return { type: { tuple: content.map(({ type }) => type) }, content };
 }
 
-/** Returns a map. Entries can be in any order; the last duplicate key counts. */
+/** Returns a map. Of duplicate keys, the last counts. */
 export function map(element: Type, entries: Iterable<readonly [string, Typed]>): Typed {
   return { type: { map: element }, content: ordered(entries) };
 }
@@ -108,13 +104,13 @@ function ordered(entries: Iterable<readonly [string, Typed]>): ReadonlyMap<strin
   return new Map([...unique].sort(([a], [b]) => compareText(a, b)));
 }
 
-/** Returns the elements of a list, set or tuple, or the values of a map or object by key. Else empty. */
+/** Returns the elements of a list, set or tuple, or the values of a map or object in the order of keys. Otherwise empty. */
 export function elementsOf({ content }: Typed): readonly Typed[] {
   if (Array.isArray(content)) return content as readonly Typed[];
   return content instanceof Map ? [...content.values()] : [];
 }
 
-/** Returns the entries of a map or object. Else empty. */
+/** Returns the entries of a map or object. Otherwise empty. */
 export function entriesOf({ content }: Typed): readonly (readonly [string, Typed])[] {
   return content instanceof Map ? [...content] : [];
 }
@@ -133,7 +129,7 @@ export function isSecret(typed: Typed): boolean {
   return originOf(typed) !== undefined;
 }
 
-/** Returns the sources of all secrets in a value. Undefined if it has none. */
+/** Returns the origin of all secrets in a value. Undefined if there are none. */
 export function originOf(typed: Typed): Origin | undefined {
   const parts = elementsOf(typed);
   if (parts.length === 0) return typed.secret;
@@ -143,24 +139,24 @@ export function originOf(typed: Typed): Origin | undefined {
   return origin;
 }
 
-/** Cached origins, because one value may be a part of many. */
+/** Cached origins, because many values may contain the same value. */
 const origins = new WeakMap<Typed, Origin | undefined>();
 
 /**
- * Returns the value, marked as secret if any reason is defined. Its parts keep their marks. Reasons from other values leave no
- * part of it public.
+ * Marks the value as secret if any reason is defined. The marks of its parts stay. With reasons from other values, no part of
+ * the value stays public.
  */
 export function secretIf(typed: Typed, ...reasons: readonly (Origin | undefined)[]): Typed {
   const others = reasons.filter((one) => one !== undefined && one !== typed.secret);
   return others.length === 0 ? typed : { ...typed, secret: joinOrigins([typed.secret, ...others]) };
 }
 
-/** Returns the value without its own mark. Its parts keep their marks. */
+/** Removes the value's own secret mark. The marks of its parts stay. */
 export function bare(typed: Typed): Typed {
   return typed.secret === undefined ? typed : { type: typed.type, content: typed.content };
 }
 
-/** Returns the value without any marks, at any depth. */
+/** Removes all secret marks, at any depth. */
 export function withoutSecrets(typed: Typed): Typed {
   if (!isSecret(typed)) return typed;
   const { type, content } = typed;
@@ -170,7 +166,7 @@ export function withoutSecrets(typed: Typed): Typed {
 }
 
 /**
- * Compares strings by UTF-8 bytes, which equals the order of code points. JavaScript compares code units. Returns a negative
+ * Compares strings by code points, like a comparison of UTF-8 bytes. JavaScript compares UTF-16 units. Returns a negative
  * number, 0 or a positive number.
  */
 export function compareText(a: string, b: string): number {
@@ -183,7 +179,7 @@ export function compareText(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Returns the sort rank of a code unit. Surrogates belong to code points above all single code units. */
+/** Returns the sort rank of a UTF-16 unit. Surrogates represent code points above all other units. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -1,11 +1,11 @@
 import { type Attribute, isObject, type Json, type JsonObject, typeJson } from "../model/index.ts";
 import type { Type, Typed } from "./typed-value.ts";
 
-// Terraform's types: their parts, their notation, and the common type of several types.
+// Types of Terraform: their parts, notations, and the common type of several types.
 
 type Shape = "string" | "number" | "bool" | "any" | "list" | "set" | "map" | "tuple" | "object";
 
-/** Returns the kind of a type, without its element types. */
+/** Returns the shape of a type, without its element types. */
 export function shapeOf(type: Type): Shape {
   if (typeof type === "string") return type;
   if ("list" in type) return "list";
@@ -23,7 +23,7 @@ export function isSequence(type: Type): boolean {
   return typeof type === "object" && ("list" in type || "set" in type || "tuple" in type);
 }
 
-/** Returns the element type of a list, set or map. Else `any`. */
+/** Returns the element type of a list, set or map. Otherwise `any`. */
 export function elementType(type: Type): Type {
   if (typeof type === "string") return "any";
   if ("list" in type) return type.list;
@@ -31,17 +31,17 @@ export function elementType(type: Type): Type {
   return "map" in type ? type.map : "any";
 }
 
-/** Returns the element types of a tuple. Else empty. */
+/** Returns the element types of a tuple. Otherwise empty. */
 export function tupleTypes(type: Type): readonly Type[] {
   return typeof type === "object" && "tuple" in type ? type.tuple : [];
 }
 
-/** Returns the attribute types of an object. Else empty. */
+/** Returns the attribute types of an object. Otherwise empty. */
 function attributeTypes(type: Type): Readonly<Record<string, Type>> {
   return typeof type === "object" && "object" in type ? type.object : {};
 }
 
-/** Returns the type of one attribute of an object. Undefined if the attribute does not exist. */
+/** Returns the type of an object's attribute. Undefined if the attribute does not exist. */
 export function attributeType(type: Type, name: string): Type | undefined {
   const types = attributeTypes(type);
   return Object.hasOwn(types, name) ? types[name] : undefined;
@@ -57,7 +57,7 @@ export function attributesOf(type: Type): ReadonlyMap<string, Type> {
   return new Map(Object.entries(attributeTypes(type)));
 }
 
-/** Returns the type with `change` applied to its parts. Optional attributes become required. */
+/** Applies `change` to the parts of a type. Optional attributes become required. */
 function mapParts(type: Type, change: (part: Type) => Type): Type {
   if (typeof type === "string") return type;
   if ("list" in type) return { list: change(type.list) };
@@ -67,7 +67,7 @@ function mapParts(type: Type, change: (part: Type) => Type): Type {
   return { object: mapValues(type.object, change) };
 }
 
-/** Returns the type of a constraint's values, without optional attributes. */
+/** Returns the type without optional attributes. */
 export function withoutOptional(type: Type): Type {
   return mapParts(type, withoutOptional);
 }
@@ -80,7 +80,7 @@ export function sameType(a: Type, b: Type): boolean {
   return matches(a, b, false);
 }
 
-/** Returns true if a value of the first type could have the second type. `any` in the second type matches all types. */
+/** Returns true if a value of the first type may have the second type. `any` in the second type matches everything. */
 export function conforms(type: Type, wanted: Type): boolean {
   return matches(type, wanted, true);
 }
@@ -99,7 +99,7 @@ function matches(a: Type, b: Type, open: boolean): boolean {
   });
 }
 
-/** Returns the types of a type's parts. */
+/** Returns the types of the parts. */
 export function partsOf(type: Type): readonly Type[] {
   if (typeof type === "string") return [];
   if ("tuple" in type) return type.tuple;
@@ -115,8 +115,8 @@ export function typeName(type: Type): string {
 }
 
 /**
- * Returns a type in state-file notation: `"string"`, `["list", "string"]`, `["object", {"a": "string"}]`. `any` becomes
- * `"dynamic"`.
+ * Returns a type in the notation of state files: `"string"`, `["list", "string"]`, `["object", {"a": "string"}]`. `any`
+ * becomes `"dynamic"`.
  */
 export function jsonOfType(type: Type): Json {
   if (typeof type === "string") return type === "any" ? "dynamic" : type;
@@ -125,7 +125,7 @@ export function jsonOfType(type: Type): Json {
   return [shapeOf(type), jsonOfType(elementType(type))];
 }
 
-/** Inverse of {@link jsonOfType}. Returns `any` for an invalid type. */
+/** Inverse of {@link jsonOfType}. An invalid type becomes `any`. */
 export function typeOfJson(json: Json): Type {
   if (json === "string" || json === "number" || json === "bool") return json;
   if (!Array.isArray(json)) return "any";
@@ -142,14 +142,15 @@ function mapValues<From, To>(values: Readonly<Record<string, From>>, change: (va
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 }
 
-/** Returns the type of a schema attribute. A nested object has all its attributes. */
+/** Returns the type of an attribute in a schema. Objects have all their attributes. */
 export function typeOfAttribute(type: Attribute["type"]): Type {
   return typeOfJson(typeJson(type));
 }
 
 /**
- * Returns the common type that all types can be converted to, as in `cty`: a map for an object and a map, a string for a string
- * and a number. @returns undefined if none exists.
+ * Returns the type to which all types can be converted, as in `cty`: a map for an object and a map, a string for a string and
+ * a number.
+ * @returns undefined if there is none.
  */
 export function unifyBy(converts: (from: Type, to: Type) => boolean, types: readonly Type[]): Type | undefined {
   const unify = (some: readonly Type[]) => unifyBy(converts, some);
@@ -184,11 +185,11 @@ export function unifyBy(converts: (from: Type, to: Type) => boolean, types: read
 
 interface Rules {
   readonly unify: (types: readonly Type[]) => Type | undefined;
-  /** Returns the wanted type if all types can be converted to it. */
+  /** Returns `wanted` if all types can be converted to it. */
   readonly reached: (types: readonly Type[], wanted: Type) => Type | undefined;
 }
 
-/** Unifies objects as a map and tuples as a list first, because they are often meant so. */
+/** Unifies objects as a map, and tuples as a list, before other types. */
 function throughCollection(types: readonly Type[], shape: "object" | "tuple", rules: Rules): Type | undefined {
   const collection = asCollection(
     types.filter((type) => shapeOf(type) === shape),
@@ -200,13 +201,13 @@ function throughCollection(types: readonly Type[], shape: "object" | "tuple", ru
   return unified !== undefined && shapeOf(unified) === shapeOf(collection) ? unified : undefined;
 }
 
-/** Returns the common map type of objects, or the common list type of tuples. */
+/** Returns the common map type of objects, or list type of tuples. */
 function asCollection(types: readonly Type[], shape: "object" | "tuple", { unify, reached }: Rules): Type | undefined {
   const element = unify(types.flatMap((type) => [...byPlace(type).values()]));
   return element && reached(types, shape === "object" ? { map: element } : { list: element });
 }
 
-/** Unifies objects with equal attributes, or tuples of equal length, part by part. Others become a collection. */
+/** Unifies objects with the same attributes, or tuples of the same length, part by part. All others become a map or list. */
 function unifyParts(types: readonly Type[], shape: "object" | "tuple", rules: Rules): Type | undefined {
   const parts = types.map(byPlace);
   const [first = new Map<string, Type>()] = parts;
@@ -223,7 +224,7 @@ function unifyParts(types: readonly Type[], shape: "object" | "tuple", rules: Ru
   return rules.reached(types, whole) ?? asCollection(types, shape, rules);
 }
 
-/** Returns the types of a tuple's elements by index, or of an object's attributes by name. */
+/** Returns the types of the parts by index or name. */
 function byPlace(type: Type): ReadonlyMap<string, Type> {
   return new Map(Object.entries(shapeOf(type) === "tuple" ? tupleTypes(type) : attributeTypes(type)));
 }
@@ -247,10 +248,10 @@ function byPreference(types: readonly Type[]): readonly Type[] {
   return queue.map((i) => types[i] ?? "any");
 }
 
-/** Types with parts by generality. Ranks below 4 and above 4 are incomparable. */
+/** Collection types by generality. A rank below 4 and a rank above 4 cannot be compared. */
 const RANK: Readonly<Partial<Record<Shape, number>>> = { list: 1, tuple: 2, set: 3, map: 5, object: 6 };
 
-/** Compares generality: negative if `a` is more general, positive if `b` is, 0 if incomparable. */
+/** Compares the generality of two types. Negative: `a` is more general. Positive: `b` is. 0: cannot be compared. */
 function compareTypes(a: Type, b: Type): number {
   if (a === "any" || b === "any") return a !== "any" ? -1 : b !== "any" ? 1 : 0;
   if (isPrimitive(a) && isPrimitive(b)) return Number(b === "string") - Number(a === "string");
@@ -272,7 +273,7 @@ function compareParts(a: Type, b: Type): number {
   return general === results.some((result) => result > 0) ? 0 : general ? -1 : 1;
 }
 
-/** Returns the wanted type with each `any` replaced by the corresponding part of the given type. For values without content. */
+/** Replaces each `any` in the wanted type with the part of the given type. For values without content. */
 export function replaceAny(
   given: Type | undefined,
   wanted: Type,

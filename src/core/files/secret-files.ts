@@ -182,10 +182,13 @@ function secretTarget(parts: SecretOutputParts, output: SecretOutput, { address,
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined) throw error;
-      const hasFolder = path !== undefined && isThere(dirname(path));
+      const missing =
+        path === undefined || "command" in output || isThere(dirname(path))
+          ? undefined
+          : shellPath(dirname(outputPath(output)));
       // The message names the target in place of its temporary file.
       const failure = (error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1");
-      return reject(problem("secret.output/system", { ...secret, failure, code, hasFolder }));
+      return reject(problem("secret.output/system", { ...secret, failure, code, missing }));
     }
   }
 

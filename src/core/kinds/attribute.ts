@@ -10,72 +10,77 @@ import {
   sameMoment,
 } from "../model/index.ts";
 
-/** Metadata of an attribute. Terraform, YAML, the editor's schema and the docs use it. */
+/** Metadata of an attribute, used by Terraform, YAML, the editor's schema and the docs. */
 export interface AttributeMeta {
   /** One or two sentences for editors and reference pages. */
   readonly description: string;
-  /** Description for Terraform. Undefined if the description for YAML is also correct in Terraform. */
+  /** Description for Terraform. Undefined if `description` is also correct there. */
   readonly hcl?: string;
   /**
-   * Effect of a change of the declared value. Undefined if only the API sets the attribute.
-   * `in-place`: a request changes the value. `replace`: the object is recreated. `immutable`: the API cannot change the value,
-   * and the object is not recreated automatically. `recorded`: only the state changes.
+   * Effect of a change of the declared value. Undefined if only the API sets the attribute. `in-place`: a request changes the
+   * value. `replace`: hostform deletes the object and creates another. `immutable`: the API cannot change the value, and
+   * hostform never replaces the object. `recorded`: only the state changes.
    */
   readonly change?: "in-place" | "replace" | "immutable" | "recorded";
-  /** True if the API or a default sets a value that is not declared. */
+  /** True if the API or a default may set an undeclared value. */
   readonly computed?: boolean;
   /** Value of an attribute that is not declared. */
   readonly default?: Json;
-  /** True if the value is never shown. */
+  /** True if reports must hide the value. */
   readonly sensitive?: boolean;
-  /** True if approvers must see the value, so a sensitive value is an error. `host`: only the host of a URL. */
+  /**
+   * True if approvers must read the value, so a sensitive value is an error. `host`: they must read only the host of the URL.
+   */
   readonly decisive?: boolean | "host";
-  /** True if the value is sent but never stored. The plan and the state have null. */
+  /** True if requests contain the value, but plan and state contain null. */
   readonly writeOnly?: boolean;
-  /** True if the API never returns the value. Only the state has it. */
+  /** True if the API never returns the value. Only the state contains it. */
   readonly unreadable?: boolean;
   /**
-   * Attribute with the fingerprint of a one-time secret. It is set when `secret_output` removes the secret from the state. The API
-   * returns such a secret in one response only.
+   * Name of the attribute for the fingerprint of this one-time secret. hostform sets it when `secret_output` removes the
+   * secret from the state.
    */
   readonly fingerprint?: string;
   /** True if the order of the list has no meaning. */
   readonly set?: boolean;
-  /** Returns true if a declared and a live value are equal after normalization, such as the case of an e-mail address. */
+  /**
+   * Compares a declared and a live value. True if they differ only in format, for example in the case of an e-mail address.
+   */
   readonly same?: (declared: Json, live: Json) => boolean;
   /**
-   * Returns true if a returned value is equal to the sent value in another format, without more cost or access. Undefined if no
-   * other value is equal. `isAnswer`: true for the response to the request; a later value may be another person's change.
+   * Returns true if the returned value is the sent value in another format, and the difference affects neither cost nor
+   * access. If undefined, no other value is equal. `isAnswer`: true for the response to the request; a later value may be
+   * another person's change.
    */
   readonly ownForm?: (sent: Json, shown: Json, isAnswer: boolean) => boolean;
-  /** Returns a live value in a format that can be declared, if the host's format is invalid in a declaration. */
+  /** Converts a live value to a format that a declaration accepts. */
   readonly declarable?: (live: Json) => Json | undefined;
-  /** Returns true if a live value is unreadable. No change is then planned for it. */
+  /** Returns true if hostform cannot interpret a live value. hostform then plans no change of it. */
   readonly unclear?: (live: Json) => boolean;
   /** Example for the reference pages. */
   readonly example?: Json;
 }
 
-/** Metadata by type. The type is written by hand, because zod's type recurses endlessly into Json. */
+/** Metadata by zod type. This interface replaces zod's own type, which recurses endlessly into Json. */
 const registry: {
   add(type: z.ZodType, meta: AttributeMeta): unknown;
   get(type: z.ZodType): AttributeMeta | undefined;
 } = z.registry<object>() as never;
 
-/** Adds metadata to a zod type. Each attribute of a kind is made with this function. */
+/** Adds metadata to a zod type. Every attribute of a kind uses this function. */
 export function attribute<T extends z.ZodType>(type: T, meta: AttributeMeta): T {
   registry.add(type, meta);
   return type;
 }
 
-/** Returns the metadata of an attribute. @throws Error if the attribute was not made with {@link attribute}. */
+/** Returns the metadata of an attribute. @throws Error if the type has none. */
 export function metaOf(type: z.ZodType): AttributeMeta {
   const meta = registry.get(type);
   if (meta === undefined) throw new Error("an attribute without metadata: wrap it in attribute(…)");
   return meta;
 }
 
-/** Returns the type of an API identifier. An integer in YAML becomes a string. */
+/** Returns the zod type of an API identifier. An integer in YAML becomes a string. */
 export const identifier = () =>
   z.pipe(
     z.transform((value: unknown) => (Number.isSafeInteger(value) ? String(value) : value)),
@@ -90,14 +95,14 @@ const formText = z.string().superRefine((text, context) => {
   context.addIssue(`the string contains the control character U+${code}`);
 });
 
-/** Returns the type of a map of strings. Numbers and booleans become strings. A list or a map is an error. */
+/** Returns the zod type of a map of strings. Numbers and booleans become strings. A list or a map is an error. */
 export const textMap = () =>
   z.pipe(
     z.transform((value: unknown) => texts(value, (part) => part)),
     z.record(z.string(), formText),
   );
 
-/** Returns the type of a map whose values may be lists and maps. These become JSON strings, as in Terraform. */
+/** Returns the zod type of a map whose values may be lists and maps. These become JSON strings, as in Terraform. */
 export const freeMap = () =>
   z.pipe(
     z.transform((value: unknown) => texts(value, (part) => JSON.stringify(part))),
@@ -124,10 +129,10 @@ export function isFreeMap(type: z.ZodType): boolean {
   return type instanceof z.ZodPipe && type.out instanceof z.ZodRecord;
 }
 
-/** Returns true if a free map sends a string as a list or an object. */
+/** Returns true if hostform sends this string of a free map as a list or an object. */
 export const isJsonText = (text: string): boolean => typeof structured(text) !== "string";
 
-/** Returns the request body of a {@link freeMap}. JSON strings become lists or objects. Other strings stay strings. */
+/** Converts a {@link freeMap} to a request body. JSON strings become lists or objects. Other strings stay strings. */
 export function freeMapBody(map: Readonly<Record<string, string>>): Record<string, Json> {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, structured(value)]));
 }
@@ -151,8 +156,8 @@ export function sameSet(a: Json, b: Json): boolean {
 
 /**
  * Returns the Terraform type of an attribute.
- * @param set true if the order of a list has no meaning.
- * @throws Error for a zod type without a Terraform type. No kind may have such a type.
+ * @param set True if the order of a list has no meaning.
+ * @throws Error for a zod type without a Terraform type. No kind may use such a type.
  */
 export function typeOf(type: z.ZodType, set = false): SchemaType | Nested {
   const { def } = coreOf(type);
@@ -193,13 +198,13 @@ function partsOf(shape: z.core.$ZodLooseShape): Attributes {
   );
 }
 
-/** Returns an element type of a list, a set or a map. @throws Error for an object, which would require a nested attribute. */
+/** Returns the element type of a list, set or map. @throws Error for an object, which needs a nested attribute. */
 function plain(type: SchemaType | Nested): SchemaType {
   if (typeof type === "object" && "nesting" in type) throw new Error("no kind has objects within a list or a map");
   return type;
 }
 
-/** Returns the type without `optional`. For a pipe, which normalizes, returns its output type. */
+/** Returns the zod type without `optional`. For a pipe: its output type. */
 export function coreOf(type: z.ZodType): z.ZodType {
   const { def } = type;
   if (def.type === "optional") return coreOf((def as z.core.$ZodOptionalDef).innerType as z.ZodType);
@@ -210,7 +215,7 @@ export function coreOf(type: z.ZodType): z.ZodType {
 /** Returns true if a declaration may omit the attribute. */
 export const mayBeOmitted = (type: z.ZodType) => type.safeParse(undefined).success;
 
-/** Returns the attribute with the id that the API gives to each object. */
+/** Returns the attribute for the id of an object. */
 export const idAttribute = (of: string) =>
   attribute(z.string(), { description: `Identifier of the ${of}, given by the API.`, computed: true });
 
@@ -221,7 +226,7 @@ export const createdAtAttribute = () =>
     same: sameMoment,
   });
 
-/** Returns the deletion_policy of a kind without a DELETE endpoint. */
+/** Returns the attribute `deletion_policy`, for kinds without a DELETE endpoint. */
 export const deletionPolicy = (...more: readonly "suspend"[]) => {
   const suspend = more.length > 0 ? ", `suspend` suspends the object and then removes it from the state" : "";
   const meanings = `because the API cannot delete the object: \`prevent\` stops the plan with an error, \`forget\` removes the object from the state and leaves it running${suspend}.`;
@@ -240,18 +245,18 @@ const LABELS = String.raw`(?:${LABEL}?[.\u3002\uff0e\uff61])+(?!\d+\.?$)${LABEL}
 const DOMAIN = new RegExp(`^(?=.{1,254}$)${LABELS}\\.?$`, "u");
 const EMAIL = new RegExp(String.raw`^(?!\.)(?!.*\.\.)[A-Za-z0-9_'+.-]*[A-Za-z0-9_+-]@${LABELS}$`, "u");
 
-/** Returns a message without any part of the value, which may be a secret. */
+/** Returns the error message. It contains no part of the value, which may be a secret. */
 const notDomain = ({ input }: { readonly input?: unknown }) =>
   `expected a domain name such as www.acme.example, and ${domainProblem(String(input)) ?? "this value is not a valid host name"}`;
 
-/** Returns the type of a domain name: at least two labels, with letters of any script. Requests contain the A-labels. */
+/** Returns the zod type of a domain name: at least two labels, in any script. Requests contain A-labels. */
 export const domainName = () =>
   z
     .string()
     .regex(DOMAIN, { error: notDomain, abort: true })
     .refine((text) => domainProblem(text) === undefined, { error: notDomain });
 
-/** Returns the type of an e-mail address, whose domain may be in any script. */
+/** Returns the zod type of an e-mail address. Its domain may be in any script. */
 export const emailAddress = () =>
   z
     .string()

@@ -5,7 +5,10 @@ import { attribute, createdAtAttribute, deletionPolicy, idAttribute } from "./at
 import { createdFrom, type Kind, presentIn, type Remote } from "./kind.ts";
 import { ALIVE, LIVES, type Life, lifeOf } from "./life.ts";
 
-/** Returns true for any value in the response, and later for a shortened value. A reformatted name or number costs and exposes nothing. */
+/**
+ * Accepts any value in the response, and later a shortened value. A reformatted name or number affects neither cost nor
+ * access.
+ */
 const anyForm = (sent: Json, shown: Json, isAnswer: boolean) => isAnswer || isPart(sent, shown);
 
 const text = (description: string, example: string) =>
@@ -48,7 +51,7 @@ const remote = ({ raw: _raw, ...record }: AccountRecord, life: Life = ALIVE): Re
   attributes: { ...record },
 });
 
-/** Client accounts of an agency on the Manage track (§4 accounts endpoints). */
+/** Client accounts of an agency (Manage track, §4 accounts endpoints). */
 export const clientAccount: Kind<"createAccount"> = {
   type: "hosting_client_account",
   section: "client_accounts",

@@ -52,7 +52,7 @@ const attributes = z.strictObject({
   ...invoiceAttributes,
 });
 
-/** Returns the fields with a string. Terraform keeps the other fields as null. */
+/** Returns the string fields. Terraform sets all other fields to null. */
 const textsOf = (contact: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(contact).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
@@ -61,7 +61,7 @@ const textsOf = (contact: object): Record<string, string> =>
 const isSilent = ({ id, status, invoice, raw }: DomainOrder) =>
   id === null && status === null && invoice === null && typeof raw.domain !== "string";
 
-/** Domain registrations: paid, and without a read endpoint (§4 POST /domains). */
+/** Domain registrations: paid, and no endpoint returns them (§4 POST /domains). */
 export const domain: Kind<"registerDomain"> = {
   type: "hosting_domain",
   section: "domains",
@@ -120,7 +120,7 @@ An import cannot read the API. It uses the given id or domain, and takes all oth
       id: id ?? String(planned.domain),
       attributes: { status, ...recordedInvoice(invoice) },
       invoice: invoice && invoiceOf(invoice),
-      // An empty 2xx response is a success. A body without registration fields may contain an error.
+      // An empty 2xx response means success. A body without registration fields may contain an error.
       ...(answer !== null && isSilent(answer) && { unclear: true }),
       ...(warning && { warning }),
     };

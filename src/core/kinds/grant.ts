@@ -70,7 +70,7 @@ const remote = (record: GrantRecord, service: string, life: Life = ALIVE): Remot
     id: record.id,
     service_id: service,
     email: record.email,
-    // A host may have a permission that it does not return.
+    // A host may omit the permission.
     ...(record.permission !== null && { permission: record.permission }),
     ...((record.expires_at !== null || Object.hasOwn(record.raw, "expires_at")) && { expires_at: record.expires_at }),
     created_at: record.created_at,

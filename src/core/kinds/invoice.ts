@@ -5,7 +5,7 @@ import type { Diagnostic, JsonObject } from "../model/index.ts";
 import { attribute } from "./attribute.ts";
 import type { ReadSettings } from "./kind.ts";
 
-/** Attributes of paid kinds for the invoice of the order (§1). */
+/** Attributes for the invoice of an order (§1), for paid kinds. */
 export const invoiceAttributes = {
   invoice_id: attribute(z.string(), {
     description: "Id of the order's invoice.",
@@ -32,7 +32,7 @@ export function recordedInvoice(invoice: InvoiceRecord | null): JsonObject {
   };
 }
 
-/** Returns the error for an invoice that contradicts the provider's scale. The order itself is valid and recorded. */
+/** Returns the error about an invoice that contradicts `money_scale`. The order itself is valid and saved. */
 export const invoiceProblem = (
   invoice: InvoiceRecord | null,
   { moneyScale }: Pick<ReadSettings, "moneyScale">,

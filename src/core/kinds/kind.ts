@@ -16,13 +16,13 @@ import {
 import type { AttributeMeta } from "./attribute.ts";
 import { LIVES, type Life, lifeOf, type PhaseWords } from "./life.ts";
 
-/** Settings of a provider that kinds need to read responses of the host. */
+/** Settings of a provider that affect how kinds interpret responses. */
 export interface ReadSettings extends PhaseWords {
-  /** Retention of an Idempotency-Key, in milliseconds. */
+  /** How long the host keeps an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
-  /** Decimal places of amounts. An amount of the host that contradicts this scale is an error. */
+  /** Decimal places of amounts (`money_scale`). An amount that contradicts the scale is an error. */
   readonly moneyScale?: number | undefined;
-  /** Maximum time in milliseconds until a list shows a new object. */
+  /** Longest time until lists contain a new object, in milliseconds. */
   readonly listLagMs?: number;
 }
 
@@ -32,12 +32,12 @@ export interface ReadContext extends ListOptions {
   readonly settings: ReadSettings;
 }
 
-/** An object of the account, as a kind reads it. */
+/** An object of the account. */
 export interface Remote extends Pick<Life, "end" | "off"> {
   readonly id: string;
-  /** Attributes that the API returned. Attributes that the API never returns are undefined. */
+  /** Attributes in the response. Missing attributes are undefined. */
   readonly attributes: JsonObject;
-  /** Phase of the object. `gone` means deleted. An object in the phase `unknown` is never changed. */
+  /** Phase of the object. `gone`: the object has ended. `unknown`: hostform never changes the object. */
   readonly phase: Phase;
 }
 
@@ -49,51 +49,53 @@ interface Accepted {
 
 /** One request of a change, and the function that interprets its response. */
 export interface ChangeStep<E extends MutationName = MutationName> {
-  /** Name of the step in progress lines: "suspending". */
+  /** Name of the step in progress lines, for example "suspending". */
   readonly name: string;
   readonly mutation: Mutation<E>;
-  /** Returns the attributes of the response, and a warning. An error ends the change as not completed. */
+  /** Interprets the response: returns attributes, and a warning. With an error, the change stays incomplete. */
   accept(answer: Answers[E]): Accepted & {
-    /** Result of the first empty response, whose content may have been lost. The next apply repeats the request once. */
+    /**
+     * Result if the response was empty for the first time, because its content may be lost. The next apply sends the request
+     * once more.
+     */
     readonly once?: Accepted;
   };
-  /** Phase that shows the end of a queued job (§3). Undefined if the response ends the step. */
+  /** Phase at the end of a queued job (§3). Undefined if the step ends with the response. */
   readonly toward?: "live" | "suspended";
 }
 
-/** Object of a create request. If the response has no `id`, hostform looks up the object by its natural key. */
+/** Result of a create request. If `id` is null, hostform searches for the object by its natural key. */
 export interface Created {
   readonly id: string | null;
   readonly attributes: JsonObject;
   readonly invoice: Invoice | null;
-  /** Phase of the new object, for kinds with phases. Default: live. */
+  /** Phase of the new object. Default: live. */
   readonly phase?: Phase;
-  /** True if the API repeated the response of an earlier order. The object is then adopted, and not changed. */
+  /** True if the API repeated the response to an earlier order. hostform then adopts the object without changes. */
   readonly replayed?: boolean;
-  /** True if the object is older than the order. An earlier order may have created it, and it may no longer exist. */
+  /** True if the object looks older than the order. It may be the object of an earlier order, and may no longer exist. */
   readonly mayBeGone?: true;
-  /** True if the successful response shows at most an id, which may be the id of a job. */
+  /** True if the response does not identify the object. Its id may be the id of a job. */
   readonly unclear?: true;
-  /** Warning or error about the response. An error, such as a missing one-time secret, ends the change as not completed. */
+  /** Warning or error about the response. With an error, such as a missing one-time secret, the change stays incomplete. */
   readonly warning?: Diagnostic;
 }
 
-/** Class of a create request: the possible reaction to a lost response. */
+/** Class of a create request. Determines what hostform does after a lost response. */
 export type Creation =
   | "keyed" // hostform may repeat the request with the same Idempotency-Key and bytes
   | "listable" // the list shows whether the object exists
-  | "blind"; // nothing shows the object: hostform never repeats the request automatically
+  | "blind"; // no list contains the object: hostform never repeats the request automatically
 
 /** Values of deletion_policy for objects without a DELETE endpoint. */
 export type RemovalPolicy = "prevent" | "forget" | "suspend";
 
 /**
- * The contract of each kind. Kinds are stateless objects. They convert API records to attributes, and attributes to requests.
- * Only the lifecycle sends changing requests, after it has recorded them.
+ * The contract of each kind. Kinds are objects without state. They convert API records to attributes, and attributes to
+ * requests. Only the lifecycle sends changing requests.
  *
- * The contract: `list` and `get` only read. `create`, `update`, `remove` and `suspendSteps` return requests as values and
- * must be pure: the same attributes give the same bytes. `created` and
- * `ChangeStep.accept` must accept an empty response.
+ * `list` and `get` only read. `create`, `update`, `remove` and `suspendSteps` return requests as values and must be pure: the
+ * same attributes give the same bytes. `created` and `ChangeStep.accept` must accept an empty response.
  */
 export interface Kind<E extends MutationName = MutationName> {
   /** Terraform resource type, for example `hosting_service`. */
@@ -102,48 +104,48 @@ export interface Kind<E extends MutationName = MutationName> {
   readonly section: string;
   /** Noun for sentences: "service", "webhook". */
   readonly noun: string;
-  /** Words and attributes with which reports describe the resources. */
+  /** Words and attributes that reports use to describe resources of the kind. */
   readonly words: Omit<KindWords, "noun" | "plural">;
   /** One sentence for lists of kinds. */
   readonly summary: string;
   /** Markdown for the reference page: semantics, changes in place, and removal. */
   readonly description: string;
-  /** Description for Terraform's reference page. Undefined if the description for YAML is also correct in Terraform. */
+  /** Description for Terraform's reference page. Undefined if `description` is also correct there. */
   readonly hcl?: string;
   /** Example for the reference page: the YAML of one resource in its section. */
   readonly example: string;
-  /** Attributes, each made with `attribute(…)`. Must contain `id`. */
+  /** Attributes, each created with `attribute(…)`. Must contain `id`. */
   readonly attributes: z.ZodObject;
-  /** Version of the attributes in the state. Increases when their meaning changes. */
+  /** Version of the attributes in the state. Increases if their meaning changes. */
   readonly schemaVersion: number;
-  /** Place of a kind inside the block of another kind: the section, and the attributes for the block's key and parent. */
+  /** Place inside the block of another kind: its section, and the attributes for the block's key and for the parent. */
   readonly nested?: {
     readonly in: string;
     readonly section: string;
     readonly keyAttribute: string;
     readonly parentAttribute: string;
-    /** Attribute that a single word sets, instead of a map. */
+    /** Attribute that a single word instead of a map sets. */
     readonly shorthand?: string;
   };
 
   readonly creation: Creation;
   /** Order of a replacement. Undefined if no attribute is replaceable. */
   readonly replacement?: "create-first" | "delete-first";
-  /** `delete`: the API can delete the object. `policy`: the API cannot, so deletion_policy applies. */
+  /** `delete`: the API has DELETE. `policy`: it does not, so `deletion_policy` applies. */
   readonly removal: "delete" | "policy";
-  /** Attribute with the id of the parent object (grants: `service_id`). Undefined if the kind has no parent. */
+  /** Attribute with the id of the parent object (grants: `service_id`). */
   readonly parent?: string;
 
-  /** Checks rules across attributes, after each attribute was checked alone. Values are evaluated, and may be unknown. */
+  /** Checks rules that concern several attributes. Runs after each attribute was validated. Values may be unknown. */
   check?(config: ValueObject): Diagnostic[];
   /**
-   * Checks the declared values against the existing object, or against the ordered hosting plan, before any request is sent.
-   * @param live attributes of the object. Undefined for a new object.
+   * Checks the declared attributes against the existing object or the ordered hosting plan, before any request is sent.
+   * @param live Attributes of the object. Undefined for a new object.
    */
   validateAgainstLive?(config: ValueObject, live: JsonObject | undefined, plans: readonly PlanRecord[]): Diagnostic[];
   /**
-   * Attributes that the list of hosting plans completes. `attribute`: the number of the hosting plan, which the API may omit.
-   * `name`: the attribute with the name of the hosting plan.
+   * Attributes that the list of hosting plans completes. `attribute`: number of the hosting plan, which the API may omit.
+   * `name`: attribute with the name of the hosting plan.
    */
   readonly fromCatalogue?: {
     readonly attribute: string;
@@ -151,57 +153,71 @@ export interface Kind<E extends MutationName = MutationName> {
     /** Returns the numbers of the hosting plans with this name. */
     numbersOf(plans: readonly PlanRecord[], name: unknown): readonly number[];
   };
-  /** Returns the reason not to create an object, such as an expired grant. Undefined if it can be created. */
+  /** Returns the reason why the object must not be created, such as an expired grant. Undefined if there is none. */
   expired?(config: ValueObject, now: number): string | undefined;
 
-  /** Ability that the list requires, if it is not `view` (§4). A token with `view` only then cannot read the kind. */
+  /** Ability that the list requires. Default: `view` (§4). */
   readonly listAbility?: "technical";
-  /** Ability that changes require, if it is not `technical` (§4). */
+  /** Ability that changes require. Default: `technical` (§4). */
   readonly changeAbility?: "billing";
-  /** Lists the objects, of one parent if the kind has a parent. Undefined if the API cannot list the kind. */
+  /** Lists the objects: all, or those of one parent. Undefined if the API has no list. */
   list?(context: ReadContext, parent: string | undefined): AsyncIterable<Remote>;
-  /** Reads one object by id. Undefined if only the list shows objects. @throws ApiError 404. */
+  /** Reads one object by id. Undefined if the API has no GET. @throws ApiError 404. */
   get?(context: ReadContext, id: string): Promise<Remote>;
   /**
-   * Returns the natural key of declared or live attributes. Two objects with the same key are the same object. Undefined if the
-   * key is unknown.
+   * Returns the natural key in declared or live attributes. Objects with equal natural keys are the same object. Undefined if
+   * unknown.
    */
   naturalKey(attributes: ValueObject): string | undefined;
-  /** Attributes of the natural key that each object has. An object without them is unreadable. */
+  /** Attributes of the natural key that every object has. If a live object lacks one, its natural key is unreadable. */
   readonly identity?: readonly string[];
   /**
-   * Returns true if a live object may be the declared resource without an equal natural key: a service without a domain, or a
-   * name that the host shortened. Also returns true if that is unknown.
+   * Returns true if a live object may be the declared object although the natural keys differ: a service without a domain, or
+   * a name that the host shortened. Also true if this is unknown.
    */
   mayMatch?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
-  /** Returns an equal string for two orders without a natural key if one object may belong to either order. Required by `mayMatch`. */
+  /**
+   * Returns a key for orders without a natural key. Two orders with equal keys could each explain the same object. Required
+   * by `mayMatch`.
+   */
   likeness?(config: ValueObject): string;
-  /** Returns false if two attribute sets with the same natural key belong to different objects. */
+  /** Returns false if two objects differ although their natural keys are equal. */
   sameIdentity?(config: ValueObject, live: ValueObject): boolean;
 
   /** Returns the create request. @param key Idempotency-Key of `keyed` kinds. */
   create(planned: JsonObject, key: string | undefined): Mutation<E>;
   /** Interprets the response to the create request. */
   created(answer: Answers[E], planned: JsonObject, settings: ReadSettings): Created;
-  /** Returns the stable name of an order within the project, for `keyed` kinds. Undefined if the address is the name. */
+  /**
+   * Returns the stable name of an order within the project, for `keyed` kinds. Undefined if the order is named by its
+   * address.
+   */
   orderReference?(config: ValueObject): string | undefined;
 
-  /** Returns the requests that change `prior` to `planned` in place. `config` has the write-only values. */
+  /** Returns the requests that change `prior` to `planned` in place. `config` contains write-only values. */
   update?(prior: JsonObject, planned: JsonObject, config: JsonObject): ChangeStep[];
-  /** Returns the phase of an object. Undefined if objects of the kind are always live. */
+  /** Returns the phase of an object. Undefined if all objects of the kind are live. */
   phase?(attributes: ValueObject, settings: ReadSettings): Phase;
-  /** Returns the in-place attributes that cannot change in this phase, such as a password before the service is live. */
+  /**
+   * Returns the in-place attributes that the API cannot change in this phase, such as a password before the service is live.
+   */
   deferred?(phase: Phase): readonly string[];
-  /** Returns the computed attributes whose value is unknown after a change of `attribute`. @param before present attributes. Default: any. */
+  /**
+   * Returns the computed attributes that are unknown after a change of `attribute`.
+   * @param before Current attributes. Default: any.
+   */
   invalidates?(attribute: string, before?: JsonObject): readonly string[];
   /** Returns the delete request. */
   remove?(attributes: JsonObject): Mutation;
-  /** Returns the requests of deletion_policy `suspend`, which are sent before the object leaves the state. */
+  /** Returns the requests of `deletion_policy: suspend`. They run before the resource leaves the state. */
   suspendSteps?(attributes: JsonObject): ChangeStep[];
 
-  /** Returns true if an event of the API (§6) concerns a resource with these attributes. `watch` then reads the resource. */
+  /** Returns true if an event of the API (§6) concerns the object with these attributes. `watch` then reads this object. */
   isNamedBy?(event: EventSubject, attributes: JsonObject): boolean;
-  /** Returns the price of an order from the list of hosting plans, for paid kinds. @param isOrdered true if the order was sent before. */
+  /**
+   * Returns the price of an order from the list of hosting plans, for paid kinds.
+   * @param isOrdered True if the order was sent earlier.
+   */
   quote?(
     planned: ValueObject,
     plans: readonly PlanRecord[],
@@ -209,23 +225,23 @@ export interface Kind<E extends MutationName = MutationName> {
   ): { quote: Quote; diagnostic?: Diagnostic };
 }
 
-/** Name and ids of an event. hostform reads all other content from the API. */
+/** Name and ids in an event. hostform reads everything else from the API. */
 export interface EventSubject {
   /** Name of the event (§6). */
   readonly event: string;
-  /** Id of the service. For an invoice event, the order of the invoice. */
+  /** Id of the service. For events about invoices: the order of the invoice. */
   readonly service: string | undefined;
   readonly invoice: string | undefined;
 }
 
-/** Returns true if an attribute equals the id of an event. */
+/** Returns true if an attribute equals the id in an event. */
 export const holdsId = (value: Json | undefined, id: string | undefined): boolean => id !== undefined && value === id;
 
-/** Returns the attributes that distinguish two objects for people and in lists. */
+/** Returns the attributes that identify an object for people and in lists. */
 export const identityOf = ({ identity, words }: Pick<Kind, "identity" | "words">): readonly string[] =>
   identity ?? [words.name];
 
-/** Returns the words of a kind for a change. */
+/** Returns the words that a change of this kind stores for reports. */
 export const wordsOf = ({ noun, section, words }: Kind): KindWords => ({
   noun,
   plural: section.replaceAll("_", " "),
@@ -242,8 +258,8 @@ export interface AttributeEntry {
 export type Kinds = ReadonlyMap<string, Kind>;
 
 /**
- * Returns the object of a create response, for a free kind.
- * @param field a field that each response with the object has.
+ * Interprets the response to a create request of a free kind.
+ * @param field Field that is in every response that contains the object.
  */
 export function createdFrom<R extends ApiRecord>(
   record: R | null,
@@ -258,7 +274,7 @@ export function createdFrom<R extends ApiRecord>(
   };
 }
 
-/** Returns the attributes with these names that have a value. */
+/** Returns those of the named attributes that have a value. */
 export const presentIn = (attributes: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(names.flatMap((name) => (attributes[name] == null ? [] : [[name, attributes[name]]])));
 
@@ -270,7 +286,7 @@ export function matches(kind: Kind, config: ValueObject, live: ValueObject): boo
 
 const naturalKeys = new WeakMap<Kind, WeakMap<ValueObject, { readonly key: string | undefined }>>();
 
-/** Returns the cached natural key. Each declared resource is compared with all live objects, so each key is computed once. */
+/** Returns the cached natural key: each declared resource is compared with all live objects. */
 function naturalKeyOf(kind: Kind, attributes: ValueObject): string | undefined {
   const known = naturalKeys.get(kind) ?? new WeakMap<ValueObject, { readonly key: string | undefined }>();
   naturalKeys.set(kind, known);
@@ -280,8 +296,7 @@ function naturalKeyOf(kind: Kind, attributes: ValueObject): string | undefined {
 }
 
 /**
- * Returns the kind for Terraform, where the resource address is unknown. The natural key (the domain) names an order without
- * `reference`.
+ * Returns the kind for Terraform, where resource addresses are unknown. The domain then names an order without `reference`.
  */
 export function namedByDomain(kind: Kind): Kind {
   if (kind.creation !== "keyed") return kind;
@@ -292,7 +307,7 @@ export function namedByDomain(kind: Kind): Kind {
   };
 }
 
-/** Returns the import id of an object: `PARENT/ID` for a kind with a parent. The first `/` ends the id of the parent. */
+/** Returns the import id of an object. If the kind has a parent: `PARENT/ID`, where the first `/` ends the parent's id. */
 export function importIdOf(kind: Kind, id: string, attributes: ValueObject): string {
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
   if (parent === undefined || parent === null) return id;
@@ -300,8 +315,8 @@ export function importIdOf(kind: Kind, id: string, attributes: ValueObject): str
 }
 
 /**
- * Returns the ids in an import id. An object id may also contain `/`, so the import id must begin with a known parent id.
- * @param parent id of the declared parent. Undefined if unknown.
+ * Splits an import id. An object id may contain `/`, so only a known parent id is split off.
+ * @param parent Id of the declared parent. Undefined if unknown.
  */
 export function namedBy(
   kind: Pick<Kind, "parent">,
@@ -314,15 +329,15 @@ export function namedBy(
   return isBoth ? { id, parent: given } : { id: importId, parent };
 }
 
-/** Returns a context whose reads also end if `signal` aborts. */
+/** Returns a context whose requests also end if `signal` is aborted. */
 export function endingWith(context: ReadContext, signal: AbortSignal | undefined): ReadContext {
   const { signal: own = signal } = context;
   return signal === undefined || own === undefined ? context : { ...context, signal: AbortSignal.any([own, signal]) };
 }
 
 /**
- * Returns the objects of a list by id, of one parent if the kind has a parent. Empty if the kind has no list, or if the parent no
- * longer exists. @param isLast returns true to end the read after this object.
+ * Reads a list: all objects, or those of one parent, by id. Empty if the API has no list or the parent no longer exists.
+ * @param isLast Returns true if reading may stop after this object.
  */
 export async function collect(
   kind: Kind,
@@ -338,14 +353,14 @@ export async function collect(
       if (isLast(remote)) break;
     }
   } catch (error) {
-    // A parent that no longer exists has no objects. For a kind without a parent, 404 is an error.
+    // A parent that no longer exists has no children. Without a parent, a 404 is an error.
     if (parent !== undefined && saysNotFound(error) && (await isWithout(context, parent))) return new Map();
     throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
   }
   return found;
 }
 
-/** Returns true if the service does not exist, or is listed as deleted. Services are the only parents (§4). */
+/** Returns true if the service does not exist or has ended. Only services are parents (§4). */
 async function isWithout(context: ReadContext, serviceId: string): Promise<boolean> {
   const { client, signal } = context;
   for await (const record of client.services.list({ signal, whole: true }))
@@ -353,7 +368,7 @@ async function isWithout(context: ReadContext, serviceId: string): Promise<boole
   return true;
 }
 
-/** Returns true if a read failed because the kind requires more than the ability `view`. */
+/** Returns true if a read failed because the list requires another ability than `view`. */
 export function isBeyondView({ listAbility }: Kind, error: unknown): error is HostformError {
   return (
     listAbility !== undefined &&

@@ -1,20 +1,18 @@
 /**
- * Status words, and the life of a listed object: live, deleted or disabled. The specification does not define the fields for
- * this (§2 Gaps). Many hosts still list deleted objects, with a time, a boolean or a status word.
+ * Interprets status words, and finds out whether a listed object is live, deleted or disabled. The specification does not
+ * define the fields (§2 Gaps). Many hosts keep deleted objects in lists and mark them with a time, a boolean or a status
+ * word.
  */
 import { type ApiRecord, fieldsOf, instant, word } from "../api/decoder.ts";
 import { type Json, type Phase, readMoment } from "../model/index.ts";
 
-/** Status words that the user maps for a provider. */
+/** Status words that the user declares for a provider. */
 export interface PhaseWords {
-  /** Phases by status in lower case, in addition to the built-in words. */
+  /** Phases by status word in lower case, in addition to the built-in words. */
   readonly statusWords: Readonly<Record<string, Phase>>;
 }
 
-/**
- * Built-in status words by phase. The specification does not define them (§2, gaps in field definitions). Case and separators
- * are ignored. An object with an unknown word is never changed.
- */
+/** Built-in status words by phase. The specification does not define status words (§2). Case and separators are ignored. */
 const WORDS: Readonly<Record<Exclude<Phase, "unknown">, string>> = {
   pending: `pending new created ordered unpaid awaiting waiting queued scheduled requested submitted reserved processing progress
     provisioning preparing initializing initialising installing building creating deploying activating setup
@@ -31,7 +29,7 @@ const PHASES: Readonly<Record<string, Phase>> = Object.fromEntries(
   Object.entries(WORDS).flatMap(([phase, text]) => words(text).map((word) => [word, phase as Phase])),
 );
 
-/** Words without a phase: prefixes, and causes of a status. */
+/** Words that are ignored in a status: prefixes, and causes of the status. */
 const NOISE = new Set(
   "status state service account order is by the for of on in en due to request manually owner staff support client customer user admin administrator agency host system reseller payment nonpayment overdue abuse".split(
     " ",
@@ -51,8 +49,8 @@ export function words(text: string): readonly string[] {
 }
 
 /**
- * Returns the phase of a status. The user's `status_words` take precedence. Conflicting or unknown words give `unknown`.
- * @param others words with another meaning for the kind.
+ * Returns the phase of a status. The user's `status_words` take precedence. Contradictory or unknown words give `unknown`.
+ * @param others Words that have another meaning for this kind.
  */
 export function phaseOfWord(
   word: string | null,
@@ -75,25 +73,25 @@ export function phaseOfWord(
 
 export interface Life {
   readonly phase: "live" | "gone";
-  /** Reason why the object is treated as deleted. Completes the sentence "webhook 201 …": `was deleted on 2026-11-20`. */
+  /** Why the object counts as deleted. Completes the sentence "webhook 201 …": `was deleted on 2026-11-20`. */
   readonly end?: string;
-  /** Field that shows that the host has disabled the object: `is_active is false`. */
+  /** Field which proves that the host disabled the object: `is_active is false`. */
   readonly off?: string;
 }
 
 export const ALIVE: Life = { phase: "live" };
 
-/** Clock of the host and `status_words` of the user. They decide whether an object is live or gone. */
+/** The host's clock and the user's `status_words`. */
 interface LifeContext {
   readonly client: { hostNow(): number };
   readonly settings: PhaseWords;
 }
 
-/** Fields and words that mark an object of a kind as deleted. */
+/** Field names and words that mark a deleted object of a kind. */
 interface LifeRules {
   /** Participles in field names: `deleted_at`, `is_deleted`, `deleted`. */
   readonly ends: ReadonlySet<string>;
-  /** Status words with another meaning for the kind. */
+  /** Status words that have another meaning for this kind. */
   readonly words: Readonly<Record<string, Phase>>;
   /** True if the host can disable objects of the kind. */
   readonly hasSwitch?: true;
@@ -110,7 +108,7 @@ const ANY: LifeRules = {
   words: mean("gone", [...REMOVED, ...REVOKED, ...CLOSED]),
 };
 
-/** Rules by list. If another create would do harm, an ambiguous field does not mark an object as deleted. */
+/** Rules by list. If a second creation would do harm, an ambiguous field does not mark an object as deleted. */
 export const LIVES = {
   accounts: ANY,
   grants: ANY,
@@ -119,7 +117,7 @@ export const LIVES = {
     words: { ...ANY.words, ...mean("suspended", ["inactive", "failing", "off", "stopped"]) },
     hasSwitch: true,
   },
-  /** Migrations end when they are done, and are not repeated. */
+  /** A finished migration has ended normally, and hostform does not create it again. */
   migrations: {
     ends: new Set([...REMOVED, ...REVOKED]),
     words: {
@@ -127,11 +125,14 @@ export const LIVES = {
       ...mean("live", [...CLOSED, "beendet", "terminado", "დახურული"]),
     },
   },
-  /** A cancelled service may run until its paid period ends. Only its status shows that end. */
+  /** A cancelled service may run until the end of the paid term. Only its status marks that end. */
   services: { ends: new Set(REMOVED), words: {} },
 } as const satisfies Readonly<Record<string, LifeRules>>;
 
-/** Returns the life of a record. A field takes precedence over the status, because hosts keep the last status of a deleted object. */
+/**
+ * Returns the life of a record. Fields take precedence over the status, because hosts keep the last status of a deleted
+ * object.
+ */
 export function lifeOf({ raw }: Pick<ApiRecord, "raw">, { client, settings }: LifeContext, rules: LifeRules): Life {
   const fields = fieldsOf(raw);
   for (const name in fields) {
@@ -145,12 +146,12 @@ export function lifeOf({ raw }: Pick<ApiRecord, "raw">, { client, settings }: Li
   return { phase: "live", ...(off && { off }) };
 }
 
-/** Names of the lists whose objects have a life. */
+/** Names of the lists in {@link LIVES}. */
 export type Lives = keyof typeof LIVES;
 
 /**
- * Returns a note about a listed object that is deleted or disabled: `ended: was deleted on 2026-11-20`, or
- * `disabled: is_active is false`. Undefined if the object is live, or if its status says the same.
+ * Returns a note about an ended or disabled object: `ended: was deleted on 2026-11-20`, or `disabled: is_active is false`.
+ * Undefined if the object is live, or if its status already contains this.
  */
 export function lifeNote(listing: Lives, record: Pick<ApiRecord, "raw">, context: LifeContext): string | undefined {
   const { end, off } = lifeOf(record, context, LIVES[listing]);
@@ -172,7 +173,7 @@ function participleOf(
   return ofKind.has(did) ? { did, isTime: (before ?? after) !== undefined } : undefined;
 }
 
-/** Returns the reason in one field, or undefined. A time in the future is ignored. In a field for a time, any other string is a reason. */
+/** Returns the reason in one field. In a time field, any string except a future time is a reason. */
 function endOf(
   name: string,
   value: unknown,
@@ -210,7 +211,7 @@ function switchOf(
   if (status === null) return undefined;
   const whole = phaseOfWord(status, settings, kindWords);
   const parts = words(status).map((part) => phaseOfWord(part, { statusWords: {} }, kindWords));
-  // In "disabled after 10 failures", the other words give the cause.
+  // In "disabled after 10 failures", only the first word is the status.
   const isPart =
     whole === "unknown" &&
     parts.includes("suspended") &&

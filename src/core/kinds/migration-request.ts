@@ -51,7 +51,7 @@ const remote = ({ raw: _raw, order_id, ...record }: MigrationRequestRecord, life
   attributes: { ...record, ...(order_id !== null && { order_id }) },
 });
 
-/** Returns a service id in the format of the request body: the specification has integers for services (§2). */
+/** Returns a service id for the request body. The specification defines integer ids for services (§2). */
 const orderId = (id: unknown) => (typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : String(id));
 
 /** Website migration requests (§4 migration-requests endpoints). */

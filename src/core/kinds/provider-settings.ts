@@ -9,8 +9,8 @@ const RETENTION = "expected a time such as 10m or 24h";
 const LAG = "expected a time such as 60s, or 0s";
 
 /**
- * Settings of a provider in each front: `providers` in YAML, and `provider "hosting"` in Terraform. The editor's schema shows the
- * descriptions.
+ * Settings of a provider in all front ends: `providers` in YAML, and `provider "hosting"` in Terraform. The editor's schema
+ * contains the descriptions.
  */
 export const providerSettings = z.strictObject({
   base_url: z
@@ -66,7 +66,7 @@ export const providerSettings = z.strictObject({
 
 export type ProviderSettings = z.infer<typeof providerSettings>;
 
-/** Returns valid settings in the format of the other modules. */
+/** Converts validated settings to the format of the core. */
 export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alias" | "range"> {
   return {
     baseUrl: settings.base_url,
@@ -80,12 +80,13 @@ export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alia
   };
 }
 
-/** Converts a text such as `2` to a number. Undefined if it is no valid `money_scale`. */
+/** Converts a text such as `2` to a number. Undefined if it is not a valid `money_scale`. */
 export const parseMoneyScale = (text: string): number | undefined => (/^[0-4]$/.test(text) ? Number(text) : undefined);
 
 /**
- * Returns the scale of a provider's amounts. HOSTING_MONEY_SCALE belongs to HOSTING_BASE_URL, so it applies to a provider that
- * declares neither setting. @throws HostformError `config.invalid_value`.
+ * Returns the `money_scale` of a provider. HOSTING_MONEY_SCALE describes the API of HOSTING_BASE_URL, so it applies only to a
+ * provider without its own URL and scale.
+ * @throws HostformError `config.invalid_value`.
  */
 export function moneyScaleOf(
   { baseUrl, moneyScale }: Pick<ProviderConfig, "baseUrl" | "moneyScale">,

@@ -11,7 +11,7 @@ const LINE = "{path: PATH, name: NAME}";
 const COMMAND = "expected a list: [PROGRAM, ARGUMENT, …]";
 const ONE_FORM = "exactly one of `file`, `env_file` and `command`";
 
-/** Returns the error for a value that is not a map, or that has an unknown key. */
+/** Returns the zod error for a value that is not a map, or that has an unknown key. */
 const mapOf = (known: readonly string[], wanted: string) => ({
   error: (issue: z.core.$ZodRawIssue) => {
     const [key] = issue.code === "unrecognized_keys" ? (issue.keys as string[]) : [];
@@ -24,10 +24,10 @@ const mapOf = (known: readonly string[], wanted: string) => ({
 /** Returns the JSON schema of a map with these keys, for editors. */
 const has = (...keys: string[]) => ({ properties: Object.fromEntries(keys.map((key) => [key, {}])), required: keys });
 
-/** Returns true if no unknown key was reported, because one message is enough. */
+/** Returns true if no unknown key was reported. One message is enough. */
 const onceKeysAreKnown = ({ issues }: z.core.ParsePayload) => issues.length === 0;
 
-/** Removes nulls, which Terraform writes for undefined parts of a nested attribute. */
+/** Removes nulls, which Terraform writes for missing parts of a nested attribute. */
 const withoutNulls = (value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
 
@@ -84,7 +84,10 @@ const output = z
     },
   });
 
-/** Returns the attribute for the destination of a one-time secret outside the state. @param secret the attribute with the secret. */
+/**
+ * Returns the attribute for the destination of a one-time secret outside the state.
+ * @param secret Name of the attribute with the secret.
+ */
 export const secretOutputAttribute = (secret: string) =>
   attribute(z.pipe(z.transform(withoutNulls), output).optional(), {
     description: `Destination of \`${secret}\` outside the state, used when the API returns it: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. hostform checks the destination before it sends any request.`,
@@ -96,7 +99,10 @@ export const secretOutputAttribute = (secret: string) =>
     example: { file: `secrets/${secret}` },
   });
 
-/** Returns the attribute for the fingerprint of a secret that is not stored. @param secret the attribute with the secret. */
+/**
+ * Returns the attribute for the fingerprint of a secret that was removed from the state.
+ * @param secret Name of the attribute with the secret.
+ */
 export const fingerprintAttribute = (secret: string) =>
   attribute(z.string(), {
     description: `Short fingerprint of \`${secret}\`, set when \`secret_output\` removes the secret from the state: \`sha256:\` and the first 8 hex digits.`,

@@ -22,8 +22,8 @@ const letters = (name: Json) =>
     .replace(/[^a-z*]/g, "");
 
 /**
- * Returns true if the returned events add nothing to the sent events, because more events would expose more. A response may have
- * fewer events. In a list, fewer events may be another person's change.
+ * Returns true if the returned events contain no event that was not sent, because more events mean more access. The response
+ * may contain fewer events. Fewer events in a later list may be another person's change.
  */
 function addsNone(sent: Json, shown: Json, isAnswer: boolean): boolean {
   if (!Array.isArray(sent) || !Array.isArray(shown)) return false;
@@ -32,7 +32,7 @@ function addsNone(sent: Json, shown: Json, isAnswer: boolean): boolean {
   return !shown.map(letters).some((name) => name.includes("*") || others.includes(name));
 }
 
-/** Type of the receiver's URL. Policies, plans and the host must read the same host in it. */
+/** Type of the receiver's URL. Policies, plans and the host must all find the same host name in the URL. */
 const receiver = z
   .url({ protocol: /^https?$/, abort: true, error: "expected an http or https URL" })
   .refine(
@@ -73,8 +73,8 @@ const attributes = z.strictObject({
 });
 
 /**
- * Returns the events that can be declared. A host may add other events ("ping") to each webhook, so these are ignored. Patterns
- * stay. If no event is known, all events stay.
+ * Returns the events that a declaration accepts, and patterns. A host may add its own events ("ping"); these are removed. If
+ * no event is known, all stay.
  */
 function declarable(events: readonly string[]): readonly string[] {
   const known = events.filter((name) => name.includes("*") || EVENTS.some((event) => event === name));
@@ -133,7 +133,7 @@ Terraform deletes the old subscription first. With \`lifecycle { create_before_d
       yield remote(record, lifeOf(record, context, LIVES.webhooks));
   },
   identity: ["url", "events"],
-  // A URL may have several subscriptions. Two are equal only if the URL and the events are equal.
+  // A URL may have several webhooks. They are the same only if URL and events are equal.
   naturalKey: ({ url, events }) =>
     typeof url === "string" && Array.isArray(events) && !hasUnknown(events)
       ? [normalUrl(url), ...[...events].sort()].join(" ")

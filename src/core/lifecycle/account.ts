@@ -19,53 +19,53 @@ import { type ListCosts, listName, type Recheck, type Rows, readAgainCost, type 
 /** Entries per page (§8). */
 const PAGE_ROWS = 100;
 
-/** Age in milliseconds up to which a reading is fresh. Before an order, hostform repeats older readings. */
+/** Maximum age of a reading before an order, in milliseconds. Older readings are repeated. */
 const MOMENT_MS = 15_000;
 type Listing = Recheck["again"];
 
-/** Reads one account. Lists each collection at most once until a change. Holds only a {@link Reader}, so nothing can change. */
+/** Reads one account, each list at most once until a change. Has only a {@link Reader}, so it cannot change the account. */
 export class Account {
   readonly #context: ReadContext;
   readonly #collections = new Map<string, Listing>();
-  /** Second listings merged with the first, by {@link listName}. */
+  /** First and second readings of a list, merged, by {@link listName}. */
   readonly #rechecked = new Map<string, Recheck>();
   readonly #earlier = new Map<string, Listing>();
   readonly #confirmed = new Map<string, Listing>();
   readonly #pages = new Map<string, number>();
-  /** Names of collections whose readings must be complete, because hostform draws conclusions from missing objects. */
+  /** Names of lists that must be complete, because hostform concludes from them that an object does not exist. */
   readonly #proved = new Set<string>();
-  /** End of each complete reading, in milliseconds of the host's clock. */
+  /** End of each complete reading, by the host's clock in milliseconds. */
   #whole = new WeakMap<Listing, number>();
-  /** Listings that prove nothing: the response was not a list, or an entry was unreadable. */
+  /** Readings that prove nothing: the response was not a list, or an entry was unreadable. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
   #generation = 0;
   #comparedAt: ClockTimes | undefined;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
-  /** Objects that DELETE did not find, although the list shows them as active. */
+  /** Objects whose DELETE returned 404, although their list contains them as active. */
   readonly #ended = new Set<string>();
   #plans: Promise<PlanRecord[]> | undefined;
-  /** Time of the last reading of the hosting plans, in milliseconds of the host's clock. */
+  /** Time of the last reading of the hosting plans, by the host's clock in milliseconds. */
   #plansAt: number | undefined;
   #planPages = 1;
-  /** Invoices of the account. hostform lists them again after each change, because a change may create an invoice. */
+  /** Invoices of the account. A change may create an invoice, so hostform reads them again after each change. */
   readonly invoices: Invoices;
   /** Store that the processes of this machine share. Undefined if creations use no lock. */
   readonly store: AccountStore | undefined;
-  /** Mark of this state. If undefined, hostform cannot distinguish other states from this state. */
+  /** Mark of this state in the store. If undefined, hostform cannot distinguish other states from this state. */
   place: string | undefined;
   /** Origin of the API's URL. Undefined if unknown. */
   origin: string | undefined;
-  /** Newest readings of the lists, by type. */
+  /** Newest reading of each list, by type. */
   readonly rows = new Map<string, Rows>();
   /**
-   * Throws `account.foreign` if the account differs from the account in the state. Must run before any object counts as
-   * missing. If undefined, hostform compares nothing.
+   * Throws `account.foreign` if the token belongs to another account than the state. Must run before hostform treats any
+   * object as missing. Undefined if nothing is compared.
    */
   confirm: (() => Promise<unknown>) | undefined;
-  /** Number of creations when the run began. A state read before then lacks later creations of other runs. */
+  /** Number of creations in the store when the run began. The state may lack creations that other runs added later. */
   readonly countAtStart: Promise<number>;
-  /** Creation count of the store, read before the current lists. Every list includes these creations. */
+  /** Number of creations in the store, counted before the current lists were read. The lists include all of them. */
   #counted: Promise<number>;
 
   constructor(client: Reader, settings: ReadSettings, signal?: AbortSignal, store?: AccountStore) {
@@ -80,9 +80,14 @@ export class Account {
     return this.#context.settings;
   }
 
-  /** Returns the host's time in milliseconds since the epoch. Times in API objects are compared with this time. */
+  /** Returns the current time by the host's clock, in milliseconds since the epoch. */
   hostNow(): number {
     return this.#context.client.hostNow();
+  }
+
+  /** Returns the host's time of the newest response. Lists show objects as of this time. */
+  answeredAt(): number {
+    return this.#context.client.answeredAt?.() ?? this.hostNow();
   }
 
   /** Returns the complete collection of a kind by id. Empty if the kind cannot be listed. */
@@ -100,21 +105,21 @@ export class Account {
   }
 
   /**
-   * Requires complete readings of the collection from now on, because hostform creates an object that the list lacks. Without
-   * this call, a response that is not a list counts as an empty collection. hostform draws no conclusions from that.
+   * Requires complete lists of this kind from now on, because hostform will create an object if the list lacks it. Without
+   * this call, a response that is not a list counts as an empty list, and hostform concludes nothing from it.
    */
   proveAbsence(kind: Kind, parent?: string): void {
     this.#proved.add(listName(kind, parent));
   }
 
-  /** Returns the earlier listing of the collection. Undefined if nobody requested it. Sends no request. */
+  /** Returns the list if this run already requested it. Sends no request. */
   listed(kind: Kind): Listing | undefined {
     return this.#collections.get(listName(kind, undefined));
   }
 
   /**
-   * Returns one object by id. If the list lacks the object, a second request confirms this: a GET, or else a second listing. A
-   * page may shift during the first listing.
+   * Returns one object by id. If the list lacks the object, a second request must confirm this: a GET, or a second reading of
+   * the list. Pages may shift while a list is read.
    * @returns undefined if the object certainly does not exist.
    * @throws ApiError on any failure except 404; `api.inconclusive` if the response is not a list and the API has no GET.
    */
@@ -126,6 +131,13 @@ export class Account {
     if (kind.get !== undefined) return this.get(kind, id, kind.list !== undefined);
     await this.#proof(listing);
     return (await this.#proof(this.#again(kind, parent))).get(id);
+  }
+
+  /** Returns true if a complete reading of the collection lacks the object. @throws ApiError as {@link list} does. */
+  async isUnlisted(kind: Kind, id: string): Promise<boolean> {
+    const listing = this.#shared(this.#collections, kind, undefined);
+    if ((await listing).has(id)) return false;
+    return this.#whole.has(listing) || !(await this.#proof(this.#again(kind, undefined))).has(id);
   }
 
   /** Returns one object by GET, or undefined for a confirmed 404. @param unlisted True if the collection lacks the object. */
@@ -142,12 +154,12 @@ export class Account {
   }
 
   /**
-   * Returns true if a failure proves that the object does not exist. Routers and proxies also return "not found", even as JSON.
-   * Therefore the collection, if listable, must lack the object. An entry with the status "ended" also confirms it. If the
-   * response is not a list, the API's own 404 counts; creations need a real list anyway.
-   * @param asks Sends the request once more if the API itself returned 404 but the list shows the object as active. Returns
-   * true if the API returns 404 again.
-   * @throws HostformError `api.malformed` if the collection still shows the object. hostform does not act on such a response.
+   * Returns true if a failure proves that the object does not exist. Routers and proxies may also return "not found".
+   * Therefore the list must also lack the object, or contain it as ended. If the list cannot be read, a 404 of the API itself
+   * is sufficient; a creation still requires a list.
+   * @param asks Called if the API itself returned 404 but the list contains the object as active. Sends the request again and
+   * returns true if the API returns 404 again.
+   * @throws HostformError `api.malformed` if the list still contains the object.
    */
   async isMissing(
     error: unknown,
@@ -178,12 +190,12 @@ export class Account {
     return this.#ended.size === 0 ? found : new Map([...found].map(([id, one]) => [id, this.#seen(kind, one)]));
   }
 
-  /** Returns a second reading of the collection, shared by all callers that doubt the first one. */
+  /** Returns a second reading of the list. All callers that doubt the first reading share it. */
   #again(kind: Kind, parent: string | undefined): Listing {
     return this.#shared(this.#confirmed, kind, parent);
   }
 
-  /** Returns one listing for all callers. A failed listing is dropped, so the next caller tries again. */
+  /** Returns the same reading to all callers. Drops a failed reading, so that the next caller reads again. */
   #shared(listings: Map<string, Listing>, kind: Kind, parent: string | undefined): Listing {
     const key = listName(kind, parent);
     const known = listings.get(key);
@@ -201,7 +213,7 @@ export class Account {
     };
     const isUnproven = (failure: ApiError) => void this.#unproven.set(listing, failure);
     const reading = { ...this.#context, whole, onRead, onNoList: isUnproven, onBadRow: isUnproven };
-    // Creations by other processes after this count outdate the list.
+    // If another process creates an object after this count, the list is outdated.
     const listing = this.#counted.then(() => this.#collect(kind, reading, parent));
     if (parent === undefined)
       listing.then(
@@ -211,7 +223,7 @@ export class Account {
     return listing;
   }
 
-  /** Outdates all lists if the process paused since the last call. The first call checks for a pause since the run began. */
+  /** Marks all lists as outdated if the process was paused since the last call, or since the start of the run. */
   outdateAfterGap(clock: Clock): void {
     const last = this.#comparedAt;
     const isOutdated = last === undefined ? Number.isFinite(clock.wokeAt?.()) : isGap(last, clock);
@@ -219,21 +231,18 @@ export class Account {
     if (isOutdated) this.outdateAll();
   }
 
-  /**
-   * Returns the API's message if the API rejected a request within the last minute because the token lacks the ability. Sends
-   * no request.
-   */
+  /** Returns the API's message if the token lacked the ability within the last minute. Sends no request. */
   lacks(ability: "technical" | "billing"): string | undefined {
     const refusal = this.#context.client.refusalOf?.(ability);
     return (refusal?.serverMessage ?? refusal?.message)?.replace(/[.\s]+$/, "");
   }
 
-  /** Counter that grows when all lists become outdated. Decisions of an earlier generation must be repeated. */
+  /** Increases when all lists become outdated. A decision of an earlier generation must be repeated. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Outdates all lists if another process created an object after they were read. @returns true if another process did. */
+  /** Marks all lists as outdated if another process created an object after they were read. @returns true in this case. */
   async catchUp(turn: Turn): Promise<boolean> {
     if (!turn.isNewerThan(await this.#counted)) return false;
     this.outdateAll();
@@ -262,8 +271,9 @@ export class Account {
   }
 
   /**
-   * Reads these objects again with few requests: a GET each, or the pages of the collection until all ids were found.
-   * @returns the found objects. @throws ApiError `api.cancelled` if `signal` is aborted.
+   * Reads these objects again with the fewest requests: one GET each, or pages of the list until all ids are found.
+   * @returns the found objects.
+   * @throws ApiError `api.cancelled` if `signal` is aborted.
    */
   async readAgain(
     kind: Kind,
@@ -280,7 +290,7 @@ export class Account {
     return this.#collect(kind, endingWith(this.#context, signal), parent, isLast);
   }
 
-  /** Returns the hosting plans that can be ordered (§4 GET /plans). {@link Shown} */
+  /** Returns the hosting plans (§4 GET /plans). {@link Shown} */
   plans({ isShown = false }: Shown = {}): Promise<PlanRecord[]> {
     if (this.#plans !== undefined) return this.#plans;
     const onNoList = () => {
@@ -300,7 +310,7 @@ export class Account {
         this.#plansAt = this.hostNow();
         this.#planPages = Math.max(1, Math.ceil(length / PAGE_ROWS));
       },
-      // A 403 is kept for the rest of the run. Other failures may be temporary.
+      // Keep a 403 for the rest of the run. Other failures may be temporary.
       (error: unknown) => {
         if (this.#plans === plans && !isForbidden(error)) this.#plans = undefined;
       },
@@ -308,7 +318,7 @@ export class Account {
     return plans;
   }
 
-  /** Returns the hosting plans. Empty if they are not visible (§5: `view`). With `isFree`, sends no extra request. */
+  /** Returns the hosting plans. Empty if the token may not read them (§5: `view`). `isFree`: true to send no request. */
   async knownPlans(isFree = false): Promise<PlanRecord[]> {
     try {
       return isFree && this.#plans === undefined ? [] : await this.plans();
@@ -319,8 +329,8 @@ export class Account {
   }
 
   /**
-   * Reads the complete collection once more per run and merges it with the first reading. Call this before creating an object.
-   * A complete list is not read again, except before an order if the list is older than 15 seconds.
+   * Returns the list before a creation, merged with its first reading. Reads the list once more per run, unless the first
+   * reading is complete. An order also requires a reading that is at most 15 seconds old.
    */
   recheck(kind: Kind, parent?: string): Listing {
     const key = listName(kind, parent);
@@ -351,9 +361,9 @@ export class Account {
     return this.plans();
   }
 
-  /** Outdates all readings, for example after a long confirmation. hostform reads each collection again when needed. */
+  /** Marks all lists and hosting plans as outdated, for example after a long wait for approval. */
   refresh(): void {
-    // Read the count first: objects created during a listing may be missing in the list.
+    // Read the count first: the list may lack objects that are created while it is read.
     this.#counted = this.store?.count() ?? this.#counted;
     this.#generation += 1;
     for (const [key, listing] of this.#collections) this.#earlier.set(key, listing);
@@ -364,13 +374,13 @@ export class Account {
     this.invoices.forget();
   }
 
-  /** Returns true if a domain can be registered (§4 GET /domains/check). Null if the response does not say. */
+  /** Returns true if a domain can be registered (§4 GET /domains/check). Null if the response does not contain the answer. */
   async isAvailable(domain: string): Promise<boolean | null> {
     const [answer] = await this.#context.client.domains.check([domain], this.#context);
     return answer?.available ?? null;
   }
 
-  /** Marks an object as created by this run. Its collections contain only objects that this run adds. */
+  /** Marks an object as created by this run. Lists of its children are empty, except for children that this run creates. */
   noteNew(id: string): void {
     this.#made.add(id);
     this.invoices.forget();
@@ -384,13 +394,13 @@ export class Account {
     this.#made.delete(id);
   }
 
-  /** Drops a collection and its second reading before an order. */
+  /** Drops a list and its second reading before an order. */
   outdate(kind: Kind, parent?: string): void {
     this.forget(kind, parent);
     this.#rechecked.delete(listName(kind, parent));
   }
 
-  /** Outdates a collection once for an object created at `at` (milliseconds since the epoch). Lists must show it now. */
+  /** Marks a list as outdated, once per time `at` (milliseconds since the epoch), because an object's list lag has passed. */
   outdateFor(at: number, kind: Kind, parent?: string): void {
     const key = listName(kind, parent);
     if (at <= (this.#outdatedFor.get(key) ?? Number.NEGATIVE_INFINITY)) return;
@@ -398,7 +408,7 @@ export class Account {
     this.outdate(kind, parent);
   }
 
-  /** Drops a collection. Must be called after every change of the collection. */
+  /** Drops a list. Must be called after each change of the list. */
   forget(kind: Kind, parent?: string): void {
     const key = listName(kind, parent);
     this.#collections.delete(key);

@@ -1,4 +1,7 @@
-/** Identity of an account. The API has no "who am I" endpoint, so hostform compares the objects that the lists show. */
+/**
+ * Identity of an account. The API has no endpoint that names the account of a token, so hostform compares objects: old
+ * objects, called anchors, identify the account.
+ */
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
 import {
@@ -19,17 +22,17 @@ import { isSameObject } from "./read.ts";
 
 /** Maximum number of anchors per provider. */
 const MOST = 32;
-/** Maximum number of anchors in one state entry. Eight entries hold all 32 anchors. */
+/** Maximum number of anchors in one state entry. Eight entries can contain all 32 anchors. */
 const MOST_IN_RECORD = 4;
-/** Maximum number of objects read by id before the account counts as different. */
+/** Maximum number of objects to read by id. */
 const MOST_ASKED = 5;
 /** Minimum number of missing objects. One missing object proves nothing. */
 const LEAST_MISSING = 2;
 
-/** Anchors and the lists they come from. Cached, because each instance of the Terraform provider needs them. */
+/** Anchors with the lists that contain them. Cached for the Terraform provider, which needs anchors for each resource. */
 const known = new WeakMap<Account, { readonly lists: readonly unknown[]; readonly anchors: readonly Anchor[] }>();
 
-/** Returns the oldest objects of this run's lists, oldest first. Sends no request. */
+/** Returns the oldest objects of the lists that this run read, oldest first. Sends no request. */
 export function anchorsIn(account: Account): readonly Anchor[] {
   const lists = [...account.rows.values()];
   const earlier = known.get(account);
@@ -55,8 +58,8 @@ function oldestIn({ rows }: Account): Anchor[] {
 }
 
 /**
- * Returns the account mark of a state entry: anchors that no other entry holds, or else the oldest anchor.
- * @param held Anchors of other entries. The function adds the new anchors.
+ * Returns the anchors to save in a state entry: anchors that no other entry contains, or else the oldest anchor.
+ * @param held Anchors in other entries. The function adds the new anchors.
  */
 export function accountMark(
   { origin, anchors }: AccountMark,
@@ -84,7 +87,7 @@ export function originProblem(of: string, account: Account, records: readonly Re
     : [problem("account.foreign/address", { of, origin, recorded })];
 }
 
-/** An object that identifies an account. */
+/** An object that identifies the account. */
 interface Evidence {
   readonly kind: Kind;
   readonly id: string;
@@ -95,10 +98,10 @@ interface Evidence {
 }
 
 /**
- * Compares the account with the account in the state. The account differs if complete lists lack at least two identifying
- * objects and no response shows one. Objects hidden by the token's scope are ignored. An object that the account cannot have
- * had counts like a missing object.
- * @returns a function that throws `account.foreign`, and returns true if an object proves the account. The function sends extra
+ * Compares the token's account with the account of the state. The accounts differ if complete lists lack at least two
+ * identifying objects and no response contains one. Objects outside of the token's scope do not count. If the account
+ * contains an object that the state's account cannot contain ({@link hasStranger}), this counts as one missing object.
+ * @returns a function that throws `account.foreign`, and returns true if an object proves the account. Sends additional
  * requests only if the lists lack all identifying objects.
  */
 export function accountGate(
@@ -122,7 +125,7 @@ export function accountGate(
     const unlisted = evidence.filter(isUnlisted);
     const strangers = records.some((one) => hasStranger(account, typeOf(one), one)) ? 1 : 0;
     if (unlisted.length + strangers < LEAST_MISSING) return undefined;
-    // The list of a scoped token lacks objects of the account (§5.2). A GET distinguishes hidden from missing objects.
+    // The lists of a restricted token lack objects of the account (§5.2). A GET distinguishes hidden from missing objects.
     const byId = unlisted.filter(({ kind }) => kind.get !== undefined);
     const asked = byId.slice(0, MOST_ASKED);
     const answers = await Promise.all(asked.map(look));
@@ -162,8 +165,8 @@ export function accountGate(
 }
 
 /**
- * Returns true if the list shows an object that this account cannot have had. Such an object is older than our first object,
- * and the lists were empty before our first object. Sends no request.
+ * Returns true if the list contains an object that the state's account cannot contain: the object is older than our first
+ * object, but the lists were empty before our first object. Sends no request.
  */
 export function hasStranger(
   account: Account,
@@ -192,7 +195,7 @@ function evidenceIn(account: Account, kinds: Kinds, records: readonly Recorded[]
     for (const { type, id, created_at } of mark.account?.anchors ?? []) add(type, id, { created_at });
   for (const record of records) {
     const { attributes, private: mark } = record;
-    const isNew = isJustCreated(mark, account.settings, account.hostNow());
+    const isNew = isJustCreated(mark, account);
     add(typeOf(record), attributes.id, attributes, isNew);
   }
   return [...found.values()];
@@ -207,7 +210,7 @@ function foreign(of: string, account: Account, records: readonly Recorded[], evi
   return foreignObjects(of, account, recorded, objects);
 }
 
-/** Returns the error about an account that has none of the objects in the state. */
+/** Returns the error about an account that contains none of the objects in the state. */
 export const foreignObjects = (
   of: string,
   { origin = "its address" }: Account,

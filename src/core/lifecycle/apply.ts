@@ -22,12 +22,12 @@ import { stepsToward, tryOutput } from "./secrets.ts";
 import { unknownAtOnce } from "./status.ts";
 
 /**
- * Applies one change. Each response is saved before the next request, so a failure in between loses nothing.
+ * Applies one change. hostform saves each response before it sends the next request.
  *
- * 1. tryOutput checks that a one-time secret can be written.
- * 2. remove, record, replace, createNew or update carries the change out.
- * 3. reportPlanned informs the other runs of this machine.
- * 4. ended returns the result or throws the errors.
+ * 1. tryOutput: check that a one-time secret can be written.
+ * 2. remove, record, replace, createNew or update: send the requests.
+ * 3. reportPlanned: save in the store the result of an earlier create request that the plan settled.
+ * 4. ended: return the result or throw the errors.
  *
  * @param config Evaluated declared attributes with write-only values. Null for removals.
  * @throws HostformError; completed steps are already in the state.
@@ -63,7 +63,7 @@ export async function applyChange(
   });
 }
 
-/** Reports the outcome of an earlier run's create request that the plan settled: the object was adopted, or does not exist. */
+/** Saves in the store the outcome of an earlier run's create request that the plan settled. */
 async function reportPlanned({ kind, change, attributes, context }: Progress): Promise<void> {
   const { account, records, run } = context;
   if (!isPendingCreate(records.prior) || change.private.pending !== undefined) return;
@@ -71,7 +71,7 @@ async function reportPlanned({ kind, change, attributes, context }: Progress): P
   await reportOutcome(account, kind, records.prior, isMade, run.owner?.());
 }
 
-/** @returns a function that resolves to true if the resource leaves the state. */
+/** Selects the function for a change. @returns a function that resolves to true if the resource leaves the state. */
 function carryOutOf(change: Change): (progress: Progress) => Promise<unknown> {
   const [first] = change.actions;
   if (change.removal !== undefined) return remove;
@@ -80,7 +80,7 @@ function carryOutOf(change: Change): (progress: Progress) => Promise<unknown> {
   return first === "create" ? createNew : update;
 }
 
-/** Changes only the state: an import, or attributes that concern only hostform. */
+/** Changes only the state: an import, or attributes that the API does not have. */
 async function record(progress: Progress): Promise<void> {
   const { kind, change, config, attributes } = progress;
   progress.attributes = { ...attributes, ...recordedOnly(kind, change, config, attributes) };
@@ -92,7 +92,7 @@ async function createNew(progress: Progress): Promise<void> {
   const { kind, config } = progress;
   const made = await create(progress, (next) => putBack(progress, next));
   await deleteDeposed(progress);
-  // hostform never acts on an unknown status. Attributes that need a live object wait.
+  // hostform changes nothing while the status is unknown. Attributes that need a live object wait.
   const { phase = "live", invoice } = made;
   const later = kind.deferred?.(phase === "unknown" ? "pending" : phase) ?? [];
   if (kind.update !== undefined && !made.replayed) {
@@ -105,7 +105,7 @@ async function createNew(progress: Progress): Promise<void> {
   if (phase === "unknown") awaitUnknown(progress, later, made);
 }
 
-/** Returns the invoice of an order that an earlier run sent and no response contained. Null if the invoice cannot be read. */
+/** Returns the invoice of an adopted order whose response was lost. Null if the invoice cannot be read. */
 async function invoiceOfAdopted({ attributes, context }: Progress): Promise<Invoice | null> {
   const id = String(attributes.id);
   const bill = billOf(await context.account.invoices.of([id]).catch(() => undefined), id);
@@ -121,7 +121,7 @@ async function update(progress: Progress): Promise<void> {
 }
 
 async function replaceCreateFirst(progress: Progress): Promise<void> {
-  // The state holds one deposed object, so delete the object of an earlier replacement first.
+  // The state has room for one deposed object. Delete the object of an earlier replacement first.
   await deleteDeposed(progress);
   const { attributes, mark } = progress;
   progress.mark = { ...mark, deposed: attributes };
@@ -154,9 +154,9 @@ async function remove(progress: Progress): Promise<unknown> {
 }
 
 /**
- * Restores the state entry from before a create request. A deleted service stays deleted, because `--reorder` applies to one
- * run. The order generation is kept, so that the next order has a new key. The object of an unfinished replacement still
- * exists.
+ * Restores the state entry from before a create request. The entry of a deleted service stays, because `--reorder` applies to
+ * only one run. The order generation also stays, so that the next order has a new key. If the request was part of a
+ * replacement, the old object still exists.
  * @param next Generation of the next order, if the key of the rejected order is used up.
  */
 async function putBack(progress: Progress, next?: number): Promise<void> {
@@ -181,12 +181,15 @@ type Resource = NonNullable<ApplyContext["records"]["prior"]>;
 
 function withGeneration(prior: Resource, next: number | undefined): Resource {
   if (next === undefined) return prior;
-  // The entry of a deleted service keeps that service's generation. The next order adds one.
+  // The entry of a deleted service has that service's generation. `--reorder` adds one.
   const generation = typeof prior.attributes.id === "string" ? next - 1 : next;
   return { ...prior, private: { ...prior.private, generation } };
 }
 
-/** @returns true if the normalized values of the mark changed. The caller saves them. */
+/**
+ * Sends the steps of an in-place change.
+ * @returns true if the normalized values in the state entry changed. The caller saves them.
+ */
 async function changeInPlace(progress: Progress, wanted: JsonObject): Promise<boolean> {
   const { kind, change, attributes: from, config, context, mark } = progress;
   await sendSteps(progress, await stepsToward(kind, from, wanted, config, context));
@@ -200,7 +203,10 @@ async function changeInPlace(progress: Progress, wanted: JsonObject): Promise<bo
   return true;
 }
 
-/** Sets what a new object with an unknown status waits for. Payment comes first, whatever the status is (§1). */
+/**
+ * Sets the reason why a new object with an unknown status is incomplete. An unpaid invoice comes first, because only the
+ * payment can make the service live (§1).
+ */
 function awaitUnknown(progress: Progress, later: readonly string[], { invoice }: Created): void {
   const names = later.filter((name) => (progress.config[name] ?? false) !== false);
   if (names.length > 0) progress.diagnostics.push(unknownAtOnce(subjectOf(progress), names));

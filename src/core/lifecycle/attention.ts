@@ -1,4 +1,4 @@
-/** Conditions of one paid object: whether the object is online and its invoices are paid. */
+/** Conditions of one paid object, for example offline, or an unpaid invoice. */
 import type { InvoiceRecord } from "../api/index.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { conditionFor } from "../messages/index.ts";
@@ -19,7 +19,7 @@ import {
 } from "../model/index.ts";
 import { type Bill, billOf, type InvoiceReading, invoiceText } from "./invoices.ts";
 
-/** An object as the plan compares it. */
+/** An object with its declaration. */
 interface Subject {
   readonly kind: Kind;
   readonly address: string;
@@ -35,16 +35,18 @@ interface Subject {
 
 const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-/** Returns the end date of the term if the term has ended. */
+/** Returns the end date of the paid term if the term has ended. */
 function dueOf({ attributes: { next_due_date: due }, now }: Pick<Subject, "attributes" | "now">): string | undefined {
   const day = typeof due === "string" && /^\d{4}-\d\d-\d\d/.test(due) ? due.slice(0, 10) : undefined;
   return day !== undefined && day <= dateOf(now) ? day : undefined;
 }
 
-/** Returns true for kinds whose objects can be offline and renew for a fee. */
+/** Returns true for kinds with a price and a status. */
 const isBilled = ({ quote, phase }: Kind): boolean => quote !== undefined && phase !== undefined;
 
-/** Returns true if only invoices explain the object's condition: it is waiting, suspended, or its term has ended. */
+/**
+ * Returns true if an unpaid invoice may explain the object's condition: it is pending or suspended, or its term has ended.
+ */
 export function asksForInvoices({
   kind,
   attributes,
@@ -57,7 +59,7 @@ export function asksForInvoices({
   return (phase !== "live" && !isWanted) || dueOf({ attributes, now }) !== undefined;
 }
 
-/** Returns the mark of a suspended object: declared as suspended, or the time when hostform first saw the suspension. */
+/** Returns the suspension in the state entry: declared, or the time when hostform first read the suspension. */
 export function suspensionMark(
   mark: PrivateMark,
   phase: Phase,
@@ -74,8 +76,8 @@ const dueBy = (bill: Bill | undefined, day: string) =>
   bill?.open.filter(({ due_date }) => due_date === null || due_date.slice(0, 10) <= day) ?? [];
 
 /**
- * Returns true if the host may have suspended an object for an invoice. At least one is due, and the declaration did not request
- * the suspension.
+ * Returns true if the host may have suspended an object for an invoice: at least one is due, and the declaration did not
+ * request the suspension.
  */
 export function isHeldByInvoice(
   { kind, attributes, phase, now }: Omit<Subject, "address" | "sensitive" | "config">,
@@ -114,7 +116,7 @@ function billedWith(
   };
 }
 
-/** Returns the conditions of an existing object. @param isRestored True if the plan ends the suspension. */
+/** Returns the conditions of an existing object. @param isRestored True if the plan ends its suspension. */
 export function billingConditions(
   subject: Subject,
   mark: PrivateMark,
@@ -156,10 +158,11 @@ export function billingConditions(
 }
 
 /**
- * Returns the conditions after an apply: the plan's conditions, and conditions of ordered or adopted objects that are not live
- * yet.
- * @param outcomes Outcomes by address. @param attributes Attributes after the apply, by address. @param scaleOf Returns the
- * amount scale of a provider.
+ * Returns the conditions after an apply: the conditions of the plan, and conditions of ordered or adopted objects that are
+ * not live yet.
+ * @param outcomes Outcomes by address.
+ * @param attributes Attributes after the apply, by address.
+ * @param scaleOf Returns the `money_scale` of a provider.
  */
 export function conditionsAfter(
   plan: Plan,
@@ -182,7 +185,7 @@ export function conditionsAfter(
   return all.length === 0 ? {} : { conditions: all.toSorted((a, b) => (a.address < b.address ? -1 : 1)) };
 }
 
-/** Returns the condition of an object that has ended and that an apply does not order again. */
+/** Returns the condition of an ended object that the plan does not order again. */
 export function goneCondition(
   { kind, address }: Pick<Subject, "kind" | "address">,
   { attributes, sensitive }: Pick<ResourceState, "attributes" | "sensitive">,

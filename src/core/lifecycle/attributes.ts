@@ -1,4 +1,4 @@
-/** Attributes of a kind: their list, the equality of values, the values to save, and the target values of a change. */
+/** Attributes of a kind: their list, equality of values, values to save, and target values of a change. */
 import type * as z from "zod";
 import { type AttributeMeta, metaOf } from "../kinds/attribute.ts";
 import type { AttributeEntry, Created, Kind, Remote } from "../kinds/kind.ts";
@@ -36,32 +36,32 @@ export function attributesOf(kind: Kind): readonly AttributeEntry[] {
 export const sensitiveNames = (kind: Kind): readonly string[] =>
   attributesOf(kind).flatMap(({ name, meta }) => (meta.sensitive ? [name] : []));
 
-/** Returns the names of attributes that are sent but never stored. */
+/** Returns the names of attributes that requests contain and the state never contains. */
 export const writeOnlyNames = (kind: Kind): readonly string[] =>
   attributesOf(kind).flatMap(({ name, meta }) => (meta.writeOnly ? [name] : []));
 
 const absent = new WeakMap<z.ZodType, z.ZodSafeParseResult<unknown>>();
 
-/** Returns the check result of an undeclared attribute. Cached, because the result is the same for every resource. */
+/** Returns the validation result of an undeclared attribute. Cached, because it is the same for every resource. */
 export function checkOfNone(type: z.ZodType): z.ZodSafeParseResult<unknown> {
   const known = absent.get(type) ?? type.safeParse(undefined);
   absent.set(type, known);
   return known;
 }
 
-/** Returns true if two values of an attribute mean the same to the API. Null equals only null. */
+/** Returns true if the API treats two values of an attribute as equal. Null equals only null. */
 export function sameValue(meta: AttributeMeta, a: Value, b: Value): boolean {
   if (equal(a, b)) return true;
   if (a === null || b === null || a === UNKNOWN || b === UNKNOWN || meta.same === undefined) return false;
   return meta.same(a as Json, b as Json);
 }
 
-/** Normalized values of a host, by attribute. */
+/** Normalized values by attribute: values that the host stored in another format than hostform sent. */
 export type Forms = Readonly<Record<string, OwnForm>>;
 
 /**
- * Returns the normalized values of a mark. @param recorded Attributes in the state; earlier versions saved normalized values
- * without the sent value.
+ * Returns the normalized values in a state entry.
+ * @param recorded Attributes in the state. Earlier versions saved no sent value.
  */
 export function formsOf({ shown }: PrivateMark, recorded: JsonObject): Forms {
   if (shown === undefined) return NO_FORMS;
@@ -74,24 +74,23 @@ export function formsOf({ shown }: PrivateMark, recorded: JsonObject): Forms {
 
 const NO_FORMS: Forms = {};
 
-/** Returns true if a normalized value counts as the sent value. */
+/** Returns true if the host's normalized value is treated as equal to the sent value. */
 export const isBelieved = ({ ownForm }: AttributeMeta, { sent, is, foreign }: OwnForm): boolean =>
   !foreign && ownForm?.(sent, is, true) === true;
 
-/** Returns true if a listed value is the sent value or another notation of it. */
+/** Returns true if a listed value is the sent value, or another format of it. */
 export const mayBeSame = (meta: AttributeMeta, sent: Value, shown: Value): boolean =>
   sameValue(meta, sent, shown) || meta.ownForm?.(sent as Json, shown as Json, false) === true;
 
-/** An object as read. `id` is null if the response contains no id. */
+/** An object in a response. `id` is null if the response contains no id. */
 interface Live {
   readonly id: string | null;
   readonly attributes: JsonObject;
 }
 
 /**
- * Returns the current attributes of a resource: the live values, or else the values in the state. A live value with the same
- * meaning keeps the notation of the state. For example, `2027-01-31` and `2027-01-31T00:00:00Z` cause no change. A normalized
- * value is replaced by the sent value.
+ * Returns the current attributes of a resource: live values, or else values of the state. An equal value keeps the format of
+ * the state: `2027-01-31` and `2027-01-31T00:00:00Z` cause no change. The sent value replaces its normalized value.
  */
 export function refreshed(
   kind: Kind,
@@ -115,7 +114,7 @@ export function refreshed(
   return Object.fromEntries(attributesOf(kind).map((entry) => [entry.name, value(entry)]));
 }
 
-/** Returns the unreadable live values by attribute. Undefined if all values are readable. */
+/** Returns live values that hostform cannot interpret, by attribute. Undefined if there are none. */
 export function unclearOf(kind: Kind, live: JsonObject): JsonObject | undefined {
   const found = attributesOf(kind).flatMap(({ name, meta }): [string, Json][] => {
     const shown = live[name] ?? null;
@@ -127,8 +126,8 @@ export function unclearOf(kind: Kind, live: JsonObject): JsonObject | undefined 
 const isEmpty = (value: Value) => value === null || (Array.isArray(value) && value.length === 0);
 
 /**
- * Returns true if a host omitted the value, but did not change it. Such attributes are required or immutable. The specification
- * does not define which fields API objects have (§2).
+ * Returns true if the response omits the value although the object has one. This holds for required or immutable attributes.
+ * The specification does not define the fields of objects (§2).
  */
 export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): boolean {
   if (!isEmpty(value)) return false;
@@ -136,13 +135,13 @@ export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): b
 }
 
 /**
- * Returns the natural-key attributes that a live object does not show readably, if the object may be the declared one. Empty if
- * the object is certainly a different object, or all its key attributes are readable.
+ * Returns the attributes of the natural key that a live object hides, if the object may still be the declared object. Empty
+ * if the object certainly differs, or its natural key is readable.
  */
 export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject): string[] {
   const { identity = [] } = kind;
   const hidden = identity.filter((name) => isEmpty(live[name] ?? null));
-  // Most objects hide nothing, so skip the comparison.
+  // Most objects hide no attribute. Skip the comparison for them.
   if (hidden.length === 0) return [];
   const differs = attributesOf(kind).some(({ name, meta }) => {
     const isShown = identity.includes(name) && !hidden.includes(name);
@@ -151,7 +150,7 @@ export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject)
   return differs || !(kind.sameIdentity?.(config, live) ?? true) ? [] : hidden;
 }
 
-/** Returns the first visible immutable attribute in which a live object differs from the planned object. */
+/** Returns the first visible immutable attribute whose value differs between a live object and the planned object. */
 export function differing(
   kind: Kind,
   planned: ValueObject,
@@ -183,7 +182,7 @@ export function parentOf(kind: Kind, attributes: ValueObject | undefined): strin
 export const plannedValues = ({ after, after_unknown }: Change): ValueObject =>
   join(after ?? {}, after_unknown) as ValueObject;
 
-/** Returns the attributes for which `value` returns a value, in the kind's order. */
+/** Returns the attributes for which `value` returns a value, in the order of the kind. */
 function select(
   kind: Kind,
   value: (name: string, meta: AttributeMeta, type: z.ZodType) => Value | undefined,
@@ -196,7 +195,7 @@ function select(
   return selected as JsonObject;
 }
 
-/** Returns every attribute of the kind as planned. Null if a value is known only after a response or a later change. */
+/** Returns the planned attributes. Null for values that are known only after a response or another change. */
 export function plannedAttributes(kind: Kind, change: Change, config: JsonObject): JsonObject {
   const after = plannedValues(change);
   return select(kind, (name, meta) => {
@@ -206,7 +205,7 @@ export function plannedAttributes(kind: Kind, change: Change, config: JsonObject
   });
 }
 
-/** Returns the target attributes of an update's in-place changes. Values that the plan does not change stay as planned. */
+/** Returns the target attributes of an in-place update. Other attributes keep their values. */
 export function targetAttributes(kind: Kind, change: Change, config: JsonObject, current: JsonObject): JsonObject {
   const after = plannedValues(change);
   const targets = select(kind, (name, meta) => {
@@ -217,7 +216,7 @@ export function targetAttributes(kind: Kind, change: Change, config: JsonObject,
   return { ...current, ...targets };
 }
 
-/** Returns the planned values of attributes that only the state contains. */
+/** Returns the planned values of attributes that only the state contains, not the API. */
 export function recordedOnly(kind: Kind, change: Change, config: JsonObject, current: JsonObject): JsonObject {
   const planned = plannedAttributes(kind, change, config);
   return select(kind, (name, meta) => {
@@ -227,10 +226,7 @@ export function recordedOnly(kind: Kind, change: Change, config: JsonObject, cur
   });
 }
 
-/**
- * Returns the attributes after a creation: planned values merged with the response. If a value means the same, the declared
- * notation is kept.
- */
+/** Returns the attributes after a creation: planned values, replaced by different values in the response. */
 export function createdAttributes(kind: Kind, planned: JsonObject, made: Created, forms: Forms): JsonObject {
   const live = refreshed(kind, planned, made, forms);
   const once = select(kind, (name, { unreadable }) => (unreadable ? made.attributes[name] : undefined));
@@ -238,9 +234,9 @@ export function createdAttributes(kind: Kind, planned: JsonObject, made: Created
 }
 
 /**
- * Returns the attributes of an adopted object. Visible values come from the API. Values that the API never shows, or that
- * concern only hostform, come from the declaration. Any other attribute (a password, a permission) keeps the API's value, or
- * null if the API shows none. If the declaration differs, the next plan contains the change.
+ * Returns the attributes of an adopted object. Values come from the API if it returns them. The declaration replaces values
+ * that the API omits, and values that only hostform uses. All other attributes (a password, a permission) keep the API's
+ * value or null: the next plan contains the change.
  */
 export function adoptedAttributes(kind: Kind, shown: JsonObject, config: ValueObject): JsonObject {
   return select(kind, (name, meta, type) => {

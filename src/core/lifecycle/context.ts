@@ -19,15 +19,15 @@ import type { PendingCreate } from "./pending-create.ts";
 
 /** Destinations of one-time secrets outside of the state (`secret_output`). */
 export interface SecretOutputs {
-  /** Checks with a test write that the secret can be written. @throws HostformError `secret.output`. */
+  /** Tests whether the secret can be written. @throws HostformError `secret.output`. */
   check(output: SecretOutput, of: SecretName): Promise<void>;
-  /** Returns the secrets at the destination. If the method is missing, the secrets are unknown. */
+  /** Returns the secrets that the destination contains. If the method is missing, they are unknown. */
   held?(output: SecretOutput, of: SecretName): Promise<readonly string[]>;
-  /** Writes a secret. The secret is durable when the promise resolves. @throws HostformError `secret.output`. */
+  /** Writes a secret. The secret is on disk when the promise resolves. @throws HostformError `secret.output`. */
   write(output: SecretOutput, of: SecretName, secret: string): Promise<void>;
 }
 
-/** Dependencies of one change: the account, a writer, and functions of the front end. */
+/** Dependencies of one change: the account, the writer, and functions of the caller. */
 export interface ApplyContext {
   readonly account: Account;
   readonly writer: Writer;
@@ -36,7 +36,7 @@ export interface ApplyContext {
   readonly watch: WatchContext;
   readonly secrets?: SecretContext;
   readonly fate: Fate;
-  /** Kind of the parent object, which must be live first. The parent of a grant is a service. */
+  /** Kind of the parent object, which must be live first: a service is the parent of a grant. */
   readonly parentKind?: Kind | undefined;
 }
 
@@ -44,17 +44,19 @@ export interface ApplyContext {
 interface RunContext {
   readonly project: string;
   readonly clock: Clock;
-  /** Signal that is aborted when the run stops. No further request is sent then. */
+  /** Signal that stops the run. No further request is sent. */
   readonly stop?: AbortSignal;
-  /** Longest wait for the create lock, in milliseconds. Default: until other processes release the lock. */
+  /** Longest wait for the create lock, in milliseconds. Default: no limit. */
   readonly turnTimeoutMs?: number | undefined;
-  /** True if hostform adopts an earlier order that is not in this state. Default: true. */
+  /** True if hostform may adopt an earlier order that this state lacks. Default: true. */
   readonly adoptsOrders?: boolean;
-  /** Returns the name of the state, equal in each run. Undefined if the state has no name yet. */
+  /** Returns the name of the state, the same in each run. Undefined if the state has no name yet. */
   owner?(): string | undefined;
   /**
-   * @param ms Milliseconds. @param why Reported reason, or the error of a busy host. @throws HostformError if the run is
-   * stopped meanwhile.
+   * Waits.
+   * @param ms Milliseconds.
+   * @param why Reason to report, or the error of a busy host.
+   * @throws HostformError if the run is stopped meanwhile.
    */
   pause(ms: number, why?: Diagnostic | ApiError): Promise<void>;
 }
@@ -63,25 +65,26 @@ interface RunContext {
 export interface RecordContext {
   /** State entry of the resource before the change. */
   readonly prior?: ResourceState | undefined;
-  /** Saves a resource. The entry is durable when the promise resolves. */
+  /** Saves a state entry. The entry is durable when the promise resolves. */
   save(resource: ResourceState): Promise<void>;
   /** Removes a resource from the state. The removal is durable when the promise resolves. */
   drop(address: string): Promise<void>;
-  /** Returns the other address that holds a live object. */
+  /** Returns the other address whose state entry has this live object. */
   ownerOf?(kind: Kind, remote: Remote): string | undefined;
-  /** True if {@link ownerOf} does not know all addresses of the state. */
+  /** True if {@link ownerOf} finds only some addresses of the state. */
   readonly isStatePartial?: boolean;
-  /** Claims a natural key for this address. @returns the other address that holds the key. */
+  /** Reserves a natural key for this address. @returns the other address that has the key. */
   claim?(kind: Kind, planned: JsonObject): string | undefined;
-  /** Claims an object for this address before the object is saved. @returns the other address that holds the object. */
+  /** Reserves an object for this address before the object is saved. @returns the other address that has the object. */
   claimId?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
   /**
-   * Returns other pending create requests of the kind and account. @param isThisRun True for requests that this run settles.
+   * Returns other pending create requests of the same kind and account.
+   * @param isThisRun True for requests that this run settles.
    */
   siblings?(kind: Kind, isThisRun?: boolean): readonly PendingCreate[];
-  /** Returns the failure that proved the loss of the state lock. Undefined if none did. */
+  /** Returns the error that proved the loss of the state lock. Undefined if the lock is not known to be lost. */
   lostLock?(): HostformError | undefined;
-  /** Asks the state backend whether this run holds the lock. @throws HostformError `state.lost_lock`, `state.backend`. */
+  /** Asks the state backend whether this run still has the lock. @throws HostformError `state.lost_lock`, `state.backend`. */
   proveLock?(): Promise<void>;
   /** Returns true if this creation replaces the live object. */
   replaces?(remote: Remote): boolean;
@@ -90,14 +93,14 @@ export interface RecordContext {
 interface SecretContext {
   /** Destinations of secrets. If undefined, secrets stay in the state. */
   readonly outputs?: SecretOutputs;
-  /** Reads the value of a write-only attribute from its declared source. @throws HostformError `secret.source`. */
+  /** Reads the value of a write-only attribute from its secret source. @throws HostformError `secret.source`. */
   read?(name: string): Promise<string>;
 }
 
 interface WatchContext {
   /**
-   * Waits until the object shows the end of a queued job or an unknown status (phase `unknown`).
-   * @returns undefined if neither appeared in time.
+   * Waits until the object reaches the end of a queued job or an unknown status (phase `unknown`).
+   * @returns undefined after the timeout.
    */
   wait(
     kind: Kind,
@@ -107,21 +110,22 @@ interface WatchContext {
     done: (remote: Remote) => boolean,
   ): Promise<Remote | undefined>;
   /**
-   * Checks once for all orders, after all sendable requests, that an object exists. Undefined if the run has no other orders.
-   * @returns false if this is uncertain.
+   * Checks that an ordered object exists. Runs once for all orders, after all other requests. Missing if the run has no other
+   * orders.
+   * @returns false if the existence is uncertain.
    */
   confirm?(kind: Kind, address: string, id: string): Promise<boolean>;
 }
 
-/** State of the requests of one change. */
+/** Effect of the requests of one change. */
 export class Fate {
-  /** `nothing`: no request was sent. `answered`: all got a response. `open`: the result of a request is unknown. */
+  /** `nothing`: no request was sent. `answered`: all requests got a response. `open`: a request has no response. */
   requests: "nothing" | "answered" | "open" = "nothing";
   /** True if the last response could not be saved. */
   isUnrecorded = false;
-  /** True if a request was processed, or may have been. */
+  /** True if the host processed a request or may have processed it. */
   hasEffect = false;
-  /** Results confirmed by responses. */
+  /** Effects that responses confirmed. */
   readonly did = new Set<"create" | "delete">();
   readonly #onAnswer: ((answer: unknown) => void) | undefined;
 
@@ -149,7 +153,7 @@ export class Fate {
     }
   }
 
-  /** Saves the contents of a response. */
+  /** Saves a response. */
   async record(write: () => Promise<void>): Promise<void> {
     this.isUnrecorded = this.requests === "answered";
     await write();
@@ -159,7 +163,7 @@ export class Fate {
   #isAnswered = false;
 }
 
-/** Returns true if the request was certainly not processed. */
+/** Returns true if the host certainly did not process the request. */
 export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
 
 /** Maximum total wait of one request for a busy host, in milliseconds. */
@@ -167,11 +171,12 @@ const MOST_BUSY_MS = 300_000;
 const FIRST_BUSY_MS = 1_000;
 const LONGEST_BUSY_MS = 20_000;
 
-/** Returns true if the API is busy with another request. The result of this request is open. */
+/** Returns true if the API is busy with another request. The result of this request is unknown. */
 export const isBusy = (error: unknown): error is ApiError => error instanceof ApiError && error.isBusy;
 
 /**
- * Returns the wait in milliseconds before retrying a request that a busy host rejected. Undefined if hostform does not retry.
+ * Returns the pause in milliseconds before the next attempt at a request that a busy host rejected. Undefined if the waits
+ * are used up.
  * @param waitedMs Total of earlier waits.
  */
 export function busyPause(error: unknown, waitedMs: number): number | undefined {
@@ -183,17 +188,19 @@ export function busyPause(error: unknown, waitedMs: number): number | undefined 
 /** Returns true if the request was not sent. */
 export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";
 
-/** Failures of a request that may be sent after a new state entry. */
+/** Codes of requests that were late. The request may be sent after a new state entry. */
 const LATE: ReadonlySet<string | undefined> = new Set(["api.late", "store.turn_lost"]);
 
-/** Returns true if the request was not sent because its time limit passed or another process took the create lock. */
+/**
+ * Returns true if the request was not sent because its time limit passed, or because another process took the create lock.
+ */
 export const isLate = (error: unknown): error is ApiError =>
   error instanceof ApiError && notSent(error) && LATE.has(error.diagnostics[0]?.code);
 
 /** Maximum number of late attempts of one request. */
 export const MOST_LATE = 8;
 
-/** Returns the error to report for a request that was late too often: the error of the attempt before, if any. */
+/** Returns the error to report after too many late attempts: the error of an earlier attempt, if any. */
 export const whyLate = (error: ApiError): ApiError => (error.cause instanceof ApiError ? error.cause : error);
 
 /** Result of a change. */
@@ -203,7 +210,7 @@ export interface Applied {
   readonly diagnostics: readonly Diagnostic[];
   readonly invoice?: Invoice;
   readonly awaiting?: Awaiting;
-  /** Error that belongs to `awaiting: "status"`. The change was still carried out without a failure. */
+  /** Message about an unknown status, together with `awaiting: "status"`. The change itself succeeded. */
   readonly unclear?: Diagnostic;
 }
 
@@ -214,13 +221,13 @@ export interface Applied {
 export function ended(applied: Applied): Applied {
   const { diagnostics, unclear } = applied;
   const errors = diagnostics.filter(isError);
-  // The progress line reports the first error.
+  // The progress line shows only the first error, so errors come first.
   if (errors.length > 0)
     throw new HostformError([...new Set([...errors, ...diagnostics, ...(unclear ? [unclear] : [])])]);
   return applied;
 }
 
-/** @throws HostformError `interrupted` if the run was stopped. No more requests are sent. */
+/** Checks that the run may send requests. @throws HostformError `interrupted` if the run was stopped. */
 export function proceed({ stop }: Pick<RunContext, "stop">): void {
   if (stop?.aborted) refuseStopped();
 }

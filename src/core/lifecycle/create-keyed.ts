@@ -14,38 +14,42 @@ import { existing, lookalike } from "./refusals.ts";
 import { soldAs } from "./sold-plan.ts";
 
 /**
- * Age in milliseconds from which a created object looks old: its response may repeat an earlier response. The age may be
- * smaller than the assumed clock difference (SKEW_MS in decide.ts), because the object is then only read once more.
+ * Age in milliseconds from which a new object looks old: the host may have replayed an earlier response. The assumed clock
+ * difference (SKEW_MS in decide.ts) may be larger, because hostform then only reads the object once more.
  */
 const LOOKS_OLD_MS = 300_000;
 
 /** Differences between the classes of creations. */
 export interface CreateClass {
-  /** Settles open attempts. @returns the object, or undefined if the request must be sent again. */
+  /** Settles attempts without a response. @returns the object, or undefined if the request must be sent again. */
   resume(creation: Creation): Promise<Created | undefined>;
-  /** Searches for twins of a new creation. @throws HostformError if the request must not be sent. */
+  /** Searches for objects that the creation would duplicate. @throws HostformError if the request must not be sent. */
   prepare(creation: Creation): Promise<Ready>;
   /**
-   * Handles the error of the create request. Saves and throws a rejection. The intent of a lost response stays in the state. An
-   * order throws the loss, so that the next run decides, unless the host accepted the order, was busy, or the retry was too late.
-   * @returns undefined if the loop decides in this run.
+   * Handles the error of the create request. A rejection is saved and thrown. After a lost response, the intent stays in the
+   * state. Orders throw in this case, so that the next run decides. Exceptions: the host accepted the order, was busy, or the
+   * retry was too late.
+   * @returns undefined if this run decides.
    */
   failed(creation: Creation, error: unknown, isFirst: boolean): Promise<undefined>;
 }
 
 interface Ready {
   readonly mutation: Mutation;
-  /** Ids of objects that existed before the create request. */
+  /** Ids of objects that the list contained before the create request. */
   readonly before: Pick<Intent, "known" | "knowsAll">;
   readonly options?: { readonly repeatWithinMs: number };
-  /** Interprets the response. @returns undefined if the object is unknown, or must be created again. */
+  /**
+   * Interprets the response.
+   * @returns undefined if the response does not identify the object, or the request must be sent again.
+   */
   answered(answer: unknown): Promise<Created | undefined>;
 }
 
 /**
- * Creation of an order. hostform reads the list again before sending, so an object that the plan missed is not ordered twice.
- * One run sends an order once. If the response is lost, the next run decides. It sends the same key and bytes only if the list
- * proves that nothing was ordered. If the host was busy with another request, the same run retries.
+ * Creation of an order. hostform reads the list again before sending, so that it never orders an existing object. One run
+ * sends an order once. If the response is lost, the next run decides: it sends the same key and bytes again only if the list
+ * proves that nothing was ordered. If the host was busy, the same run retries.
  */
 export const keyed: CreateClass = {
   async resume(creation) {
@@ -94,7 +98,7 @@ export const keyed: CreateClass = {
   },
 };
 
-/** @param earlier Object in the response, if it was listed before the order. */
+/** Interprets the response to an order. @param earlier Object of the response, if the list contained it before the order. */
 async function answered(
   creation: Creation,
   made: Created,
@@ -105,7 +109,7 @@ async function answered(
   const { kind, change, context, subject } = creation;
   const { account, records, run } = context;
   if (made.unclear && (earlier === undefined || !alike.includes(earlier))) {
-    // An id alone may be a job id.
+    // A response with only an id may contain the id of a job.
     await creation.accept({ ...made, attributes: {} });
     return undefined;
   }
@@ -129,24 +133,24 @@ async function answered(
   }
   if (isFirst && change.anyway === true) {
     await creation.withdraw();
-    // The user declares another object, but the order has the same name.
+    // Another object is declared, but its order has the same name.
     raise("apply.replayed/older", replay(creation, earlier.id));
   }
   const warning = problem("apply.replayed", replay(creation, made.id));
-  // A replay repeats the old response, but the list shows the current service. If this state has no intent, somebody else may
-  // have ordered the service. hostform adopts it without changes, and its invoice is not new.
+  // A replay repeats the old response, so use the listed attributes. If this state has no intent, another run or person may
+  // have ordered the service. hostform adopts the service without changes and does not report its invoice as new.
   const attributes = { ...made.attributes, ...earlier.attributes };
   return { ...made, attributes, phase: earlier.phase, warning, ...(isFirst && { invoice: null, replayed: true }) };
 }
 
 /**
- * Returns true if an earlier attempt may have been processed and the retry was not sent. The retry waited until the host may
- * have dropped the key. This run sends no further attempt; the list shows the outcome of the earlier attempt.
+ * Returns true if hostform did not send a retry because the host may have dropped the key, and the earlier attempt may have
+ * been processed. This run sends no further attempt; the list decides.
  */
 const isHeld = (error: unknown): boolean =>
   error instanceof ApiError && error.diagnostics[0]?.code === "api.too_late" && error.reached === "maybe";
 
-/** Returns the service with the id of a response. The id may be a job id. */
+/** Returns the listed service with the id of the response. The id may also be the id of a job. */
 async function namedBy({ kind, planned, context }: Creation, { id }: Created): Promise<Remote | undefined> {
   const { account, records } = context;
   if (id === null) return undefined;
@@ -157,27 +161,30 @@ async function namedBy({ kind, planned, context }: Creation, { id }: Created): P
   return records.claimId?.(kind, id, listed.attributes) === undefined ? listed : undefined;
 }
 
-/** Adopts the object of an order whose response was lost. Sends no request. */
+/** Returns the result of an order whose response was lost. Sends no request. */
 function adopted(creation: Creation, { id, attributes, phase }: Remote): Created {
   const warning = problem("apply.replayed/found", replay(creation, id));
   return { id, attributes, phase, invoice: null, replayed: true, warning };
 }
 
-/** Returns the message fields of an object whose response repeats an earlier response. */
+/** Returns the parameters of messages about a replayed response. */
 const replay = ({ kind: { noun }, change: { address } }: Creation, id: string | null) => ({
   address,
   noun,
   object: id ?? undefined,
 });
 
-/** Returns a predicate for objects like the declared service: same natural key, or similar if the service has no key. */
+/**
+ * Returns a function that finds objects like the declared service: same natural key, or a similar object if there is no
+ * natural key.
+ */
 const likenessOf =
   (kind: Kind, planned: JsonObject, plans: readonly PlanRecord[]) =>
   ({ attributes }: Remote): boolean =>
     matches(kind, planned, attributes) || kind.mayMatch?.(planned, attributes, plans) === true;
 
 /**
- * Rejects an order immediately if the list already shows its twin, because waiting would not help.
+ * Rejects an order immediately if the list already contains the same object.
  * @throws HostformError `plan.exists`, `plan.lookalike`.
  */
 export async function refuseListed(creation: Creation): Promise<void> {
@@ -187,7 +194,7 @@ export async function refuseListed(creation: Creation): Promise<void> {
   refuseTwin(creation, listed.filter(likenessOf(kind, planned, plans)), plans);
 }
 
-/** Rejects the order of an object that exists but was not in the plan. */
+/** Rejects the order of an object that exists, although the plan did not contain it. */
 function refuseTwin(creation: Creation, alike: readonly Remote[], plans: readonly PlanRecord[]): void {
   const { kind, change, planned, context, subject } = creation;
   const { siblings, replaces } = context.records;
@@ -199,14 +206,14 @@ function refuseTwin(creation: Creation, alike: readonly Remote[], plans: readonl
   if (doubles.length > 0 && !change.anyway) throw new HostformError([lookalike(subject, doubles, planned)]);
 }
 
-/** Returns true if a response may repeat an old response whose object is no longer listed. */
+/** Returns true if the response may be a replay whose object was deleted. */
 function looksOld(made: Created, account: Account): boolean {
   const [, last] = madeBetween(made) ?? [];
   return made.id !== null && !(last !== undefined && last > account.hostNow() - LOOKS_OLD_MS);
 }
 
 /**
- * Checks that a created object exists if it looks old ({@link Created.mayBeGone}). If the host's clock or time zone is wrong,
+ * Checks that a new object exists, if it looks old ({@link Created.mayBeGone}). If the host's clock or time zone is wrong,
  * all new objects look old. Therefore `confirm` checks all orders of a run together, and only a missing object counts as
  * deleted.
  * @throws HostformError `apply.replayed` if nothing was ordered and the key is used up.
@@ -219,7 +226,7 @@ export async function confirmMade(creation: Creation, { id, mayBeGone }: Created
   try {
     live = await account.get(kind, id);
   } catch {
-    // An order with a response stays in the state, even if this extra check fails.
+    // The order got a response, so it stays in the state even if this check fails.
     return;
   }
   if (live !== undefined && live.phase !== "gone") return;
@@ -231,9 +238,7 @@ export async function confirmMade(creation: Creation, { id, mayBeGone }: Created
 const replayedGone = (creation: Creation, id: string) =>
   new HostformError([problem("apply.replayed/gone", replay(creation, id))]);
 
-/**
- * Rejects a response about another service than the declared one. It repeats the response to another order with the same name.
- */
+/** Rejects a response that contains another service than the declared one: a replay for another order with the same name. */
 async function refuseOther(creation: Creation, earlier: Remote, plans: readonly PlanRecord[]): Promise<void> {
   const { kind, planned } = creation;
   const { live } = soldAs(kind, { number: planned[kind.fromCatalogue?.attribute ?? ""] }, earlier.attributes, plans);

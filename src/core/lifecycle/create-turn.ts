@@ -13,17 +13,17 @@ import type { PendingCreate } from "./pending-create.ts";
 import type { CreateTurn } from "./perform.ts";
 
 /**
- * Runs a creation under the create lock of this machine and token, from reading the list to the response. Otherwise two runs
- * with separate states could both create the missing object.
+ * Runs a creation under the create lock of this machine and token. The lock covers the time from reading the list to the
+ * response. Without it, two runs with separate states could both create the missing object.
  *
- * 1. Wait for the lock. A list may lag behind the create request of a killed process, so wait until the list must show its
- *    object.
+ * 1. Wait for the lock. If a killed process left a create request without outcome, wait until the list must contain its
+ * object.
  * 2. If another process created an object since the lists were read, read the lists again.
- * 3. If another run ordered a service with the same hosting plan, and neither service has a domain, wait for the list lag. The
- *    order is then rejected if the list shows that service.
- * 4. If another run may have created the same object: reject a domain registration, which no list shows. For other kinds, wait
- *    for the list lag.
- * 5. Carry the creation out.
+ * 3. If another run ordered a service with the same hosting plan, and neither service has a domain, wait for the list lag.
+ * Reject the order if the list then contains that service.
+ * 4. If another run may have created the same object: reject a domain registration, because no list contains domains. For
+ * other kinds, wait for the list lag.
+ * 5. Send the create request.
  *
  * Each wait for a list releases the lock first.
  * @returns undefined if the outcome is open.
@@ -40,19 +40,23 @@ export async function createInTurn(
   if (store === undefined) return carryOut();
   let isMyTurn = false;
   let isOutdated = false;
-  /** Times of other processes' create requests that this creation has waited for. */
+  /** Times of create requests of other processes whose list lag this creation has awaited. */
   const awaited = new Set<number>();
+  /** Time and count at the beginning of the last wait. */
+  let begun = { at: 0, count: 0 };
+  const waitFor = async ({ at }: StoredCreate, ms: number) => {
+    awaited.add(at);
+    begun = { at: account.hostNow(), count: await store.count() };
+    return ms;
+  };
   const placeNow = () => run.owner?.() ?? "";
-  /** @returns the wait before the next attempt to take the lock, in milliseconds. */
+  /** Works under the lock. @returns the pause before the next attempt to take the lock, in milliseconds. */
   const work = async (turn: Turn): Promise<Created | number | undefined> => {
     isMyTurn = true;
     const place = placeNow();
     const unknown = await store.newest({ state: "unknown", notOf: place });
     const left = unknown && !awaited.has(unknown.at) ? unbelievedMs(account, unknown.at) : undefined;
-    if (unknown && left !== undefined) {
-      awaited.add(unknown.at);
-      return left;
-    }
+    if (unknown && left !== undefined) return waitFor(unknown, left);
     if (await account.catchUp(turn)) isOutdated = true;
     const thing = thingOf(kind, change, planned, run.project);
     const likeness = likenessOf(kind, planned);
@@ -63,8 +67,7 @@ export async function createInTurn(
       if (unlisted === undefined) account.outdateFor(alike.at, kind);
       else {
         await refuseListed(creation);
-        awaited.add(alike.at);
-        return unlisted;
+        return waitFor(alike, unlisted);
       }
     }
     const earlier =
@@ -73,29 +76,26 @@ export async function createInTurn(
         : await store.newest({ thing, place, intent: creation.intent && intentId(creation.intent) });
     const isNew = earlier !== undefined && earlier.serial > countAtStart;
     const isPending = change.private.pending !== undefined;
-    // This state knows its earlier creations. It does not know objects that another run created after a lost response of this
-    // state.
+    // This state contains its own earlier creations. It may lack objects that another run created after the start of this
+    // run.
     const isOthers = earlier !== undefined && (!earlier.isOwn || (isNew && !isPending));
     if (earlier !== undefined && isOrderedAlready(kind, earlier)) {
       if (!change.anyway && !isPending)
         throw new HostformError([orderedAlready(kind, change, kind.naturalKey(planned), earlier)]);
     } else if (isOthers && (isNew || !store.isResettable) && !awaited.has(earlier.at)) {
       const unshown = await unshownMs(creation, earlier);
-      if (unshown !== undefined) {
-        awaited.add(earlier.at);
-        return unshown;
-      }
+      if (unshown !== undefined) return waitFor(earlier, unshown);
     }
     let intent: LeavingCreate = { id: "", thing, likeness, place, at: 0 };
     const begin = async () => {
       const leaving = { ...intent, id: intentId(creation.openIntent), place: placeNow(), at: account.hostNow() };
       await store.leave(turn, leaving);
-      // Assign only after `leave`: until then, the entry belongs to an earlier attempt.
+      // Assign after `leave`: if `leave` fails, `end` must not change the entry of an earlier attempt.
       intent = leaving;
     };
     const end = (outcome: "made" | "nothing") => store[outcome === "made" ? "answer" : "unsent"](intent);
     const made = await carryOut({ begin, end }, isOutdated);
-    // The response may belong to the other run's order with the same key. The object is then not new.
+    // With the same key, the response may contain the order of the other run. The object is then not new.
     if (isOthers && made !== undefined && made.id !== null) account.noteFound(made.id);
     return made;
   };
@@ -105,6 +105,8 @@ export async function createInTurn(
       const made = await store.withTurn({ project, place: placeNow(), signal: stop, timeoutMs }, work);
       if (typeof made !== "number") return made;
       await run.pause(made, problem("store.waiting/lists", { seconds: Math.ceil(made / 1000) }));
+      awaited.add(begun.at);
+      await store.sentBefore(begun.at, begun.count);
       account.outdate(kind, parentOf(kind, planned));
       isOutdated = true;
       isMyTurn = false;
@@ -116,8 +118,8 @@ export async function createInTurn(
 }
 
 /**
- * Returns how long lists may still lack an object whose request was sent at `at`, in milliseconds. If a clock was set back,
- * returns at most the full list lag. Undefined if the time has passed.
+ * Returns how long lists may still lack an object that was requested at `at`, in milliseconds. At most the full list lag,
+ * even if a clock was set back. Undefined after the list lag.
  */
 function unbelievedMs(account: Account, at: number): number | undefined {
   const believed = believedAfterMs(account.settings.listLagMs ?? LIST_LAG_MS);
@@ -126,8 +128,8 @@ function unbelievedMs(account: Account, at: number): number | undefined {
 }
 
 /**
- * Returns the last similar order of another state that no list can distinguish from this order. Undefined with
- * `--order-anyway`, or if an earlier order of this resource is unsettled, because the listed object may be its own.
+ * Returns the last order of another state that no list can distinguish from this order. Undefined with `--order-anyway`. Also
+ * undefined if this resource has a pending order, because the listed object may be its result.
  */
 async function alikeElsewhere(
   { anyway, private: mark }: Change,
@@ -139,8 +141,8 @@ async function alikeElsewhere(
 }
 
 /**
- * Returns how long the list may still lack another run's object, in milliseconds. Undefined if the list shows the object, or
- * the list lag has passed.
+ * Returns how long the list may still lack the object of another run, in milliseconds. Undefined if the list contains the
+ * object, or after the list lag.
  */
 async function unshownMs(
   { kind, planned, context: { account } }: Creation,
@@ -150,13 +152,13 @@ async function unshownMs(
   const listed = [...(await account.list(kind, parent)).values()];
   if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return undefined;
   const left = unbelievedMs(account, at);
-  // The list may lag, because this run may have waited long since it was read.
+  // The list was read before the list lag ended, so read it again.
   if (left === undefined) account.outdateFor(at, kind, parent);
   return left;
 }
 
 /**
- * Saves the outcome of an earlier run's create request in the store, so other runs need not wait.
+ * Saves the outcome of an earlier run's create request in the store. Other runs then need not wait.
  * @param place Name of the state.
  */
 export async function reportOutcome(
@@ -174,8 +176,8 @@ export async function reportOutcome(
 }
 
 /**
- * Returns a name for the object that is equal in all runs. Empty if nothing distinguishes the object from others. A service
- * without a domain uses the key of its order.
+ * Returns the name of the object in the store, the same in all runs. Empty if the object has no distinguishing attribute. A
+ * service without a domain is named by the key of its order.
  */
 function thingOf(
   kind: Kind,
@@ -196,7 +198,8 @@ const likenessOf = (kind: Kind, planned: JsonObject): string | undefined =>
     : undefined;
 
 /**
- * Returns an error if another run ordered an object that no list shows. The check runs before the plan is shown.
+ * Returns an error if another run ordered the same object and no list contains such objects (domains). Runs before the plan
+ * is displayed.
  * @param place Mark of this state.
  */
 export async function findOrder(
@@ -209,15 +212,15 @@ export async function findOrder(
   const key = after === null ? undefined : kind.naturalKey(after);
   const isAsked = kind.creation === "blind" && change.actions.includes("create") && !anyway && !mark.pending;
   if (store === undefined || !isAsked || key === undefined) return undefined;
-  // The plan already reports an unusable store.
+  // If the store is unusable, the plan already reports this.
   const unused = ifExplained(() => undefined);
   const earlier = await store.newest({ thing: thingName(kind, undefined, key), place }).catch(unused);
   return earlier && isOrderedAlready(kind, earlier) ? orderedAlready(kind, change, key, earlier) : undefined;
 }
 
 /**
- * Returns true if only this machine's store shows the object. If this state was restored from a backup, it may also lack the
- * object. If a create request of this state was lost, the user has settled it.
+ * Returns true if the store has an order of an object that no list contains. The order may even be of this state, if the
+ * state was restored from a backup. A lost request of this state is not counted, because the user has settled it.
  */
 const isOrderedAlready = ({ creation }: Kind, { isOwn, state }: StoredCreate): boolean =>
   creation === "blind" && (!isOwn || state === "answered");

@@ -1,4 +1,4 @@
-/** Creation of an object, as one loop for all classes. create-keyed.ts contains the special steps of orders with a key. */
+/** Creates an object. All classes of create requests share one loop. create-keyed.ts contains the special steps of orders. */
 import type { Ticket } from "../api/index.ts";
 import type { Created, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
@@ -31,32 +31,33 @@ import { otherPlan, soldAs } from "./sold-plan.ts";
 import { mayPass, NotLiveYet, notLiveYet, whyWaiting } from "./status.ts";
 
 /**
- * Maximum number of lock acquisitions per creation and run. Acquisitions that ended because of the request limit or a late
- * request do not count.
+ * Maximum number of lock acquisitions per creation and run. Acquisitions that end without a request (limit, late request) do
+ * not count.
  */
 const MOST_TURNS = 6;
 
-/** Maximum number of attempts if the API rejects a create request as too early. */
+/** Maximum number of attempts if the API rejects a create request because the parent is not live yet. */
 const MOST_EARLY = 3;
 
-/** Maximum number of rounds in which both requests of a replacement are reserved. */
+/** Maximum number of attempts to reserve both requests of a replacement. */
 const MOST_ROUNDS = 3;
 
 /**
  * Creates the object of a change.
  *
- * 1. Claim the natural key for this address.
+ * 1. Reserve the natural key for this address.
  * 2. settle: decide about an attempt whose response was lost. Waits for lists happen here, without the create lock.
  * 3. createInTurn: take the create lock of this machine.
- * 4. attempt: search for twins, decide again if another process created an object, and send.
- * 5. If the class leaves the outcome of a lost response to this run (see `CreateClass.failed`; an order is usually left to the
- *    next run), repeat from step 2, at most six times. Also repeat if the request was not sent within 5 s of its state entry.
+ * 4. attempt: search for duplicates, decide again if another process created an object, and send.
+ * 5. Repeat from step 2, at most six times, if this run must decide about a lost response (see `CreateClass.failed`), or if
+ * the request was not sent within 5 s of its state entry.
  * 6. finish: confirm an object that looks old, and write its secret.
  *
- * If the API rejects the request because the parent is not live, hostform waits for the parent and starts again.
+ * If the API rejects the request or the list because the parent is not live, hostform waits for the parent and repeats from
+ * step 2.
  *
- * @param withdraw Restores the state entry from before the creation. `generation`: generation of the next order, if the key is
- * used up.
+ * @param withdraw Restores the state entry from before the creation. `generation`: generation of the next order, if the key
+ * is used up.
  * @param ticket Reserved slot within the request limit.
  * @throws HostformError; the intent stays in the state if the object may exist.
  */
@@ -82,7 +83,7 @@ export async function create(
           creation.lost ??
           new HostformError([problem("plan.pending/turns", { address: change.address, turns: MOST_TURNS })])
         );
-      // Reserve without the lock, so that the request limit does not block other processes.
+      // Reserve before taking the lock, so that a wait for the request limit does not block other processes.
       const waiting = creation.crowded ?? creation.late;
       if (waiting !== undefined) {
         creation.ticket = await context.writer.reserve(waiting);
@@ -93,10 +94,12 @@ export async function create(
       if (made !== undefined) return await finish(creation, made);
     } catch (error) {
       if (!(error instanceof NotLiveYet)) throw error;
-      await untilLive(progress, error);
-      // The parent is live, but the API still rejects the create request.
+      await untilLive(creation, error);
+      // The parent is live, but the API still rejects the create request or the list.
       if (++early > MOST_EARLY) throw error.refusal;
-      creation = new Creation(progress, withdraw);
+      // An open attempt may have created the object, so the list decides first.
+      if (creation.intent === undefined) creation = new Creation(progress, withdraw);
+      creation.lost = undefined;
     } finally {
       current.ticket?.release();
     }
@@ -115,9 +118,9 @@ interface Places {
 }
 
 /**
- * Rejects a replacement before its object is deleted if the create request would fail later. Sends only GET requests.
+ * Rejects a replacement before its object is deleted, if the create request would certainly fail. Sends only GET requests.
  * @returns slots for both requests, so that the creation need not wait after the deletion.
- * @throws HostformError `config.duplicate`; `plan.exists` if an object was not in the plan.
+ * @throws HostformError `config.duplicate`; `plan.exists` if the plan lacked an object.
  */
 export async function refuseTaken(progress: Progress): Promise<Places> {
   const creation = new Creation(progress, async () => {});
@@ -127,7 +130,7 @@ export async function refuseTaken(progress: Progress): Promise<Places> {
   const mutations = [kind.remove?.(attributes), kind.create(creation.planned, undefined)];
   const tickets: (Ticket | undefined)[] = [];
   try {
-    // Waiting for one slot may outlast the other. A very low limit never has room for two slots at once.
+    // A slot may expire during the wait for the other one. A very low limit never has two free slots at the same time.
     for (let round = 0; round < MOST_ROUNDS; round++) {
       for (const [at, mutation] of mutations.entries()) {
         if (mutation === undefined || tickets[at]?.isOpen) continue;
@@ -144,7 +147,7 @@ export async function refuseTaken(progress: Progress): Promise<Places> {
 
 /**
  * Sends a create request once, under the create lock.
- * @returns undefined if the outcome is open. The caller decides without the lock.
+ * @returns undefined if the outcome is open. The caller then decides without the lock.
  */
 async function attempt(
   creation: Creation,
@@ -189,7 +192,7 @@ async function attempt(
   });
 }
 
-/** Saves the created object. From now on, no later failure can lose the object. */
+/** Saves the created object. A later failure can then no longer lose it. */
 async function recordMade(creation: Creation, made: Created): Promise<Created> {
   const { progress, planned, kind, change } = creation;
   progress.context.fate.did.add("create");
@@ -200,7 +203,7 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
   const forms = { ...formsSeen(kind, { sent: planned, live, before }, "made"), ...plan };
   progress.attributes = createdAttributes(kind, planned, { ...made, attributes: live }, forms);
   const isListed = kind.list !== undefined && !made.replayed;
-  const created = new Date(progress.context.account.hostNow()).toISOString();
+  const created = new Date(progress.context.account.answeredAt()).toISOString();
   progress.mark = {
     ...withForms(progress.mark, forms),
     ...(isListed && { created }),
@@ -214,9 +217,7 @@ async function recordMade(creation: Creation, made: Created): Promise<Created> {
   return made;
 }
 
-/**
- * Saves in the store that the last attempt created its object. If this run made no attempt, an earlier run created the object.
- */
+/** Saves in the store that the object was created: by the last attempt, or by an earlier run if this run sent no request. */
 async function endStored({ turn, kind, context: { account, records, run } }: Creation): Promise<void> {
   if (turn !== undefined) await turn.end("made");
   else if (isPendingCreate(records.prior)) await reportOutcome(account, kind, records.prior, true, run.owner?.());
@@ -230,7 +231,7 @@ async function finish(creation: Creation, made: Created): Promise<Created> {
   return made;
 }
 
-/** Writes a one-time secret to its `secret_output`. The secret leaves the state only after it is durable there. */
+/** Writes a one-time secret to its `secret_output`. The state keeps the secret until it is on disk there. */
 export async function writeOut(progress: Progress): Promise<void> {
   const { kind, change, context } = progress;
   const { attributes, notices } = await writeSecret(kind, change, progress.attributes, context);
@@ -241,19 +242,25 @@ export async function writeOut(progress: Progress): Promise<void> {
 }
 
 /** Waits until the parent is live, but does not wait for a payment. @throws NotLiveYet */
-async function untilLive({ change, context }: Progress, early: NotLiveYet): Promise<void> {
+async function untilLive(creation: Creation, early: NotLiveYet): Promise<void> {
+  const { change, context } = creation;
   const { kind, service } = early;
+  const defer = async (why: string): Promise<never> => {
+    // The API rejected both the request and the list. The next run reads the list before it creates the object.
+    if (creation.lost === early && creation.intent !== undefined) await creation.withdraw();
+    throw early.because(why);
+  };
   if (service.phase === "live") return;
   const why = await whyWaiting(context.account, early);
-  if (why !== undefined) throw early.because(why);
+  if (why !== undefined) return defer(why);
   const isOver = ({ phase }: Remote) => phase !== "pending";
   const found = await context.watch.wait(kind, change.address, service.id, undefined, isOver);
-  if (found?.phase !== "live") throw early.because("it is paid, and still being provisioned");
+  if (found?.phase !== "live") return defer("it is paid, and still being provisioned");
 }
 
 /**
- * Creation of an object that the collection shows. If the response is lost, the list decides, and hostform sends the same
- * request again.
+ * Creation of an object that a list contains. After a lost response, the list decides whether hostform sends the same request
+ * again.
  */
 const listable: CreateClass = {
   async resume(creation) {
@@ -261,7 +268,7 @@ const listable: CreateClass = {
     const early = lost instanceof NotLiveYet ? lost : undefined;
     const settled = await creation.settle().catch(async (error: unknown) => {
       // A host may hide the objects of a service until the service is live.
-      if (early?.service.phase === "pending" && mayPass(error)) return undefined;
+      if (early?.service.phase === "pending" && mayPass(error)) throw early;
       if (lost !== undefined) throw error;
       throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
     });
@@ -272,7 +279,7 @@ const listable: CreateClass = {
     if (settled === undefined) return undefined;
     const { made, isUseless } = settled;
     if (creation.answer === undefined) return isUseless ? recreate(creation, made) : adopted(creation, made);
-    // Keep attributes that only the response contained.
+    // Keep secrets that only the response contained.
     const shown = Object.entries(made.attributes).filter(([, value]) => value !== null);
     const attributes = { ...secretsIn(creation.answer), ...Object.fromEntries(shown) };
     const answered = { ...creation.answer, id: made.id, attributes };
@@ -282,7 +289,8 @@ const listable: CreateClass = {
   async prepare(creation) {
     const { kind, change, planned, context } = creation;
     const mutation = kind.create(planned, undefined);
-    // An earlier lock may have ended before the request was saved. Another process may then have created a twin.
+    // An earlier attempt may have lost its lock before the request was saved. Another process may then have created the same
+    // object, so search again.
     const isFirst = creation.intent === undefined && !creation.isRecreated;
     if (isFirst)
       creation.before = await knownThere(creation).catch(async (error: unknown) => {
@@ -313,7 +321,8 @@ const listable: CreateClass = {
 };
 
 /**
- * Creation of an object that no list shows. The request is sent once. Without a clear response, the user decides (`resolve`).
+ * Creation of an object that no list contains. The request is sent once. Without a clear response, the user decides
+ * (`resolve`).
  */
 const blind: CreateClass = {
   resume: async (creation) => void (await creation.settle()),
@@ -343,7 +352,7 @@ const CLASSES: Readonly<Record<Progress["kind"]["creation"], CreateClass>> = { k
 
 /**
  * Returns the ids of objects that exist before the creation. Empty if the parent is new.
- * @throws HostformError `plan.exists` if an object was not in the plan.
+ * @throws HostformError `plan.exists` if the plan lacked an object.
  */
 async function knownThere({
   kind,
@@ -360,17 +369,22 @@ async function knownThere({
   const free = hidden.filter((remote) => subject.ownerOf(remote) === undefined && !records.replaces?.(remote));
   if (free.length > 0 && !change.anyway && !isReplacement(change))
     throw new HostformError([unreadable(subject, planned, free)]);
-  // The replaced object may look the same. Any other object with the natural key is a twin.
+  // The replaced object may have the same natural key. Any other object with this key is a duplicate.
   const isReplaced = (remote: Remote) => remote.id === change.before?.id || records.replaces?.(remote);
   if (!there.every(isReplaced)) throw new HostformError([existing(subject, there)]);
   return knownBefore(all, there, subject.ownerOf);
 }
 
-/** Returns true if a response lacks its one-time secret. If it is missing twice in a run, the host never returns it. */
+/**
+ * Returns true if the response lacks the one-time secret. Only the first time in a run: a host that omits it twice never
+ * returns it.
+ */
 const isSecretLost = ({ kind, isRecreated }: Creation, { attributes }: Created): boolean =>
   !isRecreated && returnsSecretOnce(kind, attributes);
 
-/** Deletes an object whose secret was lost with the response. hostform then sends the create request again, once per run. */
+/**
+ * Deletes an object whose secret was lost with the response. The caller then sends the create request again, once per run.
+ */
 async function recreate(
   creation: Creation,
   { id, attributes }: { id: string | null; attributes: JsonObject },

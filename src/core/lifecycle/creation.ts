@@ -29,7 +29,7 @@ import { listAll } from "./pending-list.ts";
 import { type CreateTurn, type Progress, save } from "./perform.ts";
 import { existing, questionOf } from "./refusals.ts";
 
-/** Object of a settled creation. `isUseless`: true if its secret was lost with the response. */
+/** Object of a settled creation. `isUseless`: its one-time secret was lost with the response. */
 interface Settled {
   readonly made: Remote;
   readonly isUseless: boolean;
@@ -39,19 +39,15 @@ interface Settled {
 export class Creation {
   readonly progress: Progress;
   readonly planned: JsonObject;
-  /**
-   * Restores the state entry from before the creation. @param generation Generation of the next order, if the key is used up.
-   */
-  readonly withdraw: (generation?: number) => Promise<void>;
   /** Failure of the last attempt, if this run decides about the attempt. */
   lost: unknown;
-  /** Successful response that does not show the object. */
+  /** Successful response that does not identify the object. */
   answer: Created | undefined;
-  /** Ids of objects that existed before the first attempt. */
+  /** Ids of objects that the list contained before the first attempt. */
   before: Pick<Intent, "known" | "knowsAll"> | undefined;
-  /** True if an object of this creation was deleted because its secret was lost. */
+  /** True if this run deleted an object of this creation because its secret was lost. */
   isRecreated = false;
-  /** Request that the request limit did not allow while the lock was held. */
+  /** Request that did not fit into the request limit while the lock was held. */
   crowded: Mutation | undefined;
   /** Request that was not sent in time. */
   late: Mutation | undefined;
@@ -60,11 +56,12 @@ export class Creation {
   /** Create lock of the last attempt. */
   turn: CreateTurn | undefined;
   readonly #mark: PrivateMark;
+  readonly #withdraw: (generation?: number) => Promise<void>;
   #intent: Intent | undefined;
   #attempts: readonly Attempt[] = [];
-  /** Intent without the last attempt. */
+  /** Intent as it was before the last attempt. */
   #earlier: Intent | undefined;
-  /** Generation of the account's lists when they were last read. */
+  /** Generation of the account's lists at the last reading. */
   #generation = 0;
   #last: { readonly listed: Listed; readonly now: Instant; readonly isGap: boolean } | undefined;
   #lookedAt: ClockTimes | undefined;
@@ -75,7 +72,7 @@ export class Creation {
     const { kind, change, config, mark } = progress;
     this.progress = progress;
     this.planned = plannedAttributes(kind, change, config);
-    this.withdraw = withdraw;
+    this.#withdraw = withdraw;
     this.#mark = mark;
     const { pending } = change.private;
     this.before = pending;
@@ -106,18 +103,18 @@ export class Creation {
     };
   }
 
-  /** Interprets a response. Null if the response was lost. */
+  /** Interprets a response. */
   created(answer: unknown): Created {
     const { kind, planned, context } = this;
     return kind.created(answer as Parameters<typeof kind.created>[0], planned, context.account.settings);
   }
 
-  /** Open intent. Undefined if no attempt can have been processed. */
+  /** Intent of the pending attempts. Undefined if the host cannot have processed any attempt. */
   get intent(): Intent | undefined {
     return this.#intent;
   }
 
-  /** Saves an attempt before it is sent. @param before Objects that existed before the first attempt. */
+  /** Saves an attempt before it is sent. @param before Ids of objects that existed before the first attempt. */
   async record(mutation: Mutation, before: Pick<Intent, "known" | "knowsAll">): Promise<void> {
     const recordedAt = this.#now();
     const { wall, mono = 0 } = recordedAt;
@@ -131,13 +128,15 @@ export class Creation {
     this.#attempts = [...this.#attempts, { recordedAt, leavesBy, ofThisRun: true, outcome: "open" }];
   }
 
-  /** Counts a pause between reading the lists and saving an attempt. @returns false after too many pauses. */
+  /** Counts an attempt that a pause of this process delayed. @returns false after too many. */
   isWoken(): boolean {
     this.#timesLate += 1;
     return this.#timesLate < MOST_LATE;
   }
 
-  /** Saves that the API accepted the last attempt without naming the object. No run retries the request automatically. */
+  /**
+   * Saves that the API accepted the last attempt without identifying the object. No run repeats the request automatically.
+   */
   async accept(answer?: Created): Promise<void> {
     this.answer = answer;
     this.#setOutcome("accepted");
@@ -145,23 +144,27 @@ export class Creation {
   }
 
   /**
-   * Saves that the last attempt was certainly not processed. @param generation Generation of the next order, if the key is used
-   * up.
+   * Saves that the host certainly did not process the last attempt.
+   * @param generation Generation of the next order, if the key is used up.
    */
   async takeBack(error: unknown, generation?: number): Promise<void> {
     this.#setOutcome(notSent(error) ? "not-sent" : "refused");
     const earlier = this.#earlier;
-    if (earlier === undefined) {
-      await this.withdraw(generation);
-      this.#end();
-      return;
-    }
+    if (earlier === undefined) return this.withdraw(generation);
     // `young`: the host rejected a replay of the first response, and the list may lag.
     if (!notSent(error) && ["refused-again", "young"].includes(this.decide().row))
       throw refusedAgain(this.change, earlier, error);
-    // The earlier attempt stays open, because this response says nothing about it.
+    // The earlier attempt is still open: this response does not concern it.
     await this.#save(earlier);
     this.#attempts = this.#attempts.filter(({ outcome }) => outcome !== "not-sent");
+  }
+
+  /**
+   * Restores the state entry from before the creation. @param generation Generation of the next order, if the key is used up.
+   */
+  async withdraw(generation?: number): Promise<void> {
+    await this.#withdraw(generation);
+    this.#end();
   }
 
   /** Saves that the last attempt was not sent and must take the lock again. @throws the reason after too many late attempts. */
@@ -171,18 +174,18 @@ export class Creation {
     if (this.#timesLate >= MOST_LATE) throw whyLate(error);
     const { kind, planned, context } = this;
     context.account.outdate(kind, parentOf(kind, planned));
-    // A replacement whose old object was deleted also restores the mark from before the creation.
+    // In a replacement, the old object is already deleted, so restore the private part of the entry.
     this.progress.mark = this.#mark;
     this.late = mutation;
   }
 
-  /** Saves that the response repeats an old order whose object no longer exists. The key is used up. */
+  /** Saves that the response was a replay and its object no longer exists. The key is used up. */
   async markGone(id: string, generation: number): Promise<void> {
     this.progress.attributes = { ...this.planned, id };
     await save(this.progress, { ...this.#mark, generation });
   }
 
-  /** Prepares a new create request after the object was deleted because its secret was lost. */
+  /** Prepares a new create request after hostform deleted an object whose secret was lost. */
   close(): void {
     this.isRecreated = true;
     this.#end();
@@ -191,14 +194,15 @@ export class Creation {
   }
 
   /**
-   * Decides about the open attempts. Reads the list immediately, and again while the list may lag.
+   * Decides about the open attempts. Reads the list now, and again during the list lag.
    * @returns undefined if the request must be sent again.
    * @throws HostformError `plan.pending`, `plan.exists`; nothing is sent.
    */
   async settle(): Promise<Settled | undefined> {
     const { run } = this.context;
     let now = this.#now();
-    // Attempts of this run got a response. The run that left an unfenced attempt has ended. No attempt can be sent from now on.
+    // From now on, no earlier attempt can be sent: attempts of this run have ended, and so has the run that saved an unfenced
+    // attempt.
     const { fenced } = this.openIntent;
     this.#attempts = this.#attempts.map((one) =>
       one.leavesBy.wall <= now.wall || (fenced && !one.ofThisRun) ? one : { ...one, leavesBy: now },
@@ -233,14 +237,14 @@ export class Creation {
     return this.decide();
   }
 
-  /** True if another process created an object, or more than 5 s passed, since the last reading. */
+  /** True if another process created an object since the last reading, or the reading is older than 5 s. */
   get isOutdated(): boolean {
     if (this.#last === undefined || this.#lookedAt === undefined) return false;
     const { account, run } = this.context;
     return this.#generation !== account.generation || elapsedMs(this.#lookedAt, run.clock) > FENCE_MS;
   }
 
-  /** Decides based on the last list. */
+  /** Decides with the last reading of the list. */
   decide(): PendingDecision {
     const { account, records } = this.context;
     const now = this.#last?.now ?? this.#now();
@@ -258,15 +262,14 @@ export class Creation {
     });
   }
 
-  /** Open intent. Throws if none is open. */
+  /** Intent of the pending attempts. @throws Error if there is none. */
   get openIntent(): Intent {
     if (this.#intent === undefined) throw new Error("no create is open");
     return this.#intent;
   }
 
   /**
-   * Returns the host's time and the monotonic clock. If the wall clock is set while this run waits, the monotonic clock shows
-   * the real duration.
+   * Returns the host's time and the monotonic time. The monotonic clock stays correct if the wall clock is set during a wait.
    */
   #now(): Instant {
     return instantOf(this.context.account.hostNow(), this.context.run.clock.monotonic());
@@ -288,7 +291,7 @@ export class Creation {
     this.#attempts = this.#attempts.map((one, at, { length }) => (at === length - 1 ? { ...one, outcome } : one));
   }
 
-  /** Returns the request with the secrets that a response contained. */
+  /** Returns the sent attributes, with secrets that a response contained. */
   #sent(): Sent {
     const { prior } = this.context.records;
     const recorded = isPendingCreate(prior) ? secretsShownOnce(this.kind, prior.attributes) : {};
@@ -299,7 +302,7 @@ export class Creation {
   #follow(decided: PendingDecision): Settled | undefined {
     const [object] = decided.objects;
     const sent = this.#sent();
-    // Terraform keeps the id of its plan, and would save another object under that id.
+    // Terraform already has the id of the plan. It would save any other object under that id.
     const { id } = this.planned;
     if (typeof id === "string" && !(decided.do === "adopt" && decided.id === id))
       throw new HostformError([
@@ -313,7 +316,7 @@ export class Creation {
     if (decided.do === "wait") throw this.context.records.lostLock?.() ?? this.lost;
     if (decided.do === "ask") {
       const failed = decided.row === "blind" && this.lost instanceof HostformError ? this.lost.diagnostics : [];
-      // "Try again" would contradict the question.
+      // Remove remedies such as "try again", because they contradict the question.
       const causes = failed.map(({ remedies: _, ...cause }) => cause);
       throw new HostformError([...causes, questionOf(this.subject, sent, decided, "error")], { cause: this.lost });
     }
@@ -322,7 +325,7 @@ export class Creation {
   }
 }
 
-/** Returns the attributes of an unclear response without its id, which may be a job id. */
+/** Returns the attributes of an unclear response. Omits the id, because it may be the id of a job. */
 export function secretsIn(answer: Created | undefined): JsonObject {
   const { id: _, ...attributes } = answer?.attributes ?? {};
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null));

@@ -1,35 +1,35 @@
 /**
- * Decides the outcome of a create request without a saved response. Plan, apply, removal, `resolve` and the Terraform provider
- * all call {@link decide}. The decision is pure: callers collect the facts (pending-facts.ts) and act on the result.
+ * Decides whether a create request without a response created its object. Plan, apply, removal, `resolve` and the Terraform
+ * provider all call {@link decide}. Pure: callers collect the facts (pending-facts.ts) and act on the decision.
  */
 
-/** One pending create request, as the state holds it. */
+/** One pending create request in the state. */
 export interface IntentFacts {
   readonly id: string;
   readonly creation: "keyed" | "listable" | "blind";
-  /** Natural key as sent. Undefined if the object has none. */
+  /** Natural key in the request. Undefined if the object has none. */
   readonly naturalKey: string | undefined;
-  /** Attempts, oldest first. At least one. */
+  /** Attempts, oldest first. At least 1. */
   readonly attempts: readonly Attempt[];
-  /** Ids that a list showed before the first attempt. `complete`: true if the ids include all objects. */
+  /** Ids in the list before the first attempt. `complete`: true if these are all objects. */
   readonly before: { readonly ids: ReadonlySet<string>; readonly complete: boolean };
   /** True if the object has a one-time secret and no response contained it. */
   readonly secretLost: boolean;
   /** True if the API has a DELETE for the kind. */
   readonly deletable: boolean;
-  /** `it`: the object is declared. `nothing`: the declaration was removed or has expired. */
+  /** `it`: the object is declared. `nothing`: its declaration was removed or has expired. */
   readonly want: "it" | "nothing";
 }
 
 export interface Attempt {
   readonly recordedAt: Instant;
-  /** Latest moment at which the request can have been sent. */
+  /** Latest time at which the request may have been sent. */
   readonly leavesBy: Instant;
   readonly ofThisRun: boolean;
   readonly outcome: "open" | "accepted" | "refused" | "not-sent";
 }
 
-/** The host's time, and the monotonic clock of one boot, in milliseconds. */
+/** A moment: the host's time, and the monotonic time since a boot, in milliseconds. */
 export interface Instant {
   readonly wall: number;
   readonly boot?: string;
@@ -39,31 +39,31 @@ export interface Instant {
 export interface ObservedFacts {
   readonly now: Instant;
   readonly readAt: Instant;
-  /** True if this process slept, or a clock was changed, since `readAt`. */
+  /** True if this process slept since `readAt`, or a clock was set. */
   readonly gap: boolean;
-  /** State of the lock, checked after reading the list. */
+  /** State lock, checked after reading the list. */
   readonly lock: "held" | "lost" | "unknown";
   /** `none`: no endpoint lists the kind. `partial`: the list may be incomplete. */
   readonly list: "whole" | "partial" | "none";
   readonly rows: readonly Row[];
 }
 
-/** One object of the list. */
+/** One entry of the list. */
 export interface Row {
   readonly id: string;
   /**
-   * Relation of the object's natural key to the key of the intent. `near`: the keys may be one key in two formats. `hidden`:
-   * unreadable. `similar`: neither has a key, and the rest is alike.
+   * The object's natural key, compared with the requested key. `near`: possibly the same key in another format. `hidden`:
+   * unreadable. `similar`: neither has a natural key, and the other attributes are similar.
    */
   readonly key: "same" | "near" | "other" | "hidden" | "similar";
-  /** First immutable attribute that differs from the sent value. Without the same key: the number of the hosting plan. */
+  /** First immutable attribute that differs from the request. If the natural key differs: the number of the hosting plan. */
   readonly differs?: string | undefined;
   readonly ended: boolean;
-  /** First and last possible moment of creation, according to the host. */
+  /** Earliest and latest possible creation time, by the host's clock. */
   readonly created?: readonly [first: number, last: number] | undefined;
-  /** Proven holder of the object: an address, or an intent whose response contained the id. */
+  /** Proven owner: an address, or an intent whose response contained the id. */
   readonly holder?: Holder | undefined;
-  /** Other open intent with the natural key of the object. */
+  /** Other pending intent with the same natural key. */
   readonly sibling?: string | undefined;
 }
 
@@ -71,21 +71,21 @@ interface Holder {
   readonly name: string;
   readonly intent?: string;
   /**
-   * True if the holder is another state and a later run of that state saw the object. A copied state thus cannot take over an
-   * object that the original state settled.
+   * True if the owner is another state, and a later run of that state read the object. A copy of a state therefore cannot
+   * adopt an object that the original state settled.
    */
   readonly isOtherState?: true;
 }
 
 /** Known behavior of the host. */
 export interface HostFacts {
-  /** Retention of Idempotency-Keys, in milliseconds. Undefined if unknown. */
+  /** How long the host keeps an Idempotency-Key, in milliseconds. Undefined if unknown. */
   readonly keyRetentionMs: number | undefined;
-  /** `seen`: the host returned a natural key in another format than the sent one. */
+  /** `seen`: the host returned a natural key in another format than hostform sent. */
   readonly rewritesKey: "never" | "seen" | "unknown";
-  /** `exact`: the host's creation times match the clock of its responses. */
+  /** `exact`: creation times agree with the clock of the host's responses. */
   readonly createdTimes: "exact" | "unknown";
-  /** Longest time before lists show a new object, in milliseconds. */
+  /** Longest time until lists contain a new object, in milliseconds. */
   readonly listLagMs: number;
 }
 
@@ -94,56 +94,59 @@ export type Decision = { readonly row: string; readonly because: string } & Outc
 type Outcome =
   | { readonly do: "adopt"; readonly id: string; readonly next: "keep" | "recreate" | "remove" }
   | { readonly do: "resend" }
-  /** Times by the host's clock, in milliseconds since the epoch. `proof`: when a list can prove absence. */
+  /**
+   * `until`: next reading. `proof`: earliest time when a list can prove that the object does not exist. Both by the host's
+   * clock, in milliseconds since the epoch.
+   */
   | {
       readonly do: "wait";
       readonly until: number | "next-run";
       readonly proof?: number;
     }
   | { readonly do: "ask"; readonly candidates: readonly Row[] }
-  /** The request created nothing for this resource. */
+  /** The request created no object for this resource. */
   | { readonly do: "refused"; readonly why: "not-sent" | "api" | "absent" }
   | { readonly do: "refused"; readonly why: "held"; readonly id: string; readonly holder: string };
 
-/** Time limit for sending a request after its state entry, in milliseconds. A later request is not sent. */
+/** Time limit between saving a request and sending it, in milliseconds. A later request is not sent. */
 export const FENCE_MS = 5_000;
 
 /** Time limit for the arrival of a request whose response was lost, in milliseconds. */
 const ON_THE_WAY_MS = 5_000;
 
-/** Ages of a request, in milliseconds, at which an apply reads the list before absence is proven. */
+/** Ages of a request, in milliseconds, at which an apply reads the list although the list proves nothing yet. */
 const LOOKS_MS = [ON_THE_WAY_MS, 15_000, 35_000];
 
 /**
- * Largest assumed clock difference, in milliseconds. If the creation time of an object differs more from every attempt, the
- * object is not a result.
+ * Largest assumed clock difference, in milliseconds. An object whose creation time differs more from every attempt is not the
+ * result.
  */
 export const SKEW_MS = 600_000;
 
-/** Safety margin before the host may drop the key, in milliseconds. With a short retention: half of the retention. */
+/** Safety margin before the host may drop the key, in milliseconds. At most half of the retention. */
 const TRANSIT_MS = 60_000;
 
-/** Maximum number of attempts in one run whose responses are lost. */
+/** Maximum number of lost responses to one request in one run. */
 const MOST_SENDINGS = 2;
 
-/** Default of `list_lag`, in milliseconds: the longest time before lists show a new object. */
+/** Default of `list_lag`, in milliseconds: the longest time until lists contain a new object. */
 export const LIST_LAG_MS = 60_000;
 
 /**
- * Returns the age in milliseconds at which a list without the object proves absence. The request has then arrived, and 1.25
- * list lags have passed.
+ * Returns the age in milliseconds from which a list without the object proves that the request created nothing: the time for
+ * the request to arrive, plus 1.25 list lags.
  */
 export const believedAfterMs = (listLagMs: number): number => ON_THE_WAY_MS + 1.25 * listLagMs;
 
-/** Returns the maximum age in milliseconds of the first attempt for a retry with the same key. */
+/** Returns the maximum age of the first attempt for a retry with the same key, in milliseconds. */
 export const repeatWithinMs = (retentionMs: number): number => retentionMs - Math.min(TRANSIT_MS, retentionMs / 2);
 
-/** Returns lower and upper bound of an age. A negative or unreadable age proves nothing. */
+/** Returns the smallest and largest possible age in milliseconds. A negative or unreadable age proves nothing. */
 function agesOf(from: Instant, to: Instant): { readonly young: number; readonly old: number } {
   const wall = to.wall - from.wall;
   const mono = from.boot !== undefined && from.boot === to.boot ? Number(to.mono) - Number(from.mono) : undefined;
   const ages = mono === undefined ? [wall] : [wall, mono];
-  // If the wall clock was set back, use only the monotonic clock. The monotonic clock never overstates an age.
+  // If the wall clock was set back, use only the monotonic clock, which never overstates an age.
   const sound = mono === undefined || wall >= 0 ? ages : [mono];
   return {
     young: Math.min(...sound.map((age) => (age >= 0 ? age : 0))),
@@ -153,17 +156,17 @@ function agesOf(from: Instant, to: Instant): { readonly young: number; readonly 
 
 type Facts = IntentFacts & ObservedFacts & HostFacts;
 
-/** Reasons why a new object is not the result of a create request. */
+/** Reasons why a new object is not the result of the create request. */
 export type Exclusion = "held" | "siblings" | "otherKey" | "older" | "ended";
 
-/** Predicates for objects that cannot be the result. Objects in `before` are also excluded. */
+/** For each reason, the function that excludes an object. Objects in `before` are excluded earlier. */
 export const FILTERS: Readonly<Record<Exclusion, (row: Row, facts: Facts) => boolean>> = {
   held: ({ holder }, { id }) => holder !== undefined && (holder.intent !== id || holder.isOtherState === true),
   siblings: ({ sibling, key }) => sibling !== undefined && key !== "same",
   otherKey: ({ key }, { rewritesKey, before }) => key === "other" && rewritesKey === "never" && before.complete,
   older: ({ key, created }, { createdTimes, attempts: [first] }) =>
     key === "other" && createdTimes === "exact" && created !== undefined && created[1] < startOf(first) - SKEW_MS,
-  // hostform never reorders automatically if the host ended the object of an order.
+  // If the host ended the object of an order, it still counts: hostform never orders again automatically.
   ended: ({ ended, key }, { creation }) => ended && (creation !== "keyed" || isOther(key)),
 };
 
@@ -173,7 +176,7 @@ const startOf = (attempt: Attempt | undefined) => attempt?.recordedAt.wall ?? Nu
 
 type Filters = Readonly<Partial<typeof FILTERS>>;
 
-/** Returns the new objects that are not the result, each with the reason. */
+/** Returns the new objects that are not the result, with the reason. */
 export function excluded(facts: Facts): (readonly [row: Row, why: Exclusion])[] {
   const filters = Object.entries(FILTERS) as [Exclusion, (row: Row, facts: Facts) => boolean][];
   return facts.rows.flatMap((row): (readonly [Row, Exclusion])[] => {
@@ -206,9 +209,9 @@ function deriveFrom(facts: Facts, filters: Filters) {
     held: news.find(({ key, ended }) => key === "same" && !ended),
     copied: news.find(({ holder }) => holder?.intent === facts.id && holder.isOtherState),
     isAbsent: last !== undefined && agesOf(last.leavesBy, readAt).young >= proof,
-    /** Moment from which a list proves absence. */
+    /** Time from which a list without the object proves absence. */
     proof: Number.isFinite(proofAt) ? Math.max(now.wall, proofAt) : now.wall + proof,
-    /** Moment of the next reading of the list. */
+    /** Time of the next reading of the list. */
     nextLook: now.wall + Math.max(0, (LOOKS_MS.find((at) => at > age && at < proof) ?? proof) - age),
     isReplayable:
       first !== undefined &&
@@ -221,8 +224,8 @@ function deriveFrom(facts: Facts, filters: Filters) {
 }
 
 /**
- * Returns true if an object's creation time matches an attempt.
- * @param created Undefined if the host shows no time; the object then counts only if an attempt was recent.
+ * Returns true if an object's creation time agrees with an attempt.
+ * @param created Undefined if the host returns no time. The current time then counts, so an attempt must be recent.
  */
 export function isTimely(created: Row["created"], attempts: readonly number[], now: number): boolean {
   const [from, to] = created ?? [now, now];
@@ -233,7 +236,7 @@ const isExact = ({ key, differs, ended }: Row) => key === "same" && differs === 
 
 type Case = ReturnType<typeof deriveFrom>;
 
-/** Rule of the table: its name, its reason, and its outcome if the condition holds. */
+/** Rule of the table: name, reason, and a function that returns the outcome if its condition holds. */
 type Rule = readonly [row: string, because: string, outcome: (one: Case) => Outcome | false | undefined];
 
 const RESEND: Outcome = { do: "resend" };
@@ -248,7 +251,8 @@ function adopt({ id }: Row, { want, secretLost, deletable }: IntentFacts): Outco
 
 /**
  * The first rule whose condition holds decides. Rules 1 to 5 need no list, and `copied` needs no complete list. `found` and
- * `twice` do not wait, because a listed object is proof at any age. `young` precedes all rules that need proof of absence.
+ * `twice` do not wait, because a listed object is proof at any age. `young` precedes all rules that conclude from a missing
+ * object.
  */
 // biome-ignore format: a table
 export const table = (): readonly Rule[] => [
@@ -283,7 +287,7 @@ export const table = (): readonly Rule[] => [
   ["again", "the create made nothing", () => RESEND],
 ];
 
-/** Returns a decision function for a table and its filters. Tests omit parts. */
+/** Returns the decision function for a table and its filters. Tests pass only some rules. */
 export function decideBy(rules: () => readonly Rule[], filters: Filters) {
   return (intent: IntentFacts, observed: ObservedFacts, host: HostFacts): Decision => {
     const one = deriveFrom({ ...intent, ...observed, ...host }, filters);
@@ -295,10 +299,13 @@ export function decideBy(rules: () => readonly Rule[], filters: Filters) {
   };
 }
 
-/** Decides the outcome of a create request without a saved response. */
+/** Decides whether a create request without a response created its object. */
 export const decide = decideBy(table, FILTERS);
 
-/** Returns the decision after absence is proven, if the list does not change. A plan is applied later. */
+/**
+ * Returns the decision at a later time when the list can prove absence. Assumes that the list does not change. Plans use
+ * this, because they are applied later.
+ */
 export function foresee(intent: IntentFacts, observed: ObservedFacts, host: HostFacts): Decision {
   const decision = decide(intent, observed, host);
   if (decision.row !== "young") return decision;

@@ -3,8 +3,8 @@ import { type Clock, type ClockTimes, elapsedMs, momentOf } from "../model/index
 import { FENCE_MS } from "./decide.ts";
 
 /**
- * Limits when a request may be sent: within 5 s of its state entry, or never. The limit has passed if the process slept, was
- * paused or waited longer. Another run may then hold the state lock or the create lock.
+ * Ensures that a request is sent within 5 s of its state entry, or never. After a longer pause of this process, another run
+ * may have taken the state lock or the create lock.
  */
 export class RecordFence implements Fence {
   readonly #clock: Clock;
@@ -13,7 +13,7 @@ export class RecordFence implements Fence {
   #since: ClockTimes | undefined;
 
   /**
-   * @param record Writes the state entry of the request and proves the state lock. The entry is durable when the promise
+   * @param record Saves the state entry of the request and proves the state lock. The entry is durable when the promise
    * resolves.
    */
   constructor(clock: Clock, record: () => Promise<unknown>, isLockLost: () => boolean) {
@@ -23,7 +23,7 @@ export class RecordFence implements Fence {
   }
 
   async renew(): Promise<void> {
-    // Writing the entry counts toward the limit.
+    // The time to write the entry also counts.
     this.#since = momentOf(this.#clock);
     await this.#record();
   }

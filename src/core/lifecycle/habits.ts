@@ -1,6 +1,6 @@
 /**
- * Learns a host's behavior from objects that hostform certainly created. Input: the request of an object, and the object in a
- * response or list. Output: facts for decisions about pending create requests. Must not learn from an object found only by its
+ * Learns how a host behaves, from objects that hostform certainly created. Input: a request, and its object in a response or
+ * list. Output: facts for decisions about pending create requests. Must not: learn from an object that was found only by its
  * natural key.
  */
 import { identityOf, type Kind, type Remote } from "../kinds/kind.ts";
@@ -17,22 +17,22 @@ import {
 import type { Account } from "./account.ts";
 import type { HostFacts } from "./decide.ts";
 
-/** Facts about a host, proven by its objects. */
+/** Proven behavior of a host. */
 export type Habits = Pick<HostFacts, "rewritesKey" | "createdTimes">;
 
-/** One observation of one object. Keys with and without non-ASCII characters are counted separately. */
+/** One observation of one object. Natural keys with non-ASCII letters are counted separately ("verbatim letters"). */
 type Proof = "verbatim" | "verbatim letters" | "rewritten" | "timed" | "untimed";
 
-/** Number of objects that prove a behavior. One object refutes it. */
+/** Number of objects that prove a behavior. One object is enough to refute it. */
 const PROOFS = 10;
 
-/** Retention of a refutation, in milliseconds: 100 years. */
+/** How long a refutation is kept, in milliseconds: 100 years. */
 const REFUTED_MS = 100 * 365 * DAY_MS;
 
-/** Time in milliseconds during which a rename by a person is unlikely. A different natural key then comes from the host. */
+/** Age in milliseconds up to which a renaming by a person is unlikely. If the natural key differs, the host changed it. */
 const FRESH_MS = DAY_MS / 24;
 
-/** Maximum difference in milliseconds between the host's clock and the creation time of an object. */
+/** Maximum difference between the host's clock and an object's creation time, in milliseconds. */
 const CLOSE_MS = 60_000;
 
 const known = new WeakMap<Account, Learned>();
@@ -43,12 +43,12 @@ function learnedOf(account: Account): Learned {
   return learned;
 }
 
-/** Keeps learned facts within this run. An untrusted state must not affect other runs. */
+/** Limits learned facts to this run. An untrusted state must not affect other runs. */
 export function learnAlone(account: Account): void {
   known.set(account, new Learned(undefined));
 }
 
-/** Returns the host's behavior that matters for a create request. @param sent Attributes of the request. */
+/** Returns the behavior of the host that concerns a create request. @param sent Attributes of the request. */
 export async function habitsOf(account: Account, kind: Kind, sent: ValueObject): Promise<Habits> {
   const learned = learnedOf(account);
   await learned.load(true);
@@ -58,7 +58,8 @@ export async function habitsOf(account: Account, kind: Kind, sent: ValueObject):
 }
 
 /**
- * Learns from the response to a create request. A response may echo the request, so it can only refute.
+ * Learns from the response to a create request. The host may copy the request into the response, so the response can refute a
+ * behavior but not prove it.
  * @param since Time of the first attempt, in milliseconds since the epoch.
  */
 export async function learnFromAnswer(
@@ -80,9 +81,7 @@ export async function learnFromUser(account: Account, kind: Kind, sent: JsonObje
   if (isRewritten(kind, sent, attributes)) await learnedOf(account).add(kind, "rewritten", id);
 }
 
-/**
- * Learns from an object of the state as a list or GET shows it. @param created Time of the response that contained the object.
- */
+/** Learns from a listed or fetched object of the state. @param created Time of the response that contained the object. */
 export async function learnFromRow(
   account: Account,
   kind: Kind,
@@ -102,20 +101,20 @@ export async function learnFromRow(
 const verbatimOf = (kind: Kind, attributes: ValueObject): Proof =>
   /^[ -~]*$/.test(kind.naturalKey(attributes) ?? "") ? "verbatim" : "verbatim letters";
 
-/** Returns true if the host returns each part of the natural key exactly as sent. */
+/** Returns true if the host returns each part of the natural key as sent. */
 function isVerbatim(kind: Kind, sent: JsonObject, live: JsonObject): boolean {
   let body: JsonObject | undefined;
   return identityOf(kind).every((name) => {
     const shown = live[name] ?? null;
     if (shown === null) return false;
     if (isSame(sent[name], shown)) return true;
-    // Requests and declarations can differ in notation: requests use A-labels.
+    // Compare with the request: it may use another notation than the declaration, for example A-labels.
     body ??= kind.create(sent, undefined).body ?? {};
     return isSame(body[name], shown);
   });
 }
 
-/** Compares lists in any order, for example `events`. */
+/** Compares two values. The order of a list does not matter, for example of `events`. */
 function isSame(sent: Json | undefined, shown: Json): boolean {
   const sorted = (value: Json) => (Array.isArray(value) ? value.map(String).sort() : value);
   return equal(sorted(sent ?? null), sorted(shown));
@@ -132,7 +131,7 @@ function isTimed(created: unknown, first: number, last = first): boolean {
   return moment.form === "instant" && moment.at >= first - CLOSE_MS && moment.at <= last + CLOSE_MS;
 }
 
-/** Proofs by kind, kept in the store. Without a store, only this run knows them. */
+/** Proofs by kind, saved in the store. Without a store, they last for this run. */
 class Learned {
   readonly #store: Account["store"];
   readonly #ids = new Map<string, Set<string>>();

@@ -1,4 +1,4 @@
-/** Requests for an existing object: the steps of an in-place change, and the deletion. */
+/** Requests for an existing object: in-place changes and the deletion. */
 import type { Mutation, MutationName, Ticket } from "../api/index.ts";
 import type { ChangeStep, Remote } from "../kinds/kind.ts";
 import { problem } from "../messages/index.ts";
@@ -18,13 +18,12 @@ import { type Progress, perform, save } from "./perform.ts";
 import { observedMark, unclearEnd } from "./status.ts";
 
 /** Returns true while list lag may hide the object. */
-export const isYoung = ({ private: mark }: Change, { account }: ApplyContext) =>
-  isJustCreated(mark, account.settings, account.hostNow());
+export const isYoung = ({ private: mark }: Change, { account }: ApplyContext) => isJustCreated(mark, account);
 
 /** Sends the requests of an in-place change one by one. Each response is saved before the next request. */
 export async function sendSteps(progress: Progress, steps: readonly ChangeStep[]): Promise<void> {
   for (const step of steps) {
-    // hostform sends no more requests for an object with an unknown status.
+    // hostform sends no more requests if the status became unknown.
     if (progress.awaiting === "status") return;
     const { toward, mutation } = step;
     const { job: _, suspended: earlier, ...rest } = progress.mark;
@@ -49,7 +48,7 @@ export async function sendSteps(progress: Progress, steps: readonly ChangeStep[]
   }
 }
 
-/** Waits for a queued job. If the object then has an unknown status, only the user can interpret the status. */
+/** Waits for a queued job. If the status is unknown afterwards, the user must interpret it. */
 async function awaitJob(progress: Progress, job: QueuedJob): Promise<void> {
   const { kind, change, context, attributes, mark } = progress;
   const done = ({ phase }: Remote) => phase === job.toward;
@@ -68,9 +67,9 @@ async function awaitJob(progress: Progress, job: QueuedJob): Promise<void> {
 }
 
 /**
- * Sends a request that creates nothing, and retries while the host is busy. The state entry has no body, so no password is
- * saved.
- * @param refused Mark to save if the request was certainly not processed.
+ * Sends a request that creates nothing. Retries while the host is busy. The state entry lacks the body, so that it contains
+ * no password.
+ * @param refused Private part of the entry, to save if the host certainly did not process the request.
  */
 async function begin(
   progress: Progress,
@@ -104,8 +103,8 @@ async function begin(
 }
 
 /**
- * Deletes an object. If DELETE returns 404, the object is deleted, even if its list still shows it as active, because hosts
- * keep entries of deleted objects. In that case DELETE is sent twice, because a router may have returned the first 404.
+ * Deletes an object. A 404 means that the object is deleted, even if the list still contains it as active: some hosts keep
+ * entries of deleted objects. hostform then sends DELETE twice, because a router may have returned the first 404.
  * @param ticket Reserved slot within the request limit.
  */
 export async function deleteObject(
@@ -124,9 +123,9 @@ export async function deleteObject(
     await send(ticket);
   } catch (error) {
     const parent = parentOf(kind, progress.attributes);
-    // If the account confirms that the object no longer exists, the deletion has succeeded.
+    // If the account confirms that the object does not exist, the deletion is complete.
     account.forget(kind, parent);
-    // List lag may hide a new object, and a proxy may also return 404. Only a 404 of the API itself counts.
+    // The list may lack a new object, and a proxy may return 404. For a new object, only a 404 of the API itself counts.
     const isUnlisted = attributes.id === change.before?.id && isYoung(change, context);
     if (isUnlisted && !isNotFound(error)) throw error;
     const id = String(attributes.id);
@@ -141,7 +140,7 @@ export async function deleteObject(
   }
 }
 
-/** Returns the object of a change for messages about its status. */
+/** Returns the parameters of messages about the status of an object. */
 export const subjectOf = ({ kind, change: { address, provider }, attributes, mark: { job } }: Progress) => ({
   kind,
   address,

@@ -1,6 +1,6 @@
 /**
- * The lifecycle of ONE resource: validate, read, plan, apply, remove. The engine and the Terraform provider both use this
- * module, so a declaration means the same in both. In: a kind, attributes and an account. Out: plain values, and requests sent
+ * The lifecycle of ONE resource: validate, read, plan, apply, remove. The engine and the Terraform provider share this
+ * module, so both treat a declaration the same way. In: a kind, attributes and an account. Out: plain values, and requests
  * through the given {@link Writer}. Must not: know other resources, files or wire types.
  */
 export * from "./account.ts";

@@ -1,4 +1,4 @@
-/** Shared parts of all creations: the intent, its request, the Idempotency-Key, and the messages of a rejection. */
+/** Shared functions of all create requests: the intent, its request, the Idempotency-Key, and messages about rejections. */
 import { createHash } from "node:crypto";
 import type { Mutation } from "../api/index.ts";
 import type { Kind } from "../kinds/kind.ts";
@@ -13,7 +13,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 
-/** Returns the state entry of a create request before it is sent. */
+/** Returns the intent of a create request, to save before sending. */
 export function intentOf(
   { endpoint, params, body, idempotencyKey }: Mutation,
   now: number,
@@ -23,7 +23,7 @@ export function intentOf(
   return { ...intent, fenced: true, ...(known.length > 0 && { known }), knowsAll };
 }
 
-/** Returns the id of a creation. Earlier versions saved no id, so the function returns a digest of the entry. */
+/** Returns the id of an intent. Earlier versions saved no id; the result is then a digest of the intent. */
 export function intentId({ id, since, operation, params = {} }: Intent): string {
   if (id !== undefined) return id;
   return createHash("sha256")
@@ -31,11 +31,11 @@ export function intentId({ id, since, operation, params = {} }: Intent): string 
     .digest("hex");
 }
 
-/** Returns the name of an object in the store. Processes use the name to recognize creations of the same object. */
+/** Returns the name of an object in the store, by which processes recognize creations of the same object. */
 export const thingName = ({ type }: Pick<Kind, "type">, parent: string | undefined, key: string): string =>
   JSON.stringify([type, parent, key]);
 
-/** Returns the request of an intent, byte for byte as it was sent. */
+/** Returns the request of an intent, with the same bytes as it was sent. */
 export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
   return {
     ...fresh,
@@ -46,9 +46,9 @@ export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
 }
 
 /**
- * Returns true if the key of a rejected order is used up. A host that follows §4 returns the same 422 for every request with
- * the key, even a corrected one. If the 422 is about the key itself (`api.rejected`, or the message mentions it), an earlier
- * order used the key. That order stays known.
+ * Returns true if the rejected order used up its key. A host that follows §4 then returns the same 422 for every request with
+ * this key, even after a correction. If the 422 is about the key itself (`api.rejected`, or the message names it), an earlier
+ * order used the key, and that order stays known.
  */
 export const usesUpKey = (error: unknown): boolean =>
   error instanceof ApiError &&
@@ -57,8 +57,8 @@ export const usesUpKey = (error: unknown): boolean =>
   !/idempoten/i.test(JSON.stringify([error.serverMessage, error.fieldErrors]));
 
 /**
- * Returns the error of an unchanged request that was retried and rejected. Correcting the declaration does not change that
- * request.
+ * Returns the error about a repeated request that the API rejected. The repeated request is unchanged, so a correction of the
+ * declaration has no effect on it.
  */
 export function refusedAgain({ address }: Change, { since, body }: Intent, error: unknown): HostformError {
   const causes = error instanceof HostformError ? error.diagnostics : [];
@@ -67,8 +67,8 @@ export function refusedAgain({ address }: Change, { since, body }: Intent, error
 }
 
 /**
- * Returns the Idempotency-Key of an order (§4). The key depends only on the identity of the order, not on its payload or
- * chance. Every run on any machine sends the same key for the same declared order, even without a state.
+ * Returns the Idempotency-Key of an order (§4). The key depends only on the name of the order, not on its attributes. Every
+ * run on any machine sends the same key for the same declared order, even without a state.
  * @param name Declared `reference`, or the resource's address.
  * @param generation 1, plus one for each deliberate reorder of a deleted service.
  * @returns a UUID version 8 (RFC 9562), because some hosts accept only UUIDs.
@@ -82,8 +82,8 @@ export function idempotencyKey(project: string, name: string, generation: number
 }
 
 /**
- * Returns errors if an order has no project or no name of its own. The Idempotency-Key is derived from both (§4). If a run is
- * killed before saving the order, only this key prevents a second order.
+ * Returns errors if an order has no project, or no unique name. The Idempotency-Key is derived from both (§4). If a run is
+ * killed before it saves the order, only this key prevents a second order.
  * @param project Undefined or empty if no project is set.
  */
 export function orderNameErrors(kind: Kind, config: ValueObject, project: string | undefined): Diagnostic[] {

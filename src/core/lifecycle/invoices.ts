@@ -1,4 +1,4 @@
-/** Reads the invoices of orders and finds the unpaid ones. */
+/** Reads invoices and finds the unpaid invoices of orders. */
 import type { InvoiceRecord } from "../api/index.ts";
 import type { ReadContext } from "../kinds/kind.ts";
 import { requireScale } from "../messages/index.ts";
@@ -8,10 +8,10 @@ import type { Shown } from "./list-costs.ts";
 /** Maximum number of invoice pages per plan. */
 const MOST_PAGES = 10;
 
-/** Order of an invoice without an order. */
+/** Key of invoices without an order. */
 const NO_ORDER = "";
 
-/** An id that no order has. Its reading ends only with the list. */
+/** An order id that no invoice has. A reading with this id therefore reads all pages. */
 const ANY_ORDER = " ";
 
 /** Invoices read so far. */
@@ -20,13 +20,13 @@ export interface InvoiceReading {
   readonly invoices: ReadonlyMap<string, readonly InvoiceRecord[]>;
   /** True if every invoice was read. */
   readonly isWhole: boolean;
-  /** Reason why the remaining invoices were not read, without a full stop. */
+  /** Reason why the remaining invoices were not read. Has no full stop. */
   readonly why?: string;
 }
 
 type Source = Pick<ReadContext, "client" | "settings" | "signal">;
 
-/** Invoices of an account (§4 GET /invoices), listed once for all callers. */
+/** Invoices of an account (§4 GET /invoices). All callers share one reading. */
 export class Invoices {
   readonly #source: Source;
   #all: Promise<InvoiceRecord[]> | undefined;
@@ -56,15 +56,15 @@ export class Invoices {
   }
 
   /**
-   * Returns the invoices of these orders from at most ten pages. @throws HostformError if a failure concerns more than
-   * invoices.
+   * Returns the invoices of these orders. Reads at most ten pages.
+   * @throws HostformError if a failure also concerns other requests.
    */
   of(orders: readonly string[]): Promise<InvoiceReading> {
     this.#some ??= new Reading(this.#source);
     return this.#some.of(orders);
   }
 
-  /** Returns all invoices of at most ten pages. Reads only the pages that {@link of} has not read. @throws as {@link of} does. */
+  /** Returns all invoices of at most ten pages. Reads only pages that {@link of} did not read. @throws as {@link of} does. */
   listed(): Promise<InvoiceReading> {
     return this.of([ANY_ORDER]);
   }
@@ -76,8 +76,9 @@ export class Invoices {
 }
 
 /**
- * Reads pages until each requested order has an unpaid invoice. The API does not define an order of invoices (§4). If all
- * invoices of an order are paid, the whole list is read. A failure ends the reading, and the invoices read so far count.
+ * Reads pages until each requested order has an unpaid invoice. If all invoices of an order are paid, this reads the whole
+ * list, because the API does not define the order of invoices (§4). A failure ends the reading; the invoices read so far are
+ * returned.
  */
 class Reading {
   readonly #records: AsyncIterator<InvoiceRecord>;
@@ -120,7 +121,7 @@ class Reading {
   }
 }
 
-/** Failures that concern more than invoices. */
+/** Failures that also concern other requests. */
 const FATAL: ReadonlySet<string> = new Set(["api.cancelled", "api.money_scale", "api.unauthenticated"]);
 
 function whyUnread(error: HostformError): string {
@@ -132,7 +133,7 @@ function whyUnread(error: HostformError): string {
   return detail === undefined ? first.summary : `${first.summary}. ${detail}`;
 }
 
-/** The invoices of one order. */
+/** Invoices of one order. */
 export interface Bill {
   /** Unpaid invoices, earliest due date first. */
   readonly open: readonly InvoiceRecord[];
@@ -142,7 +143,7 @@ export interface Bill {
   readonly why?: string;
 }
 
-/** @returns undefined if no invoices were requested. */
+/** Returns the invoices of one order. Undefined if no invoices were requested. */
 export function billOf(reading: InvoiceReading | undefined, order: string): Bill | undefined {
   if (reading === undefined) return undefined;
   const own = reading.invoices.get(order) ?? [];

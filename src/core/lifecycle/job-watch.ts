@@ -7,9 +7,9 @@ interface Waiter {
   readonly id: string;
   readonly done: (remote: Remote) => boolean;
   readonly timeoutMs: number;
-  /** End of the wait, by the monotonic clock in milliseconds. Undefined until the wait starts. */
+  /** End of the wait, in milliseconds of the monotonic clock. Undefined until the wait starts. */
   deadline?: number;
-  /** Unknown status, and the time since it is shown, by the same clock. */
+  /** An unknown status, and the time of its first reading by the same clock. */
   unclear?: { readonly word: string; readonly since: number };
   resolve(remote: Remote | undefined): void;
   reject(error: unknown): void;
@@ -25,36 +25,39 @@ interface Queue {
 
 interface JobWatchOptions {
   readonly clock: Clock;
-  /** Default wait for a job, in milliseconds. */
+  /** Default timeout for a job, in milliseconds. */
   readonly timeoutMs: number;
-  /** Resolves when no other request is left to send. Only then are jobs polled and their waits counted. */
+  /** Resolves when all other requests have been sent. Polling and timeouts start only then. */
   readonly idle?: () => Promise<void>;
-  /** Signal that ends all waits when aborted. */
+  /** Signal that ends all waits. */
   readonly stop: AbortSignal;
   /**
-   * Called before each poll. @param isGap True if this process slept or was paused, or a clock was set, since the last poll.
-   * @returns false if all waits end.
+   * Called before each poll.
+   * @param isGap True if this process slept or a clock was set since the last poll.
+   * @returns false to end all waits.
    */
   mayLook?(isGap: boolean): Promise<boolean>;
   onWaiting?(addresses: readonly string[], seconds: number): void;
 }
 
 /**
- * Time in milliseconds after which an unchanged unknown status ends the wait. An unknown status may be a running job
- * ("suspending…"), but a lasting one counts as the job's end.
+ * Time in milliseconds after which an unchanged unknown status ends the wait. A shorter one may be a running job
+ * ("suspending…").
  */
 const STEADY_MS = 10_000;
-/** Extra time for the last poll after the deadline, in milliseconds. */
+/** Extra time for the response to the last poll, in milliseconds. */
 const LAST_LOOK_MS = 900;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** Minimum and maximum pause per request of a poll, in milliseconds. The limit is 60 requests a minute (§8). */
+/** Minimum and maximum pause for each request of a poll, in milliseconds. The limit is 60 requests a minute (§8). */
 const LEAST_PAUSE_EACH_MS = 500;
 const LONGEST_PAUSE_EACH_MS = 1_000;
 
 /**
- * Returns the pause before the next poll, in milliseconds. The pause grows with each poll and with the number of its requests.
+ * Returns the pause before the next poll, in milliseconds. The pause increases with each poll and with the number of requests
+ * per poll.
  * @param last Previous pause. Undefined before the first poll.
+ * @param cost Number of requests per poll.
  */
 export function nextPause(last: number | undefined, cost: number): number {
   const grown = last === undefined ? FIRST_PAUSE_MS : last * 1.5;
@@ -63,8 +66,8 @@ export function nextPause(last: number | undefined, cost: number): number {
 }
 
 /**
- * Waits for queued jobs (§3: suspend and unsuspend are asynchronous). All jobs of one collection share one listing per poll,
- * and the pauses grow. 100 suspensions take as many polls as one.
+ * Waits for queued jobs (§3: suspend and unsuspend are asynchronous). All jobs of one list share the requests of a poll, so
+ * 100 suspensions need as many polls as one.
  */
 export class JobWatch {
   readonly #options: JobWatchOptions;
@@ -75,8 +78,9 @@ export class JobWatch {
   }
 
   /**
-   * @returns the object once `done` returns true, or once its unknown status lasts. Undefined after the timeout (plus 0.9 s for
-   * the last poll), if the object no longer exists, or if the run or this wait was stopped.
+   * Waits for one job.
+   * @returns the object once `done` returns true, or once its status is unknown for 10 s. Undefined after the timeout (plus
+   * 0.9 s for the last poll), if the object no longer exists, or if the run or this wait was stopped.
    */
   wait(
     account: Account,
@@ -122,7 +126,7 @@ export class JobWatch {
       try {
         await this.#lookInTime(queue);
       } catch (error) {
-        // The job continues without this poll, and the next run sees its result.
+        // The run was stopped. The next run reads the result of the job.
         if (stop.aborted) break;
         for (const waiter of queue.waiters) waiter.reject(error);
         queue.waiters.clear();
@@ -132,7 +136,7 @@ export class JobWatch {
     queue.running = false;
   }
 
-  /** Polls, and ends the waits whose deadline passes before the response. */
+  /** Polls, and ends waits whose deadline passes before the response. */
   async #lookInTime(queue: Queue): Promise<void> {
     const { clock } = this.#options;
     const ended = new AbortController();
@@ -157,7 +161,7 @@ export class JobWatch {
     const ids = [...new Set(waiting.map(({ id }) => id))];
     const seen = await account.readAgain(kind, ids, parent, signal);
     for (const waiter of waiting) {
-      // A page may shift during a listing. A missing object is confirmed before it counts as deleted.
+      // Pages may shift while a list is read. Confirm a missing object before it counts as deleted.
       const remote = seen.has(waiter.id) ? seen.get(waiter.id) : await account.get(kind, waiter.id, false, signal);
       const gone = remote === undefined ? kind.get !== undefined : remote.phase === "gone";
       const settled = remote !== undefined && waiter.done(remote);

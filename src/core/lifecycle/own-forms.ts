@@ -1,7 +1,8 @@
 /**
- * Normalized values of a host: rounded times, shortened names, masked queries. A normalized value that costs and exposes
- * nothing counts as the sent value while both stay the same (`AttributeMeta.ownForm`). Any other value is a difference, until
- * two changes failed to alter it (decision 53).
+ * Normalized values: the host stored a value in another format than hostform sent, for example a rounded time, a shortened
+ * name or a masked query. If the difference affects neither cost nor access, the normalized value is treated as equal to the
+ * sent value (`AttributeMeta.ownForm`). Otherwise the plan contains a change. After two changes without effect, hostform
+ * stops (decision 53).
  */
 import { type AttributeEntry, identityOf, type Kind, type Remote } from "../kinds/kind.ts";
 import { conditionFor, problem } from "../messages/index.ts";
@@ -30,16 +31,17 @@ import {
 } from "./attributes.ts";
 import { isOfPlan } from "./sold-plan.ts";
 
-/** Number of changes after which hostform accepts the host's value. */
+/** Number of changes without effect after which hostform accepts the host's value. */
 const MOST_TIMES = 2;
 
-/** Occasion of a reading: the response to a create request; the first list with an unchanged object; any later reading. */
+/** Origin of a value: the response to a create request; the first list with the new object; any later reading. */
 type Occasion = "made" | "first" | "later";
 
 /**
  * Returns the normalized values after reading an object.
- * @param sent Values of the request or the state. @param live Values that the host shows; missing values are unknown.
- * @param before Earlier normalized values. For `made`, also those of the replaced object.
+ * @param sent Values of the request or the state.
+ * @param live Values in the response. Missing values are unknown.
+ * @param before Earlier normalized values. For `made`: of the replaced object.
  */
 export function formsSeen(
   kind: Kind,
@@ -68,7 +70,7 @@ function formSeen(
   const isFixed = (meta.change === "replace" || meta.change === "immutable") && !meta.unreadable;
   if (!isFixed) return isMade || (is !== undefined && sameValue(meta, was, is)) ? undefined : before;
   if (is === undefined || isLeftOut(type, meta, is) || meta.unclear?.(is)) return earlier;
-  // The host set a value, although none was sent.
+  // hostform sent no value, so the host chose one.
   if (was === null && (meta.computed || meta.change === "immutable")) return undefined;
   if (sameValue(meta, was, is)) {
     if (isMade) return earlier && { ...earlier, earlier: true };
@@ -84,7 +86,7 @@ function formSeen(
   return { ...form, times: (earlier?.times ?? 0) + 1 };
 }
 
-/** Returns the normalized values after in-place changes. @param after Values that the host shows afterwards. */
+/** Returns the normalized values after in-place changes. @param after Values that the host returned after the changes. */
 export function formsTried(
   kind: Kind,
   { from, wanted, after }: { readonly from: JsonObject; readonly wanted: JsonObject; readonly after: JsonObject },
@@ -105,8 +107,9 @@ export function formsTried(
 }
 
 /**
- * Returns an object as the account shows it, with its normalized values.
- * @param occasion Default: the occasion of an object in the state. @param more Normalized values from another source.
+ * Returns the attributes and normalized values of a live object.
+ * @param occasion Default: from the state entry.
+ * @param more Normalized values from another source.
  */
 export function reread(
   kind: Kind,
@@ -120,10 +123,7 @@ export function reread(
   return { attributes: refreshed(kind, sent, remote, forms), forms };
 }
 
-/**
- * Returns the values in which an object differs from the create request, by attribute. A similar name counts as the requested
- * name.
- */
+/** Returns the attributes whose live value differs from the create request. A similar name counts as equal. */
 export function otherForms(kind: Kind, sent: JsonObject, live: JsonObject): Forms {
   const forms = formsSeen(kind, { sent, live, before: {} }, "made");
   const named = kind.mayMatch?.(sent, live, []) ? identityOf(kind) : [];
@@ -135,18 +135,20 @@ export function otherForms(kind: Kind, sent: JsonObject, live: JsonObject): Form
   return Object.fromEntries(others);
 }
 
-/** Returns values for an object that the user adopts unchanged. No apply changes them until the declaration changes. */
+/**
+ * Returns normalized values for an object that the user adopts unchanged. They cause no change until the declaration changes.
+ */
 export const takenForms = (forms: Forms): Forms =>
   Object.fromEntries(
     Object.entries(forms).map(([name, form]) => [name, { ...form, times: MOST_TIMES, foreign: true }]),
   );
 
-/** Returns the mark with these normalized values. */
+/** Returns the private part of a state entry with these normalized values. */
 export function withForms({ shown: _, ...mark }: PrivateMark, forms: Forms): PrivateMark {
   return Object.keys(forms).length === 0 ? mark : { ...mark, shown: forms };
 }
 
-/** Returns true if the last two changes sent the declared value, and the host still shows its own value. */
+/** Returns true if the last two changes sent the declared value and the host still has another value. */
 export const isUnkept = ({ meta }: AttributeEntry, form: OwnForm | undefined, declared: Value, live: Value): boolean =>
   form !== undefined &&
   form.times >= MOST_TIMES &&
@@ -154,14 +156,14 @@ export const isUnkept = ({ meta }: AttributeEntry, form: OwnForm | undefined, de
   sameValue(meta, form.sent, declared) &&
   equal(form.is, live);
 
-/** Returns true if the declared value is the host's normalized value of the value in the state. */
+/** Returns true if the declared value is the host's normalized form of the value in the state. */
 export const isOwnForm = ({ meta }: AttributeEntry, form: OwnForm | undefined, declared: Value, live: Value): boolean =>
   form !== undefined &&
   isBelieved(meta, form) &&
   sameValue(meta, form.is, declared) &&
   sameValue(meta, form.sent, live);
 
-/** Resource of a message, and the attributes whose values stay hidden. */
+/** Resource of a message. Messages hide the sensitive attributes. */
 interface Subject {
   readonly kind: Pick<Kind, "noun">;
   readonly address: string;
@@ -170,20 +172,23 @@ interface Subject {
 
 const isUrl = (value: Json): value is string => typeof value === "string" && /^https?:/i.test(value);
 
-/** Returns the values for a message. Empty if the values are secret, or differ only in a secret part. */
+/** Returns both values for a message. Empty if they are secret or differ only in a secret part. */
 export function openValues({ sent, is }: OwnForm, isSecret: boolean): { readonly sent?: Json; readonly is?: Json } {
   const open = { sent: openValue(sent), is: openValue(is) };
   return isSecret || equal(open.sent, open.is) ? {} : open;
 }
 
-/** Returns the condition of an attribute whose sent value the host does not keep. */
+/** Returns the condition of an attribute for which the host does not keep the sent value. */
 export function unkept({ kind: { noun }, address, sensitive }: Subject, name: string, form: OwnForm): Condition {
   const { sent: declared, is } = openValues(form, sensitive.includes(name));
   const isAdopted = form.foreign === true;
   return conditionFor("own_form", { address, noun, name, times: form.times, isAdopted, is, declared });
 }
 
-/** Returns warnings about new normalized values. @param isAnswer True after a change. A plan shows its differences itself. */
+/**
+ * Returns warnings about new normalized values.
+ * @param isAnswer True after a change. A plan contains the difference anyway.
+ */
 export function formNotices(
   subject: Subject & { readonly kind: Kind },
   before: Forms,

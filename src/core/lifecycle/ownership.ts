@@ -13,15 +13,15 @@ import {
 import { parentOf } from "./attributes.ts";
 
 /**
- * Tracks which resource owns an object ({@link objectKey}) or an object yet to be created ({@link thingKey}). Owners are
- * compared with `===`.
+ * Records which resource owns an object ({@link objectKey}) or a future object ({@link thingKey}). Owners are compared with
+ * `===`.
  */
 export class Ownership<Owner> {
   readonly #owners = new Map<string, readonly Owner[]>();
 
   /**
-   * Claims all keys for a resource. Claims nothing if another resource owns one of them.
-   * @param keys Undefined keys have no owner.
+   * Reserves all keys for a resource. If another resource owns one of them, reserves none.
+   * @param keys Undefined keys are ignored.
    * @returns the other owner.
    */
   claim(owner: Owner, ...keys: readonly (string | undefined)[]): Owner | undefined {
@@ -33,7 +33,7 @@ export class Ownership<Owner> {
     return undefined;
   }
 
-  /** Adds an owner from the state. A corrupted state may list one object for two resources. */
+  /** Adds an owner from the state. A damaged state may contain one object at two addresses. */
   add(owner: Owner, key: string | undefined): void {
     const owners = this.#owners.get(key ?? "") ?? [];
     if (key !== undefined && !owners.includes(owner)) this.#owners.set(key, [...owners, owner]);
@@ -59,13 +59,15 @@ export class Ownership<Owner> {
   }
 }
 
-/** Returns the key of an object: its account, kind, parent and id. Undefined if the object has no id. */
+/** Returns the key of an object: account, kind, parent and id. Undefined if the object has no id. */
 export function objectKey(provider: string, kind: Kind, attributes: JsonObject): string | undefined {
   const { id } = attributes;
   return typeof id === "string" ? keyOf("object", provider, kind, attributes, id) : undefined;
 }
 
-/** Returns the key of a creation: its account, kind, parent and natural key. Undefined while a part is unknown. */
+/**
+ * Returns the key of an object before its creation: account, kind, parent and natural key. Undefined while a part is unknown.
+ */
 export function thingKey(provider: string, kind: Kind, attributes: ValueObject): string | undefined {
   const key = kind.naturalKey(attributes);
   if (key === undefined || (kind.parent !== undefined && parentOf(kind, attributes) === undefined)) return undefined;
@@ -78,9 +80,9 @@ const keyOf = (what: string, provider: string, kind: Kind, attributes: ValueObje
 type AddressedHolding = Holding & { readonly address: string };
 
 /**
- * Returns the objects of a state, including objects that wait for deletion.
- * @param aliases Providers of one server.
- * @param intents Intents of creations by address, as this run saw them. The state entry of an object no longer has its intent.
+ * Returns the objects of a state for the store, including objects that wait for deletion.
+ * @param aliases Providers that use the same server.
+ * @param intents Intents of creations by address, as this run read them. The state drops the intent when the object exists.
  */
 export function holdingsIn(
   state: State,
@@ -111,16 +113,17 @@ export function holdingsIn(
   return [...found.values()];
 }
 
-/** Returns the holdings that the state no longer has. */
+/** Returns the objects that the state no longer contains. */
 export function leftIn(before: readonly AddressedHolding[], now: readonly AddressedHolding[]): AddressedHolding[] {
   const names = new Set(now.map(nameOf));
   return before.filter((one) => !names.has(nameOf(one)));
 }
 
 /**
- * Warns about objects that another state of this machine also holds, once per state. A state that no run used since this state
- * has the object counts as the old location of this state.
- * @param own Holdings from the store. @param others Holdings of all other states.
+ * Warns about objects that another state of this machine also contains. One warning per state. If no run has used the other
+ * state since this state got the object, the other state counts as the old location of this state.
+ * @param own Objects of this state in the store.
+ * @param others Objects of all other states.
  */
 export function heldTwice(
   here: Place,
@@ -152,13 +155,15 @@ export function heldTwice(
 }
 
 /**
- * Adds the other state that holds an existing object to the plan's errors about the object.
- * @param kind Kind of all objects, if the addresses do not show it. In this case no error suggests a move within this state.
+ * Adds the owner, another state, to errors about existing objects.
+ * @param kind Kind of all objects, if the addresses do not contain the kind. These errors then never suggest a move within
+ * this state.
  */
 export function withHolders(
   diagnostics: readonly Diagnostic[],
   others: readonly Held[],
   kind?: Kind,
+  projectAt: (place: Place) => string | undefined = () => undefined,
 ): readonly Diagnostic[] {
   const firm = others.filter(({ isFirm, isRemoved }) => isFirm && !isRemoved);
   if (firm.length === 0) return diagnostics;
@@ -178,18 +183,24 @@ export function withHolders(
     const holder = `${place.label} holds it${other === undefined ? "" : ` as ${other}`}, seen at ${new Date(lastSeen).toISOString()}.`;
     const isInside = (remedy: (typeof remedies)[number]) => typeof remedy === "object" && remedy.do === "move";
     const left = kind === undefined ? remedies : remedies.filter((remedy) => !isInside(remedy));
-    return { ...one, detail: [detail, holder].filter(Boolean).join(" "), remedies: left };
+    const name = other === address ? projectAt(place) : undefined;
+    const isImport = (remedy: (typeof remedies)[number]) => typeof remedy === "object" && remedy.do === "import";
+    const joined = left.map((remedy) =>
+      name !== undefined && isImport(remedy) ? ({ do: "advise", on: "join_project", name } as const) : remedy,
+    );
+    return { ...one, detail: [detail, holder].filter(Boolean).join(" "), remedies: joined };
   });
 }
 
 /** Codes of errors about an object that already exists. */
 const EXISTS: ReadonlySet<string> = new Set(["plan.exists", "plan.lookalike", "plan.unreadable"]);
-/** Minimum number of such errors that point to a missing state. */
+/** Minimum number of these errors from which a missing state is likely. */
 const MANY = 3;
 
 /**
- * Adds the cause before the errors of a plan whose state is empty, although the account has at least 3 declared objects. The
- * number of these objects must reach the number of creations. The first plan of a new project creates more, or finds fewer.
+ * Adds the likely cause to the errors of a plan: the state is missing. Condition: the state is empty, and the account already
+ * contains at least 3 declared objects, and at least as many as the plan creates. The first plan of a new project does not
+ * meet this condition.
  * @param held Objects of all other states.
  */
 export function withMissingState(

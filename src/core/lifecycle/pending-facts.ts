@@ -1,6 +1,6 @@
 /**
- * Collects the facts about a pending create request from its state entry, the list of its kind and the other entries. Then asks
- * for the decision. Input: plain values. Output: the decision with its objects.
+ * Collects the facts about a pending create request: its state entry, the list of its kind, and other entries. Then decides.
+ * Input: plain values. Output: the decision with its objects.
  */
 import type { PlanRecord } from "../api/index.ts";
 import { identityOf, type Kind, matches, type ReadSettings, type Remote } from "../kinds/kind.ts";
@@ -25,31 +25,31 @@ import { intentId } from "./intents.ts";
 import { madeBetween, type PendingCreate, returnsSecretOnce, type Sent } from "./pending-create.ts";
 import { soldAs } from "./sold-plan.ts";
 
-/** An object that a state of this machine holds or held. */
+/** An object that a state on this machine contains or contained. */
 export interface KnownObject {
   readonly id: string;
-  /** Time of the first run that saw the object, in milliseconds since the epoch by this machine's clock. */
+  /** Time of the first run that read the object, by this machine's clock in milliseconds since the epoch. */
   readonly firstSeen: number;
-  /** Time of the last run that saw the object, by the same clock. */
+  /** Time of the last run that read the object, by the same clock. */
   readonly lastSeen: number;
-  /** Other state that holds the object. Undefined if this state holds the object, or the other state no longer does. */
+  /** Other state that contains the object. Undefined if this state contains it, or the other state no longer does. */
   readonly holder?: Row["holder"];
 }
 
-/** The complete list of a kind. */
+/** The complete list of a kind, with facts about its objects. */
 export interface Listed {
   readonly objects: readonly Remote[];
-  /** Hosting plans that can be ordered, if an object without a natural key may be the result. */
+  /** Hosting plans. Empty unless an object without a natural key may be the result. */
   readonly plans: readonly PlanRecord[];
-  /** Time of the reading by the host's clock, in milliseconds since the epoch. */
+  /** Time of the reading, by the host's clock in milliseconds since the epoch. */
   readonly readAt: number;
-  /** Objects that the states of this machine hold or held. */
+  /** Objects that the states on this machine contain or contained. */
   readonly known?: readonly KnownObject[];
-  /** Ids of objects whose natural key another process of this machine requested. */
+  /** Ids of objects whose natural key another process on this machine requested. */
   readonly requested?: ReadonlySet<string>;
   /** Proven behavior of the host. Default: unknown. */
   readonly habits?: Pick<HostFacts, "rewritesKey" | "createdTimes">;
-  /** True if a reset may have reused the ids of earlier objects. */
+  /** True if the host may reuse ids after a reset. */
   readonly isResettable?: boolean;
 }
 
@@ -59,23 +59,23 @@ export type PendingSettings = Pick<ReadSettings, "listLagMs" | "keyLifetimeMs">;
 export interface PendingQuestion {
   readonly kind: Kind;
   readonly sent: Sent;
-  /** List of the kind. Undefined if the host does not show the list yet. */
+  /** List of the kind. Undefined if the host does not return the list yet. */
   readonly listed: Listed | undefined;
   /** Current time by the host's clock, in milliseconds since the epoch. */
   readonly now: number;
-  /** Current time by the monotonic clock of this run, in milliseconds. */
+  /** Current time by the monotonic clock, in milliseconds. */
   readonly mono?: number | undefined;
   readonly settings?: PendingSettings | undefined;
   readonly want?: IntentFacts["want"];
-  /** Attempts of the request. Default: the attempts in the intent. */
+  /** Attempts. Default: the attempts in the intent. */
   readonly attempts?: readonly Attempt[];
-  /** True if this process slept, or a clock was set, while reading the list. */
+  /** True if this process slept or a clock was set while the list was read. */
   readonly isGap?: boolean | undefined;
-  /** State of the lock, checked after reading the list. Default: not checked. */
+  /** State lock, checked after reading the list. Default: not checked. */
   readonly lock?: ObservedFacts["lock"] | undefined;
   /** Other pending create requests of the kind and account. */
   readonly siblings?: readonly PendingCreate[] | undefined;
-  /** Returns the address or name of another owner of the object. */
+  /** Returns the other owner of the object: an address or a state. */
   ownerOf?(remote: Remote): string | undefined;
 }
 
@@ -83,30 +83,27 @@ export interface PendingQuestion {
 export interface RuledOut {
   readonly remote: Remote;
   readonly why: Exclusion;
-  /** Address or state that holds or requested the object. */
+  /** Address or state that owns or requested the object. */
   readonly by?: string | undefined;
 }
 
 /** A decision with its objects and evidence. */
 export type PendingDecision = Decision & {
   readonly objects: readonly Remote[];
-  /** Candidates of a question, with the same ids as the objects. */
+  /** Candidates of a question. Same ids as `objects`. */
   readonly rows: readonly Row[];
   readonly ruledOut: readonly RuledOut[];
   readonly rewritesKey: HostFacts["rewritesKey"];
 };
 
-/** Returns a moment of this run by both clocks. */
+/** Returns a moment with wall time and monotonic time of this run. */
 export const instantOf = (wall: number, mono?: number): Instant =>
   mono === undefined ? { wall } : { wall, mono, boot: "this run" };
 
-/** Maximum wait of an earlier version for the request limit after saving the request, in milliseconds. */
+/** Earlier versions saved the request before they waited for the request limit: at most this long, in milliseconds. */
 const IN_LINE_MS = 600_000;
 
-/**
- * Returns the attempts of an intent.
- * @param by Time after which no attempt can have been sent.
- */
+/** Returns the attempts in an intent. @param by Time after which no attempt can have been sent. */
 export function attemptsOf({ since, resent, accepted, fenced }: Intent, by = Number.POSITIVE_INFINITY): Attempt[] {
   const times = resent === undefined ? [since] : [since, resent];
   const within = fenced ? FENCE_MS : IN_LINE_MS;
@@ -122,11 +119,11 @@ export function attemptsOf({ since, resent, accepted, fenced }: Intent, by = Num
   });
 }
 
-/** Decides about a pending create request. @param by `decide` or `foresee`. */
+/** Decides about a pending create request. @param by {@link decide} or {@link foresee}. */
 export function decidePending(question: PendingQuestion, by = decide): PendingDecision {
   const { kind, sent, listed, now, mono, settings, want = "it", attempts, isGap = false, lock = "unknown" } = question;
   const { pending } = sent.private;
-  // The margin is larger than any assumed clock difference.
+  // Use a margin that exceeds any assumed clock difference.
   const first = Date.parse(pending.since) - SKEW_MS;
   const known = listed?.known?.filter(({ lastSeen }) => !listed.isResettable || lastSeen >= first) ?? [];
   const older = listed?.isResettable ? [] : known.filter(({ firstSeen }) => firstSeen < first);
@@ -198,7 +195,7 @@ function rowOf(
 }
 
 /**
- * Returns the first immutable attribute that differs from the sent value. For an object with another natural key: its hosting
+ * Returns the first immutable attribute that differs from the request. If the natural key differs, compares only the hosting
  * plan.
  */
 function differenceOf(
@@ -214,7 +211,9 @@ function differenceOf(
   return isOfPlan ? attribute : other;
 }
 
-/** Returns the pending create request that has the natural key of an object and was sent before the object existed. */
+/**
+ * Returns the other pending create request that explains the object: same natural key, and sent before the object existed.
+ */
 export const siblingOf = (kind: Kind, { id, attributes }: Remote, siblings: readonly PendingCreate[] = []) =>
   siblings.find(
     ({ attributes: sent, private: { pending } }) => !pending.known?.includes(id) && matches(kind, sent, attributes),
@@ -228,12 +227,12 @@ function keyOf(
 ): Row["key"] {
   if (matches(kind, attributes, live)) return "same";
   if (unreadableOf(kind, attributes, live).length > 0) return "hidden";
-  // A service without a domain has only its hosting plan as a key.
+  // Without a domain, only the hosting plan identifies a service.
   if (kind.creation === "keyed" && kind.mayMatch?.(attributes, live, plans)) return "similar";
   return isNear(kind, attributes, live) ? "near" : "other";
 }
 
-/** Returns true if each part of the natural key may be the sent part, normalized or shortened by the host. */
+/** Returns true if each part of the natural key may be the requested part in the host's format. */
 function isNear(kind: Kind, sent: ValueObject, live: ValueObject): boolean {
   const { creation, mayMatch } = kind;
   if (creation !== "keyed" && mayMatch?.(sent, live, [])) return true;
@@ -241,7 +240,7 @@ function isNear(kind: Kind, sent: ValueObject, live: ValueObject): boolean {
     const a = sent[name];
     const b = live[name];
     if (typeof a === "string" && typeof b === "string") return nearText(a, b);
-    // A host may drop an unknown event.
+    // Hosts may drop unknown events.
     return Array.isArray(a) && Array.isArray(b) && (isWithin(a, b) || isWithin(b, a));
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Reads the list of a kind for a decision about a pending create request. Adds the objects that this machine's store knows.
- * Input: an account and the attributes of the request. Output: plain values.
+ * Reads the list of a kind for a decision about a pending create request, and adds facts from the store. Input: an account
+ * and the sent attributes. Output: plain values.
  */
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { ifExplained, type ValueObject } from "../model/index.ts";
@@ -29,7 +29,7 @@ export async function listAll(account: Account, kind: Kind, sent: ValueObject): 
   };
 }
 
-/** Returns the objects of a kind that the states of this machine hold. Empty if the store is unusable. */
+/** Returns the objects of a kind that the states on this machine contain. Empty if the store is unusable. */
 async function knownObjects({ store, place }: Account, { type }: Kind, parent = ""): Promise<readonly KnownObject[]> {
   if (store === undefined || place === undefined) return [];
   const all = await store.holdings({}).catch(ifExplained(() => []));
@@ -51,8 +51,8 @@ async function knownObjects({ store, place }: Account, { type }: Kind, parent = 
 }
 
 /**
- * Returns the ids of objects whose natural key another process of this machine requested. The create request of that process
- * explains the object. If two objects share a natural key, the request explains only one of them, so hostform skips both.
+ * Returns the ids of objects whose natural key another process on this machine requested. If two objects share the natural
+ * key, both are omitted, because one request explains only one object.
  */
 async function requestedByOthers(
   { store }: Account,
@@ -71,7 +71,9 @@ async function requestedByOthers(
   return requested;
 }
 
-/** Returns every listed object of the kind, within the parent if the kind has one. Empty if the parent is unknown. */
+/**
+ * Returns all objects of the kind. If the kind has a parent: all objects of this parent, or none if the parent is unknown.
+ */
 export async function collection(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Remote[]> {
   const parent = parentOf(kind, config);
   if (kind.parent !== undefined && parent === undefined) return [];

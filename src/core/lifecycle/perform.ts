@@ -1,4 +1,4 @@
-/** Requests of one change. Each request is saved before it is sent. Its response is saved before any other step. */
+/** Sends the requests of one change. Each request is saved before it is sent, and each response before the next step. */
 import type { Answers, CallOptions, Mutation, MutationName, Ticket } from "../api/index.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Awaiting, Change, Diagnostic, Invoice, JsonObject, PrivateMark } from "../model/index.ts";
@@ -6,7 +6,7 @@ import { recordOf } from "./attributes.ts";
 import { type ApplyContext, isLate, MOST_LATE, proceed, wasRefused, whyLate } from "./context.ts";
 import { RecordFence } from "./fence.ts";
 
-/** A change in progress, as of the last response. */
+/** A change in progress, updated after each response. */
 export interface Progress {
   readonly kind: Kind;
   readonly change: Change;
@@ -21,7 +21,7 @@ export interface Progress {
   unclear?: Diagnostic;
 }
 
-/** Create lock among the processes of this machine. */
+/** Create lock, shared by the processes of this machine. */
 export interface CreateTurn {
   /** Saves in the store that the request is being sent. */
   begin(): Promise<void>;
@@ -29,8 +29,8 @@ export interface CreateTurn {
 }
 
 /**
- * Maximum wait for the request limit while holding the create lock, in milliseconds. Other processes must not be blocked for a
- * minute.
+ * Maximum wait for the request limit while the create lock is held, in milliseconds. A longer wait would block other
+ * processes.
  */
 const TURN_WAIT_MS = 5_000;
 
@@ -39,28 +39,28 @@ interface Request<E extends MutationName, T> extends Pick<CallOptions, "repeatWi
   readonly turn?: CreateTurn | undefined;
   /** Slot within the request limit, reserved before taking the lock. */
   readonly ticket?: Ticket | undefined;
-  /** Called if the limit allows no request within 5 s. The lock is released, and nothing is saved or sent. */
+  /** Called if the request limit has no slot within 5 s. The lock is then released, and nothing is saved or sent. */
   crowded?(): T;
-  /** Returns true if the lists that permit the request may be outdated. The request is then handled like `crowded`. */
+  /** Returns true if the lists on which the request depends may be outdated. `crowded` is then called. */
   isOutdated?(): boolean;
-  /** Saves the intent. The entry is durable when the promise resolves. */
+  /** Saves the intent. It is durable when the promise resolves. */
   record(): Promise<unknown>;
-  /** Saves the contents of the response before any other step. */
+  /** Saves the response before any other step. */
   answered(answer: Answers[E]): Promise<T>;
   /** Saves a rejection, or decides about a lost response. Default: throws the error. */
   failed?(error: unknown): Promise<T>;
 }
 
 /**
- * Sends one request of a change. No other function of core sends requests.
+ * Sends one request of a change. No other function of core sends such requests.
  *
- * 1. reserve: wait for the request limit. If the host handles one change at a time, also wait for other changes. The request is
- *    then sent immediately after it is saved.
- * 2. record: make the intent durable before sending.
- * 3. begin: save in the store that the create request is sent, if this process still holds the lock.
+ * 1. reserve: wait for the request limit. If the host allows one change at a time, also wait for other changes. After this,
+ * nothing delays the request.
+ * 2. record: save the intent durably.
+ * 3. begin: save in the store that the create request is being sent, if this process still has the lock.
  * 4. send, and retry as the client does. Each attempt is sent within 5 s of its state entry, or never (`RecordFence`).
- * 5. If the request was late, repeat from step 1. The new entry proves that the run holds the state lock. A creation returns to
- *    its loop instead, which reads the lists again.
+ * 5. If the request was late, repeat from step 1. The new entry proves the state lock. A creation returns to its own loop
+ * instead, which reads the lists again.
  * 6. answered or failed: save the result before any other step.
  *
  * @throws HostformError `interrupted` if the run was stopped. The request is then not sent.
@@ -96,7 +96,7 @@ export async function perform<E extends MutationName, T>(
       if (wasRefused(error)) await turn?.end("nothing");
       const isOwn = crowded === undefined && isLate(error);
       if (isOwn && late < MOST_LATE) {
-        // The run may stop before the next entry is saved, so remove this entry.
+        // Remove the state entry: the run may stop before it saves the next one.
         const unlessNew = (thrown: unknown) => {
           if (thrown !== error) throw thrown;
         };

@@ -38,14 +38,14 @@ import { isOtherPlan, otherPlan } from "./sold-plan.ts";
 import { observedMark, switchedOff, unknownStatus, unseenNames } from "./status.ts";
 
 /**
- * Plans one declared resource. Input: the declaration, the state entry and the observation. Output: a change as a plain value.
+ * Plans one declared resource. Input: the declaration, the state entry and the observation. Output: a change as a plain
+ * value.
  *
- * 1. A pending create request is settled first ({@link planPending}). An expired grant is not created; a warning explains this.
- * 2. An object in the state that no longer exists is recreated if this is free. If the object costs money, this needs
- *    `--reorder`.
- * 3. If the state has no object, but the account has one with the same natural key, the plan fails and suggests adoption.
- *    Without a natural key, a similar object has the same effect. Else the plan creates the object.
- * 4. An existing object is compared by attribute: changed in place, replaced, or rejected.
+ * 1. A pending create request is settled first ({@link planPending}). An expired grant is not created, with a warning.
+ * 2. If the object of the state no longer exists, it is created again if this costs nothing. A paid object needs `--reorder`.
+ * 3. If the state has no object, but the account has an object with the same natural key, the plan fails and suggests
+ * adoption. If there is no natural key, a similar object has the same effect. Otherwise the plan creates the object.
+ * 4. An existing object is compared attribute by attribute: changed in place, replaced, or rejected.
  */
 export function planResource(input: PlanInput): Planned {
   const { kind, prior, observed } = input;
@@ -69,7 +69,7 @@ export function planResource(input: PlanInput): Planned {
     return found.length === 0 ? planned : { ...planned, conditions: found };
   }
   if (expired !== undefined) return leave(notCreated(input, expired));
-  // A similar object must not hide mistakes that make the order impossible.
+  // Report mistakes before similar objects, because a mistake makes the order impossible.
   const mistakes = mismatchesWithLive(input).filter(isError);
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.ownerOf);
@@ -90,18 +90,18 @@ export function planResource(input: PlanInput): Planned {
   if (doubles.length > 0) return unchanged(input, null, likeOrWrong(input, doubles, mistakes));
   const former = input.orderAnyway ? undefined : renamedFrom(kind, input.config, input.plans, input);
   if (former !== undefined) return leave(problem("plan.lookalike/renamed", { address: input.address, former }));
-  // A state entry without an id holds the generation of an order that failed.
+  // A state entry without an id only keeps the generation of a failed order.
   const spent = prior?.private.generation;
   const generation = spent !== undefined && input.reorder ? spent + 1 : (spent ?? input.nextGeneration);
   const { waitsFor } = observed;
-  // The plan waits for the object of an import, and never creates another one.
+  // An import must wait until its object is visible. It never creates an object.
   if (waitsFor !== undefined && input.importId !== undefined)
     return leave(problem("apply.waiting/lists", { address: input.address, noun: kind.noun, waitsFor }));
   const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
   return planCreate(input, [{ why: "declared", text: `not in the state${later}` }], generation);
 }
 
-/** Returns the mistakes of a declaration. Without mistakes, returns an error about the similar objects. */
+/** Returns the mistakes of a declaration, or else an error about similar objects. */
 const likeOrWrong = (input: PlanInput, doubles: readonly Remote[], mistakes: readonly Diagnostic[]) =>
   mistakes.length > 0 ? mistakes : [lookalike(input, doubles, input.config)];
 
@@ -112,7 +112,7 @@ const notCreated = ({ address, severity }: PlanInput, expired: string) =>
 const unheld = (objects: readonly Remote[] = [], ownerOf: PlanInput["ownerOf"] = () => undefined) =>
   objects.filter((remote) => ownerOf(remote) === undefined);
 
-/** Plans to send the request of a pending creation again, or to replace its result. */
+/** Plans to send the request of a pending creation again. May also delete its result first. */
 function planResent(
   input: PlanInput,
   { private: mark }: PendingCreate,
@@ -121,13 +121,13 @@ function planResent(
 ): Planned {
   const { pending, generation } = mark;
   const planned = planCreate(input, [{ why: "declared", text }], generation, true);
-  // Keep the intent: the change remains that request, even if names changed since.
+  // Keep the intent: the change sends this request, even if a name changed since.
   const wait = waitMs > 0 && { waitMs };
   const change = { ...planned.change, requests: requests + planned.change.requests - 1, ...wait };
   return { ...planned, change: { ...change, private: { ...change.private, pending } } };
 }
 
-/** Plans to adopt the result of a pending creation that was found or named by the user (`import`). */
+/** Plans to adopt the result of a pending creation. */
 function planAdopted(input: PlanInput, prior: ResourceState): Planned {
   const planned = planResource({ ...input, prior: undefined });
   const forms = formsOf(planned.change.private, {});
@@ -167,7 +167,7 @@ function planCreate(
   });
 }
 
-/** Returns mistakes that only the account reveals. @param before Undefined if the object does not exist yet. */
+/** Returns mistakes that only live data reveals. @param before Undefined if the object does not exist yet. */
 const mismatchesWithLive = ({ kind, config, plans, address }: PlanInput, before?: JsonObject): Diagnostic[] =>
   (kind.validateAgainstLive?.(config, before, plans) ?? []).map((each) => ({ ...each, address }));
 
@@ -204,7 +204,7 @@ function planPresent(
       continue;
     }
     if (Object.hasOwn(unclear, name) || sameValue(meta, wanted, old) || isOwnForm(entry, form, wanted, old)) continue;
-    // Skip: the host would suspend the object again. A condition names the invoice.
+    // An unpaid invoice keeps the object suspended: the host would suspend it again. A condition names the invoice.
     if (name === "suspended" && wanted === false && isHeld) continue;
     if (form !== undefined && isUnkept(entry, form, wanted, old)) conditions.push(unkept(subject, name, form));
     else
@@ -243,9 +243,9 @@ function planPresent(
     conditions.push(...billingConditions(billed, seenMark, invoices, { isRestored: toggle === false, moneyScale }));
   }
 
-  // An object without a state entry comes from an import.
+  // Only an import has an object without a state entry.
   const importing = prior === undefined;
-  // If neither API nor state shows an attribute (after an import), it counts as declared.
+  // If neither the API nor the state contains the attribute (after an import), it counts as equal.
   const refused = active.filter(
     ({ meta, name }) =>
       (meta.change === "immutable" && before[name] !== null) || (input.isAnswer && meta.change === "replace"),
@@ -302,7 +302,7 @@ function planPresent(
   });
 }
 
-/** Returns the cause of a difference outside of the declaration. Undefined if the declaration changed. */
+/** Returns the cause of a difference, if it was not the declaration. */
 function causeIn(
   meta: AttributeMeta,
   given: {
@@ -319,7 +319,7 @@ function causeIn(
     : undefined;
 }
 
-/** Returns the attributes after a change. Null for attributes that the object lacks. */
+/** Returns the attributes after a change. Null for missing attributes. */
 const planned = (before: JsonObject, changed: ValueObject, entries: readonly AttributeEntry[]): ValueObject =>
   Object.fromEntries(
     entries.map(({ name }) => [name, (Object.hasOwn(changed, name) ? changed[name] : before[name]) ?? null]),
@@ -340,14 +340,15 @@ function desiredValue(input: PlanInput, name: string, meta: AttributeMeta, old: 
 }
 
 /**
- * Plans a resource with a pending creation. The creation counts as it was sent, even if the declaration changed; the next plan
- * updates it. Before it sends a request, the apply reads the list and decides again.
+ * Plans a resource with a pending creation, with the attributes of the request. If the declaration changed since, the next
+ * plan updates the object. The apply reads the list and decides again before it sends a request.
  */
 function planPending(input: PlanInput, prior: PendingCreate, expired: string | undefined): Planned {
   const { kind, observed } = input;
   const { since } = prior.private.pending;
   const listed = observed.status === "absent" ? observed.listed : undefined;
-  // An expired creation is removed from the state without another check. Therefore its absence must be proven now.
+  // The entry of an expired creation is removed without another check. This plan must therefore prove that no object was
+  // created.
   const [want, by] = expired === undefined ? (["it", foresee] as const) : (["nothing", decide] as const);
   const question = { ...input, sent: prior, listed, want };
   const decided = decidePending(question, by);
@@ -370,7 +371,7 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
   if (decided.do === "refused" && only !== undefined)
     return leave(existing(input, [only], "holder" in decided ? decided.holder : undefined));
   if (expired === undefined) {
-    // The apply decides with the same attempts, because the run that sent the request has ended.
+    // The run that sent the request has ended, so no attempt can be sent after now. The apply decides the same way.
     const now = decidePending({ ...question, attempts: attemptsOf(prior.private.pending, input.now) });
     const waitMs = now.do === "wait" && now.proof !== undefined ? now.proof - input.now : 0;
     const again = `the response to the request of ${since} was lost: the same request is sent again`;
@@ -390,7 +391,7 @@ function planPending(input: PlanInput, prior: PendingCreate, expired: string | u
   };
 }
 
-/** Returns the declaration with the identifying attributes as they were sent. */
+/** Returns the declaration with the identifying attributes of the request. */
 function asSent(input: PlanInput, { attributes }: PendingCreate): PlanInput {
   const config: Record<string, Value> = { ...input.config };
   for (const {

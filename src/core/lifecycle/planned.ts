@@ -39,33 +39,31 @@ export interface PlanInput extends Others {
   readonly prior: ResourceState | undefined;
   readonly observed: Observation;
   readonly importId?: string;
-  /**
-   * True if the import names the result of a pending creation. The plan then never adopts an object that needs a replacement.
-   */
+  /** True if the import names the result of a pending creation. An object that would need a replacement is then rejected. */
   readonly isAnswer?: boolean;
-  /** True if Terraform has just imported the object. No object is created in its place. */
+  /** True if Terraform has just imported the object. The plan never creates another one. */
   readonly adopting?: boolean;
   readonly dependsOn: readonly string[];
-  /** Sources of attributes that contain sensitive values. */
+  /** Origins of sensitive values, by attribute. */
   readonly origins?: Origins;
-  /** Generation of an order at an address whose earlier object has moved. That object keeps its own key. */
+  /** Generation of the next order, if the earlier object moved to another address and kept its key. */
   readonly nextGeneration?: number;
   /** True if an existing object must be replaced. */
   readonly replace?: boolean;
   /** True if a deleted service must be ordered again. */
   readonly reorder: boolean;
-  /** True if hostform orders the resource although a similar object exists. */
+  /** True if a similar object must not prevent the order. */
   readonly orderAnyway?: boolean;
-  /** True if the caller does not see all addresses of the state. */
+  /** True if the caller has only some addresses of the state. */
   readonly isStatePartial?: boolean;
-  /** Hosting plans of the API, for the price of an order. */
+  /** Hosting plans, with the prices of orders. */
   readonly plans: readonly PlanRecord[];
   /** Current time by the host's clock, in milliseconds since the epoch. */
   readonly now: number;
-  /** Severity of the reason why an expired object is not created. Default: warning. */
+  /** Severity of the message that an expired object is not created. Default: warning. */
   readonly severity?: Diagnostic["severity"];
   readonly settings?: (PendingSettings & Pick<ReadSettings, "moneyScale">) | undefined;
-  /** Invoices that were read. Undefined if no object needed them. */
+  /** Invoices of the account. Undefined if no object needed them. */
   readonly invoices?: InvoiceReading | undefined;
 }
 
@@ -74,11 +72,11 @@ export interface Planned {
   readonly diagnostics: readonly Diagnostic[];
   /** Conditions of the object. Undefined if the object has none. */
   readonly conditions?: readonly Condition[];
-  /** Attributes that other resources may refer to: values after the change, with unknown parts. */
+  /** Values that other resources refer to: attributes after the change, possibly unknown. */
   readonly result: ValueObject;
 }
 
-/** Parts of a change that its plan decides. */
+/** Parts of a change that the planning function decides. */
 interface Finish {
   readonly actions: ChangeActions;
   readonly before: JsonObject | null;
@@ -95,9 +93,7 @@ interface Finish {
   readonly unfulfilled?: true;
 }
 
-/**
- * Returns the names of attributes whose values stay hidden: secret by kind, by the values that flow into them, or by the state.
- */
+/** Returns the names of attributes that must be hidden: secret by their kind, by a sensitive source, or by the state. */
 export function secretNames({
   kind,
   prior,
@@ -137,7 +133,7 @@ export function finish(input: PlanInput, end: Finish): Planned {
   return { change, diagnostics, ...(conditions?.length && { conditions }), result: end.after ?? {} };
 }
 
-/** Plans no action and keeps the known attributes. */
+/** Plans no action. */
 export function unchanged(
   input: PlanInput,
   attributes: JsonObject | null,
@@ -155,13 +151,13 @@ export function unchanged(
   });
 }
 
-/** Removes write-only values, even if the declaration contains them, because plans are shown, stored and shared. */
+/** Replaces write-only values with `true`, because plans are displayed, saved and shared. */
 function withoutSecrets({ kind, declared }: PlanInput): JsonObject {
   const secret = writeOnlyNames(kind).filter((name) => declared[name] != null);
   return secret.length === 0 ? declared : { ...declared, ...Object.fromEntries(secret.map((name) => [name, true])) };
 }
 
-/** Returns the reason for an attribute's change: its cause, and the location in the declaration if known. */
+/** Returns the reason for a change of an attribute: its cause, and its location in the declaration if known. */
 export function reasonOf(
   input: PlanInput,
   name: string,

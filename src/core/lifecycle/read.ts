@@ -1,4 +1,4 @@
-/** Reads one resource and similar objects from the account. */
+/** Reads one resource, and objects similar to it. */
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, namedBy, type Remote } from "../kinds/kind.ts";
 import { problem, raise } from "../messages/index.ts";
@@ -22,60 +22,60 @@ import { collection, listAll } from "./pending-list.ts";
 import { asSold } from "./sold-plan.ts";
 import { endOf, mayPass } from "./status.ts";
 
-/** Object that the API did not show. hostform assumes the state entry, or absence if the state has no entry. */
+/** An object that could not be read. hostform uses the state entry. Without an entry, the object counts as missing. */
 export interface Unread {
   /**
-   * Cause. `handed_over`: no list shows the object, and the API rejects a GET by id. `outside`: the same, caused by the token's
-   * scope of services (§5.2). `ability`: the token lacks an ability. `failed`: any other failure.
+   * Cause. `handed_over`: no list contains the object, and the API rejects a GET by id. `outside`: the same, because of the
+   * token's scope (§5.2). `ability`: the token lacks an ability. `failed`: any other failure.
    */
   readonly cause: "handed_over" | "outside" | "ability" | "failed";
   readonly why: Diagnostic;
-  /** Message of the API, or summary of `why`, without the final full stop. */
+  /** Message of the API, or the summary of `why`. Has no full stop. */
   readonly said: string;
 }
 
 /** Observation of one resource. A plain value. */
 export type Observation =
-  /** Existing object. If the API cannot show the object, hostform assumes its existence. */
+  /** Existing object, or an object of the state that could not be read. */
   | {
       readonly status: "present";
       readonly attributes: JsonObject;
       readonly phase: Phase;
-      /** Creation time (ISO 8601) of an object that no list shows yet. hostform uses its state entry. */
+      /** Creation time (ISO 8601) of a new object that no list contains yet. hostform uses the state entry. */
       readonly unlisted?: string;
-      /** Parent that must be live before the API shows the object, such as `service 1001`. The state entry is used. */
+      /** Parent that must be live first, such as `service 1001`. hostform uses the state entry. */
       readonly waitsFor?: string;
-      /** Error if the response was not a list. hostform could not check the object and uses its state entry. */
+      /** Error if the response was not a list. hostform uses the state entry. */
       readonly unproven?: Diagnostic;
-      /** Reason why the API did not show the object. hostform uses its state entry. */
+      /** Reason why the object could not be read. hostform uses the state entry. */
       readonly unread?: Unread;
       /** Reason if the host disabled the object. */
       readonly off?: string;
-      /** Unreadable values, by attribute. */
+      /** Values that hostform cannot interpret, by attribute. */
       readonly unclear?: JsonObject;
-      /** Normalized values after this reading. Undefined if none exist or the state is unchanged. */
+      /** Normalized values after this reading. Undefined if there are none, or if the state already has them. */
       readonly forms?: Forms;
       /** Other live objects with the declared natural key. The host would reject a replacement. */
       readonly twins?: readonly Remote[];
     }
   /**
    * Object that has ended, from the state or an import. `how` completes the sentence "service 1001 …". `isListed`: true if a
-   * list shows its entry.
+   * list contains it as ended.
    */
   | ({ readonly status: "gone"; readonly how: string; readonly isListed?: true } & Likeness)
   /**
-   * Object without a state entry. `waitsFor`: parent that must be live before the API shows the object. `unread`: reason why
-   * the API did not show the object.
+   * Resource without an object in the state. `waitsFor`: parent that must be live before the API returns the object.
+   * `unread`: reason why the object could not be read.
    */
   | ({ readonly status: "absent"; readonly waitsFor?: string; readonly unread?: Unread } & Likeness);
 
-/** Other objects of the account that may be the resource. */
+/** Other objects of the account that may be this resource. */
 interface Likeness {
   /** Live objects with the same natural key. */
   readonly matches: readonly Remote[];
   /** Live objects whose natural key is unreadable; one may be this resource. */
   readonly unreadable?: readonly Remote[];
-  /** Objects in any phase with the same natural key. If the kind supports it: also objects that are similar in other ways. */
+  /** Objects in any phase with the same natural key. Also similar objects, if the kind defines similarity. */
   readonly alike?: readonly Remote[];
   /** Complete list, for a pending creation. The other fields are then empty. */
   readonly listed?: Listed;
@@ -85,22 +85,22 @@ interface Likeness {
 export interface ReadQuery {
   readonly kind: Kind;
   readonly prior: ResourceState | undefined;
-  /** Id to adopt, if the state has no entry. */
+  /** Id of the object to adopt if the state has no entry. */
   readonly importId?: string;
-  /** True if the creation is pending. `config` then contains the sent values. */
+  /** True if the creation is pending. `config` then contains the sent attributes. */
   readonly isPending?: boolean;
-  /** Declared attributes, as far as they are known. Undefined if the resource is not declared. */
+  /** Declared attributes, possibly unknown. Undefined if the resource is not declared. */
   readonly config: ValueObject | undefined;
-  /** Kind of the parent object. The parent of a grant is a service. A parent that is not live yet is no failure. */
+  /** Kind of the parent, such as the service of a grant. Before the parent is live, a hidden object is not an error. */
   readonly parentKind?: Kind | undefined;
-  /** True if no other object of the collection is requested. One GET is then cheaper than a listing. */
+  /** True if no other object of the list is needed. One GET then costs less than the list. */
   readonly alone?: boolean;
 }
 
 /**
- * Reads one resource. Sends only GET requests, and none if the kind is unreadable. A host may hide the objects of a service
- * that is not live yet (§3); the resource then waits.
- * @throws ApiError if the account cannot be read. A 404 of the object itself is a normal result.
+ * Reads one resource. Sends only GET requests, or none if the API has no endpoint for the kind. A host may hide the children
+ * of a service that is not live yet (§3).
+ * @throws ApiError if the account cannot be read. A 404 of the object itself is a result, not an error.
  */
 export async function read(account: Account, query: ReadQuery): Promise<Observation> {
   try {
@@ -114,11 +114,11 @@ export async function read(account: Account, query: ReadQuery): Promise<Observat
   }
 }
 
-/** Returns true if a rejection names a missing ability or scope of the token, so it does not concern one object. */
+/** Returns true if the rejection names an ability or scope of the token. It then concerns more than one object. */
 const isOfToken = (error: unknown): boolean =>
   error instanceof ApiError && (!error.serverMessage || /\b(?:abilit|scope|token)/i.test(error.serverMessage));
 
-/** Returns the parent whose phase explains why its collection is hidden, even for a 403. Undefined for other failures. */
+/** Returns the parent, if its phase explains a hidden list. Undefined for other failures. */
 async function awaitedBy(
   account: Account,
   { kind, parentKind, prior, config }: ReadQuery,
@@ -140,7 +140,7 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
     if (recorded.status === "present") return { ...recorded, ...(await twinsOf(account, query, recorded.attributes)) };
     if (recorded.status === "gone" && kind.creation === "listable")
       account.proveAbsence(kind, parentOf(kind, prior.attributes));
-    // Somebody may have recreated the object manually. hostform does not create a second object with its natural key.
+    // Somebody may have created the object again. hostform must not create a second object with this natural key.
     return recorded.status === "gone" ? { ...recorded, ...(await likeness(account, kind, config)) } : recorded;
   }
   if (importId !== undefined) return readImported(account, kind, importId, config, alone);
@@ -150,7 +150,7 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
   return { status: "absent", ...(await likeness(account, kind, config)) };
 }
 
-/** Returns live objects that conflict with a replacement of an existing object. */
+/** Returns live objects that a replacement would duplicate. */
 async function twinsOf(account: Account, { kind, config }: ReadQuery, live: JsonObject) {
   const isReplaced = kind.replacement !== undefined && config !== undefined && kind.naturalKey(config) !== undefined;
   if (!isReplaced || parentOf(kind, config) !== parentOf(kind, live) || matches(kind, config, live)) return {};
@@ -159,7 +159,8 @@ async function twinsOf(account: Account, { kind, config }: ReadQuery, live: Json
 }
 
 /**
- * Returns objects similar to the declaration. Empty if declaration or collection is unknown. @param listed Known collection.
+ * Returns objects similar to the declaration. Empty if the declaration or the list is unknown.
+ * @param listed List, if already read.
  */
 export async function likeness(
   account: Account,
@@ -170,7 +171,7 @@ export async function likeness(
   if (config === undefined) return { matches: [] };
   const all = listed ?? (await collection(account, kind, config));
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
-  // Without the hosting plans, every unclear object may match. Read the plans only if unclear objects exist.
+  // Without the hosting plans, every unclear object may match. Read the plans only if there are such objects.
   const unclear = all.filter((one) => !same.includes(one) && mayMatch(kind, config, one.attributes, []));
   const plans = kind.quote !== undefined && unclear.length > 0 ? await account.plans() : [];
   const similar = unclear.filter(({ attributes }) => mayMatch(kind, config, attributes, plans));
@@ -182,11 +183,11 @@ export async function likeness(
   };
 }
 
-/** Returns true if names alone decide, because both objects have one. */
+/** Returns true if both objects have a natural key. Only these keys then decide. */
 export const isSimilarName = (kind: Kind, config: ValueObject, live: ValueObject) =>
   kind.naturalKey(config) !== undefined && kind.naturalKey(live) !== undefined;
 
-/** Returns true if the kind considers an object similar and all other identifying attributes match. */
+/** Returns true if the kind treats the object as similar and all other identifying attributes match. */
 const mayMatch = (kind: Kind, config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]) =>
   kind.mayMatch?.(config, live, plans) === true && (kind.sameIdentity?.(config, live) ?? true);
 
@@ -203,7 +204,7 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
     return { ...asRecorded(account, kind, prior), unproven };
   }
   // Lists may lag behind a recent creation.
-  if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
+  if (found === undefined && isJustCreated(prior.private, account)) {
     return { ...asRecorded(account, kind, prior), unlisted: prior.private.created };
   }
   if (found !== undefined) await learnFromRow(account, kind, prior.attributes, prior.private, found);
@@ -212,11 +213,11 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   return present(kind, prior, remote, forms);
 }
 
-/** Falls back to the state entry, in the phase that its attributes show. */
+/** Uses the state entry as observation. Its attributes determine the phase. */
 export const asRecorded = ({ settings }: Account, kind: Kind, { attributes }: ResourceState) =>
   ({ status: "present", attributes, phase: kind.phase?.(attributes, settings) ?? "live" }) as const;
 
-/** Reads one object by GET if no other object needs the listing. Else reads it from the listing. */
+/** Reads one object: by GET if the list is not needed otherwise, else from the list. */
 function one(
   account: Account,
   kind: Kind,
@@ -236,15 +237,15 @@ async function readImported(
 ): Promise<Observation> {
   const { id, parent } = namedBy(kind, importId, parentOf(kind, config));
   if (kind.list === undefined && kind.get === undefined) {
-    // No endpoint can confirm the object, so trust the declaration.
+    // No endpoint returns such objects, so the declared id cannot be checked.
     return {
       status: "present",
       attributes: refreshed(kind, undefined, { id, attributes: {} }),
       phase: "live",
     };
   }
-  // A grant may be named by its e-mail address instead of its id. Search by name first, because searching for an unknown id
-  // reads the list twice.
+  // The import id of a grant may be its e-mail address. Search by name first: a search for an unknown id reads the list
+  // twice.
   const named = await findByName(account, kind, id, parent);
   const found = named ?? (await one(account, kind, id, parent, alone));
   const seen = present(kind, undefined, found);
@@ -253,7 +254,7 @@ async function readImported(
     : seen;
 }
 
-/** Adds the values that only the list of hosting plans contains to an adopted object, for comparison with the declaration. */
+/** Adds the number of the hosting plan to an adopted object, so that it can be compared with the declaration. */
 async function withCatalogue(account: Account, kind: Kind, attributes: JsonObject): Promise<JsonObject> {
   if (kind.fromCatalogue === undefined) return attributes;
   const { attribute, name, numbersOf } = kind.fromCatalogue;
@@ -274,29 +275,29 @@ async function findByName(
   const named = [...(await account.list(kind, parent)).values()].filter(
     ({ attributes }) => kind.naturalKey(attributes) === wanted,
   );
-  // Hosts may keep entries of earlier grants that have ended.
+  // Hosts may keep entries of ended grants.
   return named.find(({ phase }) => phase !== "gone") ?? named[0];
 }
 
-/** Rounding of creation times by hosts, in milliseconds. */
+/** Hosts may round creation times by up to this many milliseconds. */
 const PRECISION_MS = 2_000;
 
 /**
- * Rejects an object with the same id from another account or host, because it is a different object. @throws HostformError
- * `state.stranger`.
+ * Rejects an object that has the id of the state entry but is a different object: it belongs to another account or host.
+ * @throws HostformError `state.stranger`.
  */
 function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Remote): void {
   const evidence = differenceOf(kind, recorded, attributes);
   if (evidence !== undefined) raise("state.stranger", { noun: kind.noun, id, evidence });
 }
 
-/** Returns true unless the object certainly differs from the object in the state. */
+/** Returns true unless the object certainly differs from the object of the state. */
 export const isSameObject = (kind: Kind, recorded: JsonObject, live: JsonObject): boolean =>
   differenceOf(kind, recorded, live) === undefined;
 
 /**
- * Returns a sentence with the proof that an object differs from the object in the state. Compares creation times. If a creation
- * time is missing and the kind is paid, compares natural keys.
+ * Returns a sentence that proves that the object differs from the object of the state. Compares creation times. If one is
+ * missing and the kind is paid, compares natural keys.
  */
 function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): string | undefined {
   const was = madeBetween({ attributes: recorded });
@@ -334,23 +335,24 @@ function present(
   return { status: "present", attributes, phase, ...known };
 }
 
-/** Facts about other resources, used to find the owner of a live object. */
+/** Facts about other resources, to find the owner of a live object. */
 export interface Others {
-  /** Returns the address that holds a live object in the state. */
+  /** Returns the address whose state entry has this live object. */
   ownerOf?(remote: Remote): string | undefined;
-  /** Returns true if only the state has the address. Its object may be the declared resource, renamed. */
+  /** Returns true if an address is only in the state. Its object may be the declared resource under an old name. */
   isLeaving?(address: string): boolean;
   /** Returns true if a `removed` block names the address. */
   isRemoved?(address: string): boolean;
   /** Pending creations of the same kind and account that this run settles. */
   readonly siblings?: readonly PendingCreate[];
-  /** Undeclared resources of the same kind and account that exist or may exist because lists lag. */
+  /** Undeclared resources of the same kind and account whose objects exist or may exist. */
   readonly abandoned?: readonly ResourceState[];
 }
 
 /**
- * Returns live objects that may be the declared one although no natural key proves it. These objects have no owner, or their
- * owner is leaving. Objects that siblings may have created are excluded, unless more such objects than siblings exist.
+ * Returns live objects that may be the declared object, although no natural key proves this. Each has no owner, or its owner
+ * is undeclared. Objects that may be results of other pending creations are omitted, unless there are more objects than such
+ * creations.
  */
 export function lookalikesOf(
   kind: Kind,
@@ -368,7 +370,7 @@ export function lookalikesOf(
     );
   const explained = free.filter(isSiblings);
   const unexplained = explained.length > siblings.length ? free : free.filter((remote) => !explained.includes(remote));
-  // A name similar to a leaving object's name is a different name.
+  // If both have natural keys and these are only similar, they differ.
   const isNamed = ({ attributes }: Remote) => isSimilarName(kind, config, attributes);
   const leaving = unclear.filter(
     (remote) => !isNamed(remote) && isLeaving?.(ownerOf?.(remote) ?? "") && ownerOf?.(remote) !== undefined,
@@ -379,8 +381,8 @@ export function lookalikesOf(
 const BILLED: ReadonlySet<Phase> = new Set(["pending", "live", "suspended"]);
 
 /**
- * Returns groups of billed objects of a paid kind with one natural key, such as two services with one domain. The declaration
- * can mean at most one of them. Objects with an unknown status are excluded.
+ * Returns groups of paid objects with the same natural key, such as two services with one domain. A declaration can describe
+ * at most one of them. Objects with an unknown status are omitted.
  */
 export function sameInUse(kind: Kind, objects: Iterable<Remote>): Remote[][] {
   if (kind.quote === undefined) return [];
@@ -389,13 +391,13 @@ export function sameInUse(kind: Kind, objects: Iterable<Remote>): Remote[][] {
   return [...groups].flatMap(([key, same]) => (key !== undefined && same.length > 1 ? [same] : []));
 }
 
-/** @param own Object of the group that `address` manages. */
+/** Returns the warning about a group of objects with one natural key. @param own Object that `address` manages. */
 export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, address: string): Diagnostic {
   const domain = String(kind.naturalKey(own.attributes));
   return problem("account.double", { address, noun: kind.noun, id: own.id, domain, ids: same.map(({ id }) => id) });
 }
 
-/** Returns an undeclared address whose object may be the declared resource under its old name. */
+/** Returns the undeclared address whose object may be the declared resource under an old name. */
 export function renamedFrom(
   kind: Kind,
   config: ValueObject,

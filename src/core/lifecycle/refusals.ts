@@ -17,7 +17,7 @@ import { formsSeen } from "./own-forms.ts";
 import { madeThen, type PendingCreate, type Sent } from "./pending-create.ts";
 import type { PendingDecision } from "./pending-facts.ts";
 
-/** Collects the facts for error messages about a resource. One function per reason to reject a change. */
+/** Resource of an error message. This file has one function for each reason to reject a change. */
 interface Subject {
   readonly kind: Kind;
   readonly address: string;
@@ -30,17 +30,17 @@ interface Subject {
   isRemoved?(address: string): boolean;
   /** True if the caller does not see all addresses of the state. */
   readonly isStatePartial?: boolean | undefined;
-  /** The observation of the resource. */
+  /** Observation of the resource. */
   readonly observed?: { readonly status: string };
 }
 
 const about = ({ kind: { noun }, address }: Subject) => ({ address, noun });
 
-/** Returns the objects' fields for messages. */
+/** Returns the message parameters of these objects. */
 function objects(subject: Subject, live: readonly Remote[]) {
   const { kind, address } = subject;
   const [first] = live;
-  // A URL may contain a token, so messages never show the URLs of unmanaged objects.
+  // Messages never contain URLs of unmanaged objects, because a URL may contain a token.
   const label = first?.attributes.domain ?? first?.attributes.email;
   return {
     ...about(subject),
@@ -53,7 +53,7 @@ function objects(subject: Subject, live: readonly Remote[]) {
 
 const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : openJson(value));
 
-/** Returns a value that a declaration can repeat. Undefined if the value has a secret part. */
+/** Returns a value that a remedy may repeat. Undefined if the value has a secret part. */
 const openOnly = (value: Json): Json | undefined => (equal(openValue(value), value) ? value : undefined);
 
 interface Difference {
@@ -62,7 +62,7 @@ interface Difference {
   readonly secret: boolean;
 }
 
-/** Returns the fields of a difference. Remedies contain no secret and no unknown value. */
+/** Returns the message parameters of a difference. Remedies contain no secret and no unknown value. */
 const difference = (subject: Subject, name: string, { before, after, secret }: Difference) => ({
   ...about(subject),
   name,
@@ -73,12 +73,15 @@ const difference = (subject: Subject, name: string, { before, after, secret }: D
   value: secret || hasUnknown(before) ? undefined : openOnly(before as Json),
 });
 
-/** @param cause Cause of a value that the declaration did not change: the host kept its own value, or somebody changed it. */
+/**
+ * Returns the error about a change of an immutable attribute.
+ * @param cause Given if the declaration did not change: the host kept its own value, or somebody changed it.
+ */
 export function immutable(subject: Subject, name: string, values: Difference, cause?: "kept" | "changed"): Diagnostic {
   const { kind } = subject;
   const isPaid = kind.quote !== undefined;
   const about = difference(subject, name, values);
-  // Another domain is another order, and nothing changes a registered domain.
+  // Another domain is another order. The API cannot change a registered domain.
   if (cause === undefined && kind.creation === "blind" && name !== kind.words.name)
     return problem("plan.immutable/once", { ...about, id: idOf(subject) });
   return cause === undefined
@@ -91,11 +94,14 @@ const idOf = ({ prior, importId }: Subject) => String(prior?.attributes.id ?? im
 export const mismatch = (subject: Subject, name: string, values: Difference): Diagnostic =>
   problem("plan.mismatch", { ...difference(subject, name, values), id: idOf(subject) });
 
-/** Returns the error about two declarations with one natural key. An apply may detect it only after other changes. */
+/**
+ * Returns the error about two declarations with the same natural key. An apply may find it late, if references contain the
+ * key.
+ */
 export const duplicate = ({ noun }: Pick<Kind, "noun">, address: string, other: string): Diagnostic =>
   problem("config.duplicate", { address, noun, other });
 
-/** @param holder Other state that holds the object. */
+/** Returns the error about existing objects with the same natural key. @param holder Other state that contains the object. */
 export function existing(subject: Subject, matches: readonly Remote[], holder?: string): Diagnostic {
   const { ownerOf, prior, observed } = subject;
   const [only, ...others] = matches;
@@ -115,7 +121,7 @@ export function existing(subject: Subject, matches: readonly Remote[], holder?: 
 export const notImportable = (subject: Subject, how: string): Diagnostic =>
   problem("plan.gone/import", { ...about(subject), object: idOf(subject), how, attribute: ["import"] });
 
-/** Returns the names of unreadable natural-key attributes, joined by commas. Empty if all are readable. */
+/** Returns the hidden attributes of the natural key, joined by commas. */
 const hiddenNames = (kind: Kind, config: ValueObject, live: readonly Remote[]) =>
   [...new Set(live.flatMap(({ attributes }) => unreadableOf(kind, config, attributes)))].join(", ");
 
@@ -130,7 +136,7 @@ export const unreadable = (
 export const unknownValues = (address: string, values: JsonObject): Diagnostic[] =>
   Object.entries(values).map(([name, is]) => problem("plan.unknown_date", { address, name, attribute: [name], is }));
 
-/** Returns the question about a pending creation that the user must answer. */
+/** Returns the question about a pending creation. */
 export function questionOf(
   subject: Subject,
   { attributes, private: { pending } }: Sent,
@@ -142,7 +148,7 @@ export function questionOf(
   const { fromCatalogue: of } = kind;
   const others = new Set(rows.flatMap(({ id, differs }) => (of && differs === of.attribute ? [id] : [])));
   const ofPlan = all.filter(({ id }) => !others.has(id));
-  // An object with another hosting plan counts only if no other candidate exists.
+  // Objects with another hosting plan count only if there are no other candidates.
   const candidates = ofPlan.length > 0 ? ofPlan : all;
   const { object, ...found } = objects(subject, candidates);
   const identity = identityOf(kind);
@@ -153,7 +159,7 @@ export function questionOf(
   );
   const { since } = pending;
   const otherPlan = of && ofPlan.length === 0 ? (candidates[0]?.attributes[of.name] ?? null) : undefined;
-  // An object without a creation time does not contradict the request.
+  // An object without a creation time agrees with any request.
   const elsewhen = candidates.find((live) => !madeThen(pending, live, Date.parse(since)));
   return problem("plan.pending/undecided", {
     ...found,
@@ -169,7 +175,7 @@ export function questionOf(
 }
 
 /**
- * Returns the error about an object without an address that may be the declared one. Examples: a service without a domain, or a
+ * Returns the error about an unmanaged object that may be the declared object. Examples: a service without a domain, or a
  * name that the host changed or shortened.
  */
 export function lookalike(

@@ -15,16 +15,16 @@ interface RemovalInput {
   readonly observed: Observation;
   readonly mode: "apply" | "destroy";
   /**
-   * Severity of the reason why an object is not removed. Default: warning in a destroy, else error. Pure waits choose their own
-   * severity.
+   * Severity of the message that an object is not removed. Default: warning in a destroy, else error. Messages about waits
+   * have their own severity.
    */
   readonly severity?: Diagnostic["severity"];
-  /** True if the resource must leave the state under any policy (`removed` with `destroy = false`). */
+  /** True if the resource must only leave the state, under any policy (`removed` with `destroy = false`). */
   readonly forget?: boolean;
   /** Current time by the host's clock, in milliseconds since the epoch. */
   readonly now: number;
   readonly settings?: PendingSettings | undefined;
-  /** Returns the other address that holds a live object. */
+  /** Returns the other address whose state entry has this live object. */
   ownerOf?(remote: Remote): string | undefined;
   /** Other pending creations of the kind and account. */
   readonly siblings?: readonly PendingCreate[];
@@ -36,8 +36,8 @@ export interface PlannedRemoval {
 }
 
 /**
- * Plans the removal of an undeclared resource. Objects with a DELETE are deleted. Otherwise the `deletion_policy` in the state
- * decides, so the protection outlives the removed block.
+ * Plans the removal of an undeclared resource. If the API has DELETE for the kind, the object is deleted. Otherwise the
+ * `deletion_policy` in the state decides. The protection therefore outlives the removed block.
  */
 export function planRemoval(input: RemovalInput): PlannedRemoval {
   const { kind, prior, observed, mode, severity = mode === "destroy" ? "warning" : "error" } = input;
@@ -82,7 +82,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   if (input.forget === true) return silently(forget(reason, "a removed block forgets it"));
   const unread = unreadOf(observed);
   if (unread?.cause === "handed_over") return silently(forget(reason, `${text}; no list shows it: ${unread.said}`));
-  // Delete even if the object no longer exists but its predecessor does. A DELETE of a missing object is no error.
+  // Delete even if only the deposed object still exists. DELETE of a missing object is no error.
   if (kind.removal === "delete") {
     const requests = prior.private.deposed === undefined ? 1 : 2;
     return silently({ ...base, actions: ["delete"], reasons: [{ why: reason, text }], removal: "delete", requests });
@@ -110,13 +110,13 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   );
 }
 
-/** Returns the deletion policy in the state of an object without a DELETE. Default: `prevent`. */
+/** Returns the deletion policy in the state of an object that the API cannot delete. Default: `prevent`. */
 export function policyOf(attributes: JsonObject): RemovalPolicy {
   const policy = attributes.deletion_policy;
   return policy === "forget" || policy === "suspend" ? policy : "prevent";
 }
 
-/** Plans the removal of a pending creation: removes its object, drops a creation without a result, or waits. */
+/** Plans the removal of a pending creation: removes its object, drops an entry without an object, or waits. */
 function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedRemoval {
   const { kind, observed } = input;
   const settled = withoutRequests(prior.private);
@@ -124,7 +124,7 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
   const listed = observed.status === "absent" ? observed.listed : undefined;
   const decided = decidePending({ ...input, sent: prior, listed, want: "nothing" });
   const [only] = decided.objects;
-  // hostform never suspends a site only because it resembles the request.
+  // The object may be another site that only resembles the request. hostform never suspends it.
   const harmful = policyOf(prior.attributes) === "suspend";
   if (decided.do === "adopt" && only !== undefined && !harmful) {
     const attributes = refreshed(kind, prior.attributes, only);
@@ -132,7 +132,7 @@ function planPendingRemoval(input: RemovalInput, prior: PendingCreate): PlannedR
     return planRemoval({ ...input, prior: { ...prior, attributes, private: settled }, observed: present });
   }
   if (decided.do === "refused") {
-    // The object to be replaced still exists.
+    // The deposed object of the replacement still exists.
     const left: Observation =
       deposed === undefined ? ABSENT : { status: "present", attributes: deposed, phase: "live" };
     return planRemoval({ ...input, prior: { ...prior, private: mark }, observed: left });

@@ -1,4 +1,4 @@
-/** Pending creations that the user decides with `resolve`: the evidence, and the resulting state entry. */
+/** Pending creations that the user settles with `resolve`: the evidence, and the new state entry. */
 import type { InvoiceRecord } from "../api/index.ts";
 import { identityOf, type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { raise } from "../messages/index.ts";
@@ -23,10 +23,10 @@ import { type Others, read } from "./read.ts";
 import { soldAs } from "./sold-plan.ts";
 
 /**
- * Returns the state entry of an object that the user names as the result of a pending creation.
- * @param others `isForced`: true if the user accepts differences from the request. They are kept as a condition.
+ * Returns the state entry for an object that the user names as the result of a pending creation.
+ * @param others `isForced`: true if the user accepts differences from the request. A condition then reports these.
  * @returns undefined if the account lacks the object.
- * @throws HostformError `usage` if another address holds the object, the object differs from the request, or it existed before.
+ * @throws HostformError `usage` if another address has the object, the object differs from the request, or it existed before.
  */
 export async function adopt(
   account: Account,
@@ -58,14 +58,14 @@ export async function adopt(
   return { ...settled, attributes, private: withForms(settled.private, forms) };
 }
 
-/** Lists the kind for the decision. */
+/** Reads the list for the decision. */
 async function questionFor(input: EvidenceInput) {
   const { account, kind, prior } = input;
   const listed = kind.list && (await listAll(account, kind, prior.attributes));
   return { ...input, sent: prior, listed, now: account.hostNow(), settings: account.settings };
 }
 
-/** Rejects an object with another owner: an address in the state, or another pending creation that requested it. */
+/** Rejects an object that another address has, or that another pending creation requested. */
 function refuseHeld(kind: Kind, { address, attributes }: PendingCreate, remote: Remote, others: Others): void {
   const owner = others.ownerOf?.(remote);
   const about = { address, noun: kind.noun, id: remote.id };
@@ -74,10 +74,7 @@ function refuseHeld(kind: Kind, { address, attributes }: PendingCreate, remote: 
   if (sibling !== undefined) raise("usage/sibling", { ...about, sibling: sibling.address });
 }
 
-/**
- * Rejects an object that the request did not ask for. If the API can delete the object, it is never adopted under another
- * natural key.
- */
+/** Rejects an object that the request did not create. If the API can delete the object, its natural key must always match. */
 function refuseOther(
   kind: Kind,
   { address, attributes, private: { pending } }: PendingCreate,
@@ -97,13 +94,13 @@ function refuseOther(
     return form === undefined ? [] : [{ name, ...openValues(form, secret.includes(name)) }];
   });
   if (shown.length > 0 && (isFinal || !isForced)) raise("usage/differs", { ...about, differences: shown, isFinal });
-  // Trust the user if the natural key is unreadable, or if the object is certainly new.
+  // Trust the user if the natural key is unreadable, or if the object certainly did not exist before.
   const comparable = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
   if (isForced || pending.knowsAll || !comparable || matches(kind, attributes, live)) return;
   raise("usage/other", { ...about, isOlder });
 }
 
-/** Rejects an id that is the natural key of another object, because no endpoint shows the object of an id. */
+/** Rejects an id that is the natural key of another object. No endpoint can confirm the id. */
 function refuseOtherName(kind: Kind, { address, attributes }: PendingCreate, id: string): void {
   const { name } = kind.words;
   if (!kind.attributes.shape[name]?.safeParse(id).success) return;
@@ -111,7 +108,7 @@ function refuseOtherName(kind: Kind, { address, attributes }: PendingCreate, id:
   raise("usage/other", { address, noun: kind.noun, id, isOlder: false });
 }
 
-/** Rejects dropping a pending create whose request created an object. Sends only GET requests. @throws HostformError `usage`. */
+/** Rejects dropping a pending creation that created an object. Sends only GET requests. @throws HostformError `usage`. */
 export async function refuseCreated(input: EvidenceInput, undeclared = false): Promise<void> {
   const { kind, prior } = input;
   if (kind.list === undefined) return;
@@ -122,9 +119,9 @@ export async function refuseCreated(input: EvidenceInput, undeclared = false): P
 }
 
 /**
- * Returns the state entry after a creation that made nothing, according to the user or API.
- * @returns undefined if no entry is needed. The entry keeps the object to be replaced. It also keeps the generation of an
- * order, so that its key is not used again.
+ * Returns the state entry after a creation that created nothing.
+ * @returns undefined if no entry is needed. An entry keeps the object to be replaced, and the generation of an order, so that
+ * its key is not used again.
  */
 export function withdraw(prior: ResourceState): ResourceState | undefined {
   const { deposed, ...kept } = withoutRequests(prior.private);
@@ -140,45 +137,48 @@ export interface Evidence {
   readonly since: string;
   readonly operation: string;
   readonly idempotency_key: string | null;
-  /** Body of the request. URLs have no query. */
+  /** Body of the request. Its URLs have no query. */
   readonly body: JsonObject | null;
-  /** Attributes that distinguish objects of the kind. */
+  /** Attributes of the natural key. */
   readonly key_attributes: readonly string[];
-  /** True if the API accepted the request but the response did not show the object. Undefined if the response was lost. */
+  /** True if the API accepted the request but did not identify the object. Undefined if the response was lost. */
   readonly accepted?: boolean;
   /** Objects that may be the result. Null if the API has no endpoint that shows the kind. */
   readonly candidates: readonly Candidate[] | null;
   /**
-   * Invoices of the candidates. Without candidates: invoices of orders without a visible service. Null if the token may not
+   * Invoices of the candidates. Without candidates: invoices whose order has no visible service. Null if the token may not
    * read invoices.
    */
   readonly invoices: readonly InvoiceEvidence[] | null;
-  /** True if the domain can still be registered. Null if the response does not say. Undefined for other kinds. */
+  /**
+   * True if the domain can still be registered. Null if the response does not contain the answer. Undefined for other kinds.
+   */
   readonly available?: boolean | null;
   /**
    * Result. `sent-again`: the next apply sends the same order with the same key. `made`: the next apply adopts the object.
-   * `secret-lost`: the next apply recreates the object. `nothing`: the next apply sends the request again. `waiting`: lists may
-   * hide the object before `until`. `held`: the request created nothing, and `holder` has the object. `unclear`: the user
-   * chooses a candidate. `unknowable`: no endpoint shows the object.
+   * `secret-lost`: the next apply creates the object again. `nothing`: the next apply sends the request again. `waiting`:
+   * lists may lack the object until `until`. `held`: the request created nothing, and `holder` has the object. `unclear`: the
+   * user must choose a candidate. `unknowable`: no endpoint returns the object.
    */
   readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "waiting" | "held" | "unclear" | "unknowable";
   /** Reason for the verdict, as a clause. Example: `the create made nothing`. */
   readonly because: string;
-  /** Objects that are newer than the request but have another explanation. */
+  /** Objects that are newer than the request but are not its result. */
   readonly ruled_out: readonly RuledOutObject[];
   /**
-   * The host's behavior. `never`: 10 objects kept the natural key as sent. `seen`: one did not. `unknown`: neither is proven.
+   * Whether the host changes natural keys. `never`: 10 objects kept the key as sent. `seen`: one did not. `unknown`: neither
+   * is proven.
    */
   readonly rewrites_key: "never" | "seen" | "unknown";
   /** End of the list lag (ISO 8601). */
   readonly until?: string;
-  /** Address that holds the object with the same natural key. */
+  /** Address whose object has the same natural key. */
   readonly holder?: string;
 }
 
 interface Found {
   readonly id: string;
-  /** Natural key (e-mail address, domain) as the API shows it. Null if unreadable. */
+  /** Natural key (e-mail address, domain) in the format of the API. Null if unreadable. */
   readonly natural_key: string | null;
   readonly created_at: Json;
   readonly status: Json;
@@ -187,7 +187,7 @@ interface Found {
 }
 
 interface Candidate extends Found {
-  /** Relation of its natural key to the requested one. Undefined if the next apply adopts the object. */
+  /** Its natural key, compared with the request. Undefined if the next apply adopts the object. */
   readonly key?: "same" | "near" | "other" | "hidden" | "similar";
   /** Immutable attribute that differs from the request. */
   readonly differs?: string;
@@ -196,8 +196,8 @@ interface Candidate extends Found {
 }
 
 /**
- * Object with another explanation. `otherKey`: the host never changes natural keys, and the object has another key. `by`: an
- * address or a state.
+ * Object that is not the result. `otherKey`: the host never changes natural keys, and this one differs. `by`: an address or a
+ * state.
  */
 interface RuledOutObject extends Found {
   readonly why: "held" | "siblings" | "otherKey" | "older" | "ended";
@@ -220,9 +220,9 @@ interface EvidenceInput extends Pick<Others, "ownerOf" | "siblings"> {
   readonly account: Account;
   readonly kind: Kind;
   readonly prior: PendingCreate;
-  /** Kind that invoices refer to (services), used to find the owner of an invoice. */
+  /** Kind of the orders in invoices (services), to find the owner of an invoice. */
   readonly invoiced?: Kind | undefined;
-  /** Returns true if the state holds the object of the order. */
+  /** Returns true if the state contains the service of the order. */
   isRecorded?(order: string): boolean;
 }
 
@@ -232,7 +232,7 @@ export async function evidence(input: EvidenceInput): Promise<Evidence> {
   const { pending } = prior.private;
   const question = await questionFor(input);
   const decided = decidePending(question);
-  // While lists may lag, show the candidates of a later apply.
+  // While lists may lag, show the candidates of a later decision.
   const foreseen = decidePending(question, foresee);
   const made = kind.list === undefined ? null : foreseen.objects;
   const domain = kind.list === undefined ? prior.attributes.domain : undefined;
@@ -293,13 +293,13 @@ const foundOf = (kind: Kind, { id, attributes }: Remote): Found => ({
   plan: attributes.plan ?? null,
 });
 
-/** Returns the natural key as the API shows it, because the host's pages do not show a folded name. */
+/** Returns the natural key in the format of the API, which the host's web pages also use. */
 const shownKey = (kind: Kind, attributes: JsonObject): string =>
   identityOf(kind)
     .map((name) => [attributes[name]].flat().map(String).map(openUrl).join(","))
     .join(" ");
 
-/** Returns the matching invoices. An invoice contains its order (§2 order_id), but no time of creation. */
+/** Returns the invoices of the candidates. An invoice contains the id of its order (§2 order_id), but no creation time. */
 async function invoicesOf(
   { account, invoiced, isRecorded }: EvidenceInput,
   made: readonly Remote[] | null,

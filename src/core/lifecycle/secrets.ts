@@ -25,15 +25,15 @@ import type { ApplyContext, SecretOutputs } from "./context.ts";
 import { returnsSecretOnce } from "./pending-create.ts";
 
 /**
- * One-time secrets that are written out (`secret_output`), and secret values that are read in (sources). A secret is first
- * durable in the state. After the secret is written out durably, only a fingerprint stays in the state.
+ * One-time secrets that hostform writes to a destination (`secret_output`), and secret values that it reads from a source. A
+ * one-time secret is first saved in the state. After it is on disk at the destination, the state keeps only its fingerprint.
  */
 
 type Secrets = Pick<ApplyContext, "secrets"> & {
   readonly records?: Pick<ApplyContext["records"], "prior" | "isStatePartial">;
 };
 
-/** Names of the attributes with a one-time secret and its fingerprint. */
+/** Names of two attributes: the one-time secret, and its fingerprint. */
 interface OneTimeSecret {
   readonly name: string;
   readonly fingerprint: string;
@@ -49,12 +49,12 @@ function oneTimeSecret(kind: Kind): OneTimeSecret | undefined {
   return undefined;
 }
 
-/** Returns the name of the attribute with a one-time secret. Undefined if the kind has none. */
+/** Returns the name of the attribute that is a one-time secret. Undefined if the kind has none. */
 export const oneTimeSecretName = (kind: Kind | undefined): string | undefined => kind && oneTimeSecret(kind)?.name;
 
 /**
- * Returns `sha256:` and the first 8 hex digits of a secret's digest. This distinguishes two secrets, but does not reveal one.
- * One in 2^32 guesses matches, so many wrong guesses also match.
+ * Returns `sha256:` and the first 8 hex digits of a secret's digest. This distinguishes two secrets and reveals none: one in
+ * 2^32 wrong guesses has the same digits.
  */
 export function fingerprintOf(secret: string): string {
   return `sha256:${createHash("sha256").update(secret).digest("hex").slice(0, 8)}`;
@@ -63,14 +63,14 @@ export function fingerprintOf(secret: string): string {
 /** Returns the declared destination of the secret. Undefined if none is declared. */
 function outputIn({ secret_output: declared }: JsonObject): SecretOutput | undefined {
   if (!isObject(declared)) return undefined;
-  // Terraform writes null for unused alternatives.
+  // Terraform writes null for unused attributes.
   const given = Object.entries(declared).filter(([, value]) => value !== null);
   return given.length === 0 ? undefined : (Object.fromEntries(given) as unknown as SecretOutput);
 }
 
 const known = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** Effect of an object's secret on its plan. The secret must still be written out, or can no longer be moved. */
+/** Changes of a plan that an object's secret requires. */
 interface PlannedSecret {
   /** Changed attributes. */
   readonly after: JsonObject;
@@ -79,9 +79,9 @@ interface PlannedSecret {
 }
 
 /**
- * Plans the secret of an object, in addition to its attributes.
+ * Plans the secret of an object.
  * @param before Attributes before the change. Empty if the object does not exist yet.
- * @param after Planned attributes. An unknown secret is generated again.
+ * @param after Planned attributes. If the secret is unknown, the host generates a new one.
  */
 export function planSecret(
   kind: Kind,
@@ -93,7 +93,7 @@ export function planSecret(
   const secret = oneTimeSecret(kind);
   if (secret === undefined || hasUnknown(after.secret_output ?? null)) return nothing;
   const output = outputIn(after as JsonObject);
-  // The secret stays in the state, so it gets no fingerprint.
+  // The secret stays in the state and needs no fingerprint.
   if (output === undefined)
     return after[secret.fingerprint] === UNKNOWN ? { ...nothing, after: { [secret.fingerprint]: null } } : nothing;
   if (after[secret.name] === UNKNOWN) return nothing;
@@ -130,7 +130,7 @@ function declaredOutput({ secret_output: declared = null }: ValueObject): Secret
   return hasUnknown(declared) ? undefined : outputIn({ secret_output: declared as Json });
 }
 
-/** Object that moves to another address of the state. */
+/** An object that moves to another address. */
 interface MovedObject {
   readonly address: string;
   readonly record: Pick<ResourceState, "address" | "attributes">;
@@ -141,8 +141,8 @@ interface MovedObject {
 }
 
 /**
- * Rejects a move if the secret was written out and the new address declares another destination, because the state no longer
- * has the secret. If the state still has the secret, it is written after the move.
+ * Returns an error if a move changes the destination of a secret that was already written, because the state no longer
+ * contains it. A secret that is still in the state is written after the move.
  */
 export function misplacedSecret(
   kind: Kind,
@@ -167,14 +167,14 @@ export function misplacedSecret(
   });
 }
 
-/** Compares destinations, ignoring the permission to write outside of the project. */
+/** Compares destinations. Ignores the permission to write outside of the project. */
 function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boolean {
   const place = (one: SecretOutput | undefined) => ({ ...one, outside_project: null }) as Json;
   return equal(place(old), place(output));
 }
 
 /**
- * Checks, before any request is sent, that a new secret can be written to its destination.
+ * Checks before the first request that a new secret can be written.
  * @throws HostformError `secret.output`.
  */
 export async function tryOutput(
@@ -192,8 +192,8 @@ export async function tryOutput(
 }
 
 /**
- * Rejects overwriting a secret that is not from this state, because no other copy may exist. A partial state does not show
- * whether a creation replaces an object.
+ * Refuses to overwrite a secret that is not from this state, because there may be no other copy. Skipped if the caller has
+ * only a part of the state, because the secret may then be of the replaced object.
  * @param own Fingerprint of the secret to write.
  */
 async function refuseOther(
@@ -214,15 +214,15 @@ async function refuseOther(
   throw new HostformError([problem("secret.output/other", about)]);
 }
 
-/** Returns true if a response of the change may contain a new secret. */
+/** Returns true if a response to the change may contain a new secret. */
 function bringsSecret({ name }: OneTimeSecret, { actions, after_unknown }: Change): boolean {
   return actions.some((action) => action === "create") || (isObject(after_unknown) && after_unknown[name] === true);
 }
 
 /**
- * Writes the secret of a resource to its destination. If a new secret cannot be written, it stays in the state with a warning,
- * because the object exists. If an earlier secret cannot be written, the change fails.
- * @returns the attributes, without the secret after it was written.
+ * Writes the secret of a resource to its destination. If a new secret cannot be written, it stays in the state, with a
+ * warning, because the object exists. If an earlier secret cannot be written, the change fails.
+ * @returns the attributes. A written secret is removed from them.
  * @throws HostformError `secret.output`.
  */
 export async function writeSecret(
@@ -253,10 +253,7 @@ const nameOf = ({ address }: Change, { name }: OneTimeSecret): SecretName => ({ 
 const keptInState = ({ address }: Change, { name }: OneTimeSecret, { diagnostics }: HostformError): Diagnostic[] =>
   diagnostics.map((reason) => problem("secret.output/waiting", { address, name, attribute: reason.attribute, reason }));
 
-/**
- * Returns a sentence for users who adopt an object whose secret was returned only at creation. Undefined if no secret is
- * missing.
- */
+/** Returns the sentence about the lost secret of an adopted object. Undefined if no secret is missing. */
 export function unrecoverable(kind: Kind, attributes: JsonObject): string | undefined {
   const secret = oneTimeSecret(kind);
   if (secret === undefined || known(attributes[secret.name]) !== undefined) return undefined;
@@ -268,8 +265,8 @@ export function unrecoverable(kind: Kind, attributes: JsonObject): string | unde
 }
 
 /**
- * Returns the requests of an in-place change, with values from secret sources. A source is read only if a request contains its
- * value. In `config` the value is unknown.
+ * Returns the requests of an in-place change. Secret sources are read only if a request contains their value. In `config`
+ * this value is unknown.
  */
 export async function stepsToward(
   kind: Kind,
@@ -292,7 +289,7 @@ export async function stepsToward(
   return steps({ ...given, ...values });
 }
 
-/** Adds the attribute to errors of a source, because the reader does not know it. The declaration names the source there. */
+/** Adds the attribute name to errors about a secret source, because the reader does not know it. */
 function refuseAt(name: string, error: unknown): never {
   if (!(error instanceof HostformError)) throw error;
   throw new HostformError(

@@ -1,7 +1,7 @@
 /**
- * Compares the hosting plan of a service with the ordered one. Many hosts show only the name of a hosting plan; the list of
- * plans contains its number. Input: an order and its object. Output: the object with the number of its plan. A plan that was
- * not ordered is a normalized value that never counts as the ordered plan.
+ * Compares the hosting plan of a service with the ordered one. Many hosts return only the name of a hosting plan; the list of
+ * hosting plans contains its number. Input: an order and its object. Output: the object with the number of its plan. If
+ * another plan was delivered, it is saved as a normalized value that never counts as equal.
  */
 import type { PlanRecord } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
@@ -23,14 +23,14 @@ import { type Forms, formsOf } from "./attributes.ts";
 interface Order {
   /** Number of the ordered hosting plan. */
   readonly number: Json | undefined;
-  /** Plan name that the host showed earlier. */
+  /** Plan name that the host returned earlier. */
   readonly name?: Json | undefined;
 }
 
 /**
  * Adds the number of the hosting plan to an object.
- * @returns also the normalized values of number and name if the object has another plan. The number's `is` is null if several
- * plans share the name.
+ * @returns also normalized values of number and name, if the object has another plan than ordered. The number's `is` is null
+ * if several plans share the name.
  */
 export function soldAs(
   { fromCatalogue: of }: Kind,
@@ -45,7 +45,7 @@ export function soldAs(
     return { live: offered == null ? live : { ...live, [of.name]: offered }, forms: {} };
   const numbers = of.numbersOf(plans, shown);
   const [only = null, ...others] = numbers;
-  // A name without a matching plan may be the host's own notation.
+  // A name that no plan has may be the host's own spelling.
   const isOther =
     numbers.length > 0 ? (earlier ?? offered) != null : earlier != null && shown !== null && !isPart(earlier, shown);
   const byName = numbers.includes(ordered) ? ordered : isOther ? (others.length === 0 ? only : null) : undefined;
@@ -61,8 +61,8 @@ export function soldAs(
 }
 
 /**
- * Adds the number of the hosting plan to a live object whose state entry exists. Requests the list of hosting plans only if the
- * API shows no number and the plan's name differs from the state.
+ * Adds the number of the hosting plan to a live object. Reads the list of hosting plans only if the API returns no number and
+ * the name differs from the state.
  */
 export async function asSold<Live extends Pick<Remote, "attributes">>(
   account: Account,
@@ -80,7 +80,7 @@ export async function asSold<Live extends Pick<Remote, "attributes">>(
   const isNumbered = live[of.attribute] != null;
   const isKnown = was === null || shown === null || sameFolded(was, shown);
   if (!isNumbered && (shown === null || (isKnown && form !== undefined))) {
-    // If a host shows no name, keep the name from the order.
+    // If the host returns no name, keep the name of the order.
     const attributes = {
       ...live,
       [of.name]: shown ?? was,
@@ -94,7 +94,7 @@ export async function asSold<Live extends Pick<Remote, "attributes">>(
   return { remote: { ...remote, attributes: sold.live }, forms: sold.forms };
 }
 
-/** Returns true if the object's hosting plan differs from the declared and ordered one. */
+/** Returns true if the object has another hosting plan than declared and ordered. */
 export const isOtherPlan = (
   { fromCatalogue }: Kind,
   name: string,
@@ -103,11 +103,11 @@ export const isOtherPlan = (
 ): form is OwnForm =>
   name === fromCatalogue?.attribute && form !== undefined && form.sent === declared && form.is !== form.sent;
 
-/** Returns true for a normalized value that the condition `other_plan` reports. */
+/** Returns true for the attributes that the condition `other_plan` reports. */
 export const isOfPlan = ({ fromCatalogue: of }: Kind, name: string): boolean =>
   name === of?.attribute || name === of?.name;
 
-/** Returns the condition of an object with another hosting plan than the ordered one. Undefined if the plans match. */
+/** Returns the condition of an object with another hosting plan than ordered. Undefined if the plans are equal. */
 export function otherPlan(
   { kind, address }: { readonly kind: Kind; readonly address: string },
   { id }: JsonObject,

@@ -1,6 +1,6 @@
 /**
- * Consequences of an object's status. hostform never acts on an unknown status. A service that is not live yet rejects many
- * requests for its objects.
+ * Effects of an object's status. hostform never acts on an unknown status. A service that is not live yet rejects many
+ * requests.
  */
 import type { Kind, Remote } from "../kinds/kind.ts";
 import { conditionFor, problem } from "../messages/index.ts";
@@ -29,13 +29,13 @@ interface Subject {
   readonly provider: string;
   /** Live attributes. */
   readonly attributes: JsonObject;
-  /** Last job that hostform requested, unless its end is known. */
+  /** Last job that hostform requested, if its end is unknown. */
   readonly job: QueuedJob | undefined;
 }
 
 /**
- * Returns the mark of an observed object, without answered requests and without a finished job. An unfinished job stays, so
- * that a later plan can interpret the status. A live object loses its suspension mark.
+ * Returns the private part of the entry after an observation: without settled requests and finished jobs. An unfinished job
+ * stays, so that a later plan can interpret the status. A live object loses its suspension.
  */
 export function observedMark(mark: PrivateMark, phase: Phase, forms?: Forms): PrivateMark {
   const { job, ...since } = withoutRequests(mark);
@@ -46,17 +46,14 @@ export function observedMark(mark: PrivateMark, phase: Phase, forms?: Forms): Pr
   return over ? rest : { ...rest, job };
 }
 
-/**
- * Returns the declared attributes that cannot be compared while the status is unknown. These are visible attributes that change
- * in place.
- */
+/** Returns the declared attributes that depend on the status. They cannot be compared while the status is unknown. */
 export function unseenNames(kind: Kind, config: { readonly [name: string]: unknown }): string[] {
   return attributesOf(kind).flatMap(({ name, meta: { change, computed } }) =>
     change === "in-place" && computed && (config[name] ?? null) !== null ? [name] : [],
   );
 }
 
-/** Returns the parameters of messages about a status. */
+/** Returns the message parameters of a status. */
 const stated = ({ kind, address, provider, attributes, job }: Subject) => ({
   address,
   noun: kind.noun,
@@ -66,8 +63,8 @@ const stated = ({ kind, address, provider, attributes, job }: Subject) => ({
 });
 
 /**
- * Returns the condition of an object with an unknown status. The condition lists the attributes that cannot change or cannot be
- * compared.
+ * Returns the condition of an object with an unknown status. `left`: attributes that hostform cannot change. `unseen`:
+ * attributes that it cannot compare.
  */
 export function unknownStatus(
   subject: Subject,
@@ -80,7 +77,7 @@ export function unknownStatus(
     : conditionFor("unknown_status", about);
 }
 
-/** Returns the message that an apply leaves attributes unchanged because of an unknown status. */
+/** Returns the message that an unknown status prevents changes of these attributes. */
 export const unchangedFor = (subject: Subject, names: readonly string[], severity: Diagnostic["severity"]) =>
   problem("plan.unknown_status/unchanged", {
     ...stated(subject),
@@ -89,17 +86,17 @@ export const unchangedFor = (subject: Subject, names: readonly string[], severit
     severity,
   });
 
-/** Returns the reason why an object has ended, for example `is "terminated"`. */
+/** Returns how an object has ended, for example `is "terminated"`. */
 export const endOf = ({ end, attributes: { status } }: Pick<Remote, "end" | "attributes">): string =>
   end ?? `is ${JSON.stringify(status ?? "gone")}`;
 
-/** Returns the message that the account lists an object as ended. */
+/** Returns the message that the list contains the object as ended. */
 export const endedInList = (noun: string, object: string, how: string): Diagnostic =>
   problem("plan.gone/ended", { noun, object, how });
 
 /**
- * Returns the condition of an object that the host disabled and no request can enable. @param secrets Names of secret
- * attributes.
+ * Returns the condition of an object that the host disabled. No request can enable it.
+ * @param secrets Names of secret attributes.
  */
 export function switchedOff(
   { kind, address, attributes }: Pick<Subject, "address" | "attributes"> & { readonly kind: Kind },
@@ -119,24 +116,25 @@ export function switchedOff(
   return [conditionFor("off", about)];
 }
 
-/** Returns the error of a removal that needs a suspension but meets an unknown status. */
+/** Returns the error that an unknown status prevents the suspension of a removed object. */
 export const notRemovable = (subject: Subject, severity: Diagnostic["severity"]): Diagnostic =>
   problem("plan.prevented/status", { ...stated(subject), severity });
 
-/** Returns the error about a status that changed from known to unknown after hostform requested a job. */
+/** Returns the error about a status that became unknown after hostform requested a job. */
 export const unclearEnd = (subject: Subject & { readonly job: QueuedJob }): Diagnostic =>
   problem("plan.unknown_status/ended", { ...stated(subject), job: subject.job });
 
-/** Returns the message about an order with an unknown status, whose other attributes wait. */
+/** Returns the message about a new order with an unknown status, whose other attributes must wait. */
 export const unknownAtOnce = (subject: Subject, names: readonly string[]): Diagnostic =>
   problem("plan.unknown_status/ordered", { ...stated(subject), names: names.join(", ") });
 
 /**
- * Statuses that may mean "not ready yet". §7 defines only 422. 401, 403 and 429 concern the token and do not resolve with time.
+ * HTTP statuses that may mean "not ready yet". §7 defines only 422. Not included: 401, 403 and 429, because they concern the
+ * token.
  */
 const NOT_NOW: ReadonlySet<number> = new Set([400, 402, 404, 409, 412, 422, 423, 425]);
 
-/** Returns true if a rejection may end once the service is live. A rejection of sent values (§7, 422) does not. */
+/** Returns true if the rejection may end when the service is live. A rejection of sent values (§7, 422) does not end. */
 export function mayPass(error: unknown, kind?: Kind): error is ApiError {
   if (!(error instanceof ApiError) || error.status === undefined || !NOT_NOW.has(error.status)) return false;
   if (error.diagnostics[0]?.code === "api.malformed") return false;
@@ -145,19 +143,20 @@ export function mayPass(error: unknown, kind?: Kind): error is ApiError {
 }
 
 /**
- * The API rejected a request for a service that is not live yet (§3: a service is provisioned after payment). Nothing was
- * changed.
+ * Error: the API rejected a request because the service is not live yet (§3: a service is provisioned after payment). Nothing
+ * was changed.
  */
 export class NotLiveYet extends HostformError {
   readonly kind: Kind;
   readonly service: Remote;
   readonly refusal: ApiError;
-  /** Reason of the waiting change. A later run applies the change. */
+  /** Message of the waiting change. A later run applies the change. */
   readonly waiting: Diagnostic;
   readonly #what: string;
 
   /**
-   * @param what Rejected subject: an address, or "The single sign-on". @param why Reason why the service is not live, if known.
+   * @param what Rejected subject: an address, or "The single sign-on".
+   * @param why Reason why the service is not live, if known.
    */
   constructor(kind: Kind, service: Remote, what: string, refusal: ApiError, why?: string) {
     const [said] = refusal.diagnostics;
@@ -175,7 +174,10 @@ export class NotLiveYet extends HostformError {
     return new NotLiveYet(this.kind, this.service, this.#what, this.refusal, why);
   }
 
-  /** Returns the rejection, extended by the unknown status. The status may be the cause, and only the user can interpret it. */
+  /**
+   * Returns the rejection, with a hint at the unknown status. The status may be the cause, and only the user can interpret
+   * it.
+   */
   notUnderstood(): HostformError {
     const { id, attributes } = this.service;
     const about = { noun: this.kind.noun, id, status: attributes.status };
@@ -190,8 +192,8 @@ export class NotLiveYet extends HostformError {
 }
 
 /**
- * Returns the error if a create request was only too early. The parent is not live yet, has an unknown status, or was created
- * in this run and just became live. Undefined for other failures. Sends at most one GET.
+ * Returns the error if the create request was only too early: the parent is not live yet, has an unknown status, or was
+ * created in this run and just became live. Undefined for other failures. Sends at most one GET.
  */
 export async function notLiveYet(
   kind: Kind,
@@ -201,7 +203,7 @@ export async function notLiveYet(
   { account, parentKind }: { readonly account: Account; readonly parentKind?: Kind | undefined },
 ): Promise<NotLiveYet | undefined> {
   const id = parentOf(kind, planned);
-  // A 403 for a list may concern the parent service of the list.
+  // A 403 for a list may be a 403 for the parent service.
   const isHidden = error instanceof ApiError && error.status === 403 && error.endpoint.startsWith("GET");
   if (parentKind === undefined || id === undefined || !(isHidden || mayPass(error, kind))) return undefined;
   return early(account, parentKind, id, what, error);
@@ -214,16 +216,16 @@ async function early(account: Account, kind: Kind, id: string, what: string, err
   return service && isEarly ? new NotLiveYet(kind, service, what, error) : undefined;
 }
 
-/** Returns the error of a rejected single sign-on. If the service is not live yet, the error explains this. */
+/** Returns the error about a rejected single sign-on. Explains if the service is not live yet. */
 export async function signOnRefused(account: Account, kind: Kind, id: string, error: unknown): Promise<unknown> {
   const found = mayPass(error) ? await early(account, kind, id, "The single sign-on", error) : undefined;
   return found?.because(await whyWaiting(account, found)) ?? error;
 }
 
 /**
- * Returns the reason why a service cannot become live without the user. Undefined if its invoices are paid. A service with an
- * unknown status counts as not live while it is unpaid.
- * @throws HostformError the rejection if the status is unknown and no unpaid invoice is known.
+ * Returns the reason why the service waits for the user. Undefined if its invoices are paid. With an unknown status and an
+ * unpaid invoice, the service counts as not live.
+ * @throws HostformError the rejection, if the status is unknown and no unpaid invoice is known.
  */
 export async function whyWaiting(account: Account, early: NotLiveYet): Promise<string | undefined> {
   const paid = await isPaidFor(account, early.service.id);
@@ -232,9 +234,9 @@ export async function whyWaiting(account: Account, early: NotLiveYet): Promise<s
   return paid === false ? "its invoice is not paid" : "no invoice shows its payment";
 }
 
-/** Returns true if the invoices of a service are paid. Undefined if they are unreadable or missing. */
+/** Returns true if all invoices of a service are paid. Undefined if they are unreadable or missing. */
 async function isPaidFor(account: Account, id: string): Promise<boolean | undefined> {
-  // Invoices need their own ability (§5). Without it the result is unknown, which affects only a wait.
+  // Invoices need their own ability (§5). Without it, the result is undefined.
   const invoices = await account.invoices.all().catch(() => []);
   const own = invoices.filter(({ order_id: order }) => order === id);
   const paid = own.map(isPaid);

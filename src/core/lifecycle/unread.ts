@@ -1,4 +1,4 @@
-/** Failures to read one object. A failure affects only the object's address; hostform plans all other resources. */
+/** Failures to read one object. Such a failure affects only the object's address; hostform plans all other resources. */
 import { isBeyondView, type Kind } from "../kinds/kind.ts";
 import { conditionFor, problem } from "../messages/index.ts";
 import {
@@ -10,6 +10,7 @@ import {
   type ResourceState,
 } from "../model/index.ts";
 import type { Account } from "./account.ts";
+import { isJustCreated } from "./pending-create.ts";
 import { asRecorded, type Observation, type ReadQuery, type Unread } from "./read.ts";
 
 /** Failures that may concern one object. All other failures concern the token, the host or this machine. */
@@ -27,19 +28,24 @@ const OF_ONE: ReadonlySet<string> = new Set([
   "api.conflict",
 ]);
 
-/** Patterns of a 403 message that mentions the account of an object, or the token's scope (§7). */
+/** Patterns in the message of a 403: the object belongs to another account, or is outside of the token's scope (§7). */
 const OF_ACCOUNT = /\baccounts?\b|\bown(?:er|s|ed)?\b|belong/i;
 const OF_RESTRICTION = /restrict|scoped?\b|outside/i;
 
-/** Returns true if a 403 message mentions the token's scope of services (§5.2). */
+/** Returns true if the message of a 403 mentions the token's scope (§5.2). */
 export const isRestriction = (said: string): boolean => OF_RESTRICTION.test(said);
 
 /**
  * Returns the reason why one object could not be read.
- * @param id Id from the state.
+ * @param prior State entry of the object.
  * @returns undefined if the failure concerns more than this object.
  */
-export async function unreadBy(account: Account, kind: Kind, id: unknown, error: unknown): Promise<Unread | undefined> {
+export async function unreadBy(
+  account: Account,
+  kind: Kind,
+  prior: Pick<ResourceState, "attributes" | "private"> | undefined,
+  error: unknown,
+): Promise<Unread | undefined> {
   if (!(error instanceof HostformError)) return undefined;
   const [why] = error.diagnostics;
   if (why === undefined || !error.diagnostics.every(({ code }) => OF_ONE.has(code))) return undefined;
@@ -49,9 +55,11 @@ export async function unreadBy(account: Account, kind: Kind, id: unknown, error:
   const isOfObject = OF_ACCOUNT.test(serverMessage) || isRestricted;
   if (isBeyondView(kind, error) && !isOfObject) return { cause: "ability", why, said };
   const isById = kind.list !== undefined && kind.parent === undefined && endpoint.includes("{");
+  const id = prior?.attributes.id;
   if (!isForbidden(error) || typeof id !== "string" || !isById) return { cause: "failed", why, said };
-  const listed = await account.list(kind).catch(() => undefined);
-  if (listed === undefined || listed.has(id)) return { cause: "failed", why, said };
+  const mayLag = isJustCreated(prior?.private ?? {}, account);
+  const isHidden = !mayLag && (await account.isUnlisted(kind, id).catch(() => false));
+  if (!isHidden) return { cause: "failed", why, said };
   return { cause: isRestricted ? "outside" : "handed_over", why, said };
 }
 
@@ -61,20 +69,20 @@ export function observedUnread(account: Account, { kind, prior }: ReadQuery, unr
   return { ...asRecorded(account, kind, prior), unread };
 }
 
-/** Returns the reason why an object was not read. Undefined if the object was read. */
+/** Returns the reason why an object could not be read. Undefined if it was read. */
 export const unreadOf = (observed: Observation | undefined): Unread | undefined =>
   observed === undefined || observed.status === "gone" ? undefined : observed.unread;
 
-/** Returns true if the token's scope may be the reason. Objects that this token orders may then also be hidden. */
+/** Returns true if the token's scope may hide the object. It may then also hide new orders. */
 export const mayBeRestricted = ({ cause, said }: Unread): boolean =>
   cause === "outside" || (cause === "handed_over" && !OF_ACCOUNT.test(said));
 
-/** Returns true if the object is visible only to another account or token. Its grants are then also hidden. */
+/** Returns true if another account or token is needed to read the object. Its grants are then also hidden. */
 export const isElsewhere = ({ cause }: Unread): boolean => cause === "handed_over" || cause === "outside";
 
 /**
- * Returns the condition of a resource that was not read. Undefined if the resource was never in the state; an error then
- * reports the reason.
+ * Returns the condition of a resource that could not be read. Undefined if it is not in the state; an error then reports the
+ * reason.
  */
 export function unreadCondition(
   { noun, words }: Kind,

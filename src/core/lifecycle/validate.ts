@@ -1,4 +1,4 @@
-/** Validation of declared attributes, by the kind's rules and by the API's validation errors. */
+/** Validates declared attributes. Also explains validation errors of the API. */
 import type * as z from "zod";
 import { type AttributeMeta, isFreeMap } from "../kinds/attribute.ts";
 import type { Kind } from "../kinds/kind.ts";
@@ -23,8 +23,7 @@ import {
 import { attributesOf, checkOfNone } from "./attributes.ts";
 
 /**
- * Checks the declared attributes of one resource after their templates were evaluated. Unknown values and parts pass now and
- * are checked again once known.
+ * Checks the evaluated attributes of one resource. Unknown values pass, and are checked again once known.
  * @returns the normalized values (a numeric id becomes a string) and all mistakes.
  */
 export function validate(
@@ -59,14 +58,14 @@ export function validate(
   return { values, diagnostics };
 }
 
-/** Returns mistakes in the known parts of a value. A mistake of a value with unknown parts may disappear, so it is skipped. */
+/** Returns mistakes in the known parts of a value. Skips mistakes that may disappear when unknown parts are known. */
 function knownIssues(type: z.ZodType, value: Value): z.core.$ZodIssue[] {
   if (value === UNKNOWN) return [];
   const issues = type.safeParse(split(value).known).error?.issues ?? [];
   return issues.filter(({ path }) => !hasUnknown((partOf(value, path) ?? null) as Value));
 }
 
-/** Returns the duplicate elements of a set. Terraform removes duplicates earlier. */
+/** Returns duplicate elements of a set. In Terraform, Terraform itself removes them. */
 function repeated({ set }: AttributeMeta, value: Value): z.core.$ZodIssue[] {
   if (!set || !Array.isArray(value)) return [];
   return value.flatMap((input, at) => {
@@ -75,7 +74,7 @@ function repeated({ set }: AttributeMeta, value: Value): z.core.$ZodIssue[] {
   });
 }
 
-/** @param value Undefined for secrets, which messages never repeat. */
+/** Returns the error about an invalid value. @param value Undefined for secrets. */
 function invalid(address: string, name: string, value: Value | undefined, issue: z.core.$ZodIssue): Diagnostic {
   const path = [name, ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part))];
   return problem("config.invalid_value", {
@@ -97,7 +96,10 @@ const MEANT: Readonly<Record<string, boolean>> = {
   false: false,
 };
 
-/** Returns the value to write in place of a string that should be a boolean or number. @param text Undefined for a secret. */
+/**
+ * Returns the literal that should replace a string, if a boolean or number is expected.
+ * @param text Undefined for a secret.
+ */
 function literalOf(issue: z.core.$ZodIssue, text: unknown): string | undefined {
   if (issue.code !== "invalid_type" || (text !== undefined && typeof text !== "string")) return undefined;
   if (issue.expected === "boolean") {
@@ -108,7 +110,7 @@ function literalOf(issue: z.core.$ZodIssue, text: unknown): string | undefined {
   return /^-?\d+(?:\.\d+)?$/.test(text ?? "") ? `\`${Number(text)}\`` : "a number in decimal digits";
 }
 
-/** Returns a text for the expected value: the kind's own text, or zod's without its label. Alternatives become a list. */
+/** Returns the text about the expected value: the kind's own text, or zod's text in hostform's style. */
 function sentence(issue: z.core.$ZodIssue): string {
   const { code, message } = issue;
   if (code === "too_small" && message.startsWith("Too ")) return size(issue.origin, "least", issue.minimum, issue);
@@ -135,10 +137,7 @@ function size(
   return `expected ${bound === "least" ? "more" : "less"} than ${limit}`;
 }
 
-/**
- * Returns a value for messages: URLs without credentials, and objects without null, which Terraform writes for missing nested
- * attributes.
- */
+/** Returns a value for messages: URLs without credentials, and objects without null attributes, which Terraform adds. */
 function inTheOpen(_: string, value: unknown): unknown {
   if (typeof value === "string") return openUrl(value);
   return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
@@ -158,9 +157,9 @@ function shown(value: Value, path: readonly PropertyKey[]): string {
 }
 
 /**
- * Adds the resource's address to the diagnostics of a failure. Each field error of the API (§7, 422) becomes a diagnostic at
+ * Adds the resource's address to the diagnostics of a failure. Each field error of the API (§7, 422) becomes a diagnostic of
  * its attribute.
- * @param declared Declared attributes, used to find fields of free maps.
+ * @param declared Declared attributes, to find fields of free maps.
  */
 export function explain(kind: Kind, address: string, declared: JsonObject, error: HostformError): Diagnostic[] {
   if (!(error instanceof ApiError) || Object.keys(error.fieldErrors).length === 0)
@@ -169,7 +168,7 @@ export function explain(kind: Kind, address: string, declared: JsonObject, error
   return error.diagnostics.flatMap(({ code, remedies }) =>
     Object.entries(fieldErrors).map(([field, messages]): Diagnostic => {
       const attribute = attributeOf(kind, declared, field);
-      // No endpoint shows what an earlier run may have created.
+      // For these kinds, no endpoint returns an object that an earlier run created.
       const id = kind.creation === "blind" ? kind.naturalKey({ [field]: declared[field] ?? null }) : undefined;
       const path = attribute?.join(".") ?? field;
       const about = { address, endpoint, noun: kind.noun, path, refusal: messages.join(" "), created: id };

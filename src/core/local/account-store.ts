@@ -41,6 +41,11 @@ export interface AccountStore {
   answer(intent: LeavingCreate): Promise<void>;
   /** Records that the create certainly created nothing. The store may write this as late as {@link answer}. */
   unsent(intent: LeavingCreate): Promise<void>;
+  /**
+   * Lowers later sending times of the creates up to a count: a wrong clock recorded them. Call this after a wait for the list lag
+   * since `at`. @throws as {@link leave}.
+   */
+  sentBefore(at: number, count: number): Promise<void>;
   /** Returns the newest matching create of another process with this token. Before a create, call this under the create lock. */
   newest(of: IntentQuery): Promise<StoredCreate | undefined>;
 

@@ -37,5 +37,6 @@ export {
 export type { Ledger } from "./ledger.ts";
 export { MemoryStore, MemoryTables } from "./memory-store.ts";
 export { nameOfServer, type PgServer, type PgTls, parsePgServer, requireVerified } from "./pg-address.ts";
-export { markOf, markOfBackend, placeOfFile } from "./place.ts";
+export { markOf, markOfBackend, placeOfFile, projectFolder } from "./place.ts";
+export { s3Place } from "./s3-address.ts";
 export { SqliteStore, type SqliteStoreOptions } from "./sqlite-store.ts";

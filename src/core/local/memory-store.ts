@@ -154,6 +154,11 @@ export class MemoryStore implements AccountStore {
     this.#tables.intents.delete(id);
   }
 
+  async sentBefore(at: number, count: number): Promise<void> {
+    const { intents } = this.#tables;
+    for (const [id, row] of intents) if (row.at > at && row.serial <= count) intents.set(id, { ...row, at });
+  }
+
   async newest({
     thing,
     likeness,

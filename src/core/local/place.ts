@@ -5,6 +5,7 @@ import { exists, realPath } from "../files/file-system.ts";
 import { attempt, type EnvVars } from "../model/index.ts";
 import type { Place } from "./account-store.ts";
 import { nameOfServer, parsePgServer } from "./pg-address.ts";
+import { s3Place } from "./s3-address.ts";
 
 /** Name that Terraform gives to a state file. */
 const UNNAMED = "terraform.tfstate";
@@ -48,6 +49,10 @@ export function isRemoved({ mark, label }: Place): boolean {
   return !exists(file) && !exists(path.join(path.dirname(file), `.${path.basename(file)}.lock.info`));
 }
 
+/** Returns the folder of the project with a state: beside its file, or as its remote state names it. Undefined for other names of files. */
+export const projectFolder = ({ label }: Place): string | undefined =>
+  /^(?:hosting\.tfstate in|the remote state of) (.*)$/s.exec(label)?.[1];
+
 interface StateAtBackend {
   readonly type: string;
   /** Declared settings of the backend. Environment variables replace missing settings. */
@@ -65,12 +70,13 @@ export function markOfBackend({ type, settings, workspace }: StateAtBackend, env
   const table = () => text("table_name", "PG_TABLE_NAME");
   // The default table is left out, so that marks of earlier versions stay valid.
   const tableIfOther = () => (table() === "" || table() === "states" ? [] : [table()]);
-  const located =
-    type === "http"
-      ? [addressIn(text("address", "TF_HTTP_ADDRESS"))]
-      : type === "pg"
-        ? [serverIn(text("conn_str", "PG_CONN_STR"), env), schema(), ...tableIfOther()]
-        : LOCATING.map((name) => settings[name] ?? null);
+  const { endpoint = "", bucket, key } = s3Place(settings, workspace, env);
+  const places: Readonly<Record<string, () => unknown>> = {
+    http: () => [addressIn(text("address", "TF_HTTP_ADDRESS"))],
+    pg: () => [serverIn(text("conn_str", "PG_CONN_STR"), env), schema(), ...tableIfOther()],
+    s3: () => [addressIn(endpoint), bucket, key],
+  };
+  const located = places[type]?.() ?? LOCATING.map((name) => settings[name] ?? null);
   return markOf(["backend", type, located, workspace]);
 }
 

@@ -334,7 +334,9 @@ export class RollingWindow {
   /** Removes expired entries. After a clock was set back, no entry lasts longer than a window, so that the token is never locked. */
   #settle(now: number): void {
     const latest = now + WINDOW_MS + MARGIN_MS;
-    const longest = this.#facts.seen > now + SET_BACK_MS ? latest : now + LONGEST_PAUSE_MS;
+    const isSetBack = this.#facts.seen > now + SET_BACK_MS;
+    const longest = isSetBack ? latest : now + LONGEST_PAUSE_MS;
+    if (isSetBack) this.#facts.askedUntil = Math.min(this.#facts.askedUntil, latest);
     this.#facts.pausedUntil = Math.min(this.#facts.pausedUntil, longest);
     this.#facts.refusedUntil = Math.min(this.#facts.refusedUntil, longest);
     this.#facts.seen = now;

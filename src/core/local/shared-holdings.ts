@@ -115,15 +115,17 @@ export class SharedHoldings {
     const seen = this.#seen.end(place, run);
     if (!this.#of.exists()) return;
     const { scope, clock } = this.#of;
+    const now = clock.now();
     await this.#of.change(({ placeOf, countFirm, holdingsOf, loosen, endPlace }) => {
       const before = placeOf.get(scope, place);
       if (before === undefined) return;
       // All objects of the run are firm. If no other object is firm, the run found every object.
       const isAll = countFirm.get(scope, place)?.firm === seen.size;
+      // A wrong clock wrote a time in the future.
       for (const { object, firm, seen: at } of isAll ? [] : holdingsOf.all(scope, place))
-        if (firm === 1 && !seen.has(String(object)) && Number(at) < since)
+        if (firm === 1 && !seen.has(String(object)) && (Number(at) < since || Number(at) > now + HOLDING_RENEWED_MS))
           loosen.run(Number(before.ended), scope, place, String(object));
-      endPlace.run(clock.now(), scope, place);
+      endPlace.run(now, scope, place);
     });
   }
 

@@ -186,6 +186,10 @@ export class SqliteStore implements AccountStore {
     this.#ended.push({ intent, isAnswered: false });
   }
 
+  async sentBefore(at: number, count: number): Promise<void> {
+    await this.#change(({ lowerTimes }) => lowerTimes.run(at, this.account, at, count));
+  }
+
   async newest(query: IntentQuery): Promise<StoredCreate | undefined> {
     const { thing, likeness, state, after, notOf, place, intent } = query;
     // Usually no other process has created anything.

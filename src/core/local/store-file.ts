@@ -41,6 +41,7 @@ export function prepare(database: DatabaseSync) {
     ),
     keepIntent: database.prepare("UPDATE intents SET id = id || ' ' || serial WHERE id = ?"),
     removeIntent: database.prepare("DELETE FROM intents WHERE id = ?"),
+    lowerTimes: database.prepare("UPDATE intents SET at = ? WHERE account IN (?, '') AND at > ? AND serial <= ?"),
     /** At a new create lock, marks the open creates of other processes as ended without a response. */
     markUnknown: database.prepare(
       `INSERT OR REPLACE INTO intents (account, process, id, place, thing, likeness, at, state)
@@ -115,12 +116,16 @@ const DAY_MS = 24 * 3_600_000;
 /** Lifetime of a create in the store. */
 const INTENT_KEPT_MS = 30 * DAY_MS;
 
-/** Removes expired rows once a day, by the time of the previous cleanup. A clock that runs ahead for less than a day removes nothing. */
+/**
+ * Removes expired rows once a day, by the time of the previous cleanup. After a jump of the clock, removes nothing for 30 days:
+ * the clock may be wrong.
+ */
 export function removeOld({ database, meta, putMeta, dropUnseen, dropEmpty }: StoreStatements, now: number): void {
   const last = Number(meta.get("cleaned")?.value ?? Number.POSITIVE_INFINITY);
   if (now >= last && now - last < DAY_MS) return;
   putMeta.run("cleaned", String(now));
-  if (now < last) return;
+  if (now < last || now - last > INTENT_KEPT_MS) putMeta.run("jumped", String(now));
+  if (now - Number(meta.get("jumped")?.value ?? 0) < INTENT_KEPT_MS) return;
   database.prepare("DELETE FROM intents WHERE at < ?").run(last - INTENT_KEPT_MS);
   database.prepare("DELETE FROM notes WHERE until < ?").run(last);
   if (dropUnseen.run(last - HOLDING_KEPT_MS).changes > 0) dropEmpty.run();

@@ -1,12 +1,15 @@
-/** Messages about the condition of an object, an unknown status, and an object that the API did not show. */
+/** Messages about conditions, unknown statuses, and objects that could not be read. */
 import { capitalized, type Json, openJson, type QueuedJob, type Remedy, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 import type { Resource } from "./objects.ts";
 
-/** An ability that the token lacks, the resources that need it, and the message of the API. */
+/** An ability that the token lacks, the resources that need it, and the API's message. */
 type Lacking = Words<"ability" | "said"> & { readonly addresses: readonly string[] };
 
-/** An attribute whose declared value the host did not keep. `is` and `declared` are undefined if they differ in a secret part. */
+/**
+ * An attribute for which the host does not keep the declared value. `is` and `declared` are undefined if they differ only in
+ * a secret part.
+ */
 export interface Unkept extends Words<"address" | "noun" | "name"> {
   readonly is?: Json | undefined;
   readonly declared?: Json | undefined;
@@ -35,30 +38,30 @@ function planOf({ name, number }: PlanWords, attribute: string): string {
   return name === null ? `with ${attribute} ${openJson(number)}` : `${openJson(name)} (${openJson(number)})`;
 }
 
-/** An object that the host has disabled. `off`: the field of the API that shows this. `name`: undefined if secret. */
+/** An object that the host disabled. `off`: the field that proves this. `name`: undefined if secret. */
 export interface Off extends Words<"address" | "noun" | "id" | "off"> {
   readonly name: string | undefined;
 }
 
-/** An object of the state. `name` is its domain, and undefined if secret or unknown. */
+/** An object of the state. `name`: its domain, undefined if secret or unknown. */
 export interface Recorded extends Words<"address" | "noun" | "id"> {
   readonly name?: string | undefined;
 }
 
-/** Date of the first apply that found the suspension. Undefined if no apply found it. */
+/** Date of the first apply that found the suspension. Undefined if none did. */
 type Since = { readonly since?: string | undefined };
 
 /** True if an unpaid invoice is due, but was not due when hostform first recorded the suspension. */
 type Owing = { readonly isOwing?: boolean };
 
-/** Unpaid invoices. `invoice`: the first invoice in words, such as `invoice INV-1, 12.00 USD, due 2026-11-30`. */
+/** Unpaid invoices. `invoice`: description of the first, such as `invoice INV-1, 12.00 USD, due 2026-11-30`. */
 export interface Unpaid {
   readonly invoice: string;
   /** Number of further unpaid invoices. */
   readonly more: number;
 }
 
-/** `hosting_service.www: service 1001 (www.acme.example)`. */
+/** Returns text such as `hosting_service.www: service 1001 (www.acme.example)`. */
 const objectOf = ({ address, noun, id, name }: Recorded) =>
   `${address}: ${noun} ${id}${name === undefined || address.includes(name) ? "" : ` (${name})`}`;
 
@@ -71,16 +74,16 @@ const unpaid = ({ invoice, more }: Unpaid) => `${invoice}${more === 0 ? "" : ` a
 const PAY = "Pay the invoice.";
 
 export interface Status extends Resource {
-  /** Alias of the provider whose `status_words` maps the status. */
+  /** Alias of the provider whose `status_words` should contain the status. */
   readonly provider: string;
   readonly status: Json | undefined;
-  /** The last job that hostform requested. Undefined if the job has ended. */
+  /** Last job that hostform requested. Undefined if it has ended. */
   readonly job: QueuedJob | undefined;
 }
 
 type Unknown = Status & Words<"names">;
 
-/** `suspended, email` -> `"suspended", "email"` */
+/** Puts each name in quotes: `suspended, email` becomes `"suspended", "email"`. */
 const quoted = (names: string) =>
   names
     .split(", ")
@@ -98,7 +101,10 @@ const evidence = ({ noun, job }: Status) => {
   return `The request for ${suspension(job)} was sent at ${job.since}.${then}`;
 };
 
-/** After a requested job, the status probably means the result of the job. Otherwise the user must check the object. */
+/**
+ * Returns the remedy for an unknown status. After a requested job, the status probably means its result. Otherwise the user
+ * must check the object.
+ */
 function remedy({ status, provider, job, noun }: Status): Remedy {
   if (status == null) return "Check the status in the dashboard. Changes wait until the API shows a status.";
   const map = { do: "map_status", provider, word: status } as const;
@@ -119,7 +125,7 @@ const unknownStatus =
 
 const unchanged = unknownStatus(({ names, address }: Unknown) => `${quoted(names)} of ${address} cannot change`);
 
-/** Changes that wait for the resource at `address`. `others`: addresses of resources that depend on this resource. */
+/** Changes that wait for the resource at `address`. `others`: addresses of its dependents. */
 type HeldBack = Words<"address"> & {
   readonly others: readonly string[];
   readonly isOwn: boolean;
@@ -202,7 +208,7 @@ export const conditions = {
     detail: `No list shows it, and the API rejects requests for it: ${given.why}.`,
     remedies: ["Use a token of the whole account, or add the service to the scope of this token."],
   })),
-  // The same detail for each resource with the same reason, so that a report can fold them.
+  // Resources with the same reason need the same detail, so that a report can fold them.
   "condition.unread": warning((given: Recorded & Words<"why">) => ({
     summary: `${objectOf(given)} was not read`,
     detail: `${given.why}. The condition of the ${given.noun} is unknown. The plan uses the state.`,
@@ -272,7 +278,7 @@ export const conditions = {
     ],
   })),
   "plan.unknown_status/withheld": warning((given: Status & Words<"address" | "other">) => ({
-    summary: `${given.address} is not changed: ${given.other} must change first, and its status is unknown`,
+    summary: `${given.address} is not changed: ${given.other} must change first, and the status of ${given.other} is unknown`,
     detail: "A deletion waits until the changes before it succeed.",
     remedies: [remedy(given)],
   })),

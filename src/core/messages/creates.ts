@@ -3,17 +3,17 @@ import { type Json, type JsonObject, openJson } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 import { type Objects, type Resource, which } from "./objects.ts";
 
-/** The reason why an object may not come from the create request. */
+/** Reasons why an object may not be the result of the create request. */
 export interface Doubt {
-  /** An attribute whose value the object shows in another format than the request. */
+  /** An attribute whose value has another format than in the request. */
   readonly form?: readonly [name: string, is: Json, sent: Json] | undefined;
-  /** Name of the hosting plan of the objects, which differs from the order. Null if the host shows only the number. */
+  /** Name of the objects' hosting plan if it differs from the order. Null if the host returns only the number. */
   readonly otherPlan?: Json | undefined;
-  /** Names of the attributes that the API does not show in a readable format. Empty if all are readable. */
+  /** Names of attributes that hostform cannot read. Empty if all are readable. */
   readonly hidden: string;
-  /** An object whose creation time differs from the time of the request. */
+  /** An object that was not created at the time of the request. */
   readonly created?: Words<"id" | "at"> | undefined;
-  /** Time of the first request (ISO 8601). */
+  /** Time of the first attempt (ISO 8601). */
   readonly since: string;
 }
 
@@ -29,7 +29,7 @@ function doubtOf({ ids, otherPlan, form, hidden, created, since }: Doubt & Pick<
 /** An object that the create request did not create. */
 type Rejected = Words<"address" | "noun" | "id">;
 
-/** An object that differs from the request. Values are undefined if they differ in a secret part. */
+/** An object that differs from the request. Values are undefined if they differ only in a secret part. */
 export interface OtherObject {
   readonly differences: readonly {
     readonly name: string;
@@ -46,11 +46,11 @@ const differing = ({ name, is, sent }: OtherObject["differences"][number]) =>
     : `its ${name} is ${openJson(is)}, not ${openJson(sent)}`;
 
 export interface Removal extends Words<"address" | "since" | "reason"> {
-  /** True if the next run may decide. */
+  /** True if a later run may decide. */
   readonly isWaiting: boolean;
   /** True if only a person can decide. */
   readonly isQuestion: boolean;
-  /** Time from which a list can prove absence (ISO 8601). Undefined if no list can. */
+  /** Earliest time when a list can prove that the object does not exist (ISO 8601). Undefined if no list can. */
   readonly until: string | undefined;
 }
 
@@ -87,7 +87,7 @@ export const creates = {
   }),
   "plan.pending/changed": error(({ address, noun, id }: Rejected) => ({
     summary: `The plan is out of date: ${address} is not ${noun} ${id}`,
-    detail: `The account changed since the plan. The plan adopts this ${noun} for a create request whose response was lost. No request was sent.`,
+    detail: `The plan adopts this ${noun} as the result of a request without a response. The account has changed. No request was sent.`,
     remedies: ["Plan again, then apply."],
   })),
   "plan.pending/repeated": error(({ address, since, sent }: Words<"address" | "since"> & { sent: JsonObject }) => ({

@@ -3,14 +3,14 @@ import { type Diagnostic, type Json, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 import type { Resource } from "./objects.ts";
 
-/** A one-time secret that cannot move to the new address of its object. */
+/** A one-time secret that prevents a move of its object. */
 export interface HeldSecret extends Resource, Words<"id" | "from" | "name" | "place"> {
   readonly other: string | undefined;
   /** True if the new address already has a state entry. */
   readonly isOccupied: boolean;
 }
 
-/** A generated password that nobody knows. */
+/** A generated password that the state lacks. */
 export interface LostPassword {
   /** True if the product may accept a declared password. */
   readonly mayBeGiven: boolean;
@@ -23,7 +23,7 @@ const setPassword = ({ mayBeGiven }: LostPassword) =>
     "The password is reset again only when password_version changes.",
   ].join(" ");
 
-/** A value that is not written yet, and the failure that prevents it. */
+/** A secret that could not be written, and the reason. */
 type Waiting = Words<"name"> & { readonly reason: Pick<Diagnostic, "summary" | "detail" | "remedies"> };
 
 const because = ({ summary, detail }: Waiting["reason"]) => [`${summary}.`, detail].filter(Boolean).join(" ");

@@ -1,6 +1,7 @@
 /**
- * The catalogue: each message of the core, by its code. In: a name and typed parameters. Out: a diagnostic. One file for each
- * subject. Must not: import any room but `core/model`, name a command, a flag or a line of a declaration: remedies are data.
+ * The catalogue: every message of the core, by its code. In: a name and typed parameters. Out: a diagnostic. One file for
+ * each subject. Must not: import any folder but `core/model`, or mention a command, flag or line of a declaration. Remedies
+ * are data.
  */
 import {
   type Condition,
@@ -27,7 +28,7 @@ export type { MissingState } from "./accounts.ts";
 export type { Doing } from "./locks.ts";
 export { doubtOf } from "./requests.ts";
 
-/** Every message of the core. Each name occurs in one subject only. */
+/** Every message of the core. Each name is in only one file. */
 export const catalogue = {
   ...objects,
   ...creates,
@@ -43,12 +44,13 @@ export const catalogue = {
 };
 
 /**
- * Makes a diagnostic from a message. An unknown name, a missing and a wrong parameter are errors of the compiler.
- * @example problem("plan.gone/import", { address: "hosting_service.www", noun: "service", object: "1004", how: "does not exist" })
+ * Creates a diagnostic. The compiler rejects an unknown name and wrong parameters.
+ * @example problem("plan.gone/import", { address: "hosting_service.www", noun: "service", object: "1004", how: "does not
+ * exist" })
  */
 export const problem = problemsOf(catalogue);
 
-/** Throws a HostformError with one message of the catalogue. */
+/** Throws a HostformError with one diagnostic. */
 export function raise<Name extends keyof typeof catalogue>(
   name: Name,
   ...given: Rest<(typeof catalogue)[Name]>
@@ -58,26 +60,26 @@ export function raise<Name extends keyof typeof catalogue>(
 
 type OfCondition<Name> = Name extends `condition.${infer Rest}` ? Rest : never;
 
-/** Makes a condition from its message: `conditionFor("offline/withdrawn", …)`. @param facts parts beside its texts. */
+/** Creates a condition: `conditionFor("offline/withdrawn", …)`. @param facts Parts in addition to its texts. */
 export const conditionFor = <Name extends OfCondition<keyof typeof catalogue>>(
   name: Name,
   given: Given<(typeof catalogue)[`condition.${Name}`]>,
   facts: ConditionFacts = {},
 ): Condition => ({ ...conditionOf(problem(`condition.${name}`, given as never)), ...facts });
 
-/** A record with amounts, as the API sent it. */
+/** A record with amounts as the API sent it. */
 interface Amounted {
   readonly id?: string | null;
   readonly raw?: unknown;
 }
 
-/** Returns the contradiction between a `money_scale` and an amount of a record. @param of "plan", "invoice". */
+/** Returns the error about an amount that contradicts `money_scale`. Undefined if none does. @param of "plan", "invoice". */
 export function scaleProblem(scale: number | undefined, of: string, { id, raw }: Amounted): Diagnostic | undefined {
   const found = fractionIn(scale, raw);
   return found && problem("api.money_scale", { scale: scale ?? 0, of, id: id ?? "without an id", ...found });
 }
 
-/** Refuses records that contradict the scale. @throws HostformError `api.money_scale`. */
+/** Rejects records that contradict `money_scale`. @throws HostformError `api.money_scale`. */
 export function requireScale(scale: number | undefined, of: string, records: readonly Amounted[]): void {
   for (const record of records) {
     const found = scaleProblem(scale, of, record);

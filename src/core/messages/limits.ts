@@ -1,19 +1,19 @@
-/** Messages about the limits of a run: its guards, the prices of its orders, and its policy. */
+/** Messages about the limits of a run: guards, prices and policy. */
 import { counted, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 
 const OWNER = "Change the declared values, or ask the owner of the policy.";
 
-/** `rule`: the name of a rule, or `function`. */
+/** `rule`: name of a rule, or `function`. */
 type Said = Words<"sentence" | "rule" | "file">;
 
 const sourceOf = ({ rule, file }: Said) =>
   rule === "function" ? `Policy function: ${file}.` : `Rule: ${rule} in ${file}.`;
 
-/** A limit in words, `450 USD (4.50)`, and a sentence about its unit. */
+/** A limit as text, such as `450 USD (4.50)`, and a sentence about its unit. */
 type Limit = Words<"limit" | "unit">;
 
-/** `source`: a sentence about the sources of the sum. */
+/** `source`: sentence about the origin of the sum. */
 type Month = Limit & Words<"source">;
 
 /** Orders of a plan, and the limit of their currency. */
@@ -21,17 +21,17 @@ export interface Spending extends Limit, Words<"currency"> {
   readonly isOver: boolean;
   /** True if unknown amounts are not allowed. */
   readonly isHidden: boolean;
-  /** Sum of the known amounts, in words (`total`) and as a number (`amount`). */
+  /** Sum of the known amounts: `total` as text, `amount` as number. */
   readonly total: string;
   readonly amount: number;
-  /** `known`: orders with a known amount. `unknown`: orders without one. */
+  /** `known`: orders with a known amount. `unknown`: all other orders. */
   readonly known: readonly string[];
   readonly unknown: readonly string[];
 }
 
 /** An order that would exceed a limit. */
 export interface Refused extends Limit, Words<"address" | "currency" | "why"> {
-  /** True if invoices exceed the limit already. */
+  /** True if earlier invoices already exceed the limit. */
   readonly isOver: boolean;
   readonly hasPrice: boolean;
 }
@@ -114,14 +114,14 @@ export const limits = {
       source,
       unit,
     }: Month & Words<"spent" | "more"> & { readonly unknown: readonly string[] }) => ({
-      summary: `${more} more this month; max_spend_month allows ${limit}, and ${spent} is spent so far`,
+      summary: `The orders cost ${more}; max_spend_month allows ${limit}, and ${spent} is spent this month`,
       detail: [...(unknown.length > 0 ? [`Unknown cost: ${some(unknown)}.`] : []), source, unit].join("\n"),
       remedies: ["Wait for the next month (UTC), or raise max_spend_month. The history lists the orders."],
     }),
   ),
   "guard.month/orders": error(
     ({ orders, today, limit, source }: Words<"source"> & Record<"orders" | "today" | "limit", number>) => ({
-      summary: `${counted(orders, "more order")}; max_orders_day allows ${limit}, and today has ${today} so far`,
+      summary: `The plan makes ${counted(orders, "order")}; max_orders_day allows ${limit}, and today already has ${counted(today, "order")}`,
       detail: source,
       remedies: ["Wait for the next day (UTC), or raise max_orders_day. The history lists the orders."],
     }),
@@ -176,6 +176,6 @@ export const limits = {
   "policy.unsupported": either(({ what, why }: Words<"what" | "why">) => ({
     summary: `The policy has ${what}, which cannot be enforced here`,
     detail: `${why}.`,
-    remedies: ["Enforce this part where the whole plan is known, or remove it from the policy of this run."],
+    remedies: ["Enforce this part in a run that knows the complete plan, or remove it from the policy of this run."],
   })),
 } satisfies Catalogue;

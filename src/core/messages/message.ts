@@ -6,10 +6,13 @@ export interface Texts extends Pick<DiagnosticParts, "detail" | "remedies"> {
   readonly summary: string;
 }
 
-/** Parameters that are words. */
+/** Parameters of type string. */
 export type Words<Names extends string> = Readonly<Record<Names, string>>;
 
-/** A message: its severity (`either`: a warning, unless the caller makes it an error), and its texts as a pure function of its parameters. */
+/**
+ * A message: its severity (`either`: warning by default, error if the caller requires it), and a pure function from
+ * parameters to texts.
+ */
 export interface Message<Own, Level = Severity | "either"> {
   readonly level: Level;
   texts(given: Own): Texts;
@@ -26,27 +29,27 @@ export const error = message("error");
 export const warning = message("warning");
 export const either = message("either");
 
-/** Returns an error with a fixed summary about a place and the reason of its failure. */
+/** Returns an error message with a fixed summary. Its detail contains place and reason. */
 export const failure = (summary: string, ...remedies: readonly Remedy[]) =>
   error(({ place, reason }: Words<"place" | "reason">) => ({ summary, detail: `${place}: ${reason}.`, remedies }));
 
-/** Messages by code; a code with several has one for each variant: `plan.exists/held`. */
+/** Messages by code. If a code has several messages, their names have a suffix: `plan.exists/held`. */
 export type Catalogue = { readonly [name in Code | `${Code}/${string}`]?: Message<never> };
 
-/** Place of a diagnostic. It travels among the parameters, because most texts name it. */
+/** Location of a diagnostic. It is a parameter, because most texts contain it. */
 type Place = Pick<DiagnosticParts, "address" | "object" | "attribute" | "range" | "because">;
 
-/** Parameters of a message, with its place. */
+/** Parameters of a message, with its location. */
 export type Given<M> =
   M extends Message<infer Own, infer Level>
     ? ([Own] extends [never] ? unknown : Own) &
         Place & { readonly severity?: "either" extends Level ? Severity : undefined }
     : never;
 
-/** Arguments behind the name of a message: none is required if no parameter is. */
+/** Arguments after the name of a message. Optional if the message requires no parameter. */
 export type Rest<M> = object extends Given<M> ? [given?: Given<M>] : [given: Given<M>];
 
-/** Returns the function that makes a diagnostic from a message of the catalogue and its parameters. */
+/** Returns the function that creates diagnostics from a catalogue. */
 export function problemsOf<Messages extends Catalogue>(catalogue: Messages) {
   return <Name extends keyof Messages & string>(name: Name, ...[given]: Rest<Messages[Name]>): Diagnostic => {
     const { level, texts } = catalogue[name] as Message<unknown>;

@@ -1,4 +1,4 @@
-/** Texts about failures below HTTP: the step, the reason and the remedy, as parts of `api.unreachable`. */
+/** Texts about failures below HTTP: step, reason and remedy of `api.unreachable`. */
 import type { Words } from "./message.ts";
 
 /** A reason and its remedy. */
@@ -7,12 +7,12 @@ export interface FailureTexts {
   readonly remedy: string;
 }
 
-/** Names of a peer in texts. */
+/** Names of a peer (API or proxy) in texts. */
 export interface PeerNames {
   readonly host: string;
   /** `api.example.com:443` */
   readonly authority: string;
-  /** Environment variable that names the proxy. Undefined: the peer is the API. */
+  /** Environment variable of the proxy. Undefined if the peer is the API. */
   readonly variable: string | undefined;
 }
 
@@ -37,24 +37,24 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNRESET: "connection reset while connecting",
 };
 
-/** `connection refused (ECONNREFUSED)` */
+/** Returns text such as `connection refused (ECONNREFUSED)`. */
 export const connectionReason = (code: string): string => `${REASONS[code] ?? "no connection"} (${code})`;
 
-/** `api.example.com:443`, `the proxy proxy.example:3128`. */
+/** Returns text such as `api.example.com:443` or `the proxy proxy.example:3128`. */
 export const peerName = ({ authority, variable }: Omit<PeerNames, "host">): string =>
   `${variable === undefined ? "" : "the proxy "}${authority}`;
 
-/** Steps of a connection, by the names of their peers. */
+/** Steps of a connection. */
 export const resolving = (host: string, isProxy: boolean): string => `resolving ${isProxy ? "the proxy " : ""}${host}`;
 export const connectingTo = (peer: string): string => `connecting to ${peer}`;
 export const tunnelTo = (authority: string, proxy: string): string => `CONNECT ${authority} through ${proxy}`;
 export const handshakeWith = (peer: string, proxy: string | undefined): string =>
   `TLS handshake with ${peer}${proxy === undefined ? "" : ` through ${proxy}`}`;
 
-/** The failure of one step. */
+/** Failure of one step. */
 export const stepFailed = (step: string, reason: string): string => `${step}: ${reason}`;
 
-/** Reasons of a step. @param seconds time limit. */
+/** Reasons of a failed step. @param seconds Time limit. */
 export const noResponseIn = (seconds: number): string => `no response within ${seconds} s`;
 export const noneWithin = (seconds: number): string => `none within ${seconds} s`;
 export const abandoned = (): string => "no longer needed";
@@ -63,14 +63,18 @@ export const proxyClosed = (): string => "the proxy closed the connection";
 
 export const checkNetwork = (): string => CHECK_NETWORK;
 
-/** Remedy for a peer that closed the connection, or did not respond. @param tunnel proxy of a tunnel to the peer. */
+/** Returns the remedy if a peer closed the connection or did not respond. @param tunnel Proxy of the tunnel to the peer. */
 export function checkPeer({ authority, variable }: Omit<PeerNames, "host">, tunnel: string | undefined): string {
   if (variable !== undefined) return `Check ${variable}, and that the proxy runs.`;
   if (tunnel === undefined) return CHECK_NETWORK;
-  return `Check that ${tunnel} supports CONNECT to ${authority}, and passes on the bytes unchanged.`;
+  return `Check that ${tunnel} supports CONNECT to ${authority}, and forwards the bytes unchanged.`;
 }
 
-/** Remedy for a direct connection. @param looksUp the name lookup failed. @param isExempt NO_PROXY exempts the host. */
+/**
+ * Returns the remedy for a direct connection.
+ * @param looksUp True if the name lookup failed.
+ * @param isExempt True if NO_PROXY contains the host.
+ */
 export function checkDirect(given: {
   readonly host: string;
   readonly proxyVariable: string;
@@ -85,10 +89,10 @@ export function checkDirect(given: {
     : `${check} If ${needed}, set ${proxyVariable}.`;
 }
 
-/** Failures of a dispatcher that the caller provides. */
+/** Failures of a dispatcher that the caller of the client passes. */
 export const proxySignOn = (): FailureTexts => ({
   reason: "the proxy asks for a user name and password (407)",
-  remedy: "Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT.",
+  remedy: "Set HTTPS_PROXY or HTTP_PROXY to http://USER:PASSWORD@HOST:PORT.",
 });
 export const proxyRejected = (status: string): FailureTexts => ({
   reason: `the proxy rejected the connection (${status})`,
@@ -100,7 +104,7 @@ export const untrusted = (code: string): FailureTexts => ({
 });
 export const noTls = (code: string): FailureTexts => ({
   reason: `no TLS connection (${code})`,
-  remedy: "Check that the base URL is https and names the right port.",
+  remedy: "Check that the base URL has https and the right port.",
 });
 export const closedInHandshake = (code: string): FailureTexts => ({
   reason: `connection closed in the TLS handshake (${code})`,
@@ -117,20 +121,23 @@ export const notHttp = (code: string): FailureTexts => ({
 });
 export const lostResponse = (code: string): string => `the connection was lost before the response arrived (${code})`;
 
-/** A proxy that requires another sign-on. @param schemes the schemes that it accepts, if Basic is not among them. */
+/**
+ * Failure of a proxy that requires authentication.
+ * @param schemes Schemes that the proxy accepts. Undefined if it accepts Basic.
+ */
 export function signOnFailure(given: {
   readonly proxy: string;
   readonly variable: string;
   readonly isSignedOn: boolean;
   readonly schemes: readonly string[] | undefined;
-  /** `http://USER:PASSWORD@proxy.example:3128` */
+  /** Example, such as `http://USER:PASSWORD@proxy.example:3128`. */
   readonly example: string;
 }): FailureTexts {
   const { proxy, variable, isSignedOn, schemes, example } = given;
   if (schemes !== undefined)
     return {
-      reason: `${proxy} accepts sign-ons by ${schemes.join(", ")} only, and hostform supports Basic only (407)`,
-      remedy: `Ask the administrator of the proxy for a sign-on by Basic, or run a proxy on this machine that signs on, and set ${variable} to its URL.`,
+      reason: `${proxy} requires the authentication ${schemes.join(", ")}, and hostform supports only Basic (407)`,
+      remedy: `Ask the administrator of the proxy for the authentication Basic. Or run a local proxy that authenticates, and set ${variable} to its URL.`,
     };
   return {
     reason: `${proxy} ${isSignedOn ? "rejects the user name or the password" : "asks for a user name and a password"} (407)`,
@@ -138,7 +145,7 @@ export function signOnFailure(given: {
   };
 }
 
-/** A proxy that responded to CONNECT with another status than 2xx or 407. */
+/** Failure of a proxy that answered CONNECT with a status other than 2xx or 407. */
 export const tunnelRejected = (
   { proxy, authority, host }: Words<"proxy" | "authority" | "host">,
   status: number,
@@ -152,7 +159,7 @@ export const tunnelRejected = (
 
 const MAYBE_TLS = " If the proxy expects TLS, write https:// before its name.";
 
-/** Remedy for a proxy that closed the connection. @param check {@link checkPeer} of the proxy. */
+/** Returns the remedy for a proxy that closed the connection. @param check Result of {@link checkPeer} for the proxy. */
 export const checkTls = (check: string, isTls: boolean): string => `${check}${isTls ? "" : MAYBE_TLS}`;
 
 export const proxyExpectsTls = ({ authority, variable }: Words<"authority" | "variable">): FailureTexts => ({
@@ -161,34 +168,35 @@ export const proxyExpectsTls = ({ authority, variable }: Words<"authority" | "va
 });
 export const proxyNotHttp = ({ variable, message }: Words<"variable" | "message">, isTls: boolean): FailureTexts => ({
   reason: `the proxy's response is not HTTP (${message})`,
-  remedy: checkTls(
-    `Check the host and the port in ${variable}: a server that is no HTTP proxy may listen there.`,
-    isTls,
-  ),
+  remedy: checkTls(`Check the host and the port in ${variable}: the server there may not be an HTTP proxy.`, isTls),
 });
 
-/** The setting that names a peer. */
+/** Returns the setting that contains the address of the peer. */
 const settingOf = (variable: string | undefined) => variable ?? "the base URL";
-/** The owner of a peer's certificate. */
+/** Returns who is responsible for the peer's certificate. */
 const ownerOf = (variable: string | undefined) =>
   variable === undefined ? "the host" : "the administrator of the proxy";
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** TLS handshakes that failed for another reason than the certificate. @param check remedy for the tunnel, if there is one. */
+/** Failures of a TLS handshake that do not concern the certificate. @param check Remedy for the tunnel, if there is one. */
 export function plainServer(variable: string | undefined, check: string | undefined): FailureTexts {
-  const port = `Check the port of ${settingOf(variable)}: a server of plain http may listen there.`;
-  return { reason: "the server does not speak TLS", remedy: check === undefined ? port : `${check} ${port}` };
+  const port = `Check the port of ${settingOf(variable)}: the server there may use plain http.`;
+  return { reason: "the server does not support TLS", remedy: check === undefined ? port : `${check} ${port}` };
 }
 export const oldTls = (): FailureTexts => ({
-  reason: "the server offers no version of TLS from 1.2 on",
-  remedy: "The host must offer TLS 1.2 or later.",
+  reason: "the server supports only versions of TLS before 1.2",
+  remedy: "Ask the host to enable TLS 1.2 or later.",
 });
 export const noAgreement = (variable: string | undefined): FailureTexts => ({
-  reason: "the two sides cannot agree on TLS parameters",
+  reason: "this machine and the server support no common TLS parameters",
   remedy: `Check ${settingOf(variable)}. If it is correct, report the code to the host.`,
 });
 
-/** Certificates that are not accepted. @param days `clock`: this machine's minute; `day`: undefined if the failing certificate is another one of the chain. */
+/**
+ * Rejected certificates.
+ * @param days `clock`: current time of this machine. `day`: end of the certificate, undefined for another certificate of its
+ * chain.
+ */
 export const expired = (
   variable: string | undefined,
   days: { readonly clock: string; readonly day?: string | undefined },
@@ -228,13 +236,13 @@ export const notAccepted = (variable: string | undefined): FailureTexts => ({
   remedy: `Check ${settingOf(variable)}. If it is correct, report the code to ${ownerOf(variable)}.`,
 });
 
-/** The names of a certificate: two of them at most. */
+/** Returns at most two names of a certificate. */
 export function certificateNames(names: readonly string[]): string {
   if (names.length === 0) return "another name";
   return names.length > 2 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} more` : names.join(" and ");
 }
 
-/** Parts of a remedy: the way to trust a certificate. @param file value of NODE_EXTRA_CA_CERTS. */
+/** Parts of a remedy: how to trust a certificate. @param file Value of NODE_EXTRA_CA_CERTS. */
 export const trustBySetting = (): string => "set NODE_EXTRA_CA_CERTS to the path of its PEM file";
 export const trustByAdding = (): string => "add it to the PEM file that NODE_EXTRA_CA_CERTS names";
 export const trustByFormat = (file: string): string =>

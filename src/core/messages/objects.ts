@@ -1,15 +1,15 @@
-/** Messages about an object of the account that is, or may be, a declared resource. */
+/** Messages about objects of the account that are or may be declared resources. */
 import { type Json, openJson, some } from "../model/index.ts";
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 
-/** The resource that a message is about; "service" is the noun of its kind. */
+/** Resource of a message. `noun`: noun of its kind, for example "service". */
 export type Resource = Words<"address" | "noun">;
 
-/** Objects of the account: their ids, and the domain or e-mail address of the first object. */
+/** Objects of the account. `label`: domain or e-mail address of the first. */
 export interface Objects extends Resource {
   readonly ids: readonly string[];
   readonly label?: string | undefined;
-  /** Id of the first object, in the format of `import`. */
+  /** Import id of the first object. */
   readonly object: string | undefined;
   /** True if each object costs money. */
   readonly isPaid: boolean;
@@ -17,18 +17,18 @@ export interface Objects extends Resource {
 
 /** A declared value, and the value of the object. */
 export interface Difference extends Words<"address" | "noun" | "name" | "was" | "becomes"> {
-  /** The old value, for a remedy. Undefined if it is secret or unknown. */
+  /** Old value for a remedy. Undefined if secret or unknown. */
   readonly value?: Json | undefined;
   readonly isSecret: boolean;
 }
 
-/** An object that another address declares, if one of the two addresses is not part of the run. */
+/** A swap of two addresses, of which the run includes only one. */
 export interface HalfExchange extends Words<"noun" | "id" | "from" | "to"> {
   readonly name: string | undefined;
   readonly outside: readonly string[];
 }
 
-/** The sent value, and the value that the host returns. Both are undefined if they are secret. */
+/** The sent value, and the value that the host returned. Undefined if secret. */
 export interface Form extends Words<"address" | "noun" | "name"> {
   readonly sent?: Json | undefined;
   readonly is?: Json | undefined;
@@ -43,12 +43,12 @@ const inOwnForm = ({ address, name, sent, is, isMasked = false }: Form) => {
     : `The API returns "${name}" of ${address} as ${openJson(is)}; the request had ${openJson(sent)}`;
 };
 
-/** Values of deletion_policy that release an object that the API cannot delete. */
+/** Values of `deletion_policy` that release an object which the API cannot delete. */
 type Policies = { readonly policies: readonly string[] };
 
 type Gone = Words<"address" | "noun" | "object" | "how">;
 
-/** `service 1001 (www.acme.example)`, or `one of the services 1001, 1002`. */
+/** Returns text such as `service 1001 (www.acme.example)` or `one of the services 1001, 1002`. */
 export function which({ noun, ids, label }: Pick<Objects, "noun" | "ids" | "label">): string {
   if (ids.length > 1) return `one of the ${noun}s ${some(ids)}`;
   return `${noun} ${ids[0]}${label === undefined ? "" : ` (${label})`}`;
@@ -66,7 +66,7 @@ const existingAs = (given: Objects) =>
 
 const ANOTHERS = "If it belongs to another owner, declare another domain, e-mail address or URL.";
 
-/** A resource that the user named for an action that is not possible. */
+/** A resource for which the requested action is impossible. */
 export interface Unfit<Why extends string> extends Words<"address" | "noun"> {
   readonly why: Why;
 }
@@ -167,7 +167,9 @@ export const objects = {
   "plan.exists/outside": error(({ noun, id, name, from, to, outside }: HalfExchange) => ({
     summary: `${noun} ${id}${name === undefined ? "" : ` (${name})`} moves from ${from} to ${to} together with other objects`,
     detail: `This run does not include ${some(outside)}.`,
-    remedies: [`Plan ${some(outside)} in the same run: half of a swap would delete objects that the other half needs.`],
+    remedies: [
+      `Include ${some(outside)} in the run. Without it, a part of the swap would delete objects that the other part needs.`,
+    ],
   })),
   "plan.exists/replaced": error((given: Objects & Words<"id">) => ({
     summary: `${given.address}: ${given.noun} ${given.id} no longer exists, and ${which(given)} has replaced it`,
@@ -262,7 +264,7 @@ export const objects = {
         readonly other?: readonly [name: string, is: Json, declared: Json];
         /** Hosting plan and domain of each object. */
         readonly shown: readonly (readonly [plan: Json, domain: Json])[];
-        /** Address of a create request whose response was lost. It may have created one of the objects. */
+        /** Address of a create request with a lost response. It may have created one of the objects. */
         readonly pending?: string | undefined;
       },
     ) => {
@@ -278,7 +280,7 @@ export const objects = {
       return {
         summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
         detail: other
-          ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. A host may shorten it.`
+          ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. Some hosts shorten this value.`
           : `The API shows ${some([...new Set(facts)], 3)}. ${pending === undefined ? "The state may have been lost." : `The unanswered request for ${pending} may have created ${one ? "it" : "one"}.`}`,
         remedies: [
           { do: "import", id: one ? object : undefined, when: `${which(given)} is ${address}` },
@@ -312,7 +314,7 @@ export const objects = {
   })),
   "api.form/other": warning((given: Form) => ({
     summary: inOwnForm(given),
-    detail: "The value may cost or expose more, so the next plan shows a difference.",
+    detail: "The value may cost more or expose more. The next plan shows the difference.",
     remedies: ["If the value of the API is correct, declare that value."],
   })),
   "plan.prevented": error(({ address, noun, id, policies }: Resource & Words<"id"> & Policies) => ({
@@ -320,7 +322,7 @@ export const objects = {
     detail: `The API cannot delete a ${noun}, and the deletion_policy in the state is "prevent".`,
     remedies: [{ do: "release", policies, to: "remove" }, { do: "forget" }],
   })),
-  // The same text for each resource of the kind, so that a report can fold them.
+  // All resources of a kind need the same text, so that a report can fold them.
   "plan.prevented/kept": warning(({ noun, policies }: Words<"noun"> & Policies) => ({
     summary: `A ${noun} is not removed: the API cannot delete it, and its deletion_policy in the state is "prevent"`,
     remedies: [{ do: "release", policies, to: "destroy" }, { do: "forget" }],

@@ -1,10 +1,10 @@
-/** Messages about a run, and about the processes of one machine: their shared store and create lock. */
+/** Messages about a run, and about what the processes of a machine share: the store and the create lock. */
 import { type Catalogue, either, error, type Words, warning } from "./message.ts";
 
-/** The file of the store or its folder, and a clause: "no space is left on the disk (ENOSPC)". */
+/** `place`: file or folder of the store. `reason`: a clause such as "no space is left on the disk (ENOSPC)". */
 type Failure = Words<"place" | "reason">;
 
-/** A process that holds the create lock. `pid` is 0, and `project` is empty, if the process is unknown. */
+/** The process that has the create lock. If unknown, `pid` is 0 and `project` is empty. */
 type Turn = Words<"project" | "since"> & { pid: number };
 
 function processIn({ pid, project }: { pid: number; project?: string }, p: "P" | "p" = "P"): string {

@@ -1,28 +1,28 @@
-/** Descriptions of responses: parts of the messages about requests, such as "received an empty list". */
+/** Descriptions of responses, for messages such as "received an empty list". */
 
-/** `a service with an id`: the expected part of a response. @param noun "a service". */
+/** Expected parts of a response. @param noun For example "a service". */
 export const objectWithId = (noun: string): string => `${noun} with an id`;
 export const anObject = (noun: string): string => `${noun} as an object`;
 export const listOf = (noun: string): string => `a list (each item ${noun})`;
-/** @param isEmpty the response has an id, and the id is empty. */
+/** @param isEmpty True if the response has an id that is empty. */
 export const withUsableId = (noun: string, isEmpty: boolean): string =>
   `${noun} whose "id" is ${isEmpty ? "an id that is not empty" : "an id (a number or a string)"}`;
 export const success = (status: number): string => `a success, as status ${status} states`;
 
-/** The received part. `page`: an HTML page titled "…". */
+/** Received parts of a response. */
 export const emptyResponse = (): string => "an empty response";
 export const noContent = (): string => "no content";
 export const plainText = (): string => "plain text";
 export const cutResponse = (): string => "a response that was cut off";
 export const encodedResponse = (encoding: string): string => `a response in the encoding ${encoding}`;
 export const notJson = (): string => "text that is not JSON, incomplete JSON, or JSON that is nested too deeply";
-/** An error in a 2xx response. @param shape form of the body. @param message of the server. */
+/** Error in a 2xx response. @param shape Form of the body. @param message Message of the server. */
 export const errorInside = (shape: string, message: string | undefined): string =>
   message === undefined ? `an error, ${shape}` : `an error with the message "${message}"`;
 export const htmlPageTitled = (title: string): string =>
   title === "" ? "an HTML page" : `an HTML page titled "${title}"`;
 
-/** Sentences about the body of an error response, without a full stop. */
+/** Sentences about the body of an error response. Without a full stop. */
 export const serverMessage = (message: string): string => `The server says: ${message}`;
 export const bodyIsPage = (page: string): string => `The response is ${page}, perhaps from a proxy`;
 export const bodyHasNoMessage = (): string => "The response has no message";
@@ -35,5 +35,5 @@ export const notCarriedOut = (): string => "The API did not carry out the reques
 export const asksForPause = (pause: string, until: string): string =>
   `The API asks for a pause of ${pause}, until ${until}.`;
 
-/** ` to https://other.example`: the target of a redirect. */
+/** Target of a redirect, such as ` to https://other.example`. */
 export const redirectTarget = (origin: string): string => ` to ${origin}`;

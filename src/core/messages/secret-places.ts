@@ -1,4 +1,4 @@
-/** Messages about the place of a one-time secret: the reason why a file, an env file or a command cannot receive it. */
+/** Messages about the destination of a one-time secret that cannot receive it. */
 import { type Catalogue, error, type Words } from "./message.ts";
 
 type Secret = Words<"address" | "what" | "place">;
@@ -14,10 +14,9 @@ const unwritten = <Given = unknown>(
     remedies: [remedy(given)],
   }));
 
-const NO_FOLDER = "Create its folder first.";
 const NO_ACCESS = "Get write access to its folder, or name another path.";
 
-/** Remedies for a system's error, by its code. */
+/** Remedies by error code of the operating system. */
 const FIXES: Readonly<Record<string, string>> = {
   EACCES: NO_ACCESS,
   EPERM: NO_ACCESS,
@@ -67,10 +66,11 @@ export const secretPlaces = {
   ),
   "secret.output/system": unwritten(
     ({ failure }: Words<"failure">) => failure,
-    ({ code, hasFolder }: Words<"failure" | "code"> & { readonly hasFolder: boolean }) => {
+    ({ code, missing }: Words<"failure" | "code"> & { readonly missing: string | undefined }) => {
       if (code !== "ENOENT") return FIXES[code] ?? "Correct the path, or name another.";
+      if (missing !== undefined) return `Run mkdir -p ${missing} to create its folder.`;
       // The folder exists, but no file can be created in it (/proc).
-      return hasFolder ? "Name a file in a folder where files can be created." : NO_FOLDER;
+      return "Name a file in a folder where files can be created.";
     },
   ),
 } satisfies Catalogue;

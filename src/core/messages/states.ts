@@ -1,4 +1,4 @@
-/** Messages about the text of a state, its key, its journal, and writes to them. */
+/** Messages about the content of a state, its key, its journal and its writes. */
 import type { Remedy } from "../model/index.ts";
 import { type Catalogue, either, error, failure, type Words, warning } from "./message.ts";
 
@@ -9,7 +9,7 @@ const PLAN = "Run plan to compare the state with the account.";
 
 /** `source`: "hosting.tfstate", "the text given". */
 type Source = Words<"source">;
-/** `place`: a file or URL. `reason`: the system's words. */
+/** `place`: file or URL. `reason`: reason of the operating system. */
 type Failure = Words<"place" | "reason">;
 type Maybe<Name extends string> = { readonly [each in Name]: string | undefined };
 
@@ -17,11 +17,16 @@ const folder = failure("The folder of the state does not exist, or cannot be ent
   do: "name_state",
 });
 
-/** Returns an error about the text of a state in a source. */
+/** Returns an error message about the content of a state. */
 const unreadable = (is: string, detail: string, ...remedies: readonly Remedy[]) =>
   error(({ source }: Source) => ({ summary: `The state in ${source} ${is}`, detail, remedies }));
 
 export const states = {
+  "state.changing": warning(() => ({
+    summary: "Another run changed the state during this plan",
+    detail: "The plan contains unfinished changes of that run.",
+    remedies: ["Plan again after that run.", { do: "wait_for_lock" }],
+  })),
   "state.history": either(({ place, reason }: Failure) => ({
     summary: "The history cannot be read or written",
     detail: `${place}: ${reason}.`,
@@ -36,6 +41,11 @@ export const states = {
     summary: `The history was changed: line ${line} does not continue the line before it`,
     detail: `${place}.`,
     remedies: ["Restore the history from a backup. If it is lost, move it away; the next run begins a new history."],
+  })),
+  "state.history/other": error(({ place, line }: Words<"place"> & { readonly line: number }) => ({
+    summary: "The histories of both places have different entries",
+    detail: `Line ${line} of ${place} is another entry.`,
+    remedies: ["Move the history that you do not need to another name."],
   })),
   "state.unreadable/file": failure(
     "The state file cannot be read",
@@ -155,7 +165,7 @@ export const states = {
   })),
   "state.key/wrong": error((of: Words<"from" | "variable" | "expected" | "found">) => ({
     summary: `The ${of.from} in ${of.variable} is not the ${of.from} of the state`,
-    // Fingerprints of derived keys differ for each salt.
+    // A derived key has another fingerprint for each salt, so only a plain key has a comparable one.
     detail:
       of.from === "key"
         ? `Fingerprint of the key of the state: ${of.expected}. Fingerprint of the given key: ${of.found}.`

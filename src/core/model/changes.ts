@@ -16,7 +16,7 @@ export interface CostLine {
   readonly list: number | null;
   /** Sum of the amounts to be billed. Null if none is known. */
   readonly billed: number | null;
-  /** Number of orders without a known price. */
+  /** Number of orders with unknown price. */
   readonly unknown: number;
 }
 
@@ -30,30 +30,30 @@ export interface RequestEstimate {
   readonly seconds: number;
 }
 
-/** Requests that a token may send if nobody else uses the token. Times are in milliseconds from now. */
+/** Requests that a token may send, if no other client uses it. Times are in milliseconds from now. */
 export interface RequestOutlook {
-  /** Ascending times when earlier requests stop counting toward the limit. */
+  /** Times when earlier requests stop counting toward the limit, ascending. */
   readonly booked: readonly number[];
   readonly windowMs: number;
-  /** Time of the last request: 0 or less. */
+  /** Time of the last request, 0 or less. */
   readonly lastSentMs: number;
-  /** Earliest time of the next request, because the host asked for a pause. 0 or less if no pause was requested. */
+  /** Earliest time of the next request, if the host asked for a pause. Otherwise 0 or less. */
   readonly pausedMs: number;
-  /** Additional waits of the next requests after a short pause. */
+  /** Additional waits of the next requests after a pause. */
   readonly slowMs: readonly number[];
-  /** Maximum requests a minute and their minimum distance, from a time on. Limits learned from rejections change with time. */
+  /** Maximum requests per minute and their minimum distance, valid from `fromMs`. Limits learned from rejections expire. */
   readonly paces: readonly { readonly fromMs: number; readonly perMinute: number; readonly apartMs: number }[];
 }
 
-/** Request outlook, extended by how the client sends. */
+/** Request outlook, and how the client sends requests. */
 export interface RequestBudget extends RequestOutlook {
-  /** Number of parallel requests. */
+  /** Maximum number of parallel requests. */
   readonly sideBySide: number;
   /** Time from a request to its response, in milliseconds. */
   readonly latencyMs: number;
 }
 
-/** The difference between declaration and account, as a plain JSON value. The only product of planning. */
+/** Result of planning: the difference between declaration and account, as a plain JSON value. */
 export interface Plan {
   readonly project: string;
   /** Accounts of the plan. Undefined if no account was opened. */
@@ -64,54 +64,57 @@ export interface Plan {
   /** Creation time (ISO 8601). */
   readonly timestamp: string;
   readonly mode: "apply" | "destroy";
-  /** One entry per declared resource or state entry that could be planned, including no-ops, in address order. */
+  /** Changes of the declared resources and state entries, including no-ops, sorted by address. None if not plannable. */
   readonly changes: readonly Change[];
   readonly drift: readonly Drift[];
-  /** One entry per declared or saved output, by name. */
+  /** One entry per declared or saved output, sorted by name. */
   readonly outputs?: readonly OutputChange[];
   /** Addresses of pending creations that this plan does not settle. */
   readonly pending: readonly string[];
-  /** Addresses that the API did not show. They are compared with the state. Undefined if all were read. */
+  /** Addresses that could not be read. hostform compares these with the state. Undefined if all were read. */
   readonly unread?: readonly string[];
-  /** True if nobody applies the plan and the token cannot read all resources. Changes of `unread` addresses are kept. */
+  /**
+   * True if the plan is only displayed and the token cannot read all resources. Changes of `unread` addresses stay in the
+   * plan.
+   */
   readonly forReading?: true;
-  /** Changes that the apply skips, in address order. Undefined if none are skipped. */
+  /** Changes that the apply skips, sorted by address. */
   readonly held?: readonly HeldBack[];
-  /** Resources that the user chose not to read. They are planned from the state. Undefined if all were read. */
+  /** Resources that `--refresh` excludes from reading. They are planned from the state. */
   readonly notRead?: readonly NotRead[];
-  /** Base commit of `--base`, and the number of resources without later changes, which were not planned. */
+  /** Commit of `--base`, and the number of resources that did not change since then and were not planned. */
   readonly base?: { readonly ref: string; readonly commit: string; readonly not_planned: number };
-  /** Conditions that no change ends, in address order. Undefined if none exist. */
+  /** Conditions that no change of the plan ends, sorted by address. */
   readonly conditions?: readonly Condition[];
-  /** Variables of the declaration, with their values. Undefined if none exist. */
+  /** Variables of the declaration with their values. */
   readonly variables?: readonly VariableValue[];
-  /** Hosts and domains that get access for the first time. Undefined if none do. */
+  /** Hosts and domains that get access for the first time. */
   readonly newNames?: readonly NewName[];
-  /** Policy of the run, and its verdicts, which the diagnostics show. Undefined if the run has no policy. */
+  /** Policy of the run and its verdicts. The diagnostics contain the verdicts too. */
   readonly policy?: { readonly files: readonly string[]; readonly verdicts: readonly PolicyVerdict[] };
-  /** Diagnostics of the plan. Errors prevent applying, warnings do not. */
+  /** Diagnostics of the plan. An error prevents the apply. */
   readonly diagnostics: readonly Diagnostic[];
   readonly cost: readonly CostLine[];
   readonly requests: RequestEstimate;
 }
 
-/** Description of an account for people. */
+/** An account, described for people. */
 export interface Place {
   /** Alias of the provider. */
   readonly provider: string;
-  /** Project name. With several accounts: provider name. `SANDBOX` for the sandbox. */
+  /** Name of the project, or of the provider if there are several accounts. `SANDBOX` for the sandbox. */
   readonly name: string;
   /** Host of the API, for example `api.host.example`, with port and path if the URL has them. */
   readonly host: string;
-  /** Number of services that the account shows, or else the number in the state. Null if both are unknown. */
+  /** Number of services in the account. If unknown: number of services in the state. Null if both are unknown. */
   readonly services: number | null;
-  /** Domain of one service. */
+  /** Domain of any one service. */
   readonly domain: string | null;
 }
 
-/** A change that waits until another resource no longer fails. */
+/** A change that is skipped because a resource fails. */
 export interface HeldBack extends Pick<Change, "address" | "type" | "actions"> {
-  /** Address of the failing resource: the change's own address or a dependency. */
+  /** Address of the failing resource: the same resource, or a dependency. */
   readonly because: string;
 }
 
@@ -119,26 +122,26 @@ export interface HeldBack extends Pick<Change, "address" | "type" | "actions"> {
 export const isStopped = ({ diagnostics }: Pick<Plan, "diagnostics">): boolean =>
   diagnostics.some((one) => isError(one) && !isOfOne(one));
 
-/** Returns the addresses that an apply does not fulfill, because the resource or a dependency fails. */
+/** Returns the addresses that an apply skips because the resource or a dependency fails. */
 export const heldIn = ({ diagnostics, held = [] }: Pick<Plan, "diagnostics" | "held">): string[] => {
   const refused = diagnostics.flatMap((one) => (isOfOne(one) && one.address !== undefined ? [one.address] : []));
   return [...new Set([...refused, ...held.map(({ address }) => address)])].sort();
 };
 
-/** Scope of reading: the whole account, the objects that the plan changes, or the objects that its requests affect. */
+/** Objects to read: all, objects that the plan changes, or objects that its requests affect. */
 export type RefreshMode = "all" | "changed" | "none";
 
 /** A resource in the state that a plan did not read. */
 export interface NotRead {
   readonly address: string;
   readonly type: string;
-  /** Id of the parent whose listing contains the object. The parent of a grant is a service. */
+  /** Id of the parent whose list contains the object. The parent of a grant is a service. */
   readonly parent: string | null;
   /** Time of the last reading on this machine (ISO 8601). Null if unknown. */
   readonly last_read: string | null;
 }
 
-/** Returns the addresses that a plan does not fulfill because of an unknown status. */
+/** Returns the addresses whose declaration an apply cannot fulfill because of an unknown status. */
 export const unfulfilledIn = ({ changes }: Pick<Plan, "changes">): string[] =>
   changes.flatMap(({ address, unfulfilled }) => (unfulfilled ? [address] : []));
 
@@ -151,22 +154,22 @@ export interface OutputChange {
   readonly after_unknown: Mask;
   /** True if reports must hide the value. */
   readonly sensitive: boolean;
-  /** Sources of a secret in the output. Undefined if the output is only declared as sensitive, as CDKTF does. */
+  /** Sources of a secret in the output. Undefined if the output is only declared sensitive, as in CDKTF. */
   readonly origin?: Origin;
   /** Terraform type of `after`. Undefined if a part is unknown. */
   readonly type?: Json;
 }
 
-/** Returns true if an apply would change outputs in the state. */
+/** Returns true if an apply changes outputs in the state. */
 export function changesOutputs({ outputs = [] }: Pick<Plan, "outputs">): boolean {
   return outputs.some(({ action }) => action !== "no-op");
 }
 
-/** Returns true if an apply would change addresses in the state. */
+/** Returns true if an apply changes addresses in the state. */
 export const changesAddresses = ({ changes }: Pick<Plan, "changes">): boolean =>
   changes.some(({ previousAddress }) => previousAddress !== undefined);
 
-/** Returns true if an apply would change outputs or addresses in the state. */
+/** Returns true if an apply changes outputs or addresses in the state. */
 export function changesRecord(plan: Pick<Plan, "changes" | "outputs">): boolean {
   return changesOutputs(plan) || changesAddresses(plan);
 }
@@ -175,8 +178,8 @@ export function changesRecord(plan: Pick<Plan, "changes" | "outputs">): boolean 
 export interface ChangeOutcome {
   readonly address: string;
   /**
-   * Result. `not-started`: no request was sent. `waiting`: nothing was changed; the change is possible once its parent is live
-   * (§3). That depends on the host or a payment.
+   * `not-started`: no request was sent. `waiting`: nothing changed; the change becomes possible when its parent is live (§3),
+   * which depends on the host or on a payment.
    */
   readonly result: "done" | "waiting" | "failed" | "skipped" | "not-started";
   readonly diagnostics: readonly Diagnostic[];
@@ -184,11 +187,11 @@ export interface ChangeOutcome {
   readonly invoice?: Invoice;
   /** True if a request was sent and its result is unknown. */
   readonly unknown?: boolean;
-  /** Confirmed results of a failed change: half of a replacement, or an incomplete creation. */
+  /** Effects of a failed change that responses confirmed. */
   readonly did?: readonly ("create" | "delete")[];
-  /** True if a request got a response, but the state could not be written. The result is then known, but not saved. */
+  /** True if a response could not be saved in the state. */
   readonly unrecorded?: true;
-  /** Event that the resource waits for: a payment, provisioning, a queued job, or the interpretation of its status. */
+  /** What the resource waits for: a payment, provisioning, a queued job, or the user's interpretation of its status. */
   readonly awaiting?: Awaiting;
 }
 
@@ -201,13 +204,13 @@ export interface ApplyResult {
   readonly interrupted: boolean;
   /** Addresses of pending creations after the apply. */
   readonly pending: readonly string[];
-  /** Addresses with {@link Change.unfulfilled} in the plan. The apply does not fulfill them. */
+  /** Addresses whose declaration the apply could not fulfill because of an unknown status. */
   readonly unfulfilled?: readonly string[];
-  /** Addresses that the plan skipped because of failures. The apply does not fulfill them. */
+  /** Addresses that the plan skipped because of failures. */
   readonly held?: readonly string[];
-  /** True with `--no-wait`. A running job then counts as finished. */
+  /** True with `--no-wait`. A running job then counts as done. */
   readonly noWait?: boolean;
-  /** Conditions after the apply, in address order. Undefined if none exist. */
+  /** Conditions after the apply, sorted by address. */
   readonly conditions?: readonly Condition[];
   /** Number of API requests of the apply. */
   readonly requests: number;
@@ -215,9 +218,9 @@ export interface ApplyResult {
 }
 
 /**
- * Returns true if an apply did everything in its plan. This function alone decides exit code 0 or 1. A queued job (§3) counts
- * as unfinished unless the user set `--no-wait`. A result hidden by an unknown status also counts as unfinished. Waiting for a
- * payment or provisioning counts as finished, because the order is placed.
+ * Returns true if an apply did everything in its plan. The only function that decides between exit codes 0 and 1. A queued
+ * job (§3) counts as unfinished, except with `--no-wait`. So does an unknown status that hides the result. A wait for payment
+ * or provisioning counts as finished, because the order is placed.
  */
 export function isFulfilled({
   outcomes,
@@ -233,7 +236,7 @@ export function isFulfilled({
   return !isOpen && !diagnostics.some(isError) && outcomes.every(isDone);
 }
 
-/** Events of an apply. Reports show them as lines or as Terraform UI messages. */
+/** Events of an apply. Reports print these as lines or as Terraform UI messages. */
 export type ApplyEvent =
   | { readonly type: "start"; readonly address: string; readonly action: ProgressVerb; readonly id?: string }
   | { readonly type: "progress"; readonly address: string; readonly action: ProgressVerb; readonly seconds: number }
@@ -246,10 +249,10 @@ export type ApplyEvent =
       readonly outcome: ChangeOutcome;
     }
   | { readonly type: "waiting"; readonly addresses: readonly string[]; readonly seconds: number }
-  /** The host was busy with another request and returned this status. The change waits for these seconds. */
+  /** The host was busy with another request and returned `status`. The change waits `seconds`. */
   | { readonly type: "busy"; readonly address: string; readonly status: number; readonly seconds: number };
 
-/** Verb of a running change. */
+/** Verb for a change in progress. */
 export type ProgressVerb =
   | "order"
   | "create"
@@ -287,10 +290,7 @@ export interface ChangeReason {
   readonly text: string;
 }
 
-/**
- * Words and attributes that reports use to describe a resource. They come from its kind and are stored in the plan, so reports
- * do not depend on kinds.
- */
+/** Words and attributes with which reports describe a resource, so that reports need no kinds. */
 export interface KindWords {
   /** Noun, for example `client account`. */
   readonly noun: string;
@@ -300,96 +300,96 @@ export interface KindWords {
   readonly name: string;
   /** Attribute with the site, domain or receiver of a change. */
   readonly site?: string;
-  /** Parent whose site a resource belongs to: the attribute with its id, its type and its nouns. */
+  /** Parent whose site counts as the site of the resource: its type, its nouns, and the attribute with its id. */
   readonly parent?: Pick<KindWords, "noun" | "plural"> & { readonly attribute: string; readonly type: string };
-  /** Text before the address of a resource without a site, for example `The server`. */
+  /** Text for a resource without a site, placed before its address, for example `The server`. */
   readonly siteless?: string;
   /** Verb of an order, for example `is ordered`. Undefined if a creation is free. */
   readonly ordered?: string;
-  /** Attributes of an order that a policy evaluates. */
+  /** Attributes of an order that policies evaluate. */
   readonly order?: { readonly plan?: string; readonly currency: string };
-  /** Attributes of granted access: the person and the permission, with its levels in ascending order. */
+  /** Attributes that grant access: person, and permission with its levels in ascending order. */
   readonly access?: { readonly person: string; readonly permission: string; readonly levels: readonly string[] };
   /** Attribute with the URL that receives the account's events. */
   readonly receiver?: string;
-  /** Sentences about changes to an integration, with `{site}`, and how to undo a deletion or replacement. */
+  /** Sentences about an integration, with the placeholder `{site}`. `undo`: how to undo a deletion or replacement. */
   readonly integration?: Readonly<Record<"create" | "delete" | "replace" | "undo", string>>;
-  /** Position among the tables of a state. Kinds without a rank come last. */
+  /** Position of the kind's table in a list of the state. Kinds without a rank come last. */
   readonly rank?: number;
 }
 
-/** Planned change of one resource, as a plain JSON value. Terraform's field names keep their meaning. */
+/** Planned change of one resource, as a plain JSON value. Names from Terraform's plan format keep their meaning. */
 export interface Change {
   readonly address: string;
   readonly type: string;
   readonly words: KindWords;
   readonly provider: string;
   readonly actions: ChangeActions;
-  /** Live attributes: the state refreshed by the observation. Null for a creation. */
+  /** Live attributes. Null for a creation. */
   readonly before: JsonObject | null;
-  /** Attributes after the change. Unknown values are null. Null for a deletion. */
+  /** Attributes after the change. Null for a deletion. Unknown values are null. */
   readonly after: JsonObject | null;
   readonly after_unknown: Mask;
-  /** Names of attributes whose values stay hidden. */
+  /** Names of attributes whose values reports must hide. */
   readonly sensitive: readonly string[];
-  /** Sources of attributes whose declared values are sensitive. */
+  /** Origins of sensitive declared values, by attribute. */
   readonly origins?: Origins;
-  /** Declared attributes before evaluation. Write-only attributes appear as `true`. Null if not declared. */
+  /** Declared attributes before evaluation. Write-only attributes are `true`. Null if not declared. */
   readonly config: JsonObject | null;
   readonly reasons: readonly ChangeReason[];
-  /** Declared in-place changes that wait until the service is live. */
+  /** Attributes whose declared change must wait until the service is live. */
   readonly deferred: readonly string[];
   readonly importing?: { readonly id: string };
   /** Earlier address in the state (`moved`). */
   readonly previousAddress?: string;
-  /** True if an unknown status prevents or hides the fulfillment. Applying the plan does not change this. */
+  /** True if an unknown status prevents the declared change, or hides whether it is needed. */
   readonly unfulfilled?: true;
-  /** Creation time (ISO 8601) of an object that no list shows yet. The object is planned from the state. */
+  /** Creation time (ISO 8601) of a new object that no list contains yet. hostform plans it from the state. */
   readonly unlisted?: string;
-  /** True if the response was not a list. The object is planned from the state. */
+  /** True if the response was not a list. hostform plans the object from the state. */
   readonly unchecked?: true;
-  /** Parent that must be live before the API shows the object, such as `service 1001`. Until then, the state entry is used. */
+  /** Parent that must be live before the API returns the object, such as `service 1001`. hostform plans it from the state. */
   readonly waitsFor?: string;
-  /** Declared client, or else the client in the state. */
+  /** Declared client. If none is declared, the client in the state. */
   readonly client?: string;
-  /** Client in the state, if the declared client differs. Null if the resource had no client. */
+  /** Client in the state, if it differs from the declared one. Null if there was none. */
   readonly formerClient?: string | null;
-  /** Declaring file, relative to the project directory. */
+  /** File with the declaration, relative to the project directory. */
   readonly file?: string;
-  /** Destination of the secret with links resolved. Relative inside the project, absolute outside. */
+  /** Destination of the secret, with links resolved. Relative inside the project, absolute outside. */
   readonly secretTo?: string;
-  /** Form of the removal: an API call, no request, or a suspension first. */
+  /** How the resource is removed: a DELETE request, no request, or a suspension first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;
-  /** True if the order ignores a similar existing object (`--order-anyway`). */
+  /** True if a similar existing object must not prevent the order (`--order-anyway`). */
   readonly anyway?: true;
-  /** Addresses that this resource refers to. */
+  /** Addresses that the resource depends on. */
   readonly dependsOn: readonly string[];
   /** Number of API requests of the change, without polls. */
   readonly requests: number;
-  /** Longest wait before the first request because of list lag, in milliseconds. */
+  /** Longest wait for the list lag before the first request, in milliseconds. */
   readonly waitMs?: number;
-  /** Price of the order. Undefined if the change is free. */
+  /** Price of the order. Undefined if the change costs nothing. */
   readonly quote?: Quote;
 }
 
-/** Price of one order in the API's own unit, whose scale is unspecified. Null if the API returns no price. */
+/** Price of one order in the API's own unit. Null if the API returns no price. */
 export interface Quote {
   readonly currency: string;
   readonly list: number | null;
   /** Price after the Manage discount (§1, §4). */
   readonly billed: number | null;
-  /** Upper bound of the invoice. It may be known without the price, because discounts only lower the price. */
+  /** Maximum amount of the invoice. May be known without the price, because discounts only lower the price. */
   readonly most: number | null;
   /** Reason why a price is null. */
   readonly unknown?: string;
-  /** Name of the hosting plan, from the list of plans. */
+  /** Name of the hosting plan. */
   readonly plan?: string;
-  /** Number of months that `billed` or `most` covers. */
+  /** Months that `billed` or `most` covers. */
   readonly months?: number;
 }
 
-/** Difference between a live object and the state, whether declared or not. */
+/** Difference between a live object and the state. The declaration does not matter. */
 export interface Drift {
   readonly address: string;
   readonly type: string;

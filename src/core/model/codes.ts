@@ -1,6 +1,6 @@
 /**
- * Codes of all diagnostics, with their meaning. `docs/errors.md` is generated from this table. A code that is not in this table
- * does not compile.
+ * Codes of all diagnostics, with their meaning. `docs/errors.md` is generated from this table. The compiler rejects any other
+ * code.
  */
 export const codes = {
   usage: "The command line is not valid",
@@ -67,18 +67,18 @@ export const codes = {
   "api.unreachable": "The API could not be reached",
   "api.timeout": "The API did not respond in time",
   "api.too_late": "An order was not sent again because its Idempotency-Key is too old",
-  "api.late": "A request was not sent because too much time passed since it was recorded",
+  "api.late": "A request was not sent because too much time has passed since it was prepared",
   "api.inconclusive": "The API returned neither the objects nor an empty list",
   "api.accepted": "The API accepted an order, but returned no id of the new object",
   "api.form": "The API returns a value in another format than the request",
   "api.money_scale": "An amount of the API contradicts money_scale",
   "api.malformed": "The API's response could not be parsed",
   "api.redirect": "The API returned a redirect, which is not followed",
-  "api.too_large": "The response or the listing is too large",
-  "api.pagination": "A listing does not end, repeats itself or is incomplete",
+  "api.too_large": "A response or a list of the API is too large",
+  "api.pagination": "A list of the API does not end, repeats itself or is incomplete",
   "api.cancelled": "The request was cancelled",
-  "api.no_list": "A response is not a list, so it proves nothing; no change depends on it",
-  "api.deprecated": "The API announces its end",
+  "api.no_list": "A response is not a list, so hostform cannot tell which objects exist",
+  "api.deprecated": "The API announces that it will no longer support a request",
   "condition.offline": "A site is offline, but is not declared as suspended",
   "condition.unpaid": "An invoice of a service is unpaid",
   "condition.gone": "An object in the state no longer exists, and an apply does not recreate it",
@@ -118,10 +118,13 @@ export const codes = {
   "plan.unfit": "A selected resource cannot be replaced or ordered again",
   "plan.address": "No resource has this address",
   "guard.orders": "The plan orders more than is allowed",
-  "guard.spend": "The plan spends more than is allowed, or an amount that cannot be known",
-  "guard.month": "The orders of the month or of the day exceed what is allowed, or cannot be summed",
+  "guard.spend": "The plan spends more than is allowed, or an unknown amount",
+  "guard.month": "The orders of the month or of the day exceed a limit, or cannot be summed",
   "guard.removals": "The plan removes more than is allowed",
   "guard.missing": "More objects of the state are missing in the account than is allowed",
+  "fleet.invalid": "The file of a fleet cannot be read, or has a mistake",
+  "fleet.project": "A project of a fleet cannot be used",
+  "fleet.guard": "The plans of a fleet exceed a limit over all projects",
   "policy.denied": "The policy of the run rejects a change of the plan",
   "policy.warned": "The policy of the run warns about a change of the plan",
   "policy.invalid": "The policy of the run cannot be read, or has an invalid rule",
@@ -177,6 +180,7 @@ export const codes = {
   "state.shared": "Another state on this machine holds the same object",
   "state.history": "The history of the state cannot be read or written, or its chain is broken",
   "state.output": "The state does not have the requested output",
+  "state.changing": "Another run changes the state during a plan",
   "state.unmanaged": "The state holds objects of another program",
   "state.conflict": "The new state is older than the stored state, or unrelated to it",
   "state.unwritable": "The state could not be written",

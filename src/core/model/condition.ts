@@ -5,7 +5,7 @@ import type { Remedy } from "./remedy.ts";
 
 type NameIn<Each> = Each extends `condition.${infer Name}` ? Name : never;
 
-/** Name of a condition. Each has a code, `condition.NAME`, with its meaning. A live object without problems has none. */
+/** Name of a condition. Its code is `condition.NAME`. A live object without problems has no condition. */
 export type ConditionName = NameIn<Code>;
 
 const PREFIX = "condition.";
@@ -15,7 +15,7 @@ export const CONDITION_NAMES: readonly ConditionName[] = Object.keys(codes).flat
   code.startsWith(PREFIX) ? [code.slice(PREFIX.length) as ConditionName] : [],
 );
 
-/** A problem of an object in the account that no change of the plan solves. One object can have several. */
+/** A problem of an object that no change of the plan solves. One object may have several. */
 export interface Condition {
   readonly address: string;
   readonly condition: ConditionName;
@@ -27,18 +27,18 @@ export interface Condition {
   readonly invoice?: Invoice;
   /** Further unpaid invoices of the object. */
   readonly others?: readonly Invoice[];
-  /** Time when an apply first saw the condition (ISO 8601). */
+  /** Time when an apply first reported the condition (ISO 8601). */
   readonly since?: string;
 }
 
-/** Facts of a condition in addition to its texts. */
+/** Parts of a condition in addition to its texts. */
 export type ConditionFacts = Pick<Condition, "domain" | "invoice" | "others" | "since">;
 
-/** Returns a condition as a warning, for reports without conditions. */
+/** Converts a condition to a warning, for reports without conditions. */
 export const conditionWarning = ({ condition, summary, detail, remedies, address }: Condition): Diagnostic =>
   warningOf(`condition.${condition}`, summary, { detail, remedies, address });
 
-/** Returns the condition for a warning with its texts. */
+/** Converts a warning to a condition. */
 export function conditionOf({ code, address = "", summary, detail, remedies }: Diagnostic): Condition {
   const condition = code.slice(PREFIX.length) as ConditionName;
   return {
@@ -50,9 +50,9 @@ export function conditionOf({ code, address = "", summary, detail, remedies }: D
   };
 }
 
-/** Sections of a status that are names for `--fail-on`. A plan lists only a part of the account, and fails with pending creates. */
+/** Names of status sections for `--fail-on`. A plan cannot report these. */
 export const STATUS_NAMES = ["undeclared", "billed", "overdue", "webhooks", "pending"] as const;
 
-/** Names for `--fail-on`: all conditions, `drift` for any difference, and sections of a status. */
+/** All names for `--fail-on`: conditions, `drift` for any difference, and sections of a status. */
 export const FAIL_ON = [...CONDITION_NAMES, "drift", ...STATUS_NAMES] as const;
 export type FailOn = (typeof FAIL_ON)[number];

@@ -1,4 +1,4 @@
-// Effects of a plan in words for people: purchases, sites that go offline, access. All reports use them.
+// Describes the effects of a plan for people: orders, sites that go offline, access. All reports use this module.
 
 import {
   type Change,
@@ -10,14 +10,12 @@ import {
   type ProgressVerb,
   type Quote,
 } from "./changes.ts";
+import { idOf } from "./history-entry.ts";
 import { shownName } from "./natural-key.ts";
 import { shownUrl } from "./origin.ts";
 import type { Json } from "./value.ts";
 
-/**
- * The most important effect of a change on the account. Terraform's actions do not show it: a suspension is an `update` or a
- * `forget` in Terraform.
- */
+/** Most important effect of a change. Terraform's actions hide it: a suspension is an `update` or a `forget`. */
 export type ChangeEffect =
   | "none" // changes at most the state, such as the import of a matching object
   | "order" // places a paid order: the host issues an invoice immediately (§1)
@@ -29,7 +27,7 @@ export type ChangeEffect =
   | "delete" // deletes an object through the API
   | "forget"; // removes the state entry only; the account does not change
 
-/** Returns the effect of a change. Each report, count and progress line uses this function. */
+/** Returns the effect of a change. All reports, counts and progress lines use this function. */
 export function effectOf(change: Change): ChangeEffect {
   const { actions, before, after, removal, quote } = change;
   if (isNoOp(change) || actions[0] === "no-op") return "none";
@@ -43,7 +41,7 @@ export function effectOf(change: Change): ChangeEffect {
   return recordsOnly(change) ? "none" : "update";
 }
 
-/** Returns true if a change writes attributes to the state without a request, such as an adoption with a deletion_policy. */
+/** Returns true if a change only updates the state entry, for example after a change of `deletion_policy`. */
 export const recordsOnly = ({ actions, requests }: Pick<Change, "actions" | "requests">): boolean =>
   actions[0] === "update" && requests === 0;
 
@@ -51,40 +49,40 @@ export const recordsOnly = ({ actions, requests }: Pick<Change, "actions" | "req
 export const EFFECT_KINDS = [
   "offline", // a site goes offline
   "order", // the host issues an invoice immediately (§1)
-  "leaves", // an object is no longer managed, and stays in the account
+  "leaves", // an object stays in the account, but hostform no longer manages it
   "access_taken",
   "access_reduced",
   "access_raised",
   "access_given",
-  "online", // a site comes back online
+  "online", // a site is online again
   "integration", // a receiver of the account's events changes
   "change", // any other change in the account
-  "adopted", // an object becomes managed; the account does not change
+  "adopted", // hostform starts to manage an object; the account does not change
   "recorded", // only the state changes
 ] as const;
 export type EffectKind = (typeof EFFECT_KINDS)[number];
 
-/** One effect of a planned change. Its strings contain unescaped words of the API and the declaration; each report escapes them. */
+/** Effect of a planned change. Its texts contain unescaped words of the API, which each report must escape. */
 export interface Effect {
   readonly kind: EffectKind;
   readonly address: string;
-  /** Site, domain or receiver of the effect. Null if unknown. */
+  /** Affected site, domain or receiver. Null if unknown. */
   readonly domain: string | null;
-  /** Client, as {@link clientOf} returns it. */
+  /** Client, by {@link clientOf}. */
   readonly client: string | null;
   readonly sentence: string;
-  /** Parts of the sentence. Even indexes: hostform's words. Odd indexes: words of the API or the declaration. */
+  /** Parts of the sentence. Even indexes: words of hostform. Odd indexes: words of the API or the declaration. */
   readonly parts: Parts;
   /** Person who gains or loses access. */
   readonly person?: string;
   readonly money?: OrderMoney;
-  /** Sentence that explains how to undo the effect. Null if that is impossible. */
+  /** Sentence about how to undo the effect. Null if this is impossible. */
   readonly undo: string | null;
 }
 
 type Parts = readonly string[];
 
-/** Template tag that returns the parts of a sentence. An inserted string is foreign; inserted parts keep their places. */
+/** Template tag that splits a sentence into parts. Interpolated strings have odd indexes. */
 function say(own: readonly string[], ...between: readonly (string | Parts)[]): Parts {
   const parts = [own[0] ?? ""];
   for (const [at, value] of between.entries()) {
@@ -95,20 +93,20 @@ function say(own: readonly string[], ...between: readonly (string | Parts)[]): P
   return parts;
 }
 
-/** Cost of one order in the API's own unit, whose scale is unspecified. */
+/** Cost of one order in the API's own unit. */
 export interface OrderMoney {
   readonly currency: string;
   readonly plan: string;
-  /** Number of months of one bill. Null if unknown. */
+  /** Number of months that one bill covers. Null if unknown. */
   readonly months: number | null;
-  /** Undiscounted price. Null if unknown. */
+  /** Price without discount. Null if unknown. */
   readonly price: number | null;
   readonly discount: number | null;
-  /** Amount that is billed now, or its upper bound if `bound` is true. Null if unknown. */
+  /** Amount that is billed now. Its maximum if `bound` is true. Null if unknown. */
   readonly now: number | null;
-  /** Cost of a later month, rounded up. Null if unknown. */
+  /** Cost of each later month, rounded up. Null if unknown. */
   readonly monthly: number | null;
-  /** True if the amounts are upper bounds, because discounts only lower listed prices (§4). */
+  /** True if the amounts are maximums, because discounts only lower listed prices (§4). */
   readonly bound: boolean;
   /** Reason why an amount is unknown. */
   readonly unknown?: string;
@@ -120,9 +118,9 @@ export interface MoneyTotal {
   readonly orders: number;
   readonly now: number | null;
   readonly monthly: number | null;
-  /** True if the sums include an upper bound. */
+  /** True if a sum contains a maximum. */
   readonly bound: boolean;
-  /** Number of orders that are not in the sums, because their price is unknown. */
+  /** Number of orders with unknown price. The sums do not contain these. */
   readonly unknown: number;
 }
 
@@ -134,7 +132,10 @@ export function effectsOf(plan: Pick<Plan, "changes">): Effect[] {
   return effects.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Returns a function that names the subject of a change: `dev@acme.example, www.acme.example`. Undefined if only the address identifies the change. */
+/**
+ * Returns the function that describes the subject of a change: `dev@acme.example, www.acme.example`. Undefined if only the
+ * address identifies the change.
+ */
 export function subjectsOf(plan: Pick<Plan, "changes">): (change: Change) => string | undefined {
   const sites = siteFinder(plan.changes);
   return (change) => {
@@ -145,7 +146,7 @@ export function subjectsOf(plan: Pick<Plan, "changes">): (change: Change) => str
   };
 }
 
-/** Returns the sums of all orders, one for each currency, in the order of first appearance. */
+/** Returns the sums of all orders by currency, in the order of first use. */
 export function moneyTotals(effects: readonly Effect[]): MoneyTotal[] {
   const totals = new Map<string, MoneyTotal>();
   for (const { money } of effects) {
@@ -161,7 +162,7 @@ export function moneyTotals(effects: readonly Effect[]): MoneyTotal[] {
             ...total,
             orders: total.orders + 1,
             now: (total.now ?? 0) + now,
-            // A sum without one of the orders would be too low.
+            // If one amount is unknown, the sum is unknown.
             monthly:
               monthly === null || (total.orders > 0 && total.monthly === null) ? null : (total.monthly ?? 0) + monthly,
             bound: total.bound || bound,
@@ -171,7 +172,7 @@ export function moneyTotals(effects: readonly Effect[]): MoneyTotal[] {
   return [...totals.values()];
 }
 
-/** Returns the amounts of an order. Saved plans of earlier versions have no hosting plan and no months. */
+/** Returns the amounts of an order. Plans that earlier versions saved lack hosting plan and months. */
 function moneyOf({ after }: Change, quote: Quote): OrderMoney {
   const { currency, list, billed, most, unknown } = quote;
   const months = quote.months ?? whole(after?.term) ?? (whole(after?.years) ?? 0) * 12;
@@ -189,7 +190,7 @@ function moneyOf({ after }: Change, quote: Quote): OrderMoney {
   };
 }
 
-const NO_PLAN = "–"; // hosting plan of an order without one
+const NO_PLAN = "–"; // shown if an order has no hosting plan
 
 const whole = (value: Json | undefined) => (typeof value === "number" ? value : undefined);
 const word = (value: Json | undefined) => (typeof value === "string" && value !== "" ? value : undefined);
@@ -197,7 +198,7 @@ const word = (value: Json | undefined) => (typeof value === "string" && value !=
 /** Returns a domain or an e-mail address in readable Unicode. Undefined for any other value. */
 const named = (value: Json | undefined) => (word(value) === undefined ? undefined : shownName(String(value)));
 
-/** Returns the site, domain or receiver of a change. @param side side of a replacement that moves to another parent. */
+/** Finds the site, domain or receiver of a change. @param side Side of a replacement that moves to another parent. */
 type SiteFinder = (change: Change, side?: "before" | "after") => string | undefined;
 
 /** Returns a function that finds the site, domain or receiver of a change, or of its parent. */
@@ -205,18 +206,24 @@ export function siteFinder(changes: readonly Change[]): SiteFinder {
   const own = ({ before, after, words: { site = "" }, sensitive, origins }: Change) =>
     sensitive.includes(site) ? shownUrl(origins?.[site]) : (named(after?.[site]) ?? named(before?.[site]));
   const byAddress = new Map(changes.map((change) => [change.address, change]));
-  const byId = new Map(changes.map((change) => [`${change.type} ${change.before?.id}`, change]));
+  const byId = new Map(changes.map((one) => [idOf(one.provider, one.type, `${one.before?.id}`), one]));
   return (change, side = "before") => {
     const { parent } = change.words;
     if (parent === undefined) return own(change);
     const [first, second] = side === "before" ? [change.before, change.after] : [change.after, null];
     const id = first?.[parent.attribute] ?? second?.[parent.attribute];
-    const parents = [byId.get(`${parent.type} ${id}`), ...change.dependsOn.map((address) => byAddress.get(address))];
+    const parents = [
+      byId.get(idOf(change.provider, parent.type, `${id}`)),
+      ...change.dependsOn.map((address) => byAddress.get(address)),
+    ];
     return parents.flatMap((one) => (one?.type === parent.type ? (own(one) ?? []) : []))[0];
   };
 }
 
-/** Returns the client of a resource: the declared or stored client, or else the provider's alias. Null for the default provider. */
+/**
+ * Returns the client of a resource: the declared or saved client, or else the provider's alias. Null for the default
+ * provider.
+ */
 export const clientOf = ({ client, provider }: Pick<Change, "client" | "provider">): string | null =>
   client ?? (provider === "default" ? null : provider);
 
@@ -247,13 +254,13 @@ function saidOf(change: Change, sites: SiteFinder): Said[] {
   return [...first, ...siteEffects(change, effect, name)];
 }
 
-/** Returns the effect of a new resource address. */
+/** Returns the effect of a renamed address. */
 function movedOf({ address, previousAddress }: Change): Said[] {
   if (previousAddress === undefined) return [];
   return [recorded(say`${previousAddress} is renamed to ${address}. Nothing changes in the account.`)];
 }
 
-/** Returns true if an access moves to another parent. */
+/** Returns true if a grant moves to another parent. */
 function isReparented({ before, after, words: { parent } }: Change): boolean {
   return parent !== undefined && before != null && after?.[parent.attribute] !== before[parent.attribute];
 }
@@ -318,7 +325,7 @@ function changed({ reasons }: Change): Parts {
   return names.length === 0 ? ["the change is"] : say`${names.join(", ")} ${[names.length === 1 ? "is" : "are"]}`;
 }
 
-/** Returns the effects of other attributes that change together with `suspended`. */
+/** Returns the effects of attributes that change together with `suspended`. */
 function besides(change: Change, what: Parts): Said[] {
   const reasons = change.reasons.filter(({ attribute }) => attribute !== undefined && attribute !== "suspended");
   return reasons.length === 0 ? [] : [updated({ ...change, reasons }, what)];
@@ -331,7 +338,7 @@ function updated(change: Change, what: Parts): Said {
   return { kind: "change", parts: say`${what}: ${changed(change)} changed.`, undo: "Declare the earlier value." };
 }
 
-/** Returns the effects on the access to a site. @param name the site. @param next the site after a replacement. */
+/** Returns the effects on access to a site. @param name Site before the change. @param next Site after a replacement. */
 function accessOf(change: Change, words: NonNullable<KindWords["access"]>, name: string, next: string): Said[] {
   const { before, after, config, actions } = change;
   const then = { ...config, ...after };
@@ -391,7 +398,7 @@ const adopted = (name: string, isAll: boolean): Said => ({
 
 const recorded = (parts: Parts): Said => ({ kind: "recorded", parts, undo: "Nothing in the account changes." });
 
-/** Returns the verb of a change in progress lines: Terraform's verb, if Terraform has one. */
+/** Returns the verb of a change for progress lines. */
 export function progressOf(change: Change): ProgressVerb {
   const { actions, importing } = change;
   const effect = effectOf(change);

@@ -12,7 +12,10 @@ export interface SourceRange {
   readonly endColumn: number;
   /** Text of the first line, to print with a caret. */
   readonly text?: string;
-  /** Places that use this location, nearest first. Examples: a parameter value in its template, or a template in a block. */
+  /**
+   * Places that use this location, nearest first: the template that contains a parameter, or the block that contains a
+   * template.
+   */
   readonly usedAt?: readonly Pick<SourceRange, "file" | "line" | "column">[];
   /** Path of the construct at this location (`agency/acme/site`) in synthesized code. */
   readonly construct?: string;
@@ -28,14 +31,15 @@ export interface Diagnostic {
   readonly remedies?: readonly Remedy[];
   /** Affected resource. */
   readonly address?: string;
-  /** Affected existing object, by the id that `import` takes. */
+  /** Affected existing object. Its id is valid for `import`. */
   readonly object?: string;
   /** Affected attribute of the resource. */
   readonly attribute?: AttributePath;
   /** Location in the declaration. */
   readonly range?: SourceRange;
   /**
-   * Cause: the address of a failing resource, or the code of another diagnostic. Reports group the diagnostic under its cause.
+   * Cause: the address of a failing resource, or the code of another diagnostic. Reports print the diagnostic below its
+   * cause.
    */
   readonly because?: string;
 }
@@ -60,14 +64,14 @@ export function isError(diagnostic: Diagnostic): boolean {
   return diagnostic.severity === "error";
 }
 
-/** Codes of errors about one resource. Limits, wrong accounts, and mistakes in files or options have other codes. */
+/** Codes of errors that concern one resource. */
 const OF_ONE = /^(?:plan\.(?!unfit)|api\.|secret\.)/;
 
-/** Returns true for an error that skips one resource and its dependents. Any other error stops the whole plan. */
+/** Returns true if the error only skips one resource and its dependents. Any other error stops the plan. */
 export const isOfOne = (one: Diagnostic): boolean => isError(one) && one.address !== undefined && OF_ONE.test(one.code);
 
 /**
- * Returns a function that finds the root cause of a diagnostic in the list. Returns the diagnostic itself if it has no cause.
+ * Returns the function that finds the root cause of a diagnostic in the list. If there is no cause: the diagnostic itself.
  */
 export function causesIn(diagnostics: readonly Diagnostic[]): (one: Diagnostic) => Diagnostic {
   const named = new Map<string, Diagnostic>();
@@ -90,12 +94,12 @@ export function countErrors(diagnostics: readonly Diagnostic[]): number {
   return diagnostics.filter((one) => isError(one) && cause(one) === one).length;
 }
 
-/** Adds the location in the declaration to a diagnostic without one. */
+/** Adds the location in the declaration, unless the diagnostic already has one. */
 export function located(diagnostic: Diagnostic, range: SourceRange | undefined): Diagnostic {
   return diagnostic.range !== undefined || range === undefined ? diagnostic : { ...diagnostic, range };
 }
 
-/** An expected failure with diagnostics for the user. Needs no stack trace. */
+/** An expected failure, with diagnostics for the user. Reports print no stack trace. */
 export class HostformError extends Error {
   override readonly name: string = "HostformError";
   readonly diagnostics: readonly Diagnostic[];
@@ -106,19 +110,19 @@ export class HostformError extends Error {
   }
 }
 
-/** Throws one error diagnostic. */
+/** Throws an error with one diagnostic. */
 export function fail(code: Code, summary: string, parts?: DiagnosticParts): never {
   throw new HostformError([errorOf(code, summary, parts)]);
 }
 
-/** @throws HostformError with all diagnostics, if any exist. */
+/** Throws all diagnostics as one error. Does nothing if there are none. @throws HostformError */
 export function failWith(problems: readonly Diagnostic[]): void {
   if (problems.length > 0) throw new HostformError(problems);
 }
 
 /**
- * Progress of a request. `no`: never sent, or rejected unprocessed (429). `answered`: the response was complete. `maybe`: the
- * response was lost or unreadable, so the request may have been processed.
+ * How far a request got. `no`: not sent, or rejected without processing (429). `answered`: the response was complete.
+ * `maybe`: the response was lost or unreadable, and the host may have processed the request.
  */
 export type Reached = "no" | "answered" | "maybe";
 
@@ -131,7 +135,7 @@ export interface ApiFailure {
   readonly reached: Reached;
   /** HTTP status. Undefined without a response. */
   readonly status?: number | undefined;
-  /** Message of the host. Reports escape the message. */
+  /** Message of the host, unescaped. */
   readonly serverMessage?: string | undefined;
   /** Messages by dotted field path (§7, 422). */
   readonly fieldErrors?: Readonly<Record<string, readonly string[]>> | undefined;
@@ -169,25 +173,28 @@ export class ApiError extends HostformError {
 export const isForbidden = (error: unknown) => error instanceof ApiError && error.status === 403;
 
 /**
- * Returns true if a 403 message mentions a limit of the token: its scope of services (§5.2), or an ability. The object may then
- * belong to this account. Any other 403 for an unlisted object means that another account has the object.
+ * Returns true if the message of a 403 mentions a limit of the token: its scope (§5.2) or an ability. The object may then
+ * belong to this account. Any other 403 for an unlisted object means that it belongs to another account.
  */
 export const namesLimit = (error: unknown): boolean =>
   error instanceof ApiError &&
   isForbidden(error) &&
   /restrict|scoped?\b|outside|abilit/i.test(error.serverMessage ?? "");
 
-/** Returns true if the API itself reports that the object or its parent does not exist. False for a 403 or a proxy's page. */
+/**
+ * Returns true if the API itself reports that the object or its parent does not exist. False for a 403 or an error page of a
+ * proxy.
+ */
 export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
 }
 
-/** Returns true for any 404 or 410, including a proxy's page or an API format that §7 does not define. */
+/** Returns true for any 404 or 410, also from a proxy, or in a format that §7 does not define. */
 export function saysNotFound(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.status === 404 || error.status === 410);
 }
 
-/** Returns true if a response is not a list, so the list proves nothing. */
+/** Returns true if the response was not a list. It then proves nothing about objects. */
 export const isNoList = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 200 && error.diagnostics[0]?.code === "api.inconclusive";
 
@@ -196,7 +203,7 @@ export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
-/* Reasons why the system rejects reading or writing a file. */
+/* Reasons why the operating system rejects access to a file. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   ENOTDIR: "a part of the path is not a folder",
@@ -220,7 +227,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the reason why a file cannot be read or written, as the end of a sentence: `it is a folder`. @throws any other error.
+ * Returns the reason why a file cannot be read or written. Completes a sentence: `it is a folder`.
+ * @throws any other error.
  */
 export function fileFailure(error: unknown): string {
   if (error instanceof NotUtf8) return error.message;
@@ -229,18 +237,18 @@ export function fileFailure(error: unknown): string {
   return REASONS[errno] ?? errno;
 }
 
-/** Returns the failure with changed diagnostics. Errors without diagnostics are returned unchanged. */
+/** Returns a copy of the error with changed diagnostics. Other errors are returned unchanged. */
 export function amended(error: unknown, amend: (each: Diagnostic) => Partial<Diagnostic>): unknown {
   if (!(error instanceof HostformError)) return error;
   const diagnostics = error.diagnostics.map((each) => ({ ...each, ...amend(each) }));
   return new HostformError(diagnostics, { cause: error });
 }
 
-/** Returns true if the first diagnostic of a failure has one of these codes. */
+/** Returns true if the first diagnostic of an error has one of these codes. */
 export const hasCode = (error: unknown, ...codes: readonly string[]): boolean =>
   error instanceof HostformError && codes.includes(error.diagnostics[0]?.code ?? "");
 
-/** Returns the reasons against creations that matter for a plan. A busy store may be free when the plan is applied. */
+/** Returns the refused creations that matter for a plan. Omits a busy store, because it may be free at the apply. */
 export const refusalsOfPlan = (refusals: readonly Diagnostic[]): readonly Diagnostic[] =>
   refusals.filter(({ code }) => code !== "store.busy");
 
@@ -249,7 +257,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns a `catch` handler for {@link HostformError}. Rethrows other errors. */
+/** Returns a `catch` handler for {@link HostformError}. Other errors are rethrown. */
 export const ifExplained =
   <T>(handle: (error: HostformError) => T) =>
   (error: unknown): T => {
@@ -257,13 +265,13 @@ export const ifExplained =
     throw error;
   };
 
-/** Returns a `catch` handler for file errors, which receives the reason. Rethrows other errors. */
+/** Returns a `catch` handler for file errors. The handler receives the reason. Other errors are rethrown. */
 export const ifErrno =
   <T>(handle: (reason: string) => T) =>
   (error: unknown): T =>
     handle(fileFailure(error));
 
-/** Synchronous equivalent of `promise.catch(handle)`. */
+/** Synchronous counterpart of `promise.catch(handle)`. */
 export function attempt<T, U>(step: () => T, handle: (error: unknown) => U): T | U {
   try {
     return step();

@@ -1,25 +1,25 @@
 /**
- * Traversal of dependency graphs: resources, names of a stack, stacks, data sources. Not recursive, because a chain may be as
- * long as a declaration.
+ * Traversal of dependency graphs: resources, names of a stack, stacks, data sources. Without recursion, because a declaration
+ * may contain very long chains.
  */
 
 /** A directed graph: each node with its ordered dependencies. */
 type Graph = ReadonlyMap<string, Iterable<string>>;
 
-/** A cycle: its nodes in order; the last depends on the first. `skipped` is the number of nodes omitted in the middle. */
+/** A cycle: its nodes in order. The last node depends on the first. `skipped`: number of nodes omitted in the middle. */
 export interface Circle {
   readonly nodes: readonly string[];
   readonly skipped: number;
 }
 
-/** Maximum number of nodes shown of a cycle. */
+/** Maximum number of nodes of a cycle to print. */
 const SHOWN = 12;
 
 /**
- * Visits some nodes and all their dependencies.
- * @param next Returns the ordered dependencies of a node. Undefined if the node is not part of the graph; it is then skipped.
+ * Visits nodes and all their dependencies.
+ * @param next Returns the ordered dependencies of a node. Undefined if the graph lacks the node; it is then skipped.
  * @returns `order`: each node after its dependencies, otherwise in the given order. The order within a cycle is arbitrary.
- * `circles`: one cycle per edge back to a node on the current path. Without these edges, the graph has no cycle.
+ * `circles`: one cycle for each edge that leads back to the current path.
  */
 export function walk(
   starts: Iterable<string>,
@@ -60,10 +60,10 @@ function circle(way: readonly { readonly node: string }[], from: number): Circle
   return { nodes: shown.map(({ node }) => node), skipped: length - shown.length };
 }
 
-/** Returns the cycles of a graph. Edges to unknown nodes are ignored. */
+/** Returns the cycles of a graph. Edges to missing nodes are ignored. */
 export const circles = (graph: Graph): Circle[] => walk(graph.keys(), (node) => graph.get(node)).circles;
 
-/** Returns the nodes, each after its dependencies, otherwise in the given order. Edges to unknown nodes are ignored. */
+/** Returns the nodes, each after its dependencies, otherwise in the given order. Edges to missing nodes are ignored. */
 export function dependencyOrder<T>(nodes: ReadonlyMap<string, T>, dependencies: (node: T) => Iterable<string>): T[] {
   const next = (name: string) => {
     const node = nodes.get(name);

@@ -3,14 +3,14 @@ import type { Invoice } from "./payment.ts";
 
 /** An order of a run. Amounts are in the API's own unit. */
 export interface HistoryOrder {
-  /** Name of the order, equal for each attempt: a digest of state, address and generation. */
+  /** Name of the order, the same for all attempts: a digest of state, address and generation. */
   readonly key: string;
-  /** Id of the service or domain, which is the order id of its invoices (§2). Null while the result is unknown. */
+  /** Id of the service or domain. Invoices contain it as order id (§2). Null while the result is unknown. */
   readonly id: string | null;
   readonly provider: string;
   readonly type: string;
   readonly currency: string;
-  /** Upper bound of the invoice by the listed price. Null if unknown. */
+  /** Maximum amount of the invoice by the listed price. Null if unknown. */
   readonly quote: number | null;
   readonly invoice: Pick<Invoice, "id" | "number" | "total" | "currency"> | null;
 }
@@ -21,9 +21,9 @@ interface HistoryEffect extends Readonly<Record<"address" | "text", string>> {
   readonly order?: string | undefined;
 }
 
-/** The removable part of an entry: it may name people and their addresses. */
+/** The part of an entry that `history prune` removes, because it may contain names and addresses of people. */
 export interface HistoryDetails {
-  /** Random text, so that nobody can guess removed details from their digest. */
+  /** Random text that makes it impossible to guess removed details from their digest. */
   readonly salt: string;
   readonly who: string | null;
   /** URL of the CI run. */
@@ -50,29 +50,29 @@ export interface HistoryEntry {
 /** Content of a history. */
 export interface HistoryReading {
   readonly name: string;
-  /** Oldest first. */
+  /** Entries, oldest first. */
   readonly entries: readonly HistoryEntry[];
-  /** Number of the first line that does not continue the chain. Undefined if the chain is intact. */
+  /** Number of the first line with a wrong digest. Undefined if all digests are correct. */
   readonly broken?: number;
 }
 
-/** An order that counts toward a limit of the month. */
+/** An order that counts toward a limit of the month or the day. */
 export interface PastOrder {
-  /** {@link HistoryOrder.key}, or the id. */
+  /** {@link HistoryOrder.key}, or the object's id. */
   readonly key: string;
-  /** Result of {@link idOf}. Null while the result of the order is unknown. */
+  /** Identity by {@link idOf}. Null while the result of the order is unknown. */
   readonly id: string | null;
-  /** In milliseconds since the epoch. */
+  /** Time in milliseconds since the epoch. */
   readonly at: number;
   readonly currency: string | null;
-  /** Null if unknown. */
+  /** Amount in the API's own unit. Null if unknown. */
   readonly amount: number | null;
 }
 
-/** Returns the identity of an ordered object in every source. */
+/** Returns the identity of an ordered object, the same in all sources. */
 export const idOf = (provider: string, type: string, id: string) => `${provider} ${type} ${id}`;
 
-/** Returns the orders of entries. The invoice counts before the quote. */
+/** Returns the orders in history entries. The amount is the invoice, or else the quote. */
 export const ordersIn = (entries: readonly HistoryEntry[]): PastOrder[] =>
   entries.flatMap(({ at, orders }) =>
     orders.map(({ key, id, provider, type, currency, quote, invoice }) => ({
@@ -85,8 +85,9 @@ export const ordersIn = (entries: readonly HistoryEntry[]): PastOrder[] =>
   );
 
 /**
- * Merges the orders of several sources. An order in several sources counts once, with its largest amount. Its id decides, since
- * two orders of one address may have the same key. An attempt without an id belongs to the next order with its key.
+ * Merges the orders of several sources. An order in several sources counts once, with its largest amount. Orders are equal if
+ * their ids are equal, because two orders of one address may have the same key. An attempt without an id counts as the next
+ * order with its key.
  */
 export function mergedOrders(orders: readonly PastOrder[]): PastOrder[] {
   const known = orders.filter(({ id }) => id !== null).toSorted((a, b) => a.at - b.at);

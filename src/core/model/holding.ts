@@ -1,12 +1,12 @@
-// Finds the conditions of a plan, or of the account after an apply.
+// Finds the `--fail-on` names that are true for a plan, or for the account after an apply.
 import { type ApplyResult, changesRecord, isNoOp, type Plan, unfulfilledIn } from "./changes.ts";
 import type { ConditionName, FailOn } from "./condition.ts";
 import { effectOf } from "./effect.ts";
 
-/** Conditions of a declared object that is deleted, transferred or offline. */
+/** Conditions of a declared object that was deleted, transferred or is offline. */
 const DOWN: ReadonlySet<ConditionName> = new Set(["offline", "gone", "handed_over"]);
 
-/** Returns true if no declared object is deleted, transferred or offline. */
+/** Returns true if no declared object was deleted, transferred or is offline. */
 export const isUp = ({ conditions = [] }: Pick<Plan, "conditions">): boolean =>
   !conditions.some(({ condition }) => DOWN.has(condition));
 

@@ -1,7 +1,7 @@
 /**
- * Shared types of hostform: values, addresses, expressions, desired resources, states, changes, plans, diagnostics. Plain types
- * and pure functions. In: nothing. Out: types for all other folders. Must not: import any other folder, perform I/O or read the
- * clock. Exception: the system implementation of `Clock`.
+ * Shared types: values, addresses, expressions, declarations, states, changes, plans, diagnostics. Plain types and pure
+ * functions. In: nothing. Out: types for all other folders. Must not: import any other folder, perform I/O or read the clock.
+ * Exception: the system implementation of `Clock`.
  */
 
 export * from "./changes.ts";

@@ -1,7 +1,8 @@
-// Names that imitate other names: mixed scripts in one label, letters that look Latin, or a disguised known name.
+// Finds names that imitate other names: mixed scripts in one label, letters that look Latin, or a name that looks like a
+// known name.
 import { domainToUnicode } from "node:url";
 
-/** Known scripts of domain labels. A letter of any other script counts as `another script`. */
+/** Scripts of domain labels that messages can name. Any other script is `another script`. */
 const SCRIPTS = [
   "Latin",
   "Cyrillic",
@@ -22,14 +23,16 @@ const SCRIPTS = [
 ] as const;
 const PATTERNS = SCRIPTS.map((name) => [name, new RegExp(`\\p{Script=${name}}`, "u")] as const);
 
-/** Scripts that are commonly written together (UTS 39, highly restrictive). */
+/** Scripts that are usually written together (UTS 39, highly restrictive). */
 const TOGETHER: readonly (readonly string[])[] = [
   ["Latin", "Han", "Hiragana", "Katakana"],
   ["Latin", "Han", "Bopomofo"],
   ["Latin", "Han", "Hangul"],
 ];
 
-/** Letters and digits that look like a Latin letter (from the UTS 39 confusables). Each group starts with its Latin letter. */
+/**
+ * Letters and digits that look like a Latin letter (from the UTS 39 confusables). Each group begins with the Latin letter.
+ */
 const READS_AS =
   "aаαɑ bЬьв cсϲ dԁ eеҽε gɡց hһհн iіıι1lӏ jјϳ kкκ lӏ mм nոпη oоοօσ0 pрρ qԛ rг sѕ tтτ uսυ vνѵ wԝωшա xхχ yуγү zᴢ";
 const LETTERS = new Map(
@@ -37,8 +40,8 @@ const LETTERS = new Map(
 );
 
 /**
- * Returns the form of a name for visual comparison: `rn` becomes `m`, `0` becomes `o`, `1` and `l` become `i`, and accents are
- * dropped.
+ * Returns a form that is equal for names that look alike: `rn` becomes `m`, `0` becomes `o`, `1` and `l` become `i`, accents
+ * are removed.
  */
 export const skeleton = (name: string): string =>
   [...name.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "")]
@@ -56,8 +59,8 @@ const scriptsOf = (label: string): string[] => {
 };
 
 /**
- * Returns the reason why a domain's own letters are confusing. Undefined if nothing is suspicious.
- * @param domain Domain as A-labels, U-labels, or a mix.
+ * Returns why the letters of a domain are confusing. Undefined if they are not.
+ * @param domain Domain as A-labels, U-labels, or mixed.
  */
 export function mixture(domain: string): string | undefined {
   for (const label of domainToUnicode(domain).split(".")) {
@@ -70,7 +73,7 @@ export function mixture(domain: string): string | undefined {
   return undefined;
 }
 
-/** Returns a function that finds the known name that a different name imitates. */
+/** Returns the function that finds the known name that another name imitates. */
 export function lookAlikes(known: Iterable<string>): (domain: string) => string | undefined {
   const bySkeleton = new Map<string, string>();
   const names = new Set(known);

@@ -1,11 +1,8 @@
-/**
- * Parsing of times from hosts and declarations. The result is equal on every machine, because no text is read in the local time
- * zone.
- */
+/** Parses times from hosts and declarations. Never uses the local time zone, so every machine gets the same result. */
 
 /**
- * A parsed time. `instant`: exact. `local`: without offset, so `at` is correct within one day. `day`: starts at `at` in UTC.
- * `none`: the host's notation of "no date". `unknown`: unreadable; hostform then plans no change.
+ * A parsed time. `instant`: exact. `local`: without offset; `at` may be wrong by up to one day. `day`: a date that starts at
+ * `at` in UTC. `none`: means "no date". `unknown`: unreadable; hostform then plans no change.
  */
 export type Moment = { readonly form: "instant" | "local" | "day"; readonly at: number } | { form: "none" | "unknown" };
 
@@ -13,22 +10,25 @@ const NONE: Moment = { form: "none" };
 const UNREADABLE: Moment = { form: "unknown" };
 
 export const DAY_MS = 86_400_000;
-/** Times before 1971 and after the last days of 9999 mean "no date": `0000-00-00`, the epoch, 9999-12-31. */
+/** Times before 1971 or after 9999-12-29 mean "no date": `0000-00-00`, the epoch, 9999-12-31. */
 const FIRST_MS = 365 * DAY_MS;
 const LAST_MS = 253_402_128_000_000; // 9999-12-30
-/** 1973 in seconds. Smaller numbers are days, years or durations. Numbers above 1973 in milliseconds count milliseconds. */
+/**
+ * March 1973, in seconds since the epoch. Smaller numbers are days, years or durations. Numbers above the same time in
+ * milliseconds are milliseconds.
+ */
 const LEAST_SECONDS = 100_000_000;
 const LEAST_MS = LEAST_SECONDS * 1000;
 
 const NO_DATE = /^(?:|-?0|never|none|null|nil|false|no|n\/a|-|unlimited|forever|-?infinity)$|^-?000[01]-/i;
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(\.\d+)?)?(?: ?(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?))?)?$/i;
-/** Format of HTTP and mail headers: a weekday and an explicit zone. */
+/** Format of HTTP and mail headers: a weekday and a time zone. */
 const HTTP = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*, .*(?:GMT|UTC|[+-]\d{4})$/i;
 
 const bounded = (form: "instant" | "local" | "day", at: number): Moment =>
   at < FIRST_MS || at >= LAST_MS ? NONE : { form, at };
 
-/** Parses a host's time: a string, or seconds or milliseconds since the epoch as a number or digits. */
+/** Parses the time of a host: a string, or a number of seconds or milliseconds since the epoch. */
 export function readMoment(said: unknown): Moment {
   if (said === null || said === undefined || said === false) return NONE;
   if (typeof said === "number") return ofNumber(said);
@@ -45,18 +45,18 @@ export function readMoment(said: unknown): Moment {
 function ofNumber(number: number): Moment {
   if (number <= 0) return NONE;
   if (!(number >= LEAST_SECONDS)) return UNREADABLE;
-  // The year 9999 in seconds is also a sentinel. As milliseconds it would be in 1978.
+  // The year 9999 in seconds means "no date". As milliseconds it would be in 1978.
   if (number < LEAST_MS || Math.abs(number * 1000 - LAST_MS) <= 2 * DAY_MS) return bounded("instant", number * 1000);
   return bounded("instant", number);
 }
 
-/** Parses an ISO 8601 time, with `T` or a space. Undefined if the format differs or the time does not exist. */
+/** Parses an ISO 8601 time with `T` or a space. Undefined for any other format, or if the time does not exist. */
 function ofIso(text: string): { readonly form: "instant" | "local" | "day"; readonly at: number } | undefined {
   const [all, year, month, day, hour, minute, second = "00", fraction = "", zone] = ISO.exec(text) ?? [];
   if (all === undefined) return undefined;
   const date = `${year}-${month}-${day}`;
   const start = Date.parse(`${date}T00:00:00Z`);
-  // February 30 would become March 2.
+  // Reject February 30, which Date would parse as March 2.
   if (Number.isNaN(start) || new Date(start).toISOString().slice(0, 10) !== date) return undefined;
   if (hour === undefined) return { form: "day", at: start };
   const clock = Date.parse(`${date}T${hour}:${minute}:${second}${fraction.slice(0, 4)}Z`);
@@ -70,10 +70,7 @@ function ofIso(text: string): { readonly form: "instant" | "local" | "day"; read
 
 const DECLARED = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
-/**
- * Returns the reason why a text cannot be declared as a time. Undefined if the text is ISO 8601 with an offset, or a calendar
- * date.
- */
+/** Returns why a text is not a valid declared time. Undefined for an ISO 8601 time with offset, or a calendar date. */
 export function momentProblem(text: string): string | undefined {
   const expected = "expected a time such as 2027-01-31T00:00:00Z";
   if (!DECLARED.test(text)) return `${expected}, or a day such as 2027-01-31`;
@@ -85,16 +82,16 @@ export function momentProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** Returns the milliseconds since the epoch of a declared time. A date starts at midnight UTC. */
+/** Converts a declared time to milliseconds since the epoch. A date starts at midnight UTC. */
 export const declaredMoment = (text: string): number | undefined => ofIso(text)?.at;
 
-/** Returns a host's time in declarable notation. A time without an offset counts as UTC. */
+/** Converts the time of a host to the format of declarations. A time without an offset is UTC. */
 export function declarableMoment(shown: unknown): string | undefined {
   const moment = readMoment(shown);
   return "at" in moment ? new Date(moment.at).toISOString().replace(".000Z", "Z") : undefined;
 }
 
-/** Returns true if the shown end is certainly not later than the sent end. False without an end. */
+/** Returns true if the returned end is certainly not later than the sent end. False if there is no returned end. */
 export function endsNoLater(sent: unknown, shown: unknown): boolean {
   const wanted = readMoment(sent);
   const end = readMoment(shown);
@@ -104,8 +101,8 @@ export function endsNoLater(sent: unknown, shown: unknown): boolean {
 }
 
 /**
- * Returns true if two times are equal to the second, in any notation. A date equals any time of that day. A time without an
- * offset equals times less than one day away, because its time zone is unknown.
+ * Returns true if two times are equal to the second, in any format. A date equals any time of that day. A time without an
+ * offset equals any time less than one day away, because its time zone is unknown.
  */
 export function sameMoment(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -1,13 +1,13 @@
 /**
- * Scale of money amounts (§2 does not define the unit). With `money_scale` 1 or more, amounts are whole numbers of the smallest
- * unit. An amount with a fraction then proves another unit, and a limit would allow 100 times too much.
+ * Checks amounts against `money_scale` (§2 does not define the unit). With `money_scale` 1 or more, amounts are whole numbers
+ * of the smallest unit. A fraction proves another unit, and a limit would then allow 100 times too much.
  */
 import { isObject } from "./value.ts";
 
-/** Names of amounts in plans, services and invoices of the API. */
+/** Names of amount fields in plans, services and invoices. */
 const AMOUNTS = /^(?:price|prices|amount|list_?price|monthly_?price|cost|price_?after_?discount|subtotal|total)$/i;
 
-/** Returns an amount with a fraction as the API wrote it. JSON itself drops the zeros of the number 17.00. */
+/** Returns an amount with a fraction as text. JSON drops the zeros of 17.00, so that number has no fraction. */
 function fractionOf(value: unknown): string | undefined {
   if (typeof value === "number") return Number.isFinite(value) && !Number.isInteger(value) ? String(value) : undefined;
   if (typeof value === "string") return /^\s*-?\d+\.\d+\s*$/.test(value) ? value.trim() : undefined;
@@ -29,7 +29,7 @@ function fractionalAmount(raw: unknown, depth = 3): { readonly name: string; rea
 }
 
 /**
- * Returns the first amount that contradicts the scale because it has a fraction.
+ * Returns the first amount with a fraction, which contradicts the scale.
  * @param raw Object as the API sent it.
  */
 export const fractionIn = (scale: number | undefined, raw: unknown) =>

@@ -1,12 +1,13 @@
 /**
- * Normalization of the values in natural keys: names, domains, e-mail addresses, URLs. Matching, differences, adoption and
- * duplicate checks compare normalized values. Requests use A-labels (`xn--…`). People see the U-label with the A-label.
+ * Normalizes the values in natural keys: names, domains, e-mail addresses, URLs. Matching, differences, adoption and
+ * duplicate checks compare normalized values. Requests contain A-labels (`xn--…`). Messages contain the U-label with the
+ * A-label.
  */
 import { domainToASCII, domainToUnicode } from "node:url";
 import { mixture } from "./look-alike.ts";
 import type { Json, Value } from "./value.ts";
 
-/** Texts that are already folded. This is a fast path for thousands of comparisons. */
+/** Pattern of texts that are already folded. Avoids work in thousands of comparisons. */
 const PLAIN_TEXT = /^[!-%'-@[-~]+(?: [!-%'-@[-~]+)*$/;
 
 const ENTITY = /&(?:amp|lt|gt|quot|apos|nbsp|#\d{1,7}|#x[\da-f]{1,6});/gi;
@@ -20,8 +21,8 @@ function character(entity: string): string {
 }
 
 /**
- * Returns the text for comparison: NFC, lower case, decoded HTML entities, single spaces. Undefined if the value is not a
- * string. Repeats until nothing changes, because a host may escape a text twice.
+ * Returns the text for comparison: NFC, lower case, decoded HTML entities, single spaces. Repeats until nothing changes,
+ * because a host may escape a text twice. Undefined if the value is not a string.
  */
 export function folded(value: unknown): string | undefined {
   if (typeof value !== "string" || PLAIN_TEXT.test(value)) return typeof value === "string" ? value : undefined;
@@ -30,7 +31,7 @@ export function folded(value: unknown): string | undefined {
   return plain === value ? plain : folded(plain);
 }
 
-/** Returns an equality test for values with the same normalized value. Values without one are never equal. */
+/** Returns a function that compares normalized values. Values that cannot be normalized are never equal. */
 export function sameBy(formOf: (value: unknown) => string | undefined): (a: unknown, b: unknown) => boolean {
   return (a, b) => formOf(a) !== undefined && formOf(a) === formOf(b);
 }
@@ -38,21 +39,26 @@ export function sameBy(formOf: (value: unknown) => string | undefined): (a: unkn
 /** Returns true if two strings have the same folded form (names, words of a fixed set). */
 export const sameFolded = sameBy(folded);
 
-/** Domains that are already normalized. */
+/** Pattern of domains that are already normalized. */
 const PLAIN_DOMAIN = /^(?:(?!xn--)[a-z\d-]+\.)+(?!xn--)[a-z]{2,}$/;
 /** Characters that UTS 46 treats as a dot. */
 const DOT = /[.\u3002\uff0e\uff61]/u;
 const ENDING = /[\s.\u3002\uff0e\uff61]+$/u;
-/** Suffix that prevents parsing a numeric name as an IP address. */
+/** Suffix that prevents the parser from reading a numeric name as an IP address. */
 const SUFFIX = ".invalid";
 
-/** Returns the A-labels of a name (UTS 46). Undefined if the name has none, or contains URL characters such as `%`. */
+/**
+ * Converts a name to A-labels (UTS 46). Undefined if this is impossible, or if the name contains URL characters such as `%`.
+ */
 function toAscii(name: string): string | undefined {
   if (/[%:/?#@\\[\]\s]/u.test(name)) return undefined;
   return domainToASCII(name + SUFFIX).slice(0, -SUFFIX.length) || undefined;
 }
 
-/** Returns a domain for comparison and requests: lower case, A-labels, no trailing dot. A text without A-labels is folded. */
+/**
+ * Returns a domain for comparison and requests: lower case, A-labels, no trailing dot. If A-labels are impossible: the folded
+ * text.
+ */
 export function foldedDomain(value: unknown): string | undefined {
   const text = folded(value)?.replace(ENDING, "");
   return text === undefined || PLAIN_DOMAIN.test(text) ? text : (toAscii(text) ?? text);
@@ -68,7 +74,7 @@ function withDomain(address: string, rewrite: (domain: string) => string): strin
 
 const domainForm = (domain: string): string => foldedDomain(domain) ?? domain;
 
-/** Returns an e-mail address for comparison. Case differences are ignored. */
+/** Returns an e-mail address for comparison, in lower case. */
 export function foldedEmail(value: unknown): string | undefined {
   const text = folded(value);
   return text && withDomain(text, domainForm);
@@ -80,7 +86,7 @@ export const sameEmail = sameBy(foldedEmail);
 export const sentEmail = (address: string): string => withDomain(address.trim(), domainForm);
 
 /**
- * Returns a URL for comparison, as URL parsers write it (`https://a.example` gets the path `/`). Percent escapes are normalized
+ * Returns a URL for comparison, as URL parsers write it: `https://a.example` gets the path `/`. Normalizes percent escapes
  * (RFC 3986 6.2.2): `%c3%bc` becomes `%C3%BC`, and `%7e` becomes `~`.
  */
 export function normalUrl(value: unknown): string | undefined {
@@ -93,23 +99,23 @@ export function normalUrl(value: unknown): string | undefined {
 
 export const sameUrl = sameBy(normalUrl);
 
-/** A URL with one host between `//` and the path, optionally with credentials. */
+/** Pattern of URLs in which every parser finds the same host. */
 const PLAIN_HOST = /^https?:\/\/(?:[^\s/?#@\\]*@)?[^\s/?#@\\]+(?:[/?#]|$)/i;
 
 /**
- * Returns true if every parser finds the same host in a URL. WHATWG parsers treat `\` as `/` and skip spaces and extra slashes;
- * RFC 3986 parsers do not. `https://a.example\@b.example` therefore has two possible hosts.
+ * Returns true if every parser finds the same host in a URL. WHATWG parsers treat `\` as `/` and skip spaces and additional
+ * slashes; RFC 3986 parsers do not. `https://a.example\@b.example` therefore has two possible hosts.
  */
 export const hasPlainHost = (url: string): boolean => PLAIN_HOST.test(url);
 
 /** Returns a URL for requests: as declared, but a non-ASCII host becomes A-labels. */
 export const sentUrl = (url: string): string => (/^[ -~]*$/.test(url) ? url : (URL.parse(url)?.href ?? url));
 
-/** Characters that mask a secret: `***`, `xxxx`, `[hidden]`, an ellipsis. */
+/** Pattern of masks for secrets: `***`, `xxxx`, `[hidden]`, an ellipsis. */
 const MASK =
   /[*#\u2022\u25cf\u2588x]{3,}|-{3,}|_{3,}|\u2026|\.{3}|[[<({](?:removed|secret)[\])>}]|[[<({]?(?:redacted|hidden|filtered|masked)[\])>}]?/giu;
 
-/** Returns true if the shown text is the sent text with masked parts. */
+/** Returns true if `shown` is `sent` with masked parts. */
 function isMasked(sent: string, shown: string): boolean {
   const [first = "", ...others] = shown.split(MASK);
   const last = others.pop();
@@ -132,9 +138,8 @@ const decoded = (text: string) => {
 };
 
 /**
- * Returns true if a shown URL has the target of the sent URL. Scheme, host, port and path must be equal; query and credentials
- * may be missing or masked. In the response to the request, any value of a sent parameter, and any word without a value, counts
- * as a mask.
+ * Returns true if the returned URL has the same target as the sent URL. Scheme, host, port and path must be equal; query and
+ * credentials may be missing or masked. In the response to the request, a changed parameter value also counts as masked.
  */
 export function isSameTarget(sent: unknown, shown: unknown, isAnswer = false): boolean {
   const from = URL.parse(String(sent));
@@ -154,17 +159,20 @@ export function isSameTarget(sent: unknown, shown: unknown, isAnswer = false): b
   return isQuery && isUser;
 }
 
-/** Returns only letters and digits without accents, for names that a host changes more than {@link folded} undoes. */
+/** Returns only letters and digits, without accents. Removes more differences than {@link folded}. */
 const bare = memo((name: string) =>
   (folded(name.replace(/&([a-z])(?:acute|caron|cedil|circ|grave|ring|slash|tilde|uml);/gi, "$1")) ?? "")
     .normalize("NFKD")
     .replace(/[^\p{L}\p{N}]+/gu, ""),
 );
 
-/** Minimum length of a name that may have been cut by the host. A limit of 20 may leave a trailing space. */
+/** Shortest name that the host may have cut. A cut at 20 characters may leave a trailing space. */
 const SHORTEST_CUT = 19;
 
-/** Returns the start of a name that a host may have cut, possibly within an entity. Undefined if nothing suggests a cut. */
+/**
+ * Returns the beginning of a name that the host may have cut, possibly within an entity. Undefined if the name looks
+ * complete.
+ */
 const cutOf = memo((name: string): string | undefined => {
   const beginning = name.replace(/(?:\u2026|\.{3})\s*$/u, "");
   if (beginning === name && name.trim().length < SHORTEST_CUT) return undefined;
@@ -173,8 +181,8 @@ const cutOf = memo((name: string): string | undefined => {
 });
 
 /**
- * Returns true if two different folded names may be one name. They have the same letters and digits, or the shown one is a
- * prefix of at least 19 characters or with an ellipsis.
+ * Returns true if two names may be the same: equal letters and digits, or the returned name is a prefix with at least 19
+ * characters or an ellipsis.
  */
 export function similarName(declared: unknown, shown: unknown): boolean {
   if (typeof declared !== "string" || typeof shown !== "string") return false;
@@ -185,7 +193,7 @@ export function similarName(declared: unknown, shown: unknown): boolean {
   return whole === other || (cut !== undefined && whole.startsWith(cut) && whole.length > cut.length);
 }
 
-/** Returns true if two texts may be one: same letters and digits, or one is a prefix of the other. */
+/** Returns true if two texts may be the same: equal letters and digits, or one is a prefix of the other. */
 export function nearText(one: string, other: string): boolean {
   const a = bare(one);
   const b = bare(other);
@@ -199,7 +207,7 @@ export function similarDomain(declared: unknown, shown: unknown): boolean {
   return one !== undefined && other !== undefined && (one === `www.${other}` || other === `www.${one}`);
 }
 
-/** Returns true if one value is a prefix or suffix of the other, ignoring case. */
+/** Returns true if one value is a prefix or suffix of the other. Case is ignored. */
 export function isPart(sent: unknown, shown: unknown): boolean {
   const [short = "", long = ""] = [sent, shown]
     .map((value) => folded(String(value)) ?? "")
@@ -207,7 +215,7 @@ export function isPart(sent: unknown, shown: unknown): boolean {
   return short.length > 1 && (long.startsWith(short) || long.endsWith(short));
 }
 
-/** Returns true if a shown domain is another notation of the sent one: a URL, with or without `www.`, or shortened. */
+/** Returns true if the returned domain is the sent one in another format: as a URL, with or without `www.`, or shortened. */
 export function isDomainForm(sent: unknown, shown: unknown): boolean {
   if (typeof sent !== "string" || typeof shown !== "string") return false;
   const name = shown.replace(/^https?:\/\//i, "").replace(/\/+$/, "");
@@ -230,8 +238,8 @@ function memo<T>(compute: (text: string) => T): (text: string) => T {
 }
 
 /**
- * Returns an object's name for people. International domains and e-mail addresses appear as U-label with the A-label, and a
- * mark if the name is confusing. URLs appear without secret parts, with the other form of their host.
+ * Returns an object's name for people. International domains and e-mail addresses: U-label with A-label, and a warning mark
+ * if the name is confusing. URLs: without secret parts, with both forms of their host.
  */
 export function shownName(name: string): string {
   if (/^https?:/i.test(name)) return withForm(openUrl(name), URL.parse(name)?.hostname ?? "", "");
@@ -239,7 +247,7 @@ export function shownName(name: string): string {
   return withForm(name, foldedDomain(name.slice(at)) ?? "", name.slice(0, at));
 }
 
-/** @param user Part before the domain. A text in A-labels gets its U-label. */
+/** Adds the other label form of a domain. @param user Part before the domain. */
 function withForm(name: string, ascii: string, user: string): string {
   const unicode = /(?:^|\.)xn--/.test(ascii) ? domainToUnicode(ascii) : "";
   if (unicode === ascii || unicode === "") return name;
@@ -249,7 +257,7 @@ function withForm(name: string, ascii: string, user: string): string {
   return `${isUrl ? name : `${user}${unicode}`} (${other}${mark === undefined ? "" : `, ${mark}`})`;
 }
 
-/** Returns a URL without user and query, which may contain a token. Other texts are unchanged. */
+/** Removes user and query from a URL, because they may contain a token. Other texts are unchanged. */
 export const openUrl = (text: string): string =>
   /^https?:/i.test(text) ? text.replace(/\/\/[^/?#]*@/, "//\u2026@").replace(/\?.*$/s, "?\u2026") : text;
 
@@ -267,8 +275,8 @@ export const openJson = (value: Value): string =>
 export const openValue = <V extends Json>(value: V): V => JSON.parse(openJson(value));
 
 /**
- * Returns the reason why a text cannot be a domain name. Undefined if it can. The sentence completes
- * `"bad..name" is not a domain name: …`. It contains at most one character of the name, because the name may be a secret.
+ * Returns why a text is not a domain name. Undefined if it is one. Completes `"bad..name" is not a domain name: …`. Contains
+ * at most one character of the name, which may be a secret.
  */
 export function domainProblem(text: string): string | undefined {
   const labels = text.split(DOT);

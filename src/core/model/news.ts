@@ -2,15 +2,15 @@
 
 export const CHANNEL_FORMATS = ["cloudevents", "slack", "teams"] as const;
 
-/** Receiver of notifications, with the names of the declaration: a URL for JSON, or a program that reads text. */
+/** Receiver of notifications as declared: a URL that receives JSON, or a program that reads text. */
 export interface Channel {
   readonly url?: string | undefined;
   /** Environment variable with the URL. */
   readonly url_env?: string | undefined;
   readonly command?: readonly string[] | undefined;
-  /** Default: the format of the URL's host. */
+  /** Format of the JSON. Default: determined by the URL's host. */
   readonly format?: (typeof CHANNEL_FORMATS)[number] | undefined;
-  /** Environment variable with the signing secret. Undefined: the JSON is not signed. */
+  /** Environment variable with the secret for signatures. Undefined: unsigned. */
   readonly secret_env?: string | undefined;
 }
 

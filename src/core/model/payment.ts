@@ -1,4 +1,4 @@
-// Invoices, and whether they are paid.
+// Invoices and their payment.
 import { readMoment } from "./moment.ts";
 
 /** The invoice of an order (§2). Amounts are in the API's own unit. */
@@ -17,8 +17,8 @@ const UNPAID =
   /\b(?:unpaid|not|non|no|open|due|overdue|pending|awaiting|waiting|outstanding|issued|sent|draft|new|part|partial|partially|cancel|canceled|cancelled|void|voided|refund|refunded|reversed|disputed|uncollectible|failed|declined)\b/;
 
 /**
- * Returns true if an invoice is paid. Undefined if unreadable. A known status word overrides the payment time, which some hosts
- * fill with a zero date (§2 does not define the words).
+ * Returns true if an invoice is paid. Undefined if unknown. A known status word takes precedence over the payment time,
+ * because some hosts fill the time with a zero date (§2 does not define the words).
  */
 export function isPaid({ paid_at, status }: { readonly paid_at: string | null; readonly status: string | null }) {
   const words = (status ?? "")
@@ -31,14 +31,11 @@ export function isPaid({ paid_at, status }: { readonly paid_at: string | null; r
   return form === "unknown" ? undefined : form !== "none";
 }
 
-/**
- * Returns true if an invoice must be paid: it is neither paid nor cancelled, according to its status (§2 does not define the
- * words).
- */
+/** Returns true if an invoice must still be paid: its status is neither paid nor cancelled (§2 does not define the words). */
 export const isOpen = (invoice: Parameters<typeof isPaid>[0]): boolean =>
   isPaid(invoice) === false && !/cancel|void|refund|revers|draft|uncollect|written/i.test(invoice.status ?? "");
 
-/** Returns true if the total of an invoice is known to exceed the quote of its order. */
+/** Returns true if the total of an invoice certainly exceeds the maximum of its order's quote. */
 export const isAboveQuote = (
   { currency, total }: Pick<Invoice, "currency" | "total">,
   quote: { readonly currency: string | null; readonly most: number | null },

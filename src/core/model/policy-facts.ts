@@ -1,4 +1,4 @@
-// Facts about each change that a policy evaluates, based on the words of its kind. Kind names do not matter.
+// Facts about each change that a policy evaluates. They use the words of a kind, never its name.
 import type { Change, Plan } from "./changes.ts";
 import type { ConditionName } from "./condition.ts";
 import { clientOf, EFFECT_KINDS, type Effect, type EffectKind, effectOf, effectsOf } from "./effect.ts";
@@ -9,12 +9,12 @@ import { isCurrency } from "./specification.ts";
 import type { ResourceState } from "./state.ts";
 import { UNKNOWN, type Unknown } from "./value.ts";
 
-/** Facts about one change. A value is {@link UNKNOWN} if it is known only after apply. */
+/** Facts about one change. {@link UNKNOWN}: known only after apply. */
 export interface ChangeFacts extends Pick<Change, "address" | "type"> {
   readonly noun: string;
-  /** Effects of the change, without duplicates. Empty if only the client changes. */
+  /** Effects of the change. Empty if only the client changes. */
   readonly effects: readonly EffectKind[];
-  /** True if the object leaves the account or the state on purpose. */
+  /** True if the change removes the object on purpose from the account or the state. */
   readonly isRemoval: boolean;
   /** True if a site is suspended, deleted or replaced. */
   readonly takesOffline: boolean;
@@ -22,16 +22,16 @@ export interface ChangeFacts extends Pick<Change, "address" | "type"> {
   readonly site?: string;
   readonly order?: {
     readonly currency: string;
-    /** Upper bound of the invoice in the API's own unit. Null if unknown. */
+    /** Maximum amount of the invoice in the API's own unit. Null if unknown. */
     readonly most: number | null;
-    /** Name and number of the hosting plan. Undefined if the order has none. */
+    /** Name and number of the hosting plan. Undefined if there is none. */
     readonly plan?: readonly string[];
   };
   /** Host that receives events after the change, as A-labels. */
   readonly receiver?: string | Unknown;
   /** Domain of the person with access after the change, as A-labels. */
   readonly grantee?: string | Unknown;
-  /** Current and former client. Null means no client. */
+  /** Current and former client. Null: no client. */
   readonly clients: readonly (string | null)[];
   readonly file?: string;
 }
@@ -40,19 +40,19 @@ export interface ChangeFacts extends Pick<Change, "address" | "type"> {
 export interface PolicyFacts {
   readonly changes: readonly ChangeFacts[];
   readonly conditions: readonly { readonly address: string; readonly condition: ConditionName }[];
-  /** Number of objects in the state whose conditions are unknown. */
+  /** Number of objects in the state that could not be read. Their conditions are unknown. */
   readonly unseen: number;
-  /** User reported by the CI. Null if the CI reports none. */
+  /** User that the CI reports. Null if unknown. */
   readonly author: string | null;
   /** Current time in milliseconds since the epoch. */
   readonly now: number;
   /** True if the state is encrypted with a key. Null if unknown, because Terraform keeps the state. */
   readonly hasStateKey: boolean | null;
-  /** Known names of the project, as A-labels. Similar names are suspicious. */
+  /** Known names of the project, as A-labels. A name that imitates one of these is suspicious. */
   readonly known: readonly string[];
 }
 
-/** Returns the facts about a plan's changes, in plan order. Unchanged resources have none. */
+/** Returns the facts about all changes, in plan order. Unchanged resources are omitted. */
 export function changeFacts(plan: Pick<Plan, "changes">): ChangeFacts[] {
   const effects = Map.groupBy(effectsOf(plan), ({ address }) => address);
   return plan.changes.flatMap((change) => {
@@ -97,15 +97,15 @@ function factsOf(change: Change, own: readonly Effect[]): ChangeFacts {
   };
 }
 
-/** Returns the value after a change. {@link UNKNOWN} if the apply decides the value. */
+/** Returns the value after a change. {@link UNKNOWN} if known only after apply. */
 function valueAfter({ after, after_unknown: unknown }: Change, attribute: string) {
   const mask = typeof unknown === "object" && !Array.isArray(unknown) ? Reflect.get(unknown, attribute) : unknown;
   return mask === undefined || mask === false ? after?.[attribute] : UNKNOWN;
 }
 
 /**
- * Returns a domain, or the domain of an e-mail address, as A-labels. Other values are unknown, so that no rule mistakes them
- * for an allowed value.
+ * Returns a domain, or the domain of an e-mail address, as A-labels. All other values are {@link UNKNOWN}, so that no rule
+ * allows them by mistake.
  */
 export function domainIn(value: unknown): string | Unknown {
   if (typeof value !== "string") return UNKNOWN;
@@ -124,7 +124,7 @@ interface Names {
   readonly sites: ReadonlySet<string>;
 }
 
-/** Returns the names in a project's state. @param wordsOf Returns the words of an address's kind. */
+/** Returns the names in the state of a project. @param wordsOf Returns the words of an address's kind. */
 export function namesIn(
   resources: Iterable<Pick<ResourceState, "address" | "attributes">>,
   wordsOf: (address: string) => Change["words"] | undefined,
@@ -143,7 +143,7 @@ export function namesIn(
 }
 
 /**
- * Returns hosts and domains that a plan admits for the first time, in plan order. A domain with a site in the project is known.
+ * Returns hosts and domains that get access for the first time, in plan order. Domains of the project's own sites are known.
  */
 export function newNames(changes: readonly ChangeFacts[], { receivers, grantees, sites }: Names): NewName[] {
   const found = new Map<string, NewName>();
@@ -159,7 +159,7 @@ export function newNames(changes: readonly ChangeFacts[], { receivers, grantees,
   return [...found.values()];
 }
 
-/** Returns the confusing names of a change, each with the known name that it imitates. */
+/** Returns the confusing names of a change. `other`: the known name that it imitates. */
 export function suspicions(
   { site, receiver, grantee }: ChangeFacts,
   looksLike: ReturnType<typeof lookAlikes>,

@@ -1,4 +1,4 @@
-// Rules of a policy, and their verdicts. A rule can only reject: no rule allows a change that another rule or a guard rejects.
+// Rules of a policy, and their verdicts. Rules can only reject: no rule allows what another rule or a guard rejects.
 import type { ConditionName } from "./condition.ts";
 import type { EffectKind } from "./effect.ts";
 import type { SourceRange } from "./errors.ts";
@@ -12,11 +12,11 @@ import { some } from "./text.ts";
 import { isWithin, type TimeWindow } from "./time-window.ts";
 import { UNKNOWN } from "./value.ts";
 
-/** A limit for changes from these files or authors. Such changes must stay within the other fields. */
+/** Limits changes in certain files or by certain authors: only the listed clients, kinds and effects are allowed. */
 export interface Scope {
   /** Files of the declaration, relative to the project directory. `*` matches any characters. */
   readonly files?: readonly string[] | undefined;
-  /** Users of the CI. A run without an author counts as one of them. */
+  /** CI users to limit. A run without an author is limited too. */
   readonly authors?: readonly string[] | undefined;
   readonly except_authors?: readonly string[] | undefined;
   readonly clients?: readonly string[] | undefined;
@@ -24,7 +24,7 @@ export interface Scope {
   readonly effects?: readonly EffectKind[] | undefined;
 }
 
-/** Rules of one file. An undefined rule rejects nothing. `schemas/policy.schema.json` describes the rules. */
+/** Rules of one policy file. Missing rules reject nothing. `schemas/policy.schema.json` describes all rules. */
 export interface PolicyRules {
   readonly max_orders?: number | undefined;
   readonly max_spend?: Readonly<Record<string, number>> | undefined;
@@ -48,7 +48,7 @@ export type PolicyRule = keyof PolicyRules;
 
 /** A policy in one file. */
 export interface Policy {
-  /** Path for people. */
+  /** Path for messages. */
   readonly file: string;
   readonly rules: PolicyRules;
   /** Locations of rules and of their entries (`scopes.0`). */
@@ -56,7 +56,7 @@ export interface Policy {
 }
 
 interface Judged {
-  /** True if nobody applies the plan now. Time windows then only warn. */
+  /** True if the plan is applied later or never. Time windows then only warn. */
   readonly isLater?: boolean;
 }
 
@@ -68,13 +68,13 @@ type Judge<Rule extends PolicyRule> = (
   judged: Judged,
 ) => readonly Found[];
 
-/** Evaluates each rule alone. The verdicts of a policy are the verdicts of all its rules. */
+/** One function for each rule. The verdicts of a policy are the verdicts of all its rules. */
 const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
   max_orders: (most, { changes }) => tooMany(most, changes, ({ order }) => order !== undefined, "order"),
   max_removals: (most, { changes }) => tooMany(most, changes, ({ isRemoval }) => isRemoval, "removal"),
   max_spend: (limits, { changes }) =>
     Object.entries(limits).flatMap(([currency, most]) => {
-      // While its currency is unknown, an order counts toward each limit.
+      // An order with unknown currency counts toward every limit.
       const counted = changes.filter(
         ({ order }) => order?.currency === currency || (order && !isCurrency(order.currency)),
       );
@@ -89,7 +89,7 @@ const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
         sentence: `The price of ${address} is not known, and at most ${most} ${currency} are allowed`,
       }));
     }),
-  // The run adds these to its guards, because a plan shows only its own orders.
+  // Guards enforce these two rules, because a plan contains only its own orders.
   max_spend_month: () => [],
   max_orders_day: () => [],
   webhook_hosts: (allowed, { changes }) =>
@@ -166,8 +166,8 @@ const judges: { readonly [Rule in PolicyRule]-?: Judge<Rule> } = {
 export const POLICY_RULES = Object.keys(judges) as readonly PolicyRule[];
 
 /**
- * Returns the verdicts of several policies. Each rule of each file is evaluated alone, so that an additional rule never allows
- * more.
+ * Returns the verdicts of several policies. Each rule of each file is evaluated separately, so an additional rule never
+ * allows more.
  */
 export function verdictsOf(policies: readonly Policy[], facts: PolicyFacts, judged: Judged = {}): PolicyVerdict[] {
   return policies.flatMap(({ file, rules, places }) =>
@@ -182,7 +182,7 @@ export function verdictsOf(policies: readonly Policy[], facts: PolicyFacts, judg
   );
 }
 
-/** Returns the policies' limits that also apply during the apply, because an invoice can exceed the planned price. */
+/** Returns the limits in policies. They also apply during the apply, because an invoice can exceed the planned price. */
 export function capsOf(policies: readonly Pick<Policy, "rules">[]) {
   const least = (values: readonly (number | undefined)[]) => {
     const given = values.filter((value) => value !== undefined);
@@ -219,8 +219,8 @@ function tooMany(
 }
 
 /**
- * Returns true if a pattern matches a domain. `*.acme.example` matches each name below acme.example. Patterns may use any
- * notation.
+ * Returns true if a pattern matches a domain. `*.acme.example` matches every name below acme.example. Patterns may contain
+ * A-labels or U-labels.
  */
 function isDomainLike(pattern: string, domain: string): boolean {
   if (pattern === "*") return true;
@@ -230,7 +230,7 @@ function isDomainLike(pattern: string, domain: string): boolean {
   return below ? domain.endsWith(`.${ascii}`) : domain === ascii;
 }
 
-/** Returns true if the rules of a policy exclude the domain of an e-mail address. */
+/** Returns true if the policy does not allow the domain of an e-mail address. */
 export const isOutsider = ({ rules: { grantee_domains: allowed } }: Policy, email: unknown): boolean =>
   allowed !== undefined && outside(domainIn(email), allowed, "", "", "").length > 0;
 
@@ -245,7 +245,7 @@ function outside(
   return [{ address, sentence: `${address} ${verb} ${name === UNKNOWN ? later : shownName(name)}` }];
 }
 
-/** Returns the author or file that a scope limits. Undefined if the scope does not limit this change. */
+/** Returns the author or file that the scope limits. Undefined if the scope does not concern the change. */
 function subjectOf({ files, authors, except_authors: free = [] }: Scope, { file }: ChangeFacts, author: string | null) {
   const isOne = (names: readonly string[]) =>
     names.some((name) => author !== null && isLike(name.toLowerCase(), author.toLowerCase()));
@@ -256,7 +256,7 @@ function subjectOf({ files, authors, except_authors: free = [] }: Scope, { file 
   return author ?? "A run whose author is not known";
 }
 
-/** Returns the part of a change that a scope does not cover. Undefined if the scope covers all of it. */
+/** Returns the part of a change that the scope does not allow. Undefined if everything is allowed. */
 function beyond({ clients, kinds, effects }: Scope, change: ChangeFacts): string | undefined {
   const foreign = change.clients.find((one) => clients?.every((name) => one === null || !isLike(name, one)));
   if (foreign !== undefined) return foreign === null ? "it is of no client" : `it is of ${foreign}`;

@@ -1,4 +1,4 @@
-// Parts of a plan that come from its policy.
+// Results of a policy in a plan.
 import type { SourceRange } from "./errors.ts";
 
 /** A host or domain that is new to the project. */

@@ -1,26 +1,27 @@
-// Facts about the process: time, Node version, environment variables. Imports nothing, so that an old Node can load this file.
+// Facts about the process: time, Node version, environment variables. Imports nothing, so that an old Node version can load
+// it.
 
-/** Clock as a parameter. All code that reads the time or waits uses a Clock, so tests never sleep. */
+/** Clock as a parameter. All code that reads the time or waits uses it, so tests never sleep. */
 export interface Clock {
   /** Returns the current time in milliseconds since the epoch. */
   now(): number;
-  /** Integer milliseconds since an arbitrary moment. Never goes back; may stand still while the machine sleeps. */
+  /** Returns integer milliseconds since an arbitrary moment. Never decreases. May stop while the machine sleeps. */
   monotonic(): number;
   /**
-   * `monotonic` time since which the process was not paused for more than 5 seconds (SIGSTOP, a debugger). Known since the
-   * first call. Undefined if the process is never paused.
+   * Returns the `monotonic` time of the last pause of the process that exceeded 5 seconds (SIGSTOP, a debugger). Pauses are
+   * detected after the first call. Undefined if the clock detects no pauses.
    */
   wokeAt?(): number;
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when it is aborted first. */
+  /** Resolves after `ms` milliseconds. Rejects with the signal's reason if the signal is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Interval of the pulse, in milliseconds. */
+/** Interval between two pulses, in milliseconds. */
 const TICK_MS = 1_000;
-/** Delay of a pulse that proves a pause of the process, in milliseconds. */
+/** Delay of a pulse from which the process counts as paused, in milliseconds. */
 const STOPPED_MS = 5_000;
 
-/** Detects that a process was paused, because its next pulse is late. */
+/** Detects pauses of the process: the next pulse is late. */
 export class Pulse {
   readonly #monotonic: () => number;
   #last: number | undefined;
@@ -30,7 +31,7 @@ export class Pulse {
     this.#monotonic = monotonic;
   }
 
-  /** Records a pulse. @returns the value of {@link Clock.wokeAt}. */
+  /** Adds a pulse. @returns the value of {@link Clock.wokeAt}. */
   wokeAt(): number {
     const now = this.#monotonic();
     if (this.#last !== undefined && now - this.#last > TICK_MS + STOPPED_MS) this.#wokeAt = now;
@@ -72,8 +73,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * One moment by both clocks, in milliseconds. The monotonic clock may stand still while the machine sleeps. The wall clock may
- * be changed.
+ * One moment by two clocks, in milliseconds. The monotonic clock may stop while the machine sleeps. Users may set the wall
+ * clock.
  */
 export interface ClockTimes {
   readonly wall: number;
@@ -83,8 +84,8 @@ export interface ClockTimes {
 export const momentOf = (clock: Clock): ClockTimes => ({ wall: clock.now(), mono: clock.monotonic() });
 
 /**
- * Returns true if the process was paused, the machine slept, or a clock was changed after `since`. The two clocks then differ
- * by more than 5 s.
+ * Returns true if the process was paused, the machine slept, or a clock was set after `since`. In the last two cases, the
+ * clocks differ by more than 5 s.
  */
 export function isGap(since: ClockTimes, clock: Clock): boolean {
   const { wall, mono } = momentOf(clock);
@@ -92,14 +93,14 @@ export function isGap(since: ClockTimes, clock: Clock): boolean {
   return wokeAt > since.mono || Math.abs(wall - since.wall - (mono - since.mono)) > STOPPED_MS;
 }
 
-/** Returns the time since a moment, by the clock that shows more. Infinite if a clock was set back. */
+/** Returns the time since a moment, by the clock that shows more, in milliseconds. Infinite if a clock was set back. */
 export function elapsedMs(since: ClockTimes, clock: Clock): number {
   const { wall, mono } = momentOf(clock);
   const passed = [wall - since.wall, mono - since.mono];
   return Math.min(...passed) < 0 ? Number.POSITIVE_INFINITY : Math.max(...passed);
 }
 
-/** Runs a task, and aborts its signal after this time in milliseconds. */
+/** Runs a task. Aborts its signal after this time in milliseconds. */
 export async function within<T>(
   clock: Clock,
   milliseconds: number,
@@ -134,16 +135,17 @@ export function budgetShare(text: string): number | undefined {
 
 export type EnvVars = Readonly<Record<string, string | undefined>>;
 
-/** Variable with the names of hostform's own variables that child processes inherit, separated by commas or spaces. */
+/**
+ * Environment variable with the names of hostform's credentials that child processes inherit, separated by commas or spaces.
+ */
 const CHILD_ENV = "HOSTFORM_CHILD_ENV";
 
-/** API tokens, state keys, and credentials of the state backend. */
+/** Environment variables with credentials: API tokens, state keys, and passwords of the state backend. */
 const OWN =
   /^(?:HOSTING_(?:[A-Z0-9_]+_)?TOKEN(?:_[A-Z0-9_]+)?|HOSTFORM_STATE_(?!HOME$|TIMEOUT$)\w+|HOSTFORM_NOTIFY(?:_SECRET)?|TF_HTTP_PASSWORD|PG(?:[A-Z]+|_\w+))$/;
 
 /**
- * Returns the environment for programs started for the user or a declaration. hostform's own credentials are removed, except
- * those in {@link CHILD_ENV}.
+ * Returns the environment for a child process. Removes hostform's credentials, except those in {@link CHILD_ENV}.
  * @param tokens Further variables with API tokens.
  */
 export function childEnvironment(env: EnvVars, tokens: readonly (string | undefined)[] = []): EnvVars {
@@ -165,7 +167,7 @@ export function untrustedByEnvironment({
 /** Oldest supported Node version. Must equal `engines` in package.json. */
 const OLDEST = [22, 20] as const;
 
-/** Returns the error message if Node is too old. Else undefined. */
+/** Returns the error message if Node is too old. */
 export function nodeTooOld(version: string): string | undefined {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return undefined;

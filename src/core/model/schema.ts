@@ -1,6 +1,6 @@
 import { isObject, type Json } from "./value.ts";
 
-/** Terraform types that this provider uses. `dynamic` is excluded, because its values can be read in two ways. */
+/** Terraform types of this provider. `dynamic` is excluded, because its values are ambiguous. */
 export type SchemaType =
   | "string"
   | "number"
@@ -9,13 +9,13 @@ export type SchemaType =
   | { readonly set: SchemaType }
   | { readonly map: SchemaType };
 
-/** An attribute whose value is an object, or a list of objects, with their own attributes. */
+/** Type of an attribute that contains an object, or a list of objects. */
 export interface Nested {
   readonly nesting: "single" | "list";
   readonly attributes: Attributes;
 }
 
-/** One attribute in Terraform's schema. At least one of `required`, `optional` and `computed` is set. */
+/** One attribute in Terraform's schema. At least one of `required`, `optional` and `computed` is true. */
 export interface Attribute {
   readonly type: SchemaType | Nested;
   /** Description in Markdown. */
@@ -24,13 +24,13 @@ export interface Attribute {
   readonly optional?: boolean;
   readonly computed?: boolean;
   readonly sensitive?: boolean;
-  /** True if the value is never in a plan or state. Needs Terraform 1.11. */
+  /** True if plan and state never contain the value. Needs Terraform 1.11. */
   readonly writeOnly?: boolean;
 }
 
 export type Attributes = Readonly<Record<string, Attribute>>;
 
-/** Terraform schema of a resource, a data source, an ephemeral resource or the provider's configuration. */
+/** Terraform schema of a resource, data source, ephemeral resource or provider configuration. */
 export interface Schema {
   /** Version of the attributes in the state. 0 if nothing is stored. */
   readonly version: number;
@@ -39,7 +39,7 @@ export interface Schema {
   readonly attributes: Attributes;
 }
 
-/** Returns Terraform's JSON notation of a type: `"string"`, `["list", "string"]`. A nested type becomes an object. */
+/** Returns a type in Terraform's JSON notation: `"string"`, `["list", "string"]`. A nested type becomes an object. */
 export function typeJson(type: Attribute["type"]): Json {
   if (typeof type === "string") return type;
   if (isNested(type)) {
@@ -51,7 +51,7 @@ export function typeJson(type: Attribute["type"]): Json {
   return "set" in type ? ["set", typeJson(type.set)] : ["map", typeJson(type.map)];
 }
 
-/** Returns the type notation for a JSON value without a declared type. */
+/** Returns the type of a JSON value in Terraform's JSON notation. */
 export function inferredType(value: Json): Json {
   if (Array.isArray(value)) return ["tuple", value.map(inferredType)];
   if (isObject(value)) {

@@ -8,19 +8,19 @@ export type SecretOutput =
 
 /** Destination in a file. */
 export type FileOutput = {
-  /** True if the file may lie outside of the project, by its real path. */
+  /** True if the file may be outside of the project, by its real path. */
   readonly outside_project?: boolean;
 } & (
   | { /** File that contains only the secret and a line break. */ readonly file: string }
   | { /** One `NAME=value` line of a file. */ readonly env_file: { readonly path: string; readonly name: string } }
 );
 
-/** Real destination of a `secret_output`. */
+/** Real destination of a `secret_output` file. */
 export interface SecretDestination {
-  /** Real path, with links resolved. */
+  /** Path with links resolved. */
   readonly real: string;
   readonly inside: boolean;
-  /** Path for people: relative in the project, absolute outside. */
+  /** Path for people: relative inside the project, absolute outside. */
   readonly shown: string;
 }
 
@@ -29,34 +29,36 @@ export function outputPath(output: FileOutput): string {
   return "file" in output ? output.file : output.env_file.path;
 }
 
-/** Attribute with a secret. */
+/** Name of an attribute with a secret. */
 export interface SecretName {
   readonly address: string;
   readonly attribute: string;
 }
 
-/** Returns the destination for a sentence: `the file secrets/billing`, `BILLING_SECRET in .env`, `the command vault`. */
+/** Describes a destination for a sentence: `the file secrets/billing`, `BILLING_SECRET in .env`, `the command vault`. */
 export function outputPlace(output: SecretOutput): string {
   if ("file" in output) return `the file ${output.file}`;
   if ("env_file" in output) return `${output.env_file.name} in ${output.env_file.path}`;
   return `the command ${output.command[0]}`;
 }
 
-/** Returns the source of a value: `env.ACME_PASSWORD`, `file pw.txt`, `command pass`. */
+/** Returns the short name of a secret source: `env.ACME_PASSWORD`, `file pw.txt`, `command pass`. */
 export function sourceName(source: SecretSource): string {
   if ("env" in source) return `env.${source.env}`;
   return "file" in source ? `file ${source.file}` : `command ${source.command[0]}`;
 }
 
-/** Returns the source for a sentence: `the environment variable ACME_PASSWORD`, `the file pw.txt`, `the command pass`. */
+/**
+ * Describes a secret source for a sentence: `the environment variable ACME_PASSWORD`, `the file pw.txt`, `the command pass`.
+ */
 export function sourcePlace(source: SecretSource): string {
   if ("env" in source) return `the environment variable ${source.env}`;
   return "file" in source ? `the file ${source.file}` : `the command ${source.command[0]}`;
 }
 
 /**
- * Returns true if a string is an API token: a bearer header or a numbered token. If `name` is true, also a long string that is
- * no variable name.
+ * Returns true if a string looks like an API token: a bearer header or a numbered token.
+ * @param name True if a variable name is expected. A long string that is no variable name then also looks like a token.
  */
 export function looksLikeToken(text: string, name = false): boolean {
   if (/^bearer\s+\S/i.test(text) || /^\d+\|[A-Za-z0-9]{16,}$/.test(text)) return true;
@@ -68,12 +70,12 @@ export function holdsToken(setting: string, text: string): boolean {
   return setting === "base_url" ? /^[^/]*\/\/[^/]*@/.test(text) : looksLikeToken(text, setting === "token_env");
 }
 
-/** Number of characters that remain of a cut word. Less than the shortest secret. */
+/** Maximum number of characters to keep of a cut word. Shorter than any secret. */
 const MOST_OF_A_WORD = 5;
 
 /**
- * Shortens a text to `most` characters plus `…`. Only complete secrets are redacted in texts. If prefixes were redacted, an
- * attacker could guess a secret character by character. Therefore a word, which may be a secret, is kept or cut as a whole.
+ * Shortens a text to `most` characters plus `…`. Redaction finds only complete secrets, so this never leaves a long part of a
+ * word, which could be a secret. (Redacting parts would let an attacker guess a secret character by character.)
  */
 export function shorten(text: string, most: number): string {
   if (text.length <= most) return text;

@@ -1,9 +1,9 @@
 // Patterns of addresses.
 
-/** Prefix of a pattern that names a client. */
+/** Prefix of a pattern that selects a client. */
 export const CLIENT = "client:";
 
-/** Returns true if a word can match several addresses: it has a `*`, or begins with `client:`. */
+/** Returns true if a word can match several addresses: it contains `*`, or begins with `client:`. */
 export const isPattern = (word: string): boolean => word.includes("*") || word.startsWith(CLIENT);
 
 /** Returns true if a name matches a pattern with `*`. Runs in linear time. */

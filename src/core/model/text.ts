@@ -1,17 +1,17 @@
 /**
- * Text functions: escaping for output, number formatting, suggestions. All foreign text is escaped here. Names, messages and
- * values come from the API and from untrusted files. A service name may contain an escape sequence that clears the terminal. A
- * domain may contain a bidirectional control that disguises it. Invisible characters and controls are shown as `\u001b`.
+ * Text functions: escaping for output, number formatting, suggestions. Names, messages and values come from the API and from
+ * untrusted files: a service name may contain an escape sequence that clears the terminal, and a domain may contain a
+ * bidirectional control that disguises it. Invisible characters and controls are printed as `\u001b`.
  */
 
-// Controls (C0, DEL, C1), format characters (bidirectional, zero-width, tags), lone surrogates, separators and other invisible
-// characters. Uses Unicode's own classes, so that no list becomes outdated.
+// Controls (C0, DEL, C1), format characters (bidirectional, zero-width, tags), lone surrogates, separators and other
+// invisible characters. Unicode's own classes stay correct with new characters.
 const UNSAFE = /(?![ \u3000])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
-/** Characters that are invisible or look like a normal space, including no-break and thin spaces. */
+/** Invisible characters, and characters that look like a normal space. */
 export const INVISIBLE = /(?![\n\t \u3000])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
-/** Control and invisible characters that are unsafe in multi-line text. */
+/** Like {@link UNSAFE}, but allows line breaks and tabs. */
 const UNSAFE_EXCEPT_BREAKS = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/** Returns the escape of a character, for example `\\u001b`. */
+/** Returns the escape sequence of a character, for example `\\u001b`. */
 export function visible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`;
@@ -48,9 +48,9 @@ export function inQuotes(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Error about bytes that are not UTF-8. The message contains the position and ends a sentence. */
+/** Error about bytes that are not UTF-8. The message completes a sentence and contains the position. */
 export class NotUtf8 extends Error {
-  /** Description, for example `not valid UTF-8, but in UTF-16`. */
+  /** Encoding problem, for example `not valid UTF-8, but in UTF-16`. */
   readonly what: string;
   /** Line and column of the first invalid byte, starting at 1. The column counts characters. */
   readonly line: number;
@@ -93,8 +93,8 @@ export function utf8(bytes: Uint8Array): string {
 }
 
 /**
- * Variables set by GitHub Actions (also Gitea and Forgejo), Azure Pipelines and TeamCity. Their runners execute commands in
- * logs.
+ * Environment variables of CI runners that execute commands in logs: GitHub Actions (also Gitea and Forgejo), Azure
+ * Pipelines, TeamCity.
  */
 const AGENTS = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"] as const;
 
@@ -104,12 +104,12 @@ export function isCiLog(env: Readonly<Record<string, string | undefined>>): bool
 }
 
 /**
- * Command prefixes in CI logs: `##[` (GitHub), `##vso[` (Azure) and `##teamcity[` anywhere, and `::` (GitHub) after white space
- * and colors. Runners compare texts by language rules, so ignorable characters may stand between.
+ * Pattern of command prefixes in CI logs: `##[` (GitHub), `##vso[` (Azure) and `##teamcity[` anywhere; `::` (GitHub) after
+ * white space and colors. Runners ignore some characters in comparisons, so these may appear in between.
  */
 const WEIGHTLESS = String.raw`\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\x00-\x08\x0e-\x1f\x7f-\x9f`;
 const COLOUR = String.raw`\x1b\[[\d;]*m`;
-/** Line breaks, after which `^` matches. Without this exclusion, thousands of consecutive breaks would take seconds. */
+/** Line breaks after which `^` matches. Without this exclusion, thousands of consecutive breaks would take seconds. */
 const BREAKS = String.raw`\n\r\u2028\u2029`;
 const COMMAND = new RegExp(
   String.raw`(#[${WEIGHTLESS}]*#[a-z${WEIGHTLESS}]{0,40})(\[)|^((?:${COLOUR}|(?![${BREAKS}])[\s${WEIGHTLESS}])*:[${WEIGHTLESS}]*)(:)`,
@@ -119,20 +119,20 @@ const COMMAND = new RegExp(
 /**
  * Escapes text so that no CI runner executes commands in it. The last character of a command prefix becomes `\u005b` or
  * `\u003a`, which is equivalent in JSON and HCL.
- * @param shown Returns the escape of this character.
+ * @param shown Returns the escape sequence of a character.
  */
 export function breakCommands(text: string, shown: (character: string) => string = visible): string {
   return text.replace(COMMAND, (_, hash, bracket, space, colon) => `${hash ?? space}${shown(bracket ?? colon)}`);
 }
 
-/** Words without special meaning in a shell. A leading `=` names a command in zsh. */
+/** Words without special meaning in a shell. In zsh, a leading `=` has one. */
 const PLAIN = /^(?!=)[\p{L}\p{N}_./:@%+,=-]+$/u;
 /** Characters that cannot be printed on a line of a message. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /**
- * Quotes a string for a shell. Safe strings stay unquoted; others get single quotes. Unprintable characters use the `$'a\x0ab'`
- * syntax of bash, ksh and zsh.
+ * Quotes a string for a shell. Safe strings stay unquoted; others get single quotes. Unprintable characters need the
+ * `$'a\x0ab'` syntax of bash, ksh and zsh.
  */
 export function shellWord(text: string): string {
   if (PLAIN.test(text)) return text;
@@ -143,14 +143,14 @@ export function shellWord(text: string): string {
   return `$'${escaped.join("")}'`;
 }
 
-/** Quotes a file path for a shell. A leading hyphen gets `./`, because it would start an option. */
+/** Quotes a file path for a shell. A path with a leading hyphen gets `./`, because it would start an option. */
 export const shellPath = (file: string): string => shellWord(file.startsWith("-") ? `./${file}` : file);
 
 /**
- * Returns JSON that is safe on a terminal. `JSON.stringify` does not escape C1, DEL and bidirectional controls. They occur only
- * in strings, where `\uXXXX` is equivalent.
+ * Returns JSON that is safe on a terminal. `JSON.stringify` does not escape C1, DEL and bidirectional controls. Only strings
+ * contain these, and there `\uXXXX` is equivalent.
  *
- * @param indent Spaces per level; 0 returns one line (NDJSON).
+ * @param indent Spaces per level. 0: one line (NDJSON).
  */
 export function jsonText(value: unknown, indent = 0): string {
   return (JSON.stringify(value, null, indent) ?? "null").replace(INVISIBLE, (character) =>
@@ -158,9 +158,9 @@ export function jsonText(value: unknown, indent = 0): string {
   );
 }
 
-/** Returns the candidate that `word` most likely means. Undefined if none is similar. */
+/** Returns the candidate that is most similar to `word`. Undefined if none is similar. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  // Compare only the name of an address, because all addresses of services begin alike.
+  // Compare only the name in an address, because all addresses of services begin with the same type.
   const limit = Math.max(1, Math.floor((word.length - word.lastIndexOf(".") - 1) / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;
@@ -200,7 +200,7 @@ function editDistance(a: string, b: string, limit: number): number {
   return previous[b.length] ?? limit;
 }
 
-/** Formats a number with grouped digits, for example `4,000`, in every locale. */
+/** Formats a number with grouped digits: `4,000`, in every locale. */
 export function formatNumber(value: number, digits?: number): string {
   const format =
     formats.get(digits) ??
@@ -209,7 +209,7 @@ export function formatNumber(value: number, digits?: number): string {
   return format.format(value);
 }
 
-/** Cached formats by number of digits, because creating a format is slow. */
+/** Number formats by digits. Cached, because creating a format is slow. */
 const formats = new Map<number | undefined, Intl.NumberFormat>();
 
 /**
@@ -217,13 +217,13 @@ const formats = new Map<number | undefined, Intl.NumberFormat>();
  */
 export function formatAmount(amount: number, scale?: number): string {
   if (scale === undefined) return formatNumber(amount);
-  // Unscaled amounts may have a fraction.
+  // With scale 0, an amount may have a fraction.
   return formatNumber(amount / 10 ** scale, Number.isInteger(amount) ? scale : Math.max(scale, 2));
 }
 
 /**
- * Formats money: `4000 (USD, API's unit)`, or `40.00 USD` with scale 2, or `unknown` for null. An amount without a scale may be
- * cents, so the text must not look like an amount of the currency.
+ * Formats money: `4000 (USD, API's unit)`; with scale 2: `40.00 USD`; null: `unknown`. An amount without a scale may be
+ * cents, so it must not look like an amount in USD.
  */
 export function formatMoney(amount: number | null, currency: string | null, scale?: number): string {
   if (amount === null) return "unknown";
@@ -246,12 +246,12 @@ export function canonicalDecimal(text: string): string | undefined {
   return significant === "" ? "0" : `${sign === "-" ? "-" : ""}${significant}e${power}`;
 }
 
-/** Number kept as its original text. */
+/** A number that JSON keeps as its original text. */
 interface RawJson {
   readonly rawJSON: string;
 }
 
-/** Standard since ES2026 and available in all supported Node versions, but not yet in the compiler's library. */
+/** `JSON.rawJSON` is in all supported Node versions, but not yet in the compiler's library. */
 const json = JSON as typeof JSON & {
   rawJSON(text: string): RawJson;
   isRawJSON(value: unknown): value is RawJson;
@@ -259,7 +259,7 @@ const json = JSON as typeof JSON & {
 
 export const { rawJSON, isRawJSON } = json;
 
-/** A number with more digits than a JavaScript number. `String` and `JSON.stringify` write all digits. */
+/** A number with more digits than a JavaScript number can have. `String` and `JSON.stringify` return all digits. */
 export class ExactNumber {
   readonly #digits: string;
 
@@ -280,19 +280,36 @@ export class ExactNumber {
   }
 }
 
-/** Returns the JavaScript number with exactly these digits. If it does not exist, returns an {@link ExactNumber}. */
+/** Converts digits to a JavaScript number. If it cannot have exactly these digits, returns an {@link ExactNumber}. */
 export function exactNumber(digits: string): number | ExactNumber {
   const number = Number(digits);
   const isSame = Number.isFinite(number) && canonicalDecimal(String(number)) === canonicalDecimal(digits);
   return isSame ? number : new ExactNumber(digits);
 }
 
-/** Pattern of numbers that JavaScript may round. */
+/** Pattern of a JSON text with a number that JavaScript may round. */
 const LONG = /[\d.]{17}/;
 
-/** Parses a JSON text and keeps all digits of its numbers. @throws SyntaxError */
+/** Parses a JSON text. Keeps all digits of its numbers. @throws SyntaxError */
 export const parseExact = (text: string): unknown =>
   LONG.test(text) ? parseNumbers(text, exactNumber) : JSON.parse(text);
+
+const JSON_STRING = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
+
+/** Returns true if an object of a JSON text has a key twice. Parsers differ in the value that they keep. @param parsed the parsed text. */
+export function repeatsKeys(text: string, parsed: unknown): boolean {
+  let keys = 0;
+  for (const [, colon] of text.matchAll(JSON_STRING)) if (colon !== undefined) keys += 1;
+  const open = [parsed];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== "object" || value === null) continue;
+    const values = Object.values(value);
+    if (!Array.isArray(value)) keys -= values.length;
+    for (const inner of values) open.push(inner);
+  }
+  return keys !== 0;
+}
 
 /** Parses a JSON text. @param read Converts each number whose text JavaScript would change. @throws SyntaxError */
 export function parseNumbers(text: string, read: (digits: string) => unknown): unknown {

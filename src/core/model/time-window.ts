@@ -1,12 +1,12 @@
-// Time windows in which a policy allows fewer effects: weekdays, hours, dates.
+// Time windows in which a policy limits effects: weekdays, hours, dates.
 import type { EffectKind } from "./effect.ts";
 import { DAY_MS } from "./moment.ts";
 
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
 /**
- * A time window that allows no effects, or only some. All given fields must match. A window over midnight belongs to the day on
- * which it begins.
+ * A time window in which only some effects are allowed, or none. A moment must match all fields. A window over midnight
+ * belongs to the day on which it begins.
  */
 export interface TimeWindow {
   readonly days?: readonly (typeof WEEKDAYS)[number][] | undefined;
@@ -20,13 +20,13 @@ export interface TimeWindow {
   readonly until?: string | undefined;
   /** IANA time zone. Default: UTC. */
   readonly time_zone?: string | undefined;
-  /** Effects that the window allows. */
+  /** Effects that are allowed in the window. Default: none. */
   readonly allow?: readonly EffectKind[] | undefined;
-  /** Reason for people. */
+  /** Reason for messages. */
   readonly reason?: string | undefined;
 }
 
-/** Returns true if a moment (milliseconds since the epoch) lies in the window. */
+/** Returns true if a moment (milliseconds since the epoch) is in the window. */
 export function isWithin({ days, from = "00:00", to = "24:00", since, until, time_zone }: TimeWindow, at: number) {
   const local = localTime(at, time_zone);
   const holds = ({ day, date }: ReturnType<typeof localTime>) =>
@@ -34,7 +34,7 @@ export function isWithin({ days, from = "00:00", to = "24:00", since, until, tim
     (since === undefined || date >= since) &&
     (until === undefined || date <= until);
   if (from < to) return local.time >= from && local.time < to && holds(local);
-  // The part after midnight belongs to the day before.
+  // After midnight, the window belongs to the previous day.
   return local.time >= from ? holds(local) : local.time < to && holds(dayBefore(local));
 }
 
@@ -58,7 +58,7 @@ function localTime(at: number, timeZone = "UTC") {
   };
 }
 
-/** Returns the previous calendar day, independent of clock changes. */
+/** Returns the previous calendar day, unaffected by daylight saving time. */
 function dayBefore({ date, ...rest }: ReturnType<typeof localTime>): ReturnType<typeof localTime> {
   const before = Date.parse(`${date}T00:00:00Z`) - DAY_MS;
   return { ...rest, date: new Date(before).toISOString().slice(0, 10), day: localTime(before).day };

@@ -6,7 +6,7 @@ import { ExactNumber } from "./text.ts";
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
-/** Marker for "known only after apply". A symbol cannot be confused with input. */
+/** Value that is known only after apply. A symbol, so that no input can equal it. */
 export const UNKNOWN: unique symbol = Symbol.for("hostform.unknown");
 export type Unknown = typeof UNKNOWN;
 
@@ -15,8 +15,8 @@ export type Value = null | boolean | number | string | Unknown | readonly Value[
 export type ValueObject = { readonly [key: string]: Value };
 
 /**
- * Unknown parts of a JSON value, in Terraform's `after_unknown` format. `true` means the whole value is unknown. Else an object
- * or list mirrors the value and contains only the unknown parts.
+ * Unknown parts of a JSON value, in Terraform's `after_unknown` format. `true`: the whole value is unknown. Otherwise an
+ * object or list with the structure of the value, which contains only the unknown parts.
  */
 export type Mask = boolean | readonly Mask[] | { readonly [key: string]: Mask };
 
@@ -39,7 +39,7 @@ export function hasUnknown(value: Value): boolean {
   return false;
 }
 
-/** Compares plain values deeply. The order of object keys is ignored, and unknown equals only unknown. */
+/** Compares values deeply. Ignores the order of object keys. Unknown equals only unknown. */
 export function equal(a: unknown, b: unknown): boolean {
   if (a === b || (a instanceof ExactNumber && a.equals(b))) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i]));
@@ -50,9 +50,7 @@ export function equal(a: unknown, b: unknown): boolean {
   return false;
 }
 
-/**
- * Splits a value into its known JSON part (unknown becomes null) and the mask of unknown parts (`false` if none are unknown).
- */
+/** Splits a value into its known part (unknown becomes null) and the mask of unknown parts (`false` if there are none). */
 export function split(value: Value): { known: Json; unknown: Mask } {
   return hasUnknown(value) ? splitParts(value) : { known: value as Json, unknown: false };
 }
@@ -79,13 +77,13 @@ function splitParts(value: Value): { known: Json; unknown: Mask } {
   return { known: value as Json, unknown: false };
 }
 
-/** Inverse of {@link split}: restores the unknown parts. */
+/** Inverse of {@link split}. */
 export function join(known: Json, unknown: Mask | undefined): Value {
   if (unknown === true) return UNKNOWN;
   if (unknown === undefined || unknown === false) return known;
   if (Array.isArray(known) && Array.isArray(unknown)) return known.map((item, i) => join(item, unknown[i]));
   if (isObject(known) && isObject(unknown)) {
-    // Usually only few parts are unknown.
+    // Visit only the unknown parts, because there are usually few.
     const masks = Object.entries(unknown).filter(([key]) => Object.hasOwn(known, key));
     return { ...known, ...Object.fromEntries(masks.map(([key, mask]) => [key, join(known[key] as Json, mask)])) };
   }
@@ -98,27 +96,27 @@ export function formatPath(path: AttributePath): string {
 }
 
 /**
- * Address of a resource in Terraform syntax: `hosting_service.acme`, `hosting_grant.acme["dev@acme.example"]`. The program
- * passes addresses as strings; {@link parseAddress} splits them.
+ * Address of a resource in Terraform syntax: `hosting_service.acme`, `hosting_grant.acme["dev@acme.example"]`. Most code uses
+ * the string; {@link parseAddress} splits it.
  */
 export interface Address {
   readonly type: string;
   readonly name: string;
-  /** Instance key: a string for `for_each`, a number for `count`. */
+  /** Instance key: string with `for_each`, number with `count`. */
   readonly key?: string | number;
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const ADDRESS = /^([a-z][a-z0-9_]*)\.([A-Za-z_][A-Za-z0-9_-]*)(?:\[(?:(\d+)|("(?:[^"\\]|\\.)*"))\])?$/;
 
-/** Returns true for a valid Terraform resource name (letters, digits, `_`, `-`; not starting with a digit or `-`). */
+/** Returns true for a valid Terraform name: letters, digits, `_` and `-`; no digit or `-` at the start. */
 export function isName(text: string): boolean {
   return NAME.test(text);
 }
 
 /**
- * Returns true for a valid project name. The name is part of the Idempotency-Keys of its orders, so the rule is equal in every
- * front end.
+ * Returns true for a valid project name. The Idempotency-Keys of orders contain the project name, so all front ends use the
+ * same rule.
  */
 export function isProjectName(text: string): boolean {
   return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/.test(text);
@@ -144,7 +142,7 @@ export function parseAddress(text: string): Address | undefined {
   }
 }
 
-/** Returns the resource of an instance: `hosting_grant.acme["a@b"]` becomes `hosting_grant.acme`. */
+/** Returns an address without instance key: `hosting_grant.acme["a@b"]` becomes `hosting_grant.acme`. */
 export function resourceOf(address: string): string {
   const bracket = address.indexOf("[");
   return bracket < 0 ? address : address.slice(0, bracket);

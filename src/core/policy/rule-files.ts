@@ -6,6 +6,7 @@ import {
   attempt,
   type Diagnostic,
   didYouMean,
+  failWith,
   fileFailure,
   HostformError,
   type Policy,
@@ -17,6 +18,13 @@ import { policySchema } from "./rule-schema.ts";
 
 /** Maximum size of a file, in bytes. */
 const MOST_BYTES = 1024 * 1024;
+
+/** A mistake in a file of the runner. `why`: the end of a sentence. */
+interface Mistake {
+  readonly file: string;
+  readonly why: string;
+  readonly range?: SourceRange;
+}
 
 /** Reads the first `limit` bytes of a file. Rejects with Node's errors. */
 export type ReadFile = (file: string, limit: number) => Promise<Uint8Array>;
@@ -57,10 +65,16 @@ export function parsePolicy(file: string, text: string): Policy {
 
 /**
  * Parses YAML and validates it.
+ * @param mistake returns the error about a mistake. Default: `policy.invalid`.
  * @returns also the location of each value. For a top-level entry: the location of its key.
- * @throws HostformError `policy.invalid` with the location of each mistake.
+ * @throws HostformError with the location of each mistake.
  */
-export function checkedYaml<Schema extends z.ZodType>(schema: Schema, file: string, text: string) {
+export function checkedYaml<Schema extends z.ZodObject>(
+  schema: Schema,
+  file: string,
+  text: string,
+  mistake: (given: Mistake) => Diagnostic = (given) => problem("policy.invalid", given),
+) {
   const lines = new LineCounter();
   const document = parseDocument(text, { schema: "core", lineCounter: lines, prettyErrors: false, stringKeys: true });
   const rangeOf = ([from, to]: readonly [number, number, ...unknown[]]): SourceRange => {
@@ -69,8 +83,7 @@ export function checkedYaml<Schema extends z.ZodType>(schema: Schema, file: stri
     const line = text.slice(lines.lineStarts[start.line - 1]).split(/\r?\n/, 1)[0] ?? "";
     return { file, line: start.line, column: start.col, endLine: end.line, endColumn: end.col, text: line };
   };
-  const invalid = (why: string, range?: SourceRange): Diagnostic =>
-    problem("policy.invalid", { file, why, ...(range && { range }) });
+  const invalid = (why: string, range?: SourceRange): Diagnostic => mistake({ file, why, ...(range && { range }) });
   const [syntax] = document.errors;
   if (syntax !== undefined) throw new HostformError([invalid(syntax.message, rangeOf(syntax.pos))]);
   const placeOf = (path: readonly PropertyKey[]): SourceRange | undefined => {
@@ -85,23 +98,22 @@ export function checkedYaml<Schema extends z.ZodType>(schema: Schema, file: stri
   // Throws if the document has too many aliases.
   const value: unknown = attempt(
     () => document.toJS({ maxAliasCount: 100 }),
-    () => refuse(file, "it has too many aliases"),
+    () => failWith([invalid("it has too many aliases")]),
   );
   const parsed = schema.safeParse(value ?? {});
   if (parsed.success) return { data: parsed.data, placeOf };
   const { issues } = parsed.error;
   // A file without a known key also has no rule. Report only the unknown key.
   const own = issues.filter(({ code, path }) => issues.length === 1 || code !== "custom" || path.length > 0);
-  throw new HostformError(own.map((issue) => invalid(whyOf(issue), placeOf(issue.path))));
+  throw new HostformError(own.map((issue) => invalid(whyOf(issue, Object.keys(schema.shape)), placeOf(issue.path))));
 }
 
 /** Returns the end of a sentence, for example `"max_order" is not known. Did you mean "max_orders"?` */
-function whyOf(issue: $ZodIssue): string {
+function whyOf(issue: $ZodIssue, keys: readonly string[]): string {
   const at = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
     const [key = ""] = issue.keys;
-    const known = at === "" ? Object.keys(policySchema.shape) : [];
-    const near = didYouMean(key, known);
+    const near = didYouMean(key, at === "" ? keys : []);
     return `${at === "" ? "" : `${at}: `}"${key.slice(0, 100)}" is not known${near && `.${near}`}`;
   }
   return at === "" ? issue.message : `${at}: ${issue.message}`;

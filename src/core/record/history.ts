@@ -3,14 +3,18 @@ import { hash } from "node:crypto";
 import { dirname } from "node:path";
 import * as z from "zod";
 import { beside, type Disk, replaceFile, systemDisk } from "../files/index.ts";
+import { raise } from "../messages/index.ts";
 import {
   attempt,
+  equal,
   type HistoryEntry,
   type HistoryReading,
+  HostformError,
   ifExplained,
   isObject,
   type Json,
   type JsonObject,
+  messageOf,
   parsedJson,
 } from "../model/index.ts";
 import type { Seal } from "./encryption.ts";
@@ -30,11 +34,21 @@ export interface HistoryLines {
 
 /** Lines in a file that only its owner can read. Each write replaces the file. */
 export function linesInFile(name: string, disk: Disk = systemDisk): HistoryLines {
-  const read = async () => ((await disk.read(name)) ?? "").split("\n").filter(Boolean);
-  const replace = async (lines: readonly string[]) => {
-    await replaceFile(disk, { path: name, temporary: beside(name) }, lines.map((line) => `${line}\n`).join(""));
+  const write = async (text: string) => {
+    await replaceFile(disk, { path: name, temporary: beside(name) }, text);
     await disk.syncFolder(dirname(name));
   };
+  return linesIn(name, () => disk.read(name), write);
+}
+
+/** Lines in a text that each write replaces. */
+export function linesIn(
+  name: string,
+  readText: () => Promise<string | undefined>,
+  write: (text: string) => Promise<void>,
+): HistoryLines {
+  const read = async () => ((await readText()) ?? "").split("\n").filter(Boolean);
+  const replace = (lines: readonly string[]) => write(lines.map((line) => `${line}\n`).join(""));
   const append = async (line: string) => replace([...(await read()), line]);
   return { name, read, append, replace, prove: async () => replace(await read()) };
 }
@@ -112,6 +126,45 @@ export class History {
     await this.#lines.append(sealed(row, await this.#sealing.current()));
   }
 
+  /** Returns the lines, for a copy at another place. @throws HostformError `state.history`. */
+  lines(): Promise<readonly string[]> {
+    return this.#explained(() => this.#lines.read());
+  }
+
+  /**
+   * Returns true if the lines of another place continue this history. Returns false if this history already has all of them.
+   * @throws HostformError `state.history` also if the two places have different entries.
+   */
+  isContinuedBy(lines: readonly string[]): Promise<boolean> {
+    return this.#explained(async () => {
+      const linkAt = ({ line, row }: Row) => (row.before === undefined ? line : linkOf(row));
+      const own = (await this.#open()).map(linkAt);
+      const given = (await this.#open(false, lines)).map(linkAt);
+      const other = own.findIndex((link, at) => at < given.length && link !== given[at]);
+      if (other >= 0) raise("state.history/other", { place: this.#lines.name, line: other + 1 });
+      return given.length > own.length;
+    });
+  }
+
+  /** Replaces all lines, and reads them again. @throws HostformError `state.history` also if the place has other lines afterwards. */
+  copy(lines: readonly string[]): Promise<void> {
+    return this.#explained(async () => {
+      await this.#lines.replace(lines);
+      const written = await this.#lines.read();
+      if (!equal([...lines], [...written])) throw new Error("the lines differ after the copy");
+    });
+  }
+
+  /** Converts the errors of the place. */
+  async #explained<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      if (error instanceof HostformError) throw error;
+      return raise("state.history", { place: this.#lines.name, reason: messageOf(error), severity: "error" });
+    }
+  }
+
   /** Proves that an entry can be appended. Throws as {@link read} does. */
   prove(): Promise<void> {
     return this.#lines.prove();
@@ -136,9 +189,9 @@ export class History {
   }
 
   /** @param clear accepts clear lines of an encrypted state. */
-  async #open(clear = false): Promise<Row[]> {
+  async #open(clear = false, lines?: readonly string[]): Promise<Row[]> {
     const rows: Row[] = [];
-    for (const line of await this.#lines.read()) {
+    for (const line of lines ?? (await this.#lines.read())) {
       const json = parsedJson(line);
       const found = isObject(json) ? (json as JsonObject) : {};
       const { key, data } = found;

@@ -9,8 +9,8 @@
  * `StateBackend` are the seams for a simulated disk and for backends at a server. `Encryption` is between a store and its backend: all
  * code above it works with clear text.
  *
- * `remote`: the protocol of Terraform's `http` backend and the tables and locks of its `pg` backend, so that Terraform with the same
- * backend reads the same state and respects the same lock. A remote backend has no journal: each change, including intents, writes the
+ * `remote`: the protocol of Terraform's `http` backend, the objects of its `s3` backend, and the tables and locks of its `pg` backend,
+ * so that Terraform with the same backend reads the same state and respects the same lock. A remote backend has no journal: each change, including intents, writes the
  * whole state to the server before its promise resolves. Must not: read the environment, print a password, or write after another
  * process may hold the lock.
  */
@@ -22,10 +22,10 @@ export {
   type StateLock,
 } from "./lock.ts";
 export type { StateBackend } from "./opening.ts";
-export { createHttpBackend } from "./remote/http.ts";
-export type { HttpBackendOptions } from "./remote/http-lock.ts";
+export { createHttpBackend, type HttpBackendOptions } from "./remote/http.ts";
 export { createPgBackend } from "./remote/pg.ts";
 export { connectTo, type Database, interruptibly, type PgModule } from "./remote/pg-connection.ts";
+export { createS3Backend } from "./remote/s3.ts";
 export type { Resealed, Resealing } from "./reseal.ts";
 export { moveResources, Revision, selectResources, withOutputs } from "./revise.ts";
 export { ALLOW_UNENCRYPTED } from "./sealed-text.ts";

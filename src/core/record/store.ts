@@ -49,9 +49,10 @@ export interface StateStore {
    * Replaces the state with the text of a state file. The text may be encrypted. It needs the same lineage and a higher serial, or the
    * same content. `force` also replaces an unrelated, newer or corrupted state. First folds the journal of an interrupted run. The
    * journal stays if the text is the base state of the journal. Rejects the push if neither is possible.
-   * @throws HostformError as `open` and `decodeState` do; `state.conflict`.
+   * @param request `history`: lines that continue the history. The history is checked before the write, and written after it.
+   * @throws HostformError as `open` and `decodeState` do; `state.conflict`, `state.history`.
    */
-  push(text: string, request: LockRequest & { readonly force: boolean }): Promise<void>;
+  push(text: string, request: LockRequest & { force: boolean; history?: readonly string[] | undefined }): Promise<void>;
   /**
    * Encrypts or decrypts the state and its backup, or changes their key. First folds the journal of an interrupted run, so that
    * nothing remains with the old encryption.
@@ -131,10 +132,15 @@ export function createStateStore(
       const { stored, journal } = await findState(at);
       return journal === undefined ? stored : foldedState(await openDocuments(at));
     },
-    push: async (given, { force, ...request }) => {
+    push: async (given, { force, history: lines, ...request }) => {
       const at = sealBackend(await connect(), encryption, { damage: force });
       const plain = await unsealed(given, "the text given", encryption);
-      await whileLocked(at, request, (lock) => pushText(at, plain, force, lock, uuid));
+      await whileLocked(at, request, async (lock) => {
+        const history = lines && historyOf(at);
+        const isContinued = await history?.isContinuedBy(lines ?? []);
+        await pushText(at, plain, force, lock, uuid);
+        if (isContinued) await history?.copy(lines ?? []);
+      });
     },
     reseal: async (wanted, request) => {
       // The user requests encryption or decryption, so a clear text is fine. A change of the key needs an encrypted state.

@@ -1,4 +1,4 @@
-/** Builds command lines of hostform for the same project as this run. */
+/** Builds commands of hostform for the project of this run. */
 import path from "node:path";
 import { shellPath, shellWord } from "../../core/model/index.ts";
 
@@ -25,7 +25,7 @@ interface Selection {
 
 /**
  * Returns a command that the user can copy into a shell in the same folder.
- * @param files arguments, relative to the working folder.
+ * @param files Arguments, relative to the working folder.
  */
 export function commandLine(source: Selection, command: string, files: readonly string[]): string {
   return ["hostform", command, ...projectFlags(source), ...files.map(shellPath)].join(" ");
@@ -45,7 +45,7 @@ export function projectFlags(source: Selection): string[] {
   ];
 }
 
-/** Selects the output folder, so that the command does not run the app again. */
+/** Returns the flags of a stack. Uses its output folder, so that the command does not run the app. */
 function stackFlags({ name, run, outline }: NonNullable<Selection["stack"]>, near: (file: string) => string): string[] {
   return [
     "--stack",
@@ -54,7 +54,7 @@ function stackFlags({ name, run, outline }: NonNullable<Selection["stack"]>, nea
     ...(run.language === undefined ? [] : ["--language", run.language]),
     ...run.options.flatMap((option) => {
       if ("file" in option) return ["--var-file", near(option.file)];
-      // Omit a secret. The command then reports that the variable has no value.
+      // Omit secrets. The command then asks for the value.
       if (outline.variables.get(option.name)?.sensitive === true) return [];
       return ["--var", shellWord(`${option.name}=${option.text}`)];
     }),

@@ -17,7 +17,7 @@ type Constrained = "terraform" | "hostform" | "provider";
 interface Clause {
   readonly operator: string;
   readonly version: Version;
-  /** Number of version numbers in the clause. `~>` fixes all of them except the last one. */
+  /** Number of version numbers in the clause. `~>` fixes all but the last. */
   readonly given: number;
 }
 
@@ -32,7 +32,7 @@ function clauseOf(text: string): Clause | undefined {
   return { operator, version: { numbers, prerelease }, given };
 }
 
-/** Returns the clauses of a constraint. Undefined after a reported error. */
+/** Parses a constraint. Undefined after a reported error. */
 export function constraintOf(
   entry: Entry,
   text: string,
@@ -64,7 +64,9 @@ export function fulfils(version: Version, { operator, version: named, given }: C
   return order >= 0 && (differing < 0 || differing >= Math.max(1, given - 1));
 }
 
-/** Reports a constraint that excludes this version of hostform. As in Terraform, only an exact clause allows a pre-release. */
+/**
+ * Reports a constraint that excludes this version of hostform. As in Terraform, only an exact clause matches a pre-release.
+ */
 export function checkOwnVersion(
   entry: Entry,
   text: string,

@@ -3,50 +3,44 @@ import { type Code, type Diagnostic, type DiagnosticParts, isName, nearest, shor
 import { problem, type Unknown } from "./messages.ts";
 import { blankAt, rangeOf, type Span } from "./source.ts";
 
-/** Collects the diagnostics of a declaration, and reports the mistakes that all languages share. */
+/** Collects the diagnostics of a declaration, and reports mistakes that all languages share. */
 
-/**
- * Location of a mistake in the declaration: its resource and the path in the resource. If `isHidden` is true, no message shows
- * the value.
- */
+/** Location of a mistake in a resource. `isHidden`: messages must not contain the value. */
 export interface Remark extends Pick<DiagnosticParts, "address" | "attribute"> {
   readonly isHidden?: boolean;
 }
 
-/** Maximum number of errors, and of warnings, that one run reports. Further ones are only counted. */
+/** Maximum number of errors, and of warnings. For the rest, only the number is reported. */
 const MOST = 1000;
 
-/** Maximum number of words that one run compares for suggestions. Half a million comparisons need about 0.25 seconds. */
+/** Maximum number of comparisons for suggestions. Half a million take about 0.25 seconds. */
 const MOST_COMPARED = 500_000;
 const LONGEST_WORD = 256;
 const LONGEST_SUMMARY = 600;
 
-/** Mistakes that an invisible character may cause. */
+/** Codes of mistakes that an invisible character may cause. */
 const OF_SYNTAX: readonly Code[] = ["config.syntax", "config.unknown_key", "config.structure"];
 
 interface Found {
   readonly diagnostic: Diagnostic;
-  /** Location. Its range is computed at the end, because only then all secrets to hide in its line are known. */
+  /** Location. Its printed line is computed at the end, when all secrets to hide are known. */
   readonly span: Span | undefined;
   readonly file: number;
   readonly offset: number;
 }
 
 /**
- * Collects errors and warnings. Reports a mistake only once per location, even if many resources merge the same anchor. Limits
- * the number of reports and the search for suggestions.
+ * Collects errors and warnings. Reports a mistake once per location, even if many resources use the same anchor. Limits the
+ * number of reports and of suggestions.
  */
 export class DiagnosticCollector {
   readonly #found = { error: new Map<string, Found>(), warning: new Map<string, Found>() };
   readonly #beyond = { error: 0, warning: 0 };
-  /** Locations of rejected values. A later error at the same location would be a consequence of the first. */
+  /** Locations of rejected values. Later errors there would be consequences. */
   readonly #refused = new Set<string>();
   #compared = 0;
 
-  /**
-   * Reports a mistake at its location.
-   * @returns undefined, so that a reader can return the result as its missing value.
-   */
+  /** Reports a mistake. @returns undefined, so that a reader can return the result as its missing value. */
   add(span: Span | undefined, problem: Diagnostic): undefined {
     const { severity, code } = problem;
     const summary = shorten(problem.summary, LONGEST_SUMMARY);
@@ -62,7 +56,7 @@ export class DiagnosticCollector {
     found.set(identity, { diagnostic: { ...problem, summary, ...blank }, span, file, offset });
   }
 
-  /** Reports a value that no reader can use. The value causes no second error. */
+  /** Reports a value that no reader can use. Prevents further errors about it. */
   refuse(span: Span, problem: Diagnostic): void {
     this.add(span, problem);
     this.#refused.add(`${span.source.index}:${span.start}`);
@@ -74,7 +68,7 @@ export class DiagnosticCollector {
     if (!known) this.add(span, problem);
   }
 
-  /** Describes an unknown word for its message. */
+  /** Returns the message parameters of an unknown word. */
   unknown(key: string, known: readonly string[]): Unknown {
     return { key, known, near: this.nearest(key, known) };
   }
@@ -95,7 +89,7 @@ export class DiagnosticCollector {
     return this.#found.error.size + this.#beyond.error;
   }
 
-  /** Returns the errors and then the warnings, each sorted by file and position. Entries without a position come first. */
+  /** Returns errors, then warnings, each sorted by file and position. Those without a position come first. */
   list(): Diagnostic[] {
     return (["error", "warning"] as const).flatMap((severity) => {
       const sorted = [...this.#found[severity].values()].sort((a, b) => a.file - b.file || a.offset - b.offset);
@@ -108,9 +102,9 @@ export class DiagnosticCollector {
 }
 
 /**
- * Reports a declared attribute that only the API can set.
- * @param declarable the attributes that can be declared
- * @param address of the resource
+ * Reports a declared attribute that only the API sets.
+ * @param declarable Attributes that a declaration may set.
+ * @param address Address of the resource.
  */
 export function reportComputed(
   key: string,
@@ -119,25 +113,25 @@ export function reportComputed(
   address: string,
   diags: DiagnosticCollector,
 ): void {
-  // `plan: 11` probably means `plan_id`.
+  // `plan: 11` likely means `plan_id`.
   const near = declarable.find((name) => name.startsWith(`${key}_`));
   diags.add(span, problem("config.computed", { key, address, near }));
 }
 
-/** Capitalizes the first letter of a sentence. Keeps a name at the beginning (`uuid: …`) unchanged. */
+/** Capitalizes a sentence, unless it begins with a name (`uuid: …`). */
 export function asSentence(text: string): string {
   return /^[\w.]+:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Returns true if a name can be part of an address. Reports any other name. @param noun of the named object. */
+/** Returns true if a name is valid in an address. Reports any other name. @param noun Noun of the object. */
 export function checkName(name: string, span: Span, noun: string, diags: DiagnosticCollector, hint = ""): boolean {
   if (!isName(name)) diags.add(span, problem("config.structure/name", { name, noun, hint }));
   return isName(name);
 }
 
 /**
- * Reports duplicates at each of their positions.
- * @param nameOf returns the name that is compared and shown.
+ * Reports duplicates at all their locations.
+ * @param nameOf Returns the name to compare and print.
  * @returns the first of each name.
  */
 export function unique<T extends { readonly keySpan: Span }>(
@@ -154,7 +148,7 @@ export function unique<T extends { readonly keySpan: Span }>(
   });
 }
 
-/** Returns true for the first key with its name in a map. Reports a duplicate key. @param what `map` or `object`. */
+/** Returns true for the first occurrence of a key. Reports a duplicate. @param what `map` or `object`. */
 export function isFirst(
   key: string,
   span: Span,
@@ -168,16 +162,16 @@ export function isFirst(
   return first === undefined;
 }
 
-/** Formats a position for messages: `hosting.yaml:3:5`. */
+/** Formats a location: `hosting.yaml:3:5`. */
 export function position(span: Span): string {
   const { file, line, column } = rangeOf(span);
   return `${file}:${line}:${column}`;
 }
 
-/** Dependencies of each name: other names, each with the location of the reference. */
+/** Dependencies by name, each with the location of its reference. */
 export type Needs = ReadonlyMap<string, ReadonlyMap<string, Span>>;
 
-/** Reports each cycle at the reference that closes the cycle. */
+/** Reports each cycle, at the reference that closes it. */
 export function reportCircles(circles: readonly Circle[], needs: Needs, diags: DiagnosticCollector): void {
   for (const { nodes, skipped } of circles) {
     const [first = ""] = nodes;

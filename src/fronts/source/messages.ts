@@ -1,7 +1,7 @@
 /** Messages that YAML and stacks share, and functions for messages. */
 import { type Catalogue, either, error, problemsOf, type Texts, type Words } from "../../core/messages/message.ts";
 
-/** An unknown word, the known words, and the nearest known word. */
+/** An unknown word, the known words, and the most similar one. */
 export interface Unknown {
   readonly key: string;
   readonly known: readonly string[];
@@ -15,10 +15,10 @@ export const texts = (summary: string, fix?: string, detail?: string): Texts => 
   ...(fix !== undefined && { remedies: [fix] }),
 });
 
-/** Returns the message for a value of the wrong type. */
+/** Returns the message about a value of the wrong type. */
 export const form = (what: string, wanted: string, fix: string) => error(texts(`${what} must be ${wanted}`, fix));
 
-/** Returns the message for an unknown word. @param lead words before the list of known words. If it is empty, they are not listed. */
+/** Returns the message about an unknown word. @param lead Words before the list of known words. Empty: no list. */
 export const unknown = <Own extends Unknown>(lead: string, sentence: (given: Own) => string, fix?: string) =>
   error((given: Own) =>
     texts(
@@ -28,7 +28,7 @@ export const unknown = <Own extends Unknown>(lead: string, sentence: (given: Own
     ),
   );
 
-/** Shortens words of a file for a message. */
+/** Shortens text of a file for a message. */
 export const short = (text: string) => text.slice(0, 100);
 
 /** Returns ` Did you mean "x"?`, or an empty string. */
@@ -36,7 +36,8 @@ export function suggestionOf(candidate: string | undefined): string {
   return candidate === undefined ? "" : ` Did you mean "${candidate}"?`;
 }
 
-const BACKEND = "Write `backend: {http: {address: https://…}}` or `backend: {pg: {workspace: NAME}}`.";
+const BACKEND =
+  "Write `backend: {http: {address: https://…}}`, `backend: {pg: {workspace: NAME}}`, or `backend: {s3: {bucket: NAME, key: NAME, region: NAME}}`.";
 const ADDRESS = "Write a resource address such as hosting_service.acme, without `${}` and without an attribute.";
 const ENV_ONLY = "Only `${env.NAME}` can be used here.";
 const PROJECT_NAME = "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.";
@@ -52,7 +53,7 @@ const BLANKS: Readonly<Record<string, string>> = {
   "\ufeff": "a byte order mark",
 };
 
-/** A value, its path in the declaration, and the value as written. */
+/** A value with its path, and its source text. */
 type Scalar = Words<"path" | "written"> & { readonly value: string | number | boolean | null };
 
 /** Messages of both languages. */
@@ -154,8 +155,20 @@ export const shared = {
       "Set the environment variable PG_CONN_STR. If the file was shared, change the password.",
     ),
   ),
+  "config.unsupported/dynamodb": error(
+    texts(
+      "hostform does not lock with DynamoDB",
+      "Remove `dynamodb_table`, and set `use_lockfile` to true here and in Terraform.",
+    ),
+  ),
+  "config.secret/s3": error(({ key }: Words<"key">) =>
+    texts(
+      `"${key}" would put a credential into the declaration`,
+      "Set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. If the file was shared, revoke the key.",
+    ),
+  ),
   "config.structure/backends": error(texts("Only one backend can be declared", BACKEND)),
-  "config.structure/no_backend": error(texts("`backend` must name a type", BACKEND)),
+  "config.structure/no_backend": error(texts("`backend` has no type", BACKEND)),
   "config.structure/backend_settings": error(({ type }: Words<"type">) =>
     texts(`\`${type}\` must be a map of settings`, BACKEND),
   ),

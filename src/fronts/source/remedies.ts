@@ -14,27 +14,30 @@ import {
   wakeOrEnd,
 } from "../../core/model/index.ts";
 
-/** Differences between YAML and stacks, the two declaration languages of the command line. */
+/** Differences between YAML and stacks. */
 export interface Language {
-  /** Flags that select the project in each command, with a leading space: ` --stack DIR`. */
+  /** Flags that select the project, with a leading space: ` --stack DIR`. */
   readonly flags: string;
   /** Returns an attribute with its value, in backticks. */
   assign(attribute: string, value: Json): string;
-  /** Returns the declaration that adopts an existing object. @param id in the format of `import`. */
+  /** Returns the declaration that adopts an existing object. @param id Import id. */
   adopt(id: string): string;
-  /** Sentence about the recovery of a lost state. Undefined if `hostform adopt` recovers it. */
+  /** Sentence about how to recover a lost state. Undefined: `hostform adopt`. */
   readonly recover?: string;
   /** Returns the declaration that renames a resource, in backticks. */
   moved(from: string, to: string): string;
-  /** Returns the declaration that removes a resource from the state and keeps its object, in backticks. Undefined if the language cannot name the address. */
+  /**
+   * Returns the declaration that removes a resource from the state and keeps its object, in backticks. Undefined if the
+   * language cannot do this for the address.
+   */
   removed(address: string): string | undefined;
   /** Returns the attribute of a resource that selects a provider, in backticks. */
   provider(alias: string): string;
-  /** Returns the setting that maps a status to a phase, in backticks. */
+  /** Returns the setting that maps a status word to a phase, in backticks. */
   statusWord(provider: string, word: string, phase: string): string;
   /** Setting of the project's name. */
   readonly project: string;
-  /** Sentence about permanent removal limits. Empty if the language has none. */
+  /** Sentence about declared removal limits. Empty if the language has none. */
   readonly lastingLimits: string;
 }
 
@@ -189,6 +192,8 @@ const ADVICE: { readonly [on in Advice]: Advise } = {
     `Move the state to the backend: ${command("state migrate")}. If you do not need the state, remove ${shellPath(name)}.`,
   push_kept: (command, name) =>
     `When the backend works: ${command(`state push ${shellPath(name)}`)}, then remove the file. If another run has written the state, the push is rejected: compare with ${command("state pull")}, and import the missing objects.`,
+  join_project: (command, name) =>
+    `To manage the object here, move the blocks and the state entries of that project: ${command(`project join ${shellPath(name)}`)}.`,
   decrypt_state: (command) => `Decrypt the state before Terraform uses it: ${command("state decrypt")}.`,
   trust_author: () => "If you trust the author, remove `--untrusted` (HOSTFORM_UNTRUSTED).",
   stack_output: () => "To apply the synthesized stacks: `--stack cdktf.out`.",

@@ -6,7 +6,7 @@ import { namesSecret, rangeOf } from "./source.ts";
 import { type ReadContext, settingValue } from "./templates.ts";
 import { type Entry, isNull, locate, valueSpan } from "./tree.ts";
 
-/** Settings that all languages share: the settings of a backend and of a provider, and the name of the project. */
+/** Reads settings that YAML and stacks share: backend, provider, and name of the project. */
 
 const address = (of: string) =>
   z
@@ -24,10 +24,18 @@ const method = (of: string) =>
 const nameInDatabase = (of: string) =>
   z.string("expected a name").min(1, "expected a name").max(63, "at most 63 characters").optional().describe(of);
 
-/**
- * The section `backend`: one of Terraform's backends with Terraform's names. The schema for editors is generated from this
- * schema.
- */
+const text = (of: string) => z.string("expected a name").min(1, "expected a name").describe(of);
+const flag = (of: string) => z.boolean("expected true or false").optional().describe(of);
+const workspace = z
+  .string("expected a name")
+  .regex(/^[A-Za-z0-9_.~-]{1,90}$/, "expected letters, digits, `_`, `.`, `~` and `-`")
+  .optional()
+  .describe("Name of the state: that of a Terraform workspace. Default: default.");
+
+/** Names of objects: each part of the path is neither empty nor `.` nor `..`. */
+const OBJECT = /^(?!(?:.*\/)?\.{0,2}(?:\/|$)).{1,900}$/;
+
+/** Schema of the section `backend`, also for editors: Terraform's backends, with Terraform's names. */
 export const backendSettings = {
   http: z.strictObject({
     address: address("Where the state is read and written. Default: the environment variable TF_HTTP_ADDRESS."),
@@ -36,10 +44,7 @@ export const backendSettings = {
     lock_method: method("How the state is locked. Default: LOCK; GitLab needs POST."),
     unlock_address: address("Where the state is unlocked. Default: lock_address."),
     unlock_method: method("How the state is unlocked. Default: UNLOCK; GitLab needs DELETE."),
-    without_lock: z
-      .boolean("expected true or false")
-      .optional()
-      .describe("Run without a lock_address: something else prevents two runs at once."),
+    without_lock: flag("Run without a lock_address: something else prevents two runs at once."),
   }),
   pg: z.strictObject({
     schema_name: nameInDatabase(
@@ -47,23 +52,48 @@ export const backendSettings = {
     ),
     table_name: nameInDatabase("Table of states, as in OpenTofu. Default: PG_TABLE_NAME, else states."),
     index_name: nameInDatabase("Index of that table by name. Default: PG_INDEX_NAME, else states_by_name."),
-    workspace: z
-      .string("expected a name")
-      .regex(/^[A-Za-z0-9_.~-]{1,90}$/, "expected letters, digits, `_`, `.`, `~` and `-`")
+    workspace,
+  }),
+  s3: z.strictObject({
+    bucket: text("Name of the bucket.").regex(/^[A-Za-z0-9][\w.-]{1,61}[A-Za-z0-9]$/, "expected the name of a bucket"),
+    key: text("Name of the object with the state.").regex(OBJECT, "expected a path without `.` and `..`"),
+    region: text("Region of the bucket. Default: AWS_REGION, else AWS_DEFAULT_REGION.")
+      .regex(/^[a-z0-9-]+$/, "expected a region such as eu-central-1")
+      .optional(),
+    endpoints: z
+      .strictObject({ s3: address("URL of a store other than Amazon S3. Default: AWS_ENDPOINT_URL_S3.") })
+      .optional(),
+    endpoint: address("Earlier name of endpoints.s3."),
+    workspace,
+    workspace_key_prefix: text("Begin of the key of a workspace other than default. Default: `env:`.")
+      .regex(OBJECT, "expected a path without `.` and `..`")
+      .optional(),
+    use_path_style: flag("Name the bucket in the path and not in the host."),
+    force_path_style: flag("Earlier name of use_path_style."),
+    encrypt: flag("Request encryption at the store."),
+    use_lockfile: z
+      .literal(true, "expected true: hostform always locks the state")
       .optional()
-      .describe("Name of the state: that of a Terraform workspace. Default: default."),
+      .describe("Terraform locks the state only with true."),
+    profile: text("Profile for Terraform. hostform reads only the environment.").optional(),
+    ...Object.fromEntries(
+      ["credentials_validation", "metadata_api_check", "region_validation", "requesting_account_id", "s3_checksum"].map(
+        (name) => [`skip_${name}`, flag("Only for Terraform.")],
+      ),
+    ),
   }),
 } as const;
 
 type Type = keyof typeof backendSettings;
 const TYPES = Object.keys(backendSettings) as readonly Type[];
+export const isBackendType = (name: string): name is Type => Object.hasOwn(backendSettings, name);
 const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem)$/;
-/** Matches credentials in a URL: before the host, or as a parameter. */
+/** Pattern of credentials in a URL: before the host, or as a parameter. */
 const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|key)[^=&]*=/i;
 
 /**
- * Returns the backend of all documents, or "unclear" if an error may hide the backend.
- * @param complete true if all files could be read.
+ * Returns the backend of all documents. "unclear" if an error may hide it.
+ * @param complete True if all files could be read.
  */
 export function mergeBackend(
   sections: readonly Entry[],
@@ -76,8 +106,7 @@ export function mergeBackend(
 }
 
 /**
- * Reads the section `backend`. Its settings may refer to the environment. They are evaluated here, because a plan needs the
- * state. Rejects credentials from any source.
+ * Reads the section `backend`. Evaluates `${env.NAME}`, because a plan needs the state. Rejects credentials.
  * @returns undefined after a reported error, so that no wrong state is opened.
  */
 function readBackend(section: Entry, context: ReadContext): Backend | undefined {
@@ -97,8 +126,8 @@ function readBackend(section: Entry, context: ReadContext): Backend | undefined 
 }
 
 /**
- * Reads literal settings of a backend. Rejects credentials.
- * @param section keyed by the backend's type.
+ * Reads literal backend settings. Rejects credentials.
+ * @param section Entry whose key is the type of the backend.
  * @returns undefined after a reported error.
  */
 export function backendOfEntry(type: Type, section: Entry, diags: DiagnosticCollector): Backend | undefined {
@@ -122,6 +151,7 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
   const { shape } = backendSettings[type];
   const refuseSecret = () => diags.add(keySpan, problem(`config.secret/${type}`, { key }));
   if (namesSecret(key) || CREDENTIALS.test(key)) return refuseSecret();
+  if (key === "dynamodb_table") return diags.add(keySpan, problem("config.unsupported/dynamodb"));
   if (!Object.hasOwn(shape, key)) {
     const known = diags.unknown(key, Object.keys(shape));
     return diags.add(keySpan, problem("config.unknown_key/backend_setting", { ...known, type }));
@@ -133,9 +163,9 @@ function readSetting(type: Type, entry: Entry, context: ReadContext): JsonObject
 }
 
 /**
- * Checks one setting against the schema of all settings.
- * @param value evaluated
- * @returns the parsed value. Undefined after errors, each reported at its location.
+ * Validates one setting.
+ * @param value Evaluated value.
+ * @returns the parsed value. Undefined after reported errors.
  */
 export function checkedSetting<Schema extends z.ZodObject>(
   schema: Schema,

@@ -2,32 +2,32 @@ import type { Kinds } from "../../core/kinds/kind.ts";
 import type { Diagnostic, SourceRange } from "../../core/model/index.ts";
 import { problem } from "./messages.ts";
 
-/** A file of the declaration as text. Messages show `path`, which is relative to the working folder. */
+/** A file of the declaration. `path`: for messages, relative to the working folder. */
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
-  /** False if the text is not a declaration, so messages show none of its lines. Default: true. */
+  /** False if the text is not a declaration. Messages then contain none of its lines. Default: true. */
   readonly quotable?: boolean;
 }
 
-/** A range of one source. Offsets count UTF-16 units, and the end is exclusive. */
+/** A range of a source. Offsets count UTF-16 units. The end is exclusive. */
 export interface Span {
   readonly source: Source;
   readonly start: number;
   readonly end: number;
-  /** Location that uses this range, such as the block that uses a template. Undefined if they are the same. */
+  /** Location that uses this range, for example the block that uses a template. */
   readonly usedAt?: Span | undefined;
 }
 
-/** Maximum length of a line in diagnostics. Longer lines are omitted, because they are unreadable and would fill a terminal. */
+/** Maximum length of a line in diagnostics. Longer lines are omitted. */
 const LONGEST_LINE = 1000;
 
-/** A source text with its lines. Columns count UTF-16 units from 1, as editors do, so they index `text`. */
+/** A source text with its lines. Columns count UTF-16 units from 1, as editors do. */
 export class Source {
   readonly path: string;
-  /** Text without a byte order mark. */
+  /** Text without byte order mark. */
   readonly text: string;
-  /** Index of this source in the declaration. Diagnostics are sorted by this index. */
+  /** Index of this source. Diagnostics are sorted by it. */
   readonly index: number;
   readonly #lineStarts: number[] = [0];
   readonly #quotable: boolean;
@@ -73,7 +73,7 @@ export class Source {
   }
 }
 
-/** Returns the index of the last sorted start that is not after the offset. Returns 0 if all starts are after the offset. */
+/** Returns the index of the last start that is not after the offset. 0 if all are. `starts` must be sorted. */
 export function lastStart(starts: readonly number[], offset: number): number {
   let low = 0;
   let high = starts.length - 1;
@@ -95,13 +95,13 @@ export function rangeOf(span: Span): SourceRange {
   return uses.length === 0 ? range : { ...range, usedAt: uses };
 }
 
-/** Quoted strings and comments may contain such a character. The first group matches a character outside them. */
+/** Pattern of a misleading character. Skips quoted strings and comments, which may contain it. Group 1: the character. */
 const BLANK =
   /(?<![^\s,:[{])(?:"(?:[^"\\]|\\.)*"|'[^']*')|(?<!\S)#.*|((?! )[\p{Z}\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff])/gu;
 
 /**
- * Returns the detail and remedy for the first misleading character on a line with a mistake. Such a character looks like a space
- * or is invisible, but YAML does not treat it as white space.
+ * Returns detail and remedy about the first misleading character on a line with a mistake: it looks like a space or is
+ * invisible, but is no white space in YAML.
  */
 export function blankAt(span: Span): Pick<Diagnostic, "detail" | "remedies"> | undefined {
   const { text = "" } = rangeOf(span);
@@ -114,16 +114,16 @@ export function blankAt(span: Span): Pick<Diagnostic, "detail" | "remedies"> | u
 }
 
 const SECRET_VALUE =
-  /((?:token|bearer|pas+[a-z]*|secret|credentials?|api_?key|authorization|conn_str)["']?\s*:\s*)(?!["']?\$\{[^\s{}]+\}["']?\s*(?:$|[,}#]))("(?:[^"\\]|\\.)*"|'[^']*'|\S.*)/gi;
+  /((?:token|bearer|pas+[a-z]*|secret|credentials?|(?:api|access|secret|customer)_?key|authorization|conn_str)["']?\s*:\s*)(?!["']?\$\{[^\s{}]+\}["']?\s*(?:$|[,}#]))("(?:[^"\\]|\\.)*"|'[^']*'|\S.*)/gi;
 const TOKEN_AS_NAME = /(token_env["']?\s*:\s*)(?!["']?[A-Z_][A-Z0-9_]*["']?\s*(?:$|[,}#]))(\S.*)/g;
 const TOKEN_VALUE = /\bbearer\s+\S+|\b\d+\|[A-Za-z0-9]{16,}/gi;
 const PASSWORD_IN_URL = /(?<=:\/\/)[^/?#\s]+(?=@)/g;
 const PARAMETER_IN_URL = /(?<=[?&][\w.-]{0,50}(?:token|password|secret|key)[\w.-]{0,50}=)[^&\s"']+/gi;
 
 /**
- * Replaces secrets in a line by asterisks: values of keys for secrets (`password`, also misspelt), and strings that look like a
- * token. A value that is only an expression is no secret. The length stays the same, so that the caret shows the correct column.
- * An unquoted value is hidden to the end of the line.
+ * Replaces secrets in a line with asterisks: values of keys for secrets (`password`, even misspelt), and strings that look
+ * like a token. A value that is only a reference is public. The length stays the same, so that the caret is correct. An
+ * unquoted value is hidden to the end of the line.
  */
 function hideSecrets(line: string): string {
   const hide = (secret: string) => "*".repeat(secret.length);
@@ -136,14 +136,15 @@ function hideSecrets(line: string): string {
     .replace(PARAMETER_IN_URL, hide);
 }
 
-const SECRET_KEY = /^(?:.*[_-])?(?:token|bearer|password|secret|api_?key|apikey|authorization|credentials?)$/i;
+const SECRET_KEY =
+  /^(?:.*[_-])?(?:token|bearer|password|secret|(?:api|access|secret|customer)_?key|authorization|credentials?)$/i;
 
 /** Returns true if a key usually has a secret value. */
 export function namesSecret(key: string): boolean {
   return SECRET_KEY.test(key);
 }
 
-/** Top-level keys of a stack that are rare in other JSON. */
+/** Top-level keys of a stack that are rare in other JSON files. */
 const STACK = ["terraform", "provider", "resource", "variable", "locals", "moved", "removed"];
 const SECTIONS = [
   "project",
@@ -160,8 +161,8 @@ const SECTIONS = [
 ];
 
 /**
- * Returns true if a text looks like a YAML declaration: one of the keys is at the beginning of a line, or in a JSON map. Messages
- * show no line of any other text, because `hosting.yaml` or `-f` may be a link to a file of secrets.
+ * Returns true if a text looks like a YAML declaration: one of the keys is at the beginning of a line, or in a JSON map.
+ * Messages contain no line of any other text, because `hosting.yaml` or `-f` may be a link to a file with secrets.
  */
 export function isDeclaration(text: string, kinds: Kinds): boolean {
   const sections = [...kinds.values()].flatMap(({ nested, section }) => (nested === undefined ? [section] : []));

@@ -12,7 +12,7 @@ import type { Entry, Leaf } from "./tree.ts";
 interface EnvironmentReader {
   /** Returns the value. Undefined if the variable is not set. */
   read(name: string): string | undefined;
-  /** Returns true if the declaration may not read the variable, set or not. Default: all variables are allowed. */
+  /** Returns true if the declaration must not read the variable. Default: all variables are allowed. */
   readonly refuses?: ((name: string) => boolean) | undefined;
 }
 
@@ -22,16 +22,15 @@ export interface ReadContext {
   readonly diags: DiagnosticCollector;
 }
 
-/** A reference to a resource, with the location of its `${…}`. */
+/** A reference to a resource, with its location. */
 export interface TemplateReference {
   readonly reference: Reference & { to: "resource" };
   readonly span: Span;
 }
 
 /**
- * Returns the references to resources in one string. Undefined if the template cannot be parsed or evaluated, which is reported
- * at its column. Checks environment variables: an unset variable is an error, an empty variable is valid. The callers check the
- * references.
+ * Returns the references to resources in a string. Undefined if they cannot be parsed, which is reported. Also checks
+ * environment variables: an unset one is an error, an empty one is not. Callers check the references.
  */
 export function templateReferences(
   leaf: Leaf,
@@ -65,10 +64,10 @@ export function templateReferences(
 }
 
 /**
- * Returns the mistake of a reference to an existing attribute. Undefined if the reference is valid.
- * @param text of the reference
- * @param address of the resource
- * @param exported true if the resource declares a `secret_output`
+ * Returns the mistake about a reference to an existing attribute. Undefined if there is none.
+ * @param text Text of the reference.
+ * @param address Address of the resource.
+ * @param exported True if the resource declares a `secret_output`.
  */
 export function unreferable(
   { fingerprint, writeOnly }: AttributeMeta,
@@ -83,9 +82,8 @@ export function unreferable(
 }
 
 /**
- * Returns the value of a setting that a plan needs before it evaluates references. `${env.NAME}` is the only reference that such
- * a setting may contain.
- * @param schema of all settings.
+ * Returns the value of a setting that a plan needs before it evaluates references. Only `${env.NAME}` is allowed.
+ * @param schema Schema of all settings.
  * @param owner `backend` or `provider`.
  * @returns undefined after a reported error.
  */
@@ -105,9 +103,9 @@ export function settingValue(
 }
 
 /**
- * Returns a function from the offset of a `${…}` in the value to its location in the source. The value and the source text
- * differ in quotes, escapes and folded lines. The nth `${` of the value is the nth `${` of the source. If the value and the
- * source contain different numbers of `${`, the location is the complete string.
+ * Returns the function that converts the offset of a `${…}` in a string's value to its location in the source. Value and
+ * source differ in quotes, escapes and folded lines, but the nth `${` is the same. If their numbers of `${` differ, the
+ * location is the complete string.
  */
 export function templateSpans(leaf: Leaf): (offset: number) => Span {
   const { source, start, end } = leaf.span;

@@ -2,17 +2,17 @@ import type { AttributePath, Json } from "../../core/model/index.ts";
 import type { Span } from "./source.ts";
 
 /**
- * A declaration as values with their locations, independent of its notation. Aliases and merges are resolved. One branch may
- * occur several times, and its span is its position in the source.
+ * A declaration as values with locations, independent of its notation. Aliases and merges are resolved: one branch may occur
+ * several times, always with its location in the source.
  */
 export type Tree = Leaf | ListTree | MapTree;
 
 export interface Leaf {
   readonly form: "leaf";
   readonly value: null | boolean | number | string;
-  /** Source text of a word or number that differs from its value: `1.10`, `0x10`, `True`, `Null`. */
+  /** Source text of a word or number, if it differs from the value: `1.10`, `0x10`, `True`, `Null`. */
   readonly written?: string;
-  /** True if the value cannot be used and is already reported. The value is null in this case. */
+  /** True if the value is unusable, which was reported. The value is then null. */
   readonly isRefused?: true;
   readonly span: Span;
 }
@@ -40,7 +40,7 @@ export interface SpannedName {
   readonly span: Span;
 }
 
-/** Returns true for an empty value or null. The CDKs write null for a missing value. */
+/** Returns true for an empty value or null. CDKs write null for a missing value. */
 export function isNull(tree: Tree): boolean {
   return tree.form === "leaf" && tree.value === null;
 }
@@ -54,17 +54,17 @@ export function stringOf(tree: Tree | undefined): string | undefined {
   return tree?.form === "leaf" && typeof tree.value === "string" ? tree.value : undefined;
 }
 
-/** Returns the source text of a single value. Undefined for null, a list and a map. */
+/** Returns the source text of a scalar. Undefined for null, lists and maps. */
 export function textOf(tree: Tree | undefined): string | undefined {
   return tree?.form === "leaf" && tree.value !== null ? (tree.written ?? String(tree.value)) : undefined;
 }
 
-/** Returns the location of an entry's value, or of its key if the value is empty. */
+/** Returns the location of a value. If the value is empty: of its key. */
 export function valueSpan(entry: Entry): Span {
   return entry.value.span.start === entry.value.span.end ? entry.keySpan : entry.value.span;
 }
 
-/** Returns true if the value or a part of it is reported as unusable. */
+/** Returns true if the value or a part of it is unusable. */
 export function hasRefused(tree: Tree): boolean {
   if (tree.form === "leaf") return tree.isRefused === true;
   if (tree.form === "list") return tree.items.some(hasRefused);
@@ -78,7 +78,7 @@ export function toJson(tree: Tree): Json {
   return Object.fromEntries([...tree.entries].map(([key, entry]) => [key, toJson(entry.value)]));
 }
 
-/** Returns the value at a path. Undefined if no value exists. */
+/** Returns the value at a path. Undefined if there is none. */
 export function treeAt(tree: Tree | undefined, path: AttributePath): Tree | undefined {
   let at = tree;
   for (const step of path) {
@@ -88,7 +88,7 @@ export function treeAt(tree: Tree | undefined, path: AttributePath): Tree | unde
   return at;
 }
 
-/** Returns the location of the deepest existing part of a path. */
+/** Returns the location of the deepest existing value on a path. */
 export function locate(tree: Tree, path: AttributePath): Span {
   let { span } = tree;
   let at: Tree | undefined = tree;
@@ -108,7 +108,7 @@ export function locate(tree: Tree, path: AttributePath): Span {
   return span;
 }
 
-/** Yields all strings in a tree. If a branch occurs several times, yields its strings each time. */
+/** Yields all strings in a tree. A branch that occurs several times is visited several times. */
 export function* strings(
   tree: Tree,
   path: AttributePath = [],

@@ -14,22 +14,22 @@ import { SynthesizedSource } from "./json.ts";
 import { problem } from "./messages.ts";
 
 /**
- * Reads Terraform's JSON syntax: blocks with labels, the literal values in them, and the table of their keys.
+ * Reads Terraform's JSON syntax: blocks with labels, literal values, and the table of all keys.
  * https://developer.hashicorp.com/terraform/language/syntax/json
  */
 
 /** A block with its labels (`hosting_service`, `acme`) and its content. */
 export interface Block {
   readonly labels: readonly { readonly text: string; readonly span: Span }[];
-  /** Location of the last label, or of the block's type if it has no label. */
+  /** Location of the last label. Without labels: of the block's type. */
   readonly keySpan: Span;
   readonly body: MapTree;
 }
 
-/** Key of comments and metadata. It is never a part of the declaration. */
+/** Key for comments and metadata, which are ignored. */
 const COMMENT = "//";
 
-/** Returns the blocks of a type. Each label is an object key. At each level, an array of objects contains several blocks. */
+/** Returns the blocks of a type. Each label is an object key. At each level, an array of objects means several blocks. */
 export function blocksOf(entry: Entry, labels: readonly string[], diags: DiagnosticCollector): Block[] {
   const { key: type } = entry;
   const form = `"${type}": ${labels.reduceRight((inner, label) => `{"${label}": ${inner}}`, "{…}")}`;
@@ -49,7 +49,7 @@ export function blocksOf(entry: Entry, labels: readonly string[], diags: Diagnos
     }
     const named = bodies.flatMap(argumentsOf);
     if (named.length === 0) {
-      // Report an error as Terraform does. If the value were ignored, its resources would count as removed.
+      // As in Terraform, this is an error. If it were ignored, the plan would remove the resources.
       diags.add(spanOf(tree, at), problem("config.structure/label", { type, label, form }));
     }
     return named.flatMap(({ key, keySpan, value }) => walk(value, [...above, { text: key, span: keySpan }], keySpan));
@@ -59,12 +59,12 @@ export function blocksOf(entry: Entry, labels: readonly string[], diags: Diagnos
 
 const spanOf = ({ span }: Tree, at: Span): Span => (span.start === span.end ? at : span);
 
-/** Returns the entries of a block without comments. */
+/** Returns the entries of a block, without comments. */
 export function argumentsOf({ entries }: MapTree): Entry[] {
   return [...entries.values()].filter(({ key }) => key !== COMMENT);
 }
 
-/** Returns the single block within a block, if any. Several blocks are an error. */
+/** Returns the block within a block. Undefined if there is none. Several are an error. */
 export function onlyBlock(entry: Entry | undefined, diags: DiagnosticCollector): Block | undefined {
   if (entry === undefined) return undefined;
   const [first, second] = blocksOf(entry, [], diags);
@@ -74,14 +74,14 @@ export function onlyBlock(entry: Entry | undefined, diags: DiagnosticCollector):
   return first;
 }
 
-/** Returns a literal true or false. As in Terraform, the value may be a string. Undefined for any other value. */
+/** Returns a literal true or false. As in Terraform, it may be a string. Undefined for any other value. */
 export function flagOf({ value: tree }: Entry): boolean | undefined {
   const value = tree.form === "leaf" ? tree.value : undefined;
   if (value === true || value === "true") return true;
   return value === false || value === "false" ? false : undefined;
 }
 
-/** Returns a literal true or false. Undefined if the entry is missing, or after a reported error. */
+/** Returns a literal true or false. Undefined if missing, or after a reported error. */
 export function literalFlag(entry: Entry | undefined, diags: DiagnosticCollector): boolean | undefined {
   if (!isGiven(entry)) return undefined;
   const flag = flagOf(entry);
@@ -89,7 +89,7 @@ export function literalFlag(entry: Entry | undefined, diags: DiagnosticCollector
   return diags.add(valueSpan(entry), problem("config.structure/flag", { key: entry.key }));
 }
 
-/** Returns a literal string. Undefined if the entry is missing, or after a reported error. */
+/** Returns a literal string. Undefined if missing, or after a reported error. */
 export function literalText(entry: Entry | undefined, diags: DiagnosticCollector): string | undefined {
   if (!isGiven(entry)) return undefined;
   const text = stringOf(entry.value);
@@ -112,7 +112,7 @@ export function literalTexts(entry: Entry | undefined, diags: DiagnosticCollecto
   });
 }
 
-/** Supported blocks of Terraform's language, with their labels. */
+/** Supported block types of Terraform's language, with their labels. */
 export const BLOCK_TYPES = {
   terraform: [],
   provider: ["NAME"],
@@ -126,9 +126,9 @@ export const BLOCK_TYPES = {
   removed: [],
 } as const satisfies Record<string, readonly string[]>;
 
-/** The keys of a block in Terraform's language, except the keys of schemas and backends. */
+/** Keys of a block in Terraform's language. Excludes the keys of schemas and backends. */
 export interface Keys {
-  /** Keys that are read, or that are ignored because they do not affect hostform. */
+  /** Keys that hostform reads or may ignore. */
   readonly known: readonly string[];
   /** Keys that only Terraform supports. */
   readonly refused: readonly string[];
@@ -140,8 +140,8 @@ const META = ["count", "for_each", "depends_on", "provider", "lifecycle"];
 const CHECKS = ["precondition", "postcondition", "replace_triggered_by"];
 
 /**
- * All keys of Terraform's language in a stack, by block. `stack` is the file itself. The readers of the blocks use this table, so
- * any other key is an error. A test covers the effect of each key in an untrusted stack.
+ * All keys of Terraform's language, by block. `stack`: the file itself. All readers use this table, so any other key is an
+ * error. A test checks the effect of each key in an untrusted stack.
  */
 export const KEYS = {
   stack: {
@@ -176,7 +176,7 @@ export const KEYS = {
   "removed.lifecycle": { known: ["destroy"], refused: [] },
 } satisfies Record<string, Keys>;
 
-/** Reports a key that hostform does not support. @returns true if the key was reported. */
+/** Reports a key that only Terraform supports. @returns true in this case. */
 export function refusedKey(
   { key, keySpan }: Entry,
   { refused }: Keys,

@@ -34,17 +34,17 @@ import { problem } from "./messages.ts";
 import { checkDependsOn, compileNamed } from "./references.ts";
 import { type Expansion, type Instance, instanceAddress, type Root, type StackContext } from "./stack-context.ts";
 
-/** Builds the desired state of a stack: instances of resources and data sources, and outputs. */
+/** One attribute of an instance, evaluated while no resource is known. This file builds the declaration of a stack. */
 
 interface Part {
   readonly attribute: DraftAttribute;
-  /** Value while no resource is known. Parts may be unknown. */
+  /** Value while all resources are unknown. */
   readonly value: Value;
   readonly origin: Origin | undefined;
   readonly references: readonly PlacedReference[];
 }
 
-/** Returns the instances of a resource or a data source, with their common properties. */
+/** Returns the instances of a resource or data source. */
 export function instancesOf(expansion: Expansion, context: StackContext): DesiredData[] {
   refuseReplaceOnChange(expansion.draft, context);
   return Array.from(expansion.keys, (key) =>
@@ -52,7 +52,10 @@ export function instancesOf(expansion: Expansion, context: StackContext): Desire
   );
 }
 
-/** Rejects `replace_on_change`, which permits Terraform to order again after a change. hostform requires a flag in each run. */
+/**
+ * Rejects `replace_on_change`, which allows Terraform to order again after a change. In hostform, this needs a flag in each
+ * run.
+ */
 function refuseReplaceOnChange({ base, replaceOnChange }: BlockDraft, context: StackContext): void {
   if (replaceOnChange?.compiled === undefined) return;
   const { compiled, schema, entry } = replaceOnChange;
@@ -71,7 +74,7 @@ function instanceOf(instance: Instance, context: StackContext): DesiredData {
   const parts = new Map<string, Part>();
   for (const [name, attribute] of draft.attributes) {
     const part = partOf(name, attribute, instance, context);
-    // Null means that the attribute is not declared.
+    // Null means "not declared".
     if (part.value !== null) parts.set(name, part);
   }
   const valueIn = ({ attribute: { compiled } }: Part, scope: EvalScope): Typed | undefined =>
@@ -109,7 +112,7 @@ function locatorOf({ block, attributes }: BlockDraft): DesiredData["locate"] {
   const tree: MapTree = { form: "map", entries, span: block.keySpan };
   return (path) => {
     const type = attributes.get(String(path[0]))?.schema.type;
-    // The order of a set differs from the order in the declaration.
+    // A set has another order than its declaration, so only its whole location is known.
     const ordered = typeof type !== "object" || !("set" in type);
     return rangeOf(locate(tree, ordered ? path : path.slice(0, 1)));
   };
@@ -133,7 +136,7 @@ function partOf(name: string, attribute: DraftAttribute, instance: Instance, con
   return { attribute, ...known, references: referencesIn(compiled, context, [name], instance) };
 }
 
-/** Returns the references in a value. @param at path of the value in the resource or output. */
+/** Returns the references in a value. @param at Path of the value in the resource or output. */
 function referencesIn(
   { traversals }: Compiled,
   context: StackContext,
@@ -149,7 +152,7 @@ function referenceTo({ address, path, text }: Root, offset: number, at: PlacedRe
   return { reference: { to: "resource", address, path, text, offset }, path: at };
 }
 
-/** Returns the dependencies of an instance through its `count` or `for_each`. */
+/** Returns the references in `count` or `for_each` of an instance. */
 function ofRepetition({ expansion, key }: Instance, { expansions }: StackContext): PlacedReference[] {
   const { over, roots } = expansion;
   const one = over === undefined ? undefined : expansions.get(over);
@@ -157,7 +160,7 @@ function ofRepetition({ expansion, key }: Instance, { expansions }: StackContext
   return [referenceTo({ address: instanceAddress(one, key), path: [], text: over ?? "" }, 0, [])];
 }
 
-/** Returns an attribute for display. A literal secret is shown only in its declared form. */
+/** Returns an attribute for display. A literal secret is `true`. */
 function shownPart({ attribute, value, origin }: Part, instance: Instance, context: StackContext): Json {
   const { compiled, entry, schema } = attribute;
   if (compiled === undefined) return null;
@@ -168,8 +171,8 @@ function shownPart({ attribute, value, origin }: Part, instance: Instance, conte
 }
 
 /**
- * Returns a declared value for display before the account is read. Known parts are values, and other parts are expression texts
- * with the key of this instance inserted.
+ * Returns a value for display before the account is read. Unknown parts are texts of expressions, with the key of this
+ * instance inserted.
  */
 function shown(tree: Tree, instance: Instance, context: StackContext): Json {
   if (tree.form === "list") return tree.items.map((item) => shown(item, instance, context));
@@ -188,7 +191,7 @@ function shown(tree: Tree, instance: Instance, context: StackContext): Json {
   return value === undefined ? written(text, traversalsOf(expression), instance, context) : value;
 }
 
-/** Returns the text with `each.key`, `each.value` and `count.index` replaced by the values of this instance. */
+/** Replaces `each.key`, `each.value` and `count.index` in a text with the values of this instance. */
 function written(
   text: string,
   traversals: readonly PlacedTraversal[],
@@ -223,7 +226,7 @@ function nameFor(
   return { of, text: `${whole ?? "each.value"}[${JSON.stringify(key)}]` };
 }
 
-/** Reads the `output` blocks. Reports errors in values that are already known. */
+/** Reads the `output` blocks. Reports errors in known values. */
 export function readOutputs(context: StackContext): DesiredOutput[] {
   return [...context.module.outputs].flatMap(([name, block]) => readOutput(name, block, context) ?? []);
 }
@@ -250,7 +253,7 @@ function readOutput(name: string, { body, keySpan }: Block, context: StackContex
   if (ephemeralName !== undefined) {
     diags.add(compiled.tree.span, problem("config.expression/ephemeral_output", { name, text: ephemeralName.text }));
   } else {
-    // Evaluate while no resource is known, to report the errors that are already detectable.
+    // Evaluate now, while all resources are unknown, to report errors early.
     const known = reporting<OutputValue>(compiled.tree, diags, remark, () => outputValue(compiled, context.names()));
     if (known?.origin !== undefined && !sensitive) {
       diags.add(compiled.tree.span, problem("config.secret/output", { name, text: known.origin.from.join(", ") }));

@@ -20,7 +20,7 @@ import { PROVIDER } from "./module.ts";
 
 /** A declared resource or data source, before its instances are known. */
 export interface BlockDraft {
-  /** Address without a key, such as `hosting_service.acme` or `data.hosting_plans.all`. */
+  /** Address without instance key, such as `hosting_service.acme` or `data.hosting_plans.all`. */
   readonly base: string;
   readonly type: string;
   /** Kind of the resource. Undefined for a data source. */
@@ -28,13 +28,13 @@ export interface BlockDraft {
   readonly schema: Schema;
   readonly block: Block;
   readonly attributes: ReadonlyMap<string, DraftAttribute>;
-  /** `replace_on_change`, which only the Terraform provider uses. */
+  /** `replace_on_change`, an attribute that only the Terraform provider supports. */
   readonly replaceOnChange: DraftAttribute | undefined;
   readonly count: Repetition | undefined;
   readonly forEach: Repetition | undefined;
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
-  /** Settings of `lifecycle`. `preventDestroy` applies to the block, even without instances. */
+  /** `lifecycle`. `preventDestroy` applies even if the block has no instances. */
   readonly lifecycle: (Lifecycle & { readonly preventDestroy?: boolean }) | undefined;
 }
 
@@ -52,15 +52,15 @@ export interface Repetition {
   readonly compiled: Compiled | undefined;
 }
 
-/** Attributes that configure the Terraform provider, not an object. */
+/** Attributes that configure the Terraform provider, not the object. */
 const FRONT = ["timeouts", "replace_on_change"] as const;
 
-/** Context for reading the block of a resource (with its kind) or of a data source. */
+/** Context for reading a block of a resource or data source. Only resources have a kind. */
 interface DraftReading extends Pick<BlockDraft, "base" | "kind" | "schema"> {
   readonly diags: DiagnosticCollector;
 }
 
-/** Reads the block of a resource or a data source. Reports invalid arguments and keeps the valid ones. */
+/** Reads the block of a resource or data source. Reports invalid arguments, and keeps valid ones. */
 export function readDraft(block: Block, reading: DraftReading): BlockDraft {
   const { base, kind, schema, diags } = reading;
   const { body, labels } = block;
@@ -79,7 +79,7 @@ export function readDraft(block: Block, reading: DraftReading): BlockDraft {
       const compiled = compile(entry.value, diags, remarkOf(key, attribute, base));
       const known = { entry, schema: attribute, compiled };
       if (key === "timeouts" && kind !== undefined) {
-        // Report one warning for all resources with this block.
+        // One warning for all resources.
         diags.warnOnce(keySpan, problem("config.unsupported/timeouts"));
       } else if (key === "replace_on_change" && kind !== undefined) replaceOnChange = known;
       else attributes.set(key, known);
@@ -102,12 +102,12 @@ export function readDraft(block: Block, reading: DraftReading): BlockDraft {
   };
 }
 
-/** Returns the location of an error in an attribute's expression. Hides the expression of a secret. */
+/** Returns the location of an attribute for messages. Hides the expressions of secrets. */
 export function remarkOf(name: string, { sensitive, writeOnly }: Attribute, address: string): Remark {
   return { address, attribute: [name], isHidden: sensitive === true || writeOnly === true };
 }
 
-/** Reports unknown attributes of nested objects, which Terraform ignores. */
+/** Reports unknown attributes of nested objects. Terraform ignores them. */
 function checkNested({ value: tree }: Entry, { type }: Attribute, address: string, diags: DiagnosticCollector): void {
   if (!isNested(type)) return;
   const items = tree.form === "list" && type.nesting === "list" ? tree.items : type.nesting === "single" ? [tree] : [];
@@ -161,10 +161,7 @@ export function readProviderName(
   return diags.add(span, problem("config.structure/provider", { address }));
 }
 
-/**
- * Reads the `lifecycle` of a resource. Reports each key in the `lifecycle` of a data source, because hostform supports none
- * there.
- */
+/** Reads `lifecycle`. For a data source, reports all keys, because hostform supports none. */
 function readLifecycle(entry: Entry | undefined, reading: DraftReading): BlockDraft["lifecycle"] {
   const { base: address, kind, diags } = reading;
   const block = onlyBlock(entry, diags);

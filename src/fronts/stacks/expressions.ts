@@ -33,23 +33,23 @@ import { locate, stringOf, type Tree, toJson, treeAt } from "../source/tree.ts";
 import { problem } from "./messages.ts";
 
 /**
- * Compiles and evaluates the values of a stack. Reports every error at its location in the text. Converts values to the types of
- * their schemas.
+ * Compiles and evaluates the values of a stack, and converts them to the types of their schemas. Reports errors at their
+ * locations.
  */
 
-/** A declared value that must be evaluated. */
+/** A declared value, compiled. */
 export interface Compiled {
   readonly tree: Tree;
   readonly json: Json;
   readonly expression: Expression;
-  /** Names that the value refers to. */
+  /** Names in the value. */
   readonly traversals: readonly PlacedTraversal[];
 }
 
 /** Value after a reported error. */
 export const MISSING: Typed = { type: "any", content: UNKNOWN };
 
-/** Parses the expressions of a value. @returns undefined after an error, which is reported at its location. */
+/** Compiles a value. @returns undefined after a reported error. */
 export function compile(tree: Tree, diags: DiagnosticCollector, remark: Remark = {}): Compiled | undefined {
   const json = toJson(tree);
   return reporting(tree, diags, remark, () => {
@@ -58,7 +58,7 @@ export function compile(tree: Tree, diags: DiagnosticCollector, remark: Remark =
   });
 }
 
-/** Evaluates a value. @returns undefined after an error, which is reported at its location. */
+/** Evaluates a value. @returns undefined after a reported error. */
 export function evaluated(
   { expression, tree }: Compiled,
   names: Names,
@@ -68,9 +68,7 @@ export function evaluated(
   return reporting(tree, diags, remark, () => evaluate(expression, names));
 }
 
-/**
- * Returns the result of a computation. Undefined after an error in an expression, which is reported at its location in the tree.
- */
+/** Runs a computation. Reports an ExpressionError at its location in the tree and returns undefined. */
 export function reporting<T>(tree: Tree, diags: DiagnosticCollector, remark: Remark, compute: () => T): T | undefined {
   return attempt(compute, (error) => {
     reportExpression(error, tree, diags, remark);
@@ -78,7 +76,7 @@ export function reporting<T>(tree: Tree, diags: DiagnosticCollector, remark: Rem
   });
 }
 
-/** Returns the plain value after conversion to a type. Null if the value is null. */
+/** Converts a value to a type. Null if this is impossible. */
 export function plainValue(typed: Typed, type: Type = typed.type): Value {
   return attempt(
     () => toValue(convert(typed, type)),
@@ -97,7 +95,7 @@ export function reportExpression(
   const value = stringOf(treeAt(tree, path));
   const given = {
     summary: attribute === undefined ? asSentence(message) : `${attribute[0]}: ${message}`,
-    // A string without an expression may be a secret.
+    // A string without an expression may be a secret, so do not print it.
     expression: value === undefined || !isTemplate(value) ? undefined : value,
     isHidden,
     address,
@@ -106,7 +104,7 @@ export function reportExpression(
   diags.add(spanIn(tree, path, offset), problem("config.expression/stack", given));
 }
 
-/** Returns the location of a part of a string in a value. @param length of the part, if known. */
+/** Returns the location of a part of a string. @param length Length of the part, if known. */
 export function spanIn(tree: Tree, path: AttributePath, offset: number, length = 1): Span {
   const span = locate(tree, path);
   const { source, start, end } = span;
@@ -116,8 +114,8 @@ export function spanIn(tree: Tree, path: AttributePath, offset: number, length =
 }
 
 /**
- * Returns the location of a character of a string in the source, where an escape is longer than its character.
- * @param offset in the value, in UTF-16 units.
+ * Converts an offset in a string's value to an offset in the source text, where escapes are longer.
+ * @param offset Offset in the value, in UTF-16 units.
  */
 function offsetInText({ source, start, end }: Span, offset: number): number {
   let at = start + 1;
@@ -128,7 +126,7 @@ function offsetInText({ source, start, end }: Span, offset: number): number {
   return at;
 }
 
-/** Returns the type to which a declared value is converted. All attributes of a nested object are optional. */
+/** Returns the type to which declared values are converted. All attributes of nested objects are optional. */
 function constraintOf(type: Attribute["type"]): Type {
   if (!isNested(type)) return typeOfAttribute(type);
   const parts = Object.entries(type.attributes).map(([name, part]) => [name, constraintOf(part.type)] as const);
@@ -140,9 +138,9 @@ function constraintOf(type: Attribute["type"]): Type {
 const constraints = new WeakMap<Attribute, Type>();
 
 /**
- * Converts an evaluated value for an attribute: to its type (`"11"` to 11 for a number), a set to a list, without the null
- * attributes of nested objects.
- * @throws ExpressionError if the value cannot be converted.
+ * Converts an evaluated value for an attribute: to its type (`"11"` to 11), sets to lists, nested objects without null
+ * attributes.
+ * @throws ExpressionError if this is impossible.
  */
 export function attributeValue(typed: Typed, attribute: Attribute): Value {
   const constraint = constraints.get(attribute) ?? constraintOf(attribute.type);
@@ -158,7 +156,7 @@ function withoutNulls(value: Value): Value {
   return Object.fromEntries(given.map(([name, part]) => [name, withoutNulls(part)]));
 }
 
-/** Cache: the unknown objects of one schema by address, and typed values by their plain values. */
+/** Cached values of one schema: `unknown` by address, `known` by plain value. */
 interface SchemaMemory {
   readonly unknown: Map<string, Typed>;
   readonly known: WeakMap<object, Typed>;
@@ -167,10 +165,10 @@ interface SchemaMemory {
 const memories = new WeakMap<Schema, SchemaMemory>();
 
 /**
- * Returns a resource or a data source for expressions: an object with every attribute of the schema. Missing values are null.
- * Attributes that are sensitive in the schema are secret.
- * @param base its address without a key, for the sources of secrets
- * @param origins further attributes with secrets
+ * Returns a resource or data source for expressions: an object with all attributes of the schema. Missing values are null.
+ * Sensitive attributes are secret.
+ * @param base Address without instance key, for the origins of secrets.
+ * @param origins Further secret attributes.
  * @throws ExpressionError if a value does not have the type of its attribute.
  */
 export function schemaObject(schema: Schema, value: Value, base: string, origins: Origins = {}): Typed {
@@ -203,7 +201,7 @@ function typedObject({ attributes }: Schema, base: string, read: (name: string) 
   const content = new Map<string, Typed>();
   for (const [name, attribute] of Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1))) {
     types[name] = typeOfAttribute(attribute.type);
-    // A write-only value is never stored.
+    // The state never contains write-only values.
     const value = attribute.writeOnly ? null : read(name);
     const typed = typedAttribute(name, value, attribute.type);
     content.set(name, attribute.sensitive ? { ...typed, secret: { from: [`${base}.${name}`] } } : typed);

@@ -13,11 +13,11 @@ import { type Entry, type MapTree, stringOf, type Tree, toJson, treeAt } from ".
 import { problem } from "./messages.ts";
 
 /**
- * Reads the JSON of a stack into trees with locations: line and column, the construct, and the line of the program. Uses the
- * parser of the expression language, and adds limits, diagnostics and locations.
+ * Reads the JSON of a stack into trees with locations: line and column, construct, and line of the program. Uses the JSON
+ * parser of the expression language, and adds limits and diagnostics.
  */
 
-/** Limits of a stack's file. A stack of five hundred services uses 2 % of these limits. */
+/** Limits of one file. A stack with five hundred services uses 2 % of each. */
 export const JSON_LIMITS = {
   /** Maximum length of a file, in UTF-16 units. */
   length: 64 * 1024 * 1024,
@@ -28,8 +28,8 @@ export const JSON_LIMITS = {
 } as const;
 
 /**
- * Reads JSON into a tree with locations. Duplicate keys, and numbers that JavaScript cannot represent exactly, are errors,
- * because they would hide or change a declared value.
+ * Reads JSON into a tree with locations. Duplicate keys are errors, because they hide a value. So are numbers that JavaScript
+ * would round.
  * @returns undefined after a reported syntax error or an exceeded limit.
  */
 export function readTree(source: Source, diags: DiagnosticCollector): Tree | undefined {
@@ -47,7 +47,7 @@ export function readTree(source: Source, diags: DiagnosticCollector): Tree | und
   }
 }
 
-/** A file that exceeds the limits. */
+/** Error: the file exceeds a limit. */
 class TooLarge extends JsonError {}
 
 function treeMaker(source: Source, diags: DiagnosticCollector): JsonMaker<Tree> {
@@ -95,14 +95,14 @@ function isExact(text: string, value: number): boolean {
   return kept === text || (Number.isFinite(value) && canonicalDecimal(text) === canonicalDecimal(kept));
 }
 
-/** A line of the program from which a block was synthesized. */
+/** Line of the program that created a block. */
 interface Frame {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** The part of the text that one construct wrote. */
+/** Range of the text that one construct created. */
 interface Origin {
   readonly start: number;
   readonly end: number;
@@ -111,23 +111,20 @@ interface Origin {
 }
 
 /**
- * A synthesized text. Its ranges contain the construct that wrote the text. If the synthesis has stack traces, they show the line
- * of the program instead of the line of the JSON. Secrets are hidden in the displayed lines.
+ * A synthesized text. Its ranges contain the construct that created them. With stack traces in the text, messages print the
+ * line of the program instead of the line of the JSON. Printed lines hide secrets.
  */
 export class SynthesizedSource extends Source {
-  /** Origins in the order of the text. Blocks are not nested. */
+  /** Origins in the order of the text. They do not overlap. */
   readonly #origins: Origin[] = [];
   readonly #starts: number[] = [];
   readonly #secrets = new Set<string>();
-  /**
-   * Secrets, the longest first, because hiding a part of a longer secret would show the rest. Undefined after a new secret was
-   * added.
-   */
+  /** Secrets, longest first: hiding a part of a longer secret would reveal the rest. Undefined after a new secret. */
   #sorted: readonly string[] | undefined;
 
   /**
-   * Stores which construct wrote a block, according to its `//`. Must be called in the order of the text.
-   * @param start of the block's key.
+   * Adds the construct that created a block, from its `//`. Must be called in the order of the text.
+   * @param start Offset of the block's key.
    */
   credit(start: number, block: MapTree): void {
     if (start < (this.#origins.at(-1)?.end ?? 0)) return;
@@ -141,8 +138,8 @@ export class SynthesizedSource extends Source {
   }
 
   /**
-   * Hides a secret in all displayed lines of this source.
-   * @param span location of the secret, where it may contain escapes.
+   * Hides a secret in all printed lines.
+   * @param span Location of the secret, which may contain escapes.
    */
   hide(secret: string, { start, end }: Span): void {
     const forms = [secret, JSON.stringify(secret).slice(1, -1), this.text.slice(start + 1, end - 1)];
@@ -176,7 +173,10 @@ export class SynthesizedSource extends Source {
 
 const FOREIGN = /[\\/]node_modules[\\/]|^node:|^internal[\\/]|<anonymous>/;
 
-/** Returns the first frame outside of libraries and Node.js: `new Site (/app/main.ts:12:34)`, `/app/main.ts:12:34`. */
+/**
+ * Returns the first line of a stack trace outside of libraries and Node.js: `new Site (/app/main.ts:12:34)`,
+ * `/app/main.ts:12:34`.
+ */
 function frameOf(trace: readonly string[]): Frame | undefined {
   for (const line of trace.slice(0, 200)) {
     const [, inner, bare] = /\(([^()]+:\d+:\d+)\)\s*$|^\s*(?:at\s+)?(\S.*:\d+:\d+)\s*$/.exec(line.slice(0, 2000)) ?? [];
@@ -196,9 +196,9 @@ function pathOf(file: string): string {
 }
 
 /**
- * Reads a `*.tfvars.json` as Terraform does: its strings are literals. Messages show no line of the file, because it may contain
+ * Reads a `*.tfvars.json` as Terraform does: strings are literals. Messages print no line of the file, because it may contain
  * secrets.
- * @returns the values by name, or undefined if the file is no JSON object. Also returns the diagnostics of duplicate keys and
+ * @returns the values by name, undefined if the file is not a JSON object. Also returns diagnostics of duplicate keys and
  * inexact numbers. If there are any, no value may be used.
  */
 export function readValuesFile(file: SourceFile): {

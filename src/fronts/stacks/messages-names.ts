@@ -1,4 +1,4 @@
-/** Messages about errors in expressions, and in the names that expressions use. */
+/** Messages about errors in expressions and names. */
 import { type Catalogue, error, type Words } from "../../core/messages/message.ts";
 import { shorten } from "../../core/model/index.ts";
 import { form, short, suggestionOf, texts, type Unknown, unknown } from "../source/messages.ts";
@@ -10,7 +10,7 @@ const HIDDEN = "The expression is not shown, because its value is a secret.";
 /** Maximum number of characters of an expression in a message. */
 const LONGEST = 200;
 
-/** `count` or `for_each`, and a name in it. */
+/** `count` or `for_each`, and a name in its value. */
 type Repetition = Words<"key" | "text">;
 type Expression = Words<"summary"> & { readonly expression: string | undefined; readonly isHidden: boolean };
 

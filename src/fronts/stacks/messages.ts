@@ -4,13 +4,13 @@ import { form, shared, short, suggestionOf, texts, type Unknown, unknown } from 
 import { names } from "./messages-names.ts";
 
 const BACKENDS =
-  "Use the backend `local`, `http` or `pg`, and migrate the state with `terraform init -migrate-state`. Or apply this stack only with Terraform.";
+  "Use the backend `local`, `http`, `pg` or `s3`, and migrate the state with `terraform init -migrate-state`. Or apply this stack only with Terraform.";
 const TOKENS =
   'Remove `token` and set HOSTING_TOKEN. Or set the name of an environment variable (`"token_env": "BETA_TOKEN"`), or a file of mode 0600 (`token_file`).';
 const CHANGE = "If the file was shared, change the secret.";
 const WITH_TERRAFORM = "Write the value instead, or apply the stack with Terraform.";
 
-/** Remedies by keys that only Terraform supports. Other keys have a common remedy. */
+/** Remedies for keys that only Terraform supports. All other keys have the same remedy. */
 const REFUSED: Readonly<Record<string, string>> = {
   module: "Move the resources of the module to the stack, or apply the stack with Terraform.",
   ephemeral: "Get the URL of a panel with `hostform sso`, or apply the stack with Terraform.",
@@ -97,7 +97,7 @@ const messages = {
     ),
   ),
   "config.structure/backend": error(
-    texts("`backend` must name a type", 'Write `"backend": {"local": {"path": "terraform.tfstate"}}`.'),
+    texts("`backend` has no type", 'Write `"backend": {"local": {"path": "terraform.tfstate"}}`.'),
   ),
   "config.structure/flag": error(({ key }: Words<"key">) =>
     texts(`\`${key}\` must be true or false`, `Write \`true\` or \`false\` without an expression.`),
@@ -274,7 +274,7 @@ const messages = {
     other(`${type === "data" ? "data." : ""}${labels.map(short).join(".")} is not a resource of hosting`),
   ),
   "config.unsupported/front": error(({ text }: Words<"text">) =>
-    texts(`${text} configures Terraform's provider, and is not available in hostform`),
+    texts(`${text} configures Terraform's provider, and does not exist in hostform`),
   ),
   "config.unsupported/key": error(({ key }: Words<"key">) =>
     texts(`\`${key}\` is not supported in a stack`, REFUSED[key] ?? "Remove it, or apply the stack with Terraform."),

@@ -11,10 +11,10 @@ import { REMOTE_STATE } from "./remote-states.ts";
 
 /** Sorts the blocks of a stack's files by type, and finds unencrypted secrets. */
 
-/** The types that can be declared. */
+/** Resource and data source types that a stack may declare. */
 export interface StackCatalogue {
   readonly kinds: Kinds;
-  /** Schemas of the Terraform provider for which a stack is synthesized. */
+  /** Schemas of hostform's Terraform provider. */
   readonly schemas: {
     resource(type: string): Schema | undefined;
     data(type: string): Schema | undefined;
@@ -22,7 +22,7 @@ export interface StackCatalogue {
   };
 }
 
-/** The blocks of a stack's files by type. Resources and data sources are listed by their address without a key. */
+/** The blocks of a stack, by type. Keys of resources and data sources: addresses without instance key. */
 export interface Module {
   readonly terraform: readonly Block[];
   readonly providers: readonly Block[];
@@ -39,7 +39,7 @@ export interface Module {
 /** Name of the provider in a stack. */
 export const PROVIDER = "hosting";
 
-/** Sorts the contents of a stack into blocks. Reports duplicates and blocks of other providers. */
+/** Sorts the blocks of a stack by type. Reports duplicates, and blocks of other providers. */
 export function readModule(
   trees: readonly Tree[],
   { kinds, schemas }: StackCatalogue,
@@ -91,8 +91,8 @@ function reportType(entry: Entry, diags: DiagnosticCollector): void {
 }
 
 /**
- * Returns true if a block belongs to the provider `hosting`. Reports a block of another provider, because only Terraform can
- * create its object.
+ * Returns true if a block belongs to the provider `hosting`. Reports blocks of other providers: only Terraform can create
+ * their objects.
  */
 function isOurs(
   { labels, keySpan }: Block,
@@ -119,8 +119,8 @@ function named(blocks: readonly Block[], prefix: string, diags: DiagnosticCollec
 }
 
 /**
- * Finds the unencrypted secrets in a stack, so that no message shows them. Each secret is a warning, because anyone with access
- * to the file can read it.
+ * Finds unencrypted secrets, so that no message prints them. Warns about each, because everybody who can read the file can
+ * read the secret.
  * @returns the secrets.
  */
 export function literalSecrets(
@@ -139,7 +139,7 @@ export function literalSecrets(
   };
   for (const { body } of providers) {
     const token = body.entries.get("token");
-    // The reader of the providers reports the token.
+    // The reader of providers reports the token.
     if (token !== undefined) learn(token);
   }
   for (const [name, { body }] of variables) {
@@ -160,7 +160,7 @@ export function literalSecrets(
         if (learn(entry)) diags.add(entry.keySpan, problem("config.secret/literal", remark));
         continue;
       }
-      learn(entry, 12); // shorter strings are common words (`cpanel`)
+      learn(entry, 12); // shorter strings are usually common words (`cpanel`)
       const parts = entry.value.form === "map" && !isNested(attribute.type) ? [...entry.value.entries.values()] : [];
       for (const part of parts) {
         const remark = { key: part.key, address, attribute: [key, part.key] };

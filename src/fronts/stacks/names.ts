@@ -10,15 +10,15 @@ import { problem } from "./messages.ts";
 import { compileNamed, type Declared, nodeOf } from "./references.ts";
 import type { Expansion, Local, Root, StackContext } from "./stack-context.ts";
 
-/** Resolves the locals of a stack and the instances of `count` and `for_each`. */
+/** Resolves locals, and instances of `count` and `for_each`. */
 
-/** Maximum number of instances. At 60 requests per minute, their apply takes most of a day. */
+/** Maximum number of instances. At 60 requests per minute, one request for each takes 5.6 hours. */
 const MOST_INSTANCES = 20_000;
 
-/** The parsed locals of a stack. A local is undefined after a reported error. */
+/** Compiled locals by name. Undefined after a reported error. */
 type CompiledLocals = ReadonlyMap<string, Compiled | undefined>;
 
-/** Parses the locals, and checks the names that they refer to. */
+/** Compiles the locals and checks their names. */
 export function compileLocals(declared: Declared): CompiledLocals {
   const { module, diags } = declared;
   return new Map(
@@ -30,8 +30,9 @@ export function compileLocals(declared: Declared): CompiledLocals {
 }
 
 /**
- * Resolves locals and instances in the order of their dependencies. Reports cycles, and leaves their members unknown. As in
- * Terraform, dependencies connect complete resources: an instance that refers to another instance of its resource is a cycle.
+ * Resolves locals and instances in the order of their dependencies. Reports cycles; their members stay unknown. As in
+ * Terraform, dependencies exist between complete resources: an instance that refers to another instance of its resource is a
+ * cycle.
  */
 export function resolveNames(locals: CompiledLocals, context: StackContext): void {
   const needs = needsOf(locals, context);
@@ -69,14 +70,14 @@ function needsOf(locals: CompiledLocals, { drafts }: StackContext): Map<string, 
   return needs;
 }
 
-/** Returns true for an unresolved name in a reported cycle. */
+/** Returns true if the name is unresolved because of a reported cycle. */
 function isOpen(node: string | undefined, { locals, expansions, drafts, module }: StackContext): boolean {
   if (node === undefined) return false;
   if (node.startsWith("local.")) return module.locals.has(node.slice(6)) && !locals.has(node.slice(6));
   return drafts.has(node) && !expansions.has(node);
 }
 
-/** Maximum number of attributes that a local depends on. Above this number, the dependencies are complete resources. */
+/** Maximum number of attributes that a local depends on. With more, the dependencies are complete resources. */
 const MOST_ROOTS = 1000;
 
 function readLocal(compiled: Compiled | undefined, context: StackContext): Local {
@@ -95,7 +96,7 @@ function distinct(roots: readonly Root[]): Root[] {
   return [...new Map(roots.map((root) => [root.address, { ...root, path: [] }])).values()];
 }
 
-/** Limits the number of instances of a stack. */
+/** Checks the number of instances in a stack. */
 function checkNumber({ expansions, diags }: StackContext): void {
   let number = 0;
   for (const { draft, keys } of expansions.values()) {
@@ -118,8 +119,8 @@ interface Repeated {
 }
 
 /**
- * Returns the instances of a resource or a data source. `count` and `for_each` must be known before the account is read, because
- * the number of orders must not depend on earlier orders.
+ * Returns the instances of a resource or data source. `count` and `for_each` must be known before the account is read,
+ * because the number of orders must not depend on earlier orders.
  */
 function expand(draft: BlockDraft, context: StackContext): Expansion {
   const { count, forEach, base } = draft;
@@ -139,7 +140,7 @@ function expand(draft: BlockDraft, context: StackContext): Expansion {
     return unclear;
   }
   const typed = evaluated(compiled, context.names(), diags, { address: base, attribute: [entry.key] });
-  // Report no error if the value is unknown because of another error.
+  // The value is unknown because of another error, which was reported.
   if (typed === undefined || (diags.any && typed.content === UNKNOWN && isBroken(compiled, roots, context)))
     return unclear;
   if (form === "count") {
@@ -154,8 +155,7 @@ function expand(draft: BlockDraft, context: StackContext): Expansion {
 }
 
 /**
- * Returns true if the value refers to an invalid local, or to a resource with unclear instances. Another error reports the
- * cause.
+ * Returns true if the value depends on an invalid local, or on a resource with unknown instances. Their errors were reported.
  */
 function isBroken({ traversals }: Compiled, roots: readonly Root[], { locals, expansions }: StackContext): boolean {
   const broken = traversals.some(({ root, steps: [name] }) => root === "local" && !locals.get(String(name))?.compiled);
@@ -169,7 +169,7 @@ function refuse({ entry, draft, context }: Repeated, mistake: Mistake, text = ""
   context.diags.add(valueSpan(entry), problem(`config.expression/${mistake}`, given));
 }
 
-/** Reports the dependencies of an unknown `count` or `for_each`, unless another error is the cause. */
+/** Reports that `count` or `for_each` is unknown, unless another error is the cause. */
 function refuseUnknown(repeated: Repeated): undefined {
   const [root] = repeated.roots;
   if (root !== undefined) return refuse(repeated, "unknown", root.text);
@@ -208,8 +208,8 @@ function elementsOf(typed: Typed, repeated: Repeated): ReadonlyMap<string, Typed
 }
 
 /**
- * Returns the resource over which `for_each` iterates, if its value is only this resource. Each instance then depends only on the
- * instance with the same key.
+ * Returns the resource that `for_each` iterates over, if its value is only this resource. Each instance then depends only on
+ * the instance with the same key.
  */
 function overOf({ json, traversals }: Compiled, { drafts }: StackContext): string | undefined {
   const [only, ...others] = traversals;

@@ -29,7 +29,7 @@ import { instanceAddress, type StackContext } from "./stack-context.ts";
 
 /** Reads the blocks that change the address of a state entry: `import`, `moved` and `removed`. */
 
-/** Reads the `import` blocks. @returns instance address -> id of the object to adopt. */
+/** Reads the `import` blocks. @returns the ids of objects to adopt, by address of the instance. */
 export function readImports(context: StackContext): ReadonlyMap<string, string> {
   const ids = new Map<string, string>();
   const { diags, module } = context;
@@ -61,9 +61,7 @@ interface Each {
   readonly value: Typed;
 }
 
-/**
- * @returns one entry for each iteration. Without `for_each`, returns a single undefined entry. Undefined after a reported error.
- */
+/** Returns one entry per iteration. Without `for_each`: one undefined entry. Undefined after a reported error. */
 function repetitionsOf({ body }: Block, context: StackContext): readonly (Each | undefined)[] | undefined {
   const entry = body.entries.get("for_each");
   if (entry === undefined) return [undefined];
@@ -77,7 +75,7 @@ function repetitionsOf({ body }: Block, context: StackContext): readonly (Each |
   return context.diags.add(valueSpan(entry), problem("config.expression/import_each"));
 }
 
-/** Returns the address of the instance to import. Its key may be an expression (`hosting_grant.g[each.key]`). */
+/** Returns the address of the instance to import. Its instance key may be an expression (`hosting_grant.g[each.key]`). */
 function targetOf(
   target: string,
   entry: Entry,
@@ -131,11 +129,11 @@ function idOf(entry: Entry, each: Each | undefined, context: StackContext): stri
   return context.diags.add(valueSpan(entry), problem("config.expression/import_id"));
 }
 
-/** Returns the part of a `for_each` that decides its keys. Drops the values of a map. */
+/** Returns the part of `for_each` that determines the instance keys: without the values of a map. */
 const keysOf = (typed: Typed): Typed => (typed.content instanceof Map ? { ...typed, content: new Map() } : typed);
 
 /**
- * Rejects secrets, as Terraform does, because request URLs and messages show ids and keys.
+ * Rejects secrets, as Terraform does, because URLs of requests and messages contain ids and keys.
  * @returns true if the value was rejected.
  */
 function isRefusedSecret(
@@ -168,7 +166,7 @@ function withEach(context: StackContext, each: Each | undefined): Names {
   };
 }
 
-/** Reads the `moved` blocks. The plan checks them against the resources and the state. */
+/** Reads the `moved` blocks. The plan compares them with resources and state. */
 export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): MovedBlock[] {
   return blocks.flatMap((block) => {
     checkKeys(block, "moved", diags);
@@ -178,7 +176,7 @@ export function readMoved(blocks: readonly Block[], kinds: Kinds, diags: Diagnos
   });
 }
 
-/** Reads the `removed` blocks. Without `lifecycle`, the resource is destroyed if the API supports its deletion. */
+/** Reads the `removed` blocks. Default without `lifecycle`: destroy, if the API can delete the object. */
 export function readRemoved(blocks: readonly Block[], kinds: Kinds, diags: DiagnosticCollector): RemovedBlock[] {
   return blocks.flatMap((block) => {
     checkKeys(block, "removed", diags);

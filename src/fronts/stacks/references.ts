@@ -12,23 +12,23 @@ import { REMOTE_STATE, type RemoteOutputs } from "./remote-states.ts";
 
 /** Checks and resolves the names in expressions and in `depends_on`. */
 
-/** The declarations of a stack that the checks of names need. */
+/** Declarations that names in expressions may refer to. */
 export interface Declared {
   readonly module: Module;
-  /** Address without a key -> resource or data source. */
+  /** Resources and data sources by address without instance key. */
   readonly drafts: ReadonlyMap<string, BlockDraft>;
   /** Known outputs of remote states. */
   readonly remoteOutputs: RemoteOutputs;
   readonly diags: DiagnosticCollector;
 }
 
-/** True if an expression may use `count` and `each`. */
+/** Names that an expression may use, because its block has `count` or `for_each`. */
 export interface RepetitionNames {
   readonly count?: boolean;
   readonly each?: boolean;
 }
 
-/** Parses the expressions of a value and checks its names. @returns undefined after a reported error. */
+/** Compiles a value and checks its names. @returns undefined after a reported error. */
 export function compileNamed(
   tree: Tree,
   declared: Declared,
@@ -39,7 +39,7 @@ export function compileNamed(
   return compiled && checkNames(compiled, declared, names, remark) ? compiled : undefined;
 }
 
-/** Returns true if every name in a value exists. Reports unknown names at their locations. */
+/** Returns true if all names in a value exist. Reports unknown names. */
 export function checkNames(
   compiled: Compiled,
   declared: Declared,
@@ -58,7 +58,7 @@ export function checkNames(
   return right;
 }
 
-/** Returns the mistake of a name. Undefined if the name is valid. */
+/** Returns the mistake about a name. Undefined if there is none. */
 function wrongIn(
   traversal: PlacedTraversal,
   declared: Declared,
@@ -162,8 +162,8 @@ function undeclared(name: string, { module, drafts, diags }: Declared, place: Re
 }
 
 /**
- * Checks the names in `depends_on`.
- * @returns the existing names without instance keys. As in Terraform, each name selects the complete resource.
+ * Checks `depends_on`.
+ * @returns the existing names without instance keys. As in Terraform, each means the complete resource.
  */
 export function checkDependsOn(names: readonly SpannedName[], address: string, declared: Declared): SpannedName[] {
   return names.flatMap(({ name, span }) => {
@@ -175,7 +175,7 @@ export function checkDependsOn(names: readonly SpannedName[], address: string, d
       return [];
     }
     if (declared.drafts.has(base)) return [{ name: base, span }];
-    // This run does not change another state, so the dependency has no effect.
+    // This run never changes another state, so the dependency has no effect.
     if (declared.module.data.has(base)) return [];
     declared.diags.add(span, undeclared(base, declared, { address }));
     return [];
@@ -183,8 +183,8 @@ export function checkDependsOn(names: readonly SpannedName[], address: string, d
 }
 
 /**
- * Returns the target of a name without keys: `local.sites`, `hosting_service.acme`, `data.hosting_plans.all`. Undefined for names
- * without dependencies (variables, keys, paths, outputs of other stacks).
+ * Returns the target of a name, without instance keys: `local.sites`, `hosting_service.acme`, `data.hosting_plans.all`.
+ * Undefined for names without dependencies (variables, keys, paths, outputs of other stacks).
  */
 export function nodeOf({ root, steps }: Traversal): string | undefined {
   const [first, second] = steps;
@@ -198,5 +198,5 @@ export function nodeOf({ root, steps }: Traversal): string | undefined {
   return `${root}.${first}`;
 }
 
-/** Roots of names that are not resource types. */
+/** Pattern of names that are not resource types. */
 const NO_RESOURCES = /^(?:var|local|each|count|path|terraform|self|module|data|ephemeral)$/;

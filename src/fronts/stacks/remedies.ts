@@ -1,18 +1,18 @@
 import { type Json, parseAddress, type RemedyText } from "../../core/model/index.ts";
 import { commandLineRemedies, type Language } from "../source/remedies.ts";
 
-/** Matches commands that require the flags of a stack. */
+/** Pattern of commands that need the flags of a stack. */
 const ON_STACKS =
   /`(hostform (?:validate|plan|apply|destroy|import|resolve|output|state|force-unlock|password|sso|plans|services)\b[^`]*)`/g;
-/** Matches a command that already has the flags of a stack. */
+/** Pattern of commands that already have these flags. */
 const SELECTS_STACK = / --(?:stack|app)\b/;
 
-/** Returns a value in synthesized JSON, with `${` and `%{` escaped. */
+/** Formats a value in synthesized JSON. Escapes `${` and `%{`. */
 const inJson = (value: Json): string => JSON.stringify(value).replace(/([$%])\{/g, "$1$1{");
 
 /**
- * Returns the renderer of remedies for a stack: commands with the flags of the stack, declarations in JSON.
- * @param flags flags of the stack and its variables (`--stack cdktf.out --only acme`). They are added to each command.
+ * Returns the function that renders remedies for a stack: commands with the flags of the stack, declarations in JSON.
+ * @param flags Flags of the stack and its variables (`--stack cdktf.out --only acme`).
  */
 export function stackRemedies(flags: string): RemedyText {
   const language: Language = {
@@ -21,7 +21,7 @@ export function stackRemedies(flags: string): RemedyText {
     recover: "declare an `import` block (`importFrom` in the program) for each object.",
     adopt: () => "an `import` block (`importFrom` in the program)",
     moved: (from, to) => `\`"moved": [{"from": ${inJson(from)}, "to": ${inJson(to)}}]\``,
-    // A `removed` block names a resource, never an instance.
+    // A `removed` block contains a resource, never an instance.
     removed: (address) =>
       parseAddress(address)?.key === undefined
         ? `\`"removed": [{"from": ${inJson(address)}, "lifecycle": [{"destroy": false}]}]\``

@@ -17,19 +17,19 @@ import { readTree, SynthesizedSource } from "./json.ts";
 
 /** Reads the outputs of other states that a stack refers to, and their values in its expressions. */
 
-/** Type of the data source with which a stack reads the outputs of another stack. */
+/** Type of the data source for outputs of another stack. */
 export const REMOTE_STATE = "terraform_remote_state";
 
-/** A `data.terraform_remote_state`: the outputs of another state, as a stack refers to them. */
+/** A `data.terraform_remote_state` block: outputs of another state. */
 export interface RemoteState {
   readonly name: string;
   /** Type of the backend: `local`, `http`, `pg`, or an unsupported type. */
   readonly backend: string;
-  /** Settings of the backend as written. */
+  /** Declared settings of the backend. */
   readonly config: JsonObject;
-  /** Declared workspace. A synthesized stack has `${terraform.workspace}`. */
+  /** Declared workspace. Synthesized stacks contain `${terraform.workspace}`. */
   readonly workspace?: Json;
-  /** Defaults of outputs that are missing in the state. */
+  /** Defaults for outputs that the state lacks. */
   readonly defaults?: JsonObject;
   readonly range?: SourceRange | undefined;
 }
@@ -57,7 +57,7 @@ function remoteState({ labels: [type, name], keySpan, body }: Block): RemoteStat
   };
 }
 
-/** Reports unknown settings of remote states. The reader of the states checks the values. */
+/** Reports unknown settings. The reader of the states checks the values. */
 export function checkRemoteStates(data: ReadonlyMap<string, Block>, diags: DiagnosticCollector): void {
   for (const [address, { labels, body }] of data) {
     if (labels[0]?.text !== REMOTE_STATE) continue;
@@ -65,15 +65,15 @@ export function checkRemoteStates(data: ReadonlyMap<string, Block>, diags: Diagn
   }
 }
 
-/** The values of `data.terraform_remote_state.NAME`: an object with `outputs`. */
+/** Values of `data.terraform_remote_state.NAME`: objects with `outputs`. */
 export class RemoteOutputs {
   readonly #outputs: ReadonlyMap<string, Value>;
   readonly #types: ReadonlyMap<string, Readonly<Record<string, Json>>>;
   readonly #values = new Map<string, Typed>();
 
   /**
-   * @param outputs by the name of the remote state. All or parts of them may be unknown.
-   * @param types Terraform types of the known outputs
+   * @param outputs Outputs by name of the remote state. They may be unknown.
+   * @param types Terraform types of known outputs.
    */
   constructor(
     outputs: ReadonlyMap<string, Value>,
@@ -87,7 +87,7 @@ export class RemoteOutputs {
     return this.#outputs.has(name);
   }
 
-  /** @throws ExpressionError for unknown outputs. */
+  /** Returns the value of a remote state. @throws ExpressionError for unknown outputs. */
   resolve(name: string, text: string): { value: Typed; used: number } {
     const outputs = this.#outputs.get(name);
     if (outputs === undefined) throw new ExpressionError(`the outputs that ${text} refers to are not known`);

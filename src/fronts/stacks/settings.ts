@@ -15,7 +15,7 @@ import {
 } from "../../core/model/index.ts";
 import { checkOwnVersion, constraintOf, following, fulfils, type Version } from "../source/constraints.ts";
 import { type DiagnosticCollector, unique } from "../source/diagnostics.ts";
-import { backendOfEntry, checkedSetting } from "../source/settings.ts";
+import { backendOfEntry, checkedSetting, isBackendType } from "../source/settings.ts";
 import { rangeOf } from "../source/source.ts";
 import { type Entry, isGiven, strings, toJson, valueSpan } from "../source/tree.ts";
 import { argumentsOf, type Block, KEYS, literalText, onlyBlock, refusedKey } from "./blocks.ts";
@@ -26,16 +26,16 @@ import { compileNamed } from "./references.ts";
 import type { StackContext } from "./stack-context.ts";
 import { tokenVariable } from "./variables.ts";
 
-/** Reads the `terraform` and `provider` blocks of a stack: the backend of its state, and its accounts. */
+/** Reads the `terraform` and `provider` blocks: backend and accounts. */
 
 /** Terraform's state file name for a folder without a backend. */
 const DEFAULT_STATE = "terraform.tfstate";
 
 /**
- * Reads the `terraform` blocks: the required providers and the backend. Rejects an unsupported backend: without Terraform's
- * state, hostform would order everything again.
- * @param version this version of hostform, which the provider's version constraint must allow
- * @returns the backend, or "unclear" after an error in it.
+ * Reads the `terraform` blocks: required providers and backend. Rejects an unsupported backend: without Terraform's state,
+ * hostform would order everything again.
+ * @param version Version of hostform, which the version constraint of the provider must allow.
+ * @returns the backend, or "unclear" after an error.
  */
 export function readBackend(
   blocks: readonly Block[],
@@ -65,15 +65,16 @@ export function readBackend(
   return clear && backends.length < 2 && read !== undefined ? read : "unclear";
 }
 
-/** Minor versions of Terraform 1 with which each language is tested. */
+/** Minor versions of Terraform 1 in which each language was tested. */
 const MINORS: Readonly<Record<Language, readonly [least: number, most: number]>> = {
   "1.11": [0, 11],
   "1.12": [12, 17],
 };
 
 /**
- * Returns the newest language among the Terraform versions that `required_version` allows. If it allows none, reports an error.
- * @param chosen the only language to consider, if the command sets one
+ * Returns the newest language among the Terraform versions that `required_version` allows. If none is allowed, reports an
+ * error.
+ * @param chosen Only language to consider, if the user set one.
  */
 export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollector, chosen?: Language): Language {
   const entries = blocks.flatMap(({ body }) => argumentsOf(body)).filter(({ key }) => key === "required_version");
@@ -87,8 +88,8 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
   });
   const [least] = MINORS[chosen ?? "1.11"];
   const [, most] = MINORS[chosen ?? "1.12"];
-  // If any version satisfies all clauses, one of the following does: the first version of a minor version, a version in a clause,
-  // or the version after it.
+  // If any version satisfies all clauses, one of these does: the first version of a minor version, a version in a clause, or
+  // the version after it.
   const firsts = Array.from(
     { length: most - least + 1 },
     (_, i): Version => ({ numbers: [1, least + i, 0], prerelease: "" }),
@@ -107,21 +108,22 @@ export function readLanguage(blocks: readonly Block[], diags: DiagnosticCollecto
   return chosen ?? (isOld ? "1.11" : "1.12");
 }
 
-/** @returns undefined after a reported error. */
+/** Reads the `backend` block. @returns undefined after a reported error. */
 function readSection(section: Entry, diags: DiagnosticCollector): Backend | undefined {
   const { value: tree } = section;
   const inner = tree.form === "list" && tree.items.length === 1 ? tree.items[0] : tree;
   const [entry, second] = inner?.form === "map" ? argumentsOf(inner) : [];
   if (entry === undefined || second !== undefined)
     return diags.add(valueSpan(section), problem("config.structure/backend"));
-  if (entry.key !== "local" && entry.key !== "http" && entry.key !== "pg")
-    return diags.add(entry.keySpan, problem("config.unsupported/backend", { key: entry.key }));
+  const { key } = entry;
+  if (key !== "local" && !isBackendType(key))
+    return diags.add(entry.keySpan, problem("config.unsupported/backend", { key }));
   if (hasTemplate(entry, diags)) return undefined;
-  if (entry.key === "local") return localBackend(entry, diags);
-  return backendOfEntry(entry.key, withoutNulls(entry, diags), diags);
+  if (key === "local") return localBackend(entry, diags);
+  return backendOfEntry(key, withoutNulls(entry, diags), diags);
 }
 
-/** Reports expressions in the settings of a backend. Terraform does not evaluate them either. */
+/** Reports expressions in backend settings. Terraform does not evaluate these either. */
 function hasTemplate(entry: Entry, diags: DiagnosticCollector): boolean {
   const found = [...strings(entry.value)].filter(({ text }) => isTemplate(text));
   for (const { leaf } of found) {
@@ -151,7 +153,7 @@ function withoutNulls(entry: Entry, diags: DiagnosticCollector): Entry {
 
 const SOURCE = /^(?:[^/]+\/)?hostform\/hosting$/i;
 
-/** Checks the required providers of a stack: only `hosting` is allowed. */
+/** Checks the required providers. Only `hosting` is allowed. */
 function checkRequiredProviders(entry: Entry, own: string, diags: DiagnosticCollector): void {
   const block = onlyBlock(entry, diags);
   for (const one of block === undefined ? [] : argumentsOf(block.body)) {
@@ -171,10 +173,10 @@ function checkRequiredProviders(entry: Entry, own: string, diags: DiagnosticColl
   }
 }
 
-/** The accounts of a stack, and the name of its project. */
+/** Providers of a stack, and the name of its project. */
 export interface StackProviders {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
-  /** Name of the project. Undefined if none is declared. "unclear" after an error. */
+  /** Name of the project. Undefined: not declared. "unclear": an error was reported. */
   readonly project: string | undefined | "unclear";
 }
 
@@ -184,8 +186,8 @@ interface Setting {
 }
 
 /**
- * Reads the `provider` blocks. Without a block, the default provider exists and is configured by the environment.
- * @param folder Folder in which Terraform would run. Relative paths begin there.
+ * Reads the `provider` blocks. The default provider always exists; without a block, environment variables configure it.
+ * @param folder Folder in which Terraform would run. Relative paths start there.
  */
 export function readProviders(schema: Schema, folder: string, context: StackContext): StackProviders {
   const { diags, module } = context;
@@ -223,7 +225,7 @@ function isOurs({ labels: [label], keySpan }: Block, diags: DiagnosticCollector)
   return label?.text === PROVIDER;
 }
 
-/** @returns undefined after a reported error. */
+/** Returns the alias of a provider. @returns undefined after a reported error. */
 function aliasOf({ body }: Block, diags: DiagnosticCollector): string | undefined {
   const entry = body.entries.get("alias");
   if (!isGiven(entry)) return "default";
@@ -232,7 +234,7 @@ function aliasOf({ body }: Block, diags: DiagnosticCollector): string | undefine
   return diags.add(valueSpan(entry), problem("config.structure/alias", { alias }));
 }
 
-/** Returns the declared settings with known values. Reports errors in the other settings. */
+/** Returns the declared settings with known values. Reports errors in all others. */
 function settingsOf({ body }: Block, { attributes }: Schema, context: StackContext): Map<string, Setting> {
   const { diags } = context;
   const settings = new Map<string, Setting>();
@@ -259,7 +261,7 @@ function settingsOf({ body }: Block, { attributes }: Schema, context: StackConte
   return settings;
 }
 
-/** @returns undefined after an error here, or if an error elsewhere makes the value unknown. */
+/** Evaluates a setting. @returns undefined if it is unknown because of an error, here or elsewhere. */
 function settingOf(entry: Entry, attribute: Attribute, context: StackContext): Value | undefined {
   const { key, value: tree } = entry;
   const { diags } = context;
@@ -275,7 +277,7 @@ function settingOf(entry: Entry, attribute: Attribute, context: StackContext): V
   return diags.add(valueSpan(entry), problem("config.expression/provider", { key, text: root.text }));
 }
 
-/** @returns undefined after a reported error. */
+/** Returns the name of the project. @returns undefined after a reported error. */
 function projectOf({ entry, value }: Setting, diags: DiagnosticCollector): string | undefined {
   if (typeof value === "string" && isProjectName(value)) return value;
   return diags.add(valueSpan(entry), problem("config.invalid_value/project"));
@@ -288,16 +290,16 @@ function configured(
 ): Omit<ProviderConfig, "alias" | "range"> {
   const right: ProviderSettings = {};
   for (const [key, { entry, value }] of settings) {
-    // A flag of the command line allows HTTP without TLS. Without this flag, the client rejects the URL.
+    // Only a flag of the command line allows HTTP without TLS. The client checks this.
     if (key === "insecure_http") continue;
     if (typeof value === "string" && holdsToken(key, value)) {
       diags.add(entry.keySpan, problem("config.secret/setting", { key }));
-      // The environment variable behind `token` becomes `token_env`.
+      // `token` becomes `token_env`: the environment variable that contains it.
     } else Object.assign(right, checkedSetting(providerSettings, { ...entry, key }, value, diags));
   }
   const config = configOf(right);
   const { tokenFile, tokenEnv } = config;
-  // Terraform reads HOSTING_TOKEN for every provider, with and without an alias.
+  // Terraform reads HOSTING_TOKEN for every provider, even with an alias.
   if (tokenFile === undefined) return { ...config, tokenEnv: tokenEnv ?? "HOSTING_TOKEN" };
   return { ...config, tokenFile: isAbsolute(tokenFile) ? tokenFile : join(folder, tokenFile) };
 }

@@ -38,27 +38,27 @@ export interface Variable {
   readonly block: Block;
   readonly value: Typed;
   readonly sensitive: boolean;
-  /** True if the variable may be used only in values that are not stored in the state. */
+  /** True for an ephemeral variable. Only values that the state does not contain may use it. */
   readonly ephemeral: boolean;
-  /** Source of the value. Undefined if the value is the default. */
+  /** Origin of the value. Undefined if it is the default. */
   readonly from: string | undefined;
 }
 
-/** A local with its dependencies, including dependencies through other locals. */
+/** A local, with its direct and indirect dependencies. */
 export interface Local {
   readonly compiled: Compiled | undefined;
   readonly roots: readonly Root[];
-  /** True if the local depends on an ephemeral variable. It may be used only in values that are not stored in the state. */
+  /** True if the local depends on an ephemeral variable. Only values that the state does not contain may use it. */
   readonly ephemeral: boolean;
-  /** Value while no resource is known. Parts may be unknown. */
+  /** Value while all resources are unknown. */
   readonly value: Typed;
 }
 
-/** A part of a resource or a data source that a value depends on. */
+/** A dependency: a part of a resource or data source. */
 export interface Root {
-  /** Address with the key of an instance. Without a key, it selects all instances. */
+  /** Address with instance key. Without instance key: all instances. */
   readonly address: string;
-  /** Path within the instance. Empty for the complete instance, and for all instances. */
+  /** Path within the instance. Empty for a complete instance, or for all instances. */
   readonly path: readonly TraversalStep[];
   readonly text: string;
 }
@@ -67,19 +67,19 @@ export interface Root {
 export interface Expansion {
   readonly draft: BlockDraft;
   readonly form: "single" | "count" | "each";
-  /** Keys of the instances. A single instance has the key undefined. */
+  /** Instance keys. Undefined is the key of a single instance. */
   readonly keys: ReadonlySet<string | number | undefined>;
-  /** Key -> `each.value` of `for_each` while no resource is known. Parts may be unknown. */
+  /** `each.value` by key, while all resources are unknown. */
   readonly elements?: ReadonlyMap<string, Typed>;
-  /** Address without a key of the resource over which `for_each` iterates. */
+  /** Address without instance key of the resource that `for_each` iterates over. */
   readonly over?: string;
   /** Dependencies of `for_each` or `count`. */
   readonly roots: readonly Root[];
-  /** True if a reported error makes the instances unknown. */
+  /** True if the instances are unknown because of a reported error. */
   readonly unclear: boolean;
 }
 
-/** One instance, as its own attributes refer to it. */
+/** One instance. Its attributes may refer to `each` and `count`. */
 export interface Instance {
   readonly expansion: Expansion;
   readonly key: string | number | undefined;
@@ -94,15 +94,15 @@ export function instanceAddress({ draft: { base } }: Expansion, key: string | nu
   return `${data ? "data." : ""}${formatAddress({ type, name, key })}`;
 }
 
-/** Scope while no resource is known. */
+/** Scope in which all resources are unknown. */
 const NOTHING_KNOWN: EvalScope = { resource: () => UNKNOWN, env: () => undefined };
 
-/** Maximum number of locals to follow that only select a part of another local. */
+/** Maximum number of locals in a chain in which each only selects a part of the next. */
 const MOST_STEPS = 100;
 
 interface Memo {
   readonly value: Typed;
-  /** Values of its resources in the scope. */
+  /** Values of the resources that the local uses, at its evaluation. */
   readonly read: ReadonlyMap<string, Value | undefined>;
 }
 
@@ -112,8 +112,8 @@ interface Resolved {
 }
 
 /**
- * The declarations of a stack, and the values and dependencies of its names. Locals and expansions are added in the order of
- * their dependencies.
+ * Declarations of a stack, with values and dependencies of all names. Locals and instances are added in the order of their
+ * dependencies.
  */
 export class StackContext implements Declared {
   readonly module: Declared["module"];
@@ -139,12 +139,12 @@ export class StackContext implements Declared {
     this.language = language;
   }
 
-  /** Returns the names that an instance can use. @param scope default: no resource is known. */
+  /** Returns the names that an instance can use. @param scope Default: all resources are unknown. */
   names(instance?: Instance, scope: EvalScope = NOTHING_KNOWN): Names {
     return { language: this.language, resolve: (traversal) => this.#resolve(traversal, instance, scope) };
   }
 
-  /** Returns the first ephemeral name in a value. */
+  /** Returns the first ephemeral name in a value. Undefined if there is none. */
   ephemeralIn({ traversals }: Compiled): PlacedTraversal | undefined {
     return traversals.find(({ root, steps: [step] }) => {
       const known = root === "var" ? this.variables : root === "local" ? this.locals : undefined;
@@ -157,7 +157,7 @@ export class StackContext implements Declared {
     return traversals.flatMap((traversal) => this.rootsOf(traversal));
   }
 
-  /** Returns the dependencies of a name, through locals and `each`. */
+  /** Returns the dependencies of a name, directly and through locals or `each`. */
   rootsOf({ root, steps, text }: Traversal, instance?: Instance): readonly Root[] {
     const [first, second] = steps;
     if (root === "local") return this.#rootsOfLocal(String(first), steps.slice(1), 0);
@@ -193,7 +193,7 @@ export class StackContext implements Declared {
     return over === undefined ? [] : [{ address: instanceAddress(over, key), path, text }];
   }
 
-  /** Returns the dependencies of the value at a path, if the declared value is written as nested objects. */
+  /** Returns the dependencies of the part at a path, if the declaration writes the value as nested objects. */
   #rootsAt(compiled: Compiled, path: readonly TraversalStep[], depth: number): readonly Root[] {
     let at: Json | undefined = compiled.json;
     let walked = 0;
@@ -228,7 +228,7 @@ export class StackContext implements Declared {
       if (typeof instance?.key !== "number") throw new ExpressionError(`${text} is only valid with \`count\``);
       return { value: whole(instance.key), used: 1 };
     }
-    // Terraform runs in the folder of the stack.
+    // Terraform runs in the folder of the stack, so the path is `.`.
     if (root === "path" && (first === "module" || first === "root")) return { value: fromValue("."), used: 1 };
     if (root === "terraform" && first === "workspace") return { value: fromValue("default"), used: 1 };
     if (root === "data" && first === REMOTE_STATE) return this.remoteOutputs.resolve(String(second), text);
@@ -274,8 +274,8 @@ export class StackContext implements Declared {
   }
 
   /**
-   * Returns a local in a scope. Evaluates its dependencies first, in a loop, because a chain of locals may be long. Evaluates a
-   * local once per scope, and again if the value of one of its resources changes.
+   * Returns the value of a local in a scope. Evaluates its dependencies first; in a loop, because a chain of locals may be
+   * long. Caches the value until one of its resources changes.
    */
   #local(name: string, scope: EvalScope): Typed {
     const local = this.locals.get(name);
@@ -312,19 +312,21 @@ export class StackContext implements Declared {
   }
 }
 
-/** Returns true if a local depends on a scope. */
+/** Returns true if the local depends on a resource. */
 function isOpen(local: Local): local is Local & { readonly compiled: Compiled } {
   return local.roots.length > 0 && local.compiled !== undefined;
 }
 
-/** Returns true if a scope still has the same values of the resources. */
+/** Returns true if the resources still have the same values. */
 function holds(memo: Memo | undefined, scope: EvalScope): boolean {
   return memo !== undefined && [...memo.read].every(([address, value]) => scope.resource(address) === value);
 }
 
 const elements = new WeakMap<Compiled, Map<string, Expression>>();
 
-/** Returns the expression of one element if `for_each` is written as an object. The other elements are then not evaluated. */
+/**
+ * Returns the expression of one element, if `for_each` is an object with literal keys. Other elements are then not evaluated.
+ */
 function elementOf(compiled: Compiled, key: string): Expression | undefined {
   const { json } = compiled;
   if (!isObject(json) || !Object.hasOwn(json, key) || Object.keys(json).some(isTemplate)) return undefined;
@@ -335,7 +337,7 @@ function elementOf(compiled: Compiled, key: string): Expression | undefined {
   return own;
 }
 
-/** @throws ExpressionError if the scope does not contain the resource. */
+/** Returns the value of an instance. @throws ExpressionError if the scope lacks it. */
 function instanceValue(expansion: Expansion, key: string | number | undefined, scope: EvalScope): Typed {
   const address = instanceAddress(expansion, key);
   const value = scope.resource(address);

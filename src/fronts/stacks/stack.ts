@@ -25,29 +25,30 @@ import { StackContext } from "./stack-context.ts";
 import { type GivenVariable, readVariables, validateVariables, valuesOf } from "./variables.ts";
 
 export interface StackOptions extends StackCatalogue {
-  /** Environment variables. Only HOSTFORM_PROJECT is read. */
+  /** Environment variables. Only HOSTFORM_PROJECT is used. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Values of variables, sorted by precedence. Later values win. */
+  /** Values of variables. Of several, the last counts. */
   readonly variables: readonly GivenVariable[];
-  /** Outputs of `data.terraform_remote_state.NAME`, by NAME. All or parts of them may be unknown. */
+  /** Outputs of `data.terraform_remote_state.NAME`, by NAME. They may be unknown. */
   readonly siblings: ReadonlyMap<string, Value>;
-  /** Types of these outputs in the format of state files, by NAME and output. Default: inferred from the values. */
+  /** Types of these outputs in the notation of state files, by NAME and output. Default: inferred from the values. */
   readonly siblingTypes?: ReadonlyMap<string, Readonly<Record<string, Json>>>;
-  /** Language of expressions. Default: the newest language that `required_version` allows. */
+  /** Language of expressions. Default: the newest that `required_version` allows. */
   readonly language?: Language;
-  /** This version of hostform. The stack's constraint on the provider must allow this version. */
+  /** Version of hostform, which the version constraint of the provider must allow. */
   readonly version: string;
-  /** Working folder of the stack, in which Terraform would run. Relative paths in the stack begin in this folder. */
+  /** Folder in which Terraform would run. Relative paths start there. */
   readonly folder: string;
 }
 
 /**
  * Parses one stack in Terraform's JSON syntax, as the CDKs synthesize it: its `cdk.tf.json`, or the `*.tf.json` files of a
- * folder, merged as Terraform merges them. Returns the same result as for YAML. Pure. Never throws for the content of a file.
+ * folder, merged as Terraform merges them. Returns the same type as the parser of YAML. Pure. Never throws because of the
+ * content of a file.
  *
- * 1. Parses the texts into trees with locations, and the trees into blocks.
- * 2. Checks every name, then resolves locals and instances in the order of their dependencies.
- * 3. Builds instances, outputs and moves. Reports every error at its location: line, column, and the construct that wrote it.
+ * 1. Parses texts into trees with locations, and trees into blocks.
+ * 2. Checks all names, then resolves locals and instances in the order of their dependencies.
+ * 3. Builds instances, outputs and moves. Reports errors at their locations: line, column and construct.
  */
 export function parseStack(files: readonly SourceFile[], options: StackOptions): Declaration {
   const diags = new DiagnosticCollector();
@@ -86,7 +87,7 @@ function merge(module: Module, options: StackOptions, diags: DiagnosticCollector
   const imports = readImports(context);
   const resources: DesiredResource[] = [];
   const data: DesiredData[] = [];
-  // Names were resolved in the order of their dependencies. The result keeps the order of the file.
+  // The drafts are in the order of dependencies; the result needs the order of the file.
   for (const [base, draft] of drafts) {
     if (draft.provider !== undefined && !providers.has(draft.provider.name)) {
       const { name, span } = draft.provider;
@@ -126,7 +127,7 @@ function readDrafts({ resources, data }: Module, { kinds, schemas }: StackCatalo
   return drafts;
 }
 
-/** Checks every name in a block. @returns the draft without the expressions that have unknown names. */
+/** Checks all names in a block. @returns the draft without expressions that contain unknown names. */
 function checkedDraft(draft: BlockDraft, declared: Declared): BlockDraft {
   const { base: address, count, forEach, replaceOnChange } = draft;
   const checked = <T extends { readonly compiled: Compiled | undefined }>(
@@ -150,7 +151,7 @@ function checkedDraft(draft: BlockDraft, declared: Declared): BlockDraft {
   };
 }
 
-/** Reports missing attributes of a data source. The lifecycle reports missing attributes of resources. */
+/** Reports missing attributes of a data source. The lifecycle does this for resources. */
 function checkRequired({ base, schema, attributes, block }: BlockDraft, diags: DiagnosticCollector): void {
   for (const [name, { required, description }] of Object.entries(schema.attributes)) {
     if (required !== true || attributes.has(name)) continue;
@@ -168,7 +169,7 @@ function asResource(instance: DesiredData, { lifecycle }: BlockDraft, importId: 
   };
 }
 
-/** Returns the name of the project. Empty if it has none: hostform then cannot order, and the plan reports this if necessary. */
+/** Returns the name of the project. Empty if there is none: the plan then reports an error if it needs to order. */
 function projectName(project: StackProviders["project"], env: StackOptions["env"], diags: DiagnosticCollector): string {
   if (project !== undefined) return project === "unclear" ? "" : project;
   const name = env.HOSTFORM_PROJECT || "";

@@ -22,22 +22,20 @@ import { problem } from "./messages.ts";
 import { compileNamed } from "./references.ts";
 import type { StackContext, Variable } from "./stack-context.ts";
 
-/** Reads the variables of a stack: given values or defaults, checked against types and validations. */
+/** Reads the variables of a stack: given values or defaults, checked by type and validations. */
 
 /** A given value of a variable. */
 export interface GivenVariable {
   readonly name: string;
-  /** Source of the value: `-var`, `TF_VAR_name`, or the name of the file. */
+  /** Origin of the value: `-var`, `TF_VAR_name`, or a file name. */
   readonly from: string;
-  /**
-   * A string, which is parsed with the variable's type, or a JSON value of a file. The JSON value is unknown if it is withheld.
-   */
+  /** A string, which is parsed with the type of the variable, or a JSON value from a file. A withheld value is unknown. */
   readonly value: { readonly text: string } | { readonly json: Value };
 }
 
 /**
- * Reads the variables of a stack with their values: the last given value, otherwise the default. No message shows a value.
- * `validation` is checked later, because it may refer to other names.
+ * Reads the variables with their values: the last given value, or else the default. Messages contain no value. `validation`
+ * runs later, because it may refer to other names.
  */
 export function readVariables(
   blocks: ReadonlyMap<string, Block>,
@@ -73,7 +71,7 @@ function readVariable(
   const secret = sensitive || ephemeral;
   const fallback = defaultOf(entry("default"), type?.type, { name, secret }, diags);
   const own = given && type && givenValue(given, type, block, diags);
-  // If null is not allowed, null selects the default.
+  // Without `nullable`, null means the default.
   const value = own === undefined || (own.content === null && !nullable) ? fallback : own;
   if (value === undefined && type !== undefined && entry("default") === undefined && (given === undefined || own)) {
     diags.add(keySpan, problem("config.variable/missing", { name }));
@@ -92,11 +90,11 @@ function readVariable(
 
 interface VariableType {
   readonly type: Type;
-  /** True if a given string is the value itself, not an expression. */
+  /** True if a given string is the value itself. False if it is an expression. */
   readonly plain: boolean;
 }
 
-/** @returns undefined after a reported error. */
+/** Returns the type of a variable. @returns undefined after a reported error. */
 function typeOf(entry: Entry | undefined, diags: DiagnosticCollector): VariableType | undefined {
   if (entry === undefined) return { type: "any", plain: true };
   const text = literalText(entry, diags);
@@ -110,7 +108,7 @@ function typeOf(entry: Entry | undefined, diags: DiagnosticCollector): VariableT
   return type && { type, plain: type === "string" || type === "number" || type === "bool" };
 }
 
-/** Returns the default. As in Terraform, the default is a literal and is not evaluated. */
+/** Returns the default. As in Terraform, it is a literal. */
 function defaultOf(
   entry: Entry | undefined,
   type: Type | undefined,
@@ -125,14 +123,14 @@ function defaultOf(
   });
 }
 
-/** Evaluates a given string. As in Terraform, the string may contain neither names nor calls. */
+/** Evaluates a given string. As in Terraform, it cannot contain names or calls. */
 function literal(text: string): Typed {
   const expression = parseExpression(text);
   if (callIn(expression) !== undefined) throw new ExpressionError(VALUES.call);
   return evaluate(expression, { resolve: () => undefined });
 }
 
-/** @returns undefined after a reported error. */
+/** Returns the given value. @returns undefined after a reported error. */
 function givenValue(
   { name, from, value }: GivenVariable,
   { type, plain }: VariableType,
@@ -143,11 +141,11 @@ function givenValue(
     const given = "json" in value ? fromValue(value.json) : plain ? fromValue(value.text) : literal(value.text);
     return stored(convert(given, type));
   };
-  // The message of the original error may show the value, which may be a secret.
+  // The original message may contain the value, which may be secret.
   return attempt(read, () => diags.add(block.keySpan, problem("config.variable/value", { name, from, plain })));
 }
 
-/** Returns the known values of variables. Omits sensitive values. */
+/** Returns the known values for reports. Sensitive values are null. */
 export function valuesOf(variables: ReadonlyMap<string, Variable>): VariableValue[] {
   return [...variables.values()].flatMap(({ name, block, value, sensitive }): VariableValue[] => {
     const isChecked = block.body.entries.has("validation");
@@ -158,11 +156,11 @@ export function valuesOf(variables: ReadonlyMap<string, Variable>): VariableValu
   });
 }
 
-/** Checks the values of variables against their `validation`. Only the stack's own message may show a value. */
+/** Runs the `validation` blocks. Only the message in the stack may contain a value. */
 export function validateVariables(context: StackContext): void {
   for (const variable of context.variables.values()) {
     const entry = variable.block.body.entries.get("validation");
-    // A missing value is already reported.
+    // A missing value was reported earlier.
     if (entry === undefined || typeof variable.value.content === "symbol") continue;
     for (const block of blocksOf(entry, [], context.diags)) validate(variable, block, context);
   }
@@ -200,15 +198,15 @@ function validationValue(entry: Entry, context: StackContext) {
     return { value: hasUnknown(value) ? null : value, secret: isSecret(typed) };
   };
   return attempt(compute, ({ offset, path }) => {
-    // The message of the original error may show the value.
+    // The original message may contain the value.
     reportExpression(new ExpressionError(VALUES.unreadable, offset, path), entry.value, diags);
     return undefined;
   });
 }
 
 /**
- * Returns the environment variable that contains the token of a provider. The token never becomes a part of the declaration:
- * `token` must be a variable of the stack whose value comes from the environment.
+ * Returns the environment variable that contains the token of a provider. The declaration never contains the token: `token`
+ * must be a variable of the stack, and its value must come from the environment.
  * @returns undefined if there is none, or after a reported error.
  */
 export function tokenVariable(entry: Entry, context: StackContext): string | undefined {
@@ -227,7 +225,7 @@ export function tokenVariable(entry: Entry, context: StackContext): string | und
   }
   if (variable.value.content === null) return undefined;
   if (variable.from?.startsWith("TF_VAR_")) return variable.from;
-  // A missing value is reported elsewhere.
+  // A missing value was reported elsewhere.
   if (typeof variable.value.content === "symbol") return undefined;
   return diags.add(entry.keySpan, problem("config.secret/token_source", { name: variable.name, from: variable.from }));
 }

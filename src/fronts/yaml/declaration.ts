@@ -44,28 +44,27 @@ import { readGuards, readProvider, readSecretSource } from "./settings.ts";
 import { hasVariable, Variables, variablesIn } from "./variables.ts";
 import { type DeclarationLimits, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
-/** Merges the documents of all files into the desired state and the backend. */
+/** Parses a declaration: merges the documents of all files. */
 
 export interface DeclarationOptions {
   readonly kinds: Kinds;
   /** Environment variables for `${env.NAME}`. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /**
-   * Returns true if the declaration may not read the variable. An untrusted declaration may read only allowed variables. Default:
-   * all variables are allowed.
-   */
+  /** Returns true if the declaration must not read the environment variable. Default: all variables are allowed. */
   readonly refusesVariable?: ((name: string) => boolean) | undefined;
   /**
-   * Returns true if everybody may see the environment variable. By default, no variable is open. A trusted declaration may
-   * declare further open variables.
+   * Returns true if the value of the environment variable is public. Default: none is. A trusted declaration may make further
+   * variables public.
    */
   readonly isOpenVariable?: ((name: string) => boolean) | undefined;
   /** Size limits of the files. Default: {@link STRICT_LIMITS}. */
   readonly limits?: DeclarationLimits;
-  /** True if further files could not be read. They may declare resources that seem undeclared. */
+  /** True if some files could not be read. They may declare resources that seem undeclared. */
   readonly incomplete?: boolean;
-  /** File of the environment. Its settings replace the settings of the declaration. */
+  /** File of the environment. Its settings override those of the declaration. */
   readonly environment?: SourceFile | undefined;
+  /** Further file with `templates` and `defaults` only, such as the shared file of a fleet. */
+  readonly templates?: SourceFile | undefined;
   /** This version of hostform, for `required_version`. By default, the version is not checked. */
   readonly version?: string;
 }
@@ -74,8 +73,12 @@ export interface DeclarationOptions {
 export function parseDeclaration(given: readonly SourceFile[], options: DeclarationOptions): Declaration {
   const { kinds, env, refusesVariable, limits = STRICT_LIMITS, incomplete = false, version } = options;
   const diags = new DiagnosticCollector();
-  const files = given.map((file) => ({ ...file, quotable: isDeclaration(file.text, kinds) }));
+  const { templates } = options;
+  const files = [...given, ...(templates ? [templates] : [])].map((file) => {
+    return { ...file, quotable: isDeclaration(file.text, kinds) };
+  });
   const reads = files.map((file, index) => readYaml(file, index, diags, limits));
+  if (templates !== undefined) refuseOtherSections(reads.at(-1)?.documents ?? [], diags);
   const trees = reads.flatMap(({ documents }) => documents);
   const outdated = version === undefined ? [] : unmetVersions(trees, version);
   if (outdated.length > 0) return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: outdated };
@@ -95,7 +98,7 @@ export function parseDeclaration(given: readonly SourceFile[], options: Declarat
   if (environment !== undefined) checkShared(environment, expansion.documents, diags);
   const backend = mergeBackend(backendsOf(sections, environment), complete, context);
   const declaredOpen = refusesVariable === undefined ? variables?.fromEnvironment : undefined;
-  // A variable without a value has its own error here.
+  // A variable without a value has another error.
   const isHidden = (name: string) =>
     reader.read(name) !== undefined &&
     refusesVariable?.(name) !== true &&
@@ -105,14 +108,22 @@ export function parseDeclaration(given: readonly SourceFile[], options: Declarat
   const values = variables?.values() ?? [];
   const valued = values.length > 0 && { variables: values };
   const partial = merged && { ...merged, ...valued, ...(typeof backend === "object" && { backend }) };
-  // A mistake in the declaration's own settings is already reported with the environment.
+  // Mistakes in these settings were already reported with the environment.
   const own = environment && ownSettings(fragments, sections, { ...context, diags: new DiagnosticCollector() });
   return { desired: diags.any ? undefined : partial, partial, backend, diagnostics: diags.list(), ...(own && { own }) };
 }
 
+/** Reports sections of a shared file that would change each project: resources, providers, limits. */
+function refuseOtherSections(documents: readonly Tree[], diags: DiagnosticCollector): void {
+  const known = ["templates", "defaults"];
+  for (const { key, keySpan } of documents.flatMap((tree) => (tree.form === "map" ? [...tree.entries.values()] : [])))
+    if (!known.includes(key) && !key.startsWith("x-"))
+      diags.add(keySpan, problem("config.unknown_key/shared", diags.unknown(key, known)));
+}
+
 /**
- * Returns the errors of `required_version`. They come before all other errors, because a later version may use syntax that this
- * version cannot read.
+ * Returns the errors of `required_version`. They replace all other errors, because the declaration may use syntax of a later
+ * version.
  */
 function unmetVersions(trees: readonly Tree[], version: string): readonly Diagnostic[] {
   const diags = new DiagnosticCollector();
@@ -128,7 +139,7 @@ function unmetVersions(trees: readonly Tree[], version: string): readonly Diagno
   return diags.list();
 }
 
-/** Returns the variables. Undefined if the declaration has no variables to replace. */
+/** Returns the variables. Undefined if there is nothing to replace. */
 function variablesOf(
   trees: readonly Tree[],
   files: readonly SourceFile[],
@@ -142,7 +153,7 @@ function variablesOf(
   return isUsed ? new Variables(declared, given, diags) : undefined;
 }
 
-/** Reports a backend that all environments share, because several accounts would use one state. */
+/** Reports a backend that all environments would share: several accounts would use one state. */
 function checkShared(
   { backend, state }: EnvironmentSections,
   documents: readonly Tree[],
@@ -161,7 +172,7 @@ const backendsOf = (sections: readonly Entry[], environment: EnvironmentSections
   return environment?.state === undefined ? sections : [];
 };
 
-/** Returns the providers and the backend of the declaration alone. */
+/** Returns providers and backend without the environment. */
 function ownSettings(
   fragments: readonly Fragment[],
   backends: readonly Entry[],
@@ -170,7 +181,7 @@ function ownSettings(
   return { providers: mergeProviders(fragments, context), backend: mergeBackend(backends, context.complete, context) };
 }
 
-/** Finds the sensitive references in YAML: variables that are not open, and secret attributes. */
+/** Returns the function that finds sensitive references: variables that are not public, and secret attributes. */
 function sourcesIn(kinds: Kinds, isHidden: (name: string) => boolean): SourceOf {
   return (reference) => {
     if (reference.to === "env") return isHidden(reference.name) ? { from: [`env.${reference.name}`] } : undefined;
@@ -180,13 +191,13 @@ function sourcesIn(kinds: Kinds, isHidden: (name: string) => boolean): SourceOf 
     const { shape = {} } = kind?.attributes ?? {};
     const type = typeof name === "string" && Object.hasOwn(shape, name) ? shape[name] : undefined;
     const { sensitive = false, writeOnly = false } = type === undefined ? {} : metaOf(type);
-    // The check of references rejects a reference to a write-only attribute.
+    // References to write-only attributes are reported elsewhere.
     return sensitive && !writeOnly ? { from: [`${address}.${name}`] } : undefined;
   };
 }
 
 interface MergeContext extends Omit<ReferenceContext, "drafts" | "instances"> {
-  /** Returns true if the value of an environment variable is sensitive. */
+  /** Returns true if the value of the environment variable is sensitive. */
   isHidden(name: string): boolean;
   readonly environment?: EnvironmentSections | undefined;
 }
@@ -205,7 +216,8 @@ function merge(
   const tokens = new Set([...providers.values()].map(({ tokenEnv }) => tokenEnv));
   const sourceOf = sourcesIn(kinds, (name) => tokens.has(name) || context.isHidden(name));
   const guards = mergeGuards(fragments, context);
-  const notify = fragments.flatMap(({ channels }) => channels.flatMap((section) => readChannels(section, diags)));
+  const channels = context.environment?.notify ?? fragments.flatMap((fragment) => fragment.channels);
+  const notify = [channels].flat().flatMap((section) => readChannels(section, diags));
   const drafts = mergeDrafts(fragments, mostResources, diags);
   if (drafts === undefined) return undefined;
   const instances = Map.groupBy(drafts.keys(), resourceOf);
@@ -239,7 +251,7 @@ function merge(
   };
 }
 
-/** Matches the line with the project's name, in a text that may have mistakes in other lines. */
+/** Pattern of the line with the project's name, for texts with mistakes elsewhere. */
 const NAME = /^project:[ \t]*(["']?)([A-Za-z0-9][\w.-]*)\1[ \t]*(?:#.*)?$/m;
 
 function mergeProject(
@@ -251,7 +263,7 @@ function mergeProject(
   const [first] = named;
   const [file] = files;
   if (first === undefined) {
-    // A report shows the project's name even if a file cannot be parsed.
+    // Reports contain the project's name even if a file cannot be parsed.
     if (!complete || file === undefined) return files.flatMap(({ text }) => NAME.exec(text)?.[2] ?? [])[0];
     return diags.add(new Source(file).span(0, 0), problem("config.missing_attribute/project"));
   }
@@ -283,7 +295,7 @@ function mergeProviders(
   return providers;
 }
 
-/** Returns the guards of the project. Two sections are an error, because it would be unclear which section applies. */
+/** Returns the guards of the project. Two sections are an error: one could hide the limits of the other. */
 function mergeGuards(
   fragments: readonly Fragment[],
   { diags, environment }: Pick<MergeContext, "diags" | "environment">,
@@ -333,7 +345,7 @@ function desiredResource(
     provider: provider?.name ?? "default",
     config,
     ...expressions,
-    // A value that is already reported is not missing.
+    // Values with reported mistakes are not missing.
     ...(refused.size > 0 && {
       isConstant: false,
       evaluate: (name, scope) => (refused.has(name) ? UNKNOWN : expressions.evaluate(name, scope)),

@@ -12,7 +12,7 @@ import { reportToken } from "./settings.ts";
 
 /** Splits a document of a declaration into its sections. */
 
-/** Keys that are read before, and `provider`. */
+/** `provider`, and keys that were read earlier. */
 const SETTLED: readonly string[] = ["provider", "include", "required_version", "variables"];
 
 /** Content of one document before it is merged with the other documents. */
@@ -22,17 +22,17 @@ export interface Fragment {
   readonly guards: Entry[];
   readonly channels: Entry[];
   readonly backends: Entry[];
-  /** Entries of the sections `moved`, `removed` and `import`. */
+  /** The sections `moved`, `removed` and `import`. */
   readonly refactoring: Entry[];
-  /** Undefined if the document has no section `outputs`. The outputs in the state are then kept. */
+  /** Undefined if the document has no section `outputs`. The outputs in the state then stay. */
   outputs?: readonly Entry[];
   readonly drafts: ResourceDraft[];
 }
 
 /**
- * Reads the sections of a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `notify`, `backend`,
- * `outputs`, `moved`, `removed`, `import`, and one section per top-level kind. `include` is read before. Ignores keys with the
- * prefix `x-`, which contain anchors.
+ * Reads the sections of a document: `project`, `provider` (for the resources of this document), `providers`, `guards`,
+ * `notify`, `backend`, `outputs`, `moved`, `removed`, `import`, and one section per kind without a parent. `include` was read
+ * earlier. Keys with the prefix `x-` contain anchors and are ignored.
  */
 export function readDocument(tree: Tree, kinds: Kinds, diags: DiagnosticCollector): Fragment {
   const fragment: Fragment = { providers: [], guards: [], channels: [], backends: [], refactoring: [], drafts: [] };

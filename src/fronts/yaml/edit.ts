@@ -1,6 +1,6 @@
 /**
- * Edits one file of a declaration as text. Each edit replaces, adds or removes complete nodes, so all other bytes stay: comments,
- * order, quotes, anchors and line ends.
+ * Edits one file of a declaration as text. Each edit replaces, adds or removes complete nodes. All other bytes stay:
+ * comments, order, quotes, anchors and line ends.
  */
 import {
   isMap,
@@ -43,7 +43,7 @@ function endOf(part: Part): number {
   return isEmpty(part.value) ? (part.key.range?.[1] ?? 0) + 1 : endOf(part.value);
 }
 
-/** One file with its edits. The edits apply together, so offsets refer to the original text. */
+/** One file with its edits. All edits run together, so offsets refer to the original text. */
 export class FileEdit {
   readonly source: Source;
   /** All keys, in the order of the text. */
@@ -65,7 +65,7 @@ export class FileEdit {
     for (const { contents } of [...documents]) if (isMap(contents)) visit(contents as YAMLMap, []);
   }
 
-  /** Returns the path to the key or single value at the beginning of a range. */
+  /** Returns the path to the key or scalar at the start of a range. */
   at({ line, column }: Pick<SourceRange, "line" | "column">): KeyPath | undefined {
     const offset = this.source.offset(line, column);
     return this.paths.findLast((path) =>
@@ -84,7 +84,7 @@ export class FileEdit {
     return isEmpty(value) ? "" : this.source.text.slice(value?.range?.[0], endOf(value));
   }
 
-  /** Returns an error that the user must edit this place. */
+  /** Returns the error that the user must edit this place. */
   byHand(path: KeyPath, why: Obstacle, fix: string): HostformError {
     return new HostformError([problem("config.by_hand", { why, fix, range: this.rangeOf(path) })]);
   }
@@ -94,12 +94,12 @@ export class FileEdit {
     return this.source.range(start, end);
   }
 
-  /** Returns the comment at the end of the line of a value. */
+  /** Returns the comment after a value, on the same line. */
   comment(path: KeyPath): string {
     return this.#comment(endOf(last(path).pair)).text;
   }
 
-  /** Replaces the comment at the end of the line of a value. A file of JSON has no comments. */
+  /** Replaces the comment after a value, on the same line. JSON files have no comments. */
   setComment(path: KeyPath, text: string): void {
     this.#setComment(endOf(last(path).pair), text);
   }
@@ -115,7 +115,7 @@ export class FileEdit {
     return { start: at + value.length, end: at + rest.length, text };
   }
 
-  /** Replaces a value that is written in one line. @throws HostformError `config.by_hand`. */
+  /** Replaces a value on one line. @throws HostformError `config.by_hand`. */
   set(path: KeyPath, value: Json): void {
     const { pair, key } = last(path);
     const { value: old } = pair;
@@ -131,7 +131,11 @@ export class FileEdit {
     this.#splice(old?.range?.[0] ?? 0, endOf(old), this.#inline(value));
   }
 
-  /** Adds entries or items at the end of the value at a path. @param comment at the end of the line. @throws HostformError `config.by_hand`. */
+  /**
+   * Adds entries or items at the end of a value.
+   * @param comment Comment after the last line.
+   * @throws HostformError `config.by_hand`.
+   */
   add(path: KeyPath, content: JsonObject | readonly Json[], comment = ""): void {
     const { pair } = last(path);
     if (isMap(pair.value) || isSeq(pair.value)) this.append(pair.value as YAMLMap, content, "", comment);
@@ -139,7 +143,7 @@ export class FileEdit {
     else throw this.byHand(path, "alias", `Add ${JSON.stringify(content)}.`);
   }
 
-  /** Adds entries at the end of a map or list. @param before text above. */
+  /** Adds entries at the end of a map or list. @param before Text before the entries. */
   append(node: YAMLMap | YAMLSeq, content: JsonObject | readonly Json[], before = "", comment = ""): void {
     const end = node.items.at(-1) as Part;
     const short = this.#inline(content).slice(1, -1).trim();
@@ -150,25 +154,25 @@ export class FileEdit {
       if (comment !== "") this.#setComment(at, old === "" ? comment : `${comment}; ${old}`);
       return;
     }
-    // A new block has the style of the block above.
+    // Write the new block in the style of the previous one.
     const isShort = isMap(node) && isMap((end as Step["pair"]).value) && !isLined((end as Step["pair"]).value);
     const printed = isShort && before === "" ? `${short}\n` : printYaml(content);
     const lines = comment === "" ? printed : printed.replace(/\n$/, ` # ${comment}\n`);
     this.#addLines(endOf(end), this.#column(node.range?.[0] ?? 0), before + lines);
   }
 
-  /** Adds items to a list at the top of the document of a path. Creates a missing list. */
+  /** Adds items to a top-level list. Creates a missing list. */
   addItems([{ map }]: KeyPath, section: string, items: readonly Json[]): void {
     const list = this.paths.find(([step]) => step?.map === map && step.key === section);
     if (list === undefined) this.append(map, { [section]: [...items] }, "\n");
     else this.add(list, items);
   }
 
-  /** Removes an entry with the comments above it. A section without entries is removed with its last entry. */
+  /** Removes an entry with the comments above it. The last entry of a section also removes the section. */
   remove(path: KeyPath): void {
     const { pair, map } = last(path);
     this.#removed.set(pair, path);
-    // In a block, an empty section could remove the section of its template.
+    // In a block, an empty section would remove that section of its template.
     const isSection = [2, 4].includes(path.length) && !path[0].key.startsWith("x-");
     if (isSection && map.items.every((one) => this.#removed.has(one as Step["pair"])))
       this.remove(path.slice(0, -1) as unknown as KeyPath);
@@ -179,7 +183,7 @@ export class FileEdit {
     this.#splice(start, end, /["']/.test(this.source.text[start] ?? "") ? JSON.stringify(name) : name);
   }
 
-  /** Replaces each match in the values outside these top-level sections. */
+  /** Replaces all matches in values. @param except Top-level sections to skip. */
   replaceAll(pattern: RegExp, text: string, except: readonly string[]): void {
     for (const path of this.paths) {
       const { value } = last(path).pair;
@@ -189,6 +193,11 @@ export class FileEdit {
         this.#splice(start, start + found.length, found.replace(pattern, text));
       }
     }
+  }
+
+  /** Removes the comments and empty lines between two entries that are both removed. */
+  removeBetween(path: KeyPath, next: KeyPath): void {
+    this.#splice(this.#lines(path).end, this.#lines(next).start, "");
   }
 
   /** Returns the text of the lines of an entry, or from an entry to a later one, with the comments above and between. */
@@ -201,50 +210,57 @@ export class FileEdit {
     const { pair } = last(path);
     const comments = new RegExp(`(?:(?<![^\\n]) {${this.#column(startOf(pair))}}#[^\\n]*\\n)*$`);
     const own = this.#lineStart(startOf(pair));
-    // A regular expression of the whole text above would take too long for each entry.
+    // Search only the text after the last empty line: a search of the complete text would take too long.
     const above = text.slice(text.lastIndexOf("\n\n", own) + 1, own);
     const start = own - (comments.exec(above)?.[0].length ?? 0);
     const end = this.#lineEnd(endOf(pair));
-    // Comments with the indentation of the content are part of the entry.
+    // Comments that are indented like the content belong to the entry.
     const inside = new RegExp(`(?:(?:\\r?\\n)* {${this.#column(startOf(pair)) + 1},}#[^\\n]*\\n?)*`, "y");
     inside.lastIndex = end;
     return { start, end: end + (inside.exec(text)?.[0].length ?? 0) };
   }
 
-  /** Replaces the addresses of each item of `moved`. */
+  /** Changes the addresses in each item of `moved`. */
   setMoves(change: (from: string, to: string) => readonly [string, string]): void {
-    for (const { from, to } of this.#moves()) {
+    for (const { item, value: from } of this.#items("moved", "from")) {
+      const to = item.get("to", true);
+      if (!isScalar(to)) continue;
       const [start, end] = change(String(from.value), String(to.value));
       for (const [{ value, range }, now] of [[from, start] as const, [to, end] as const])
         if (range && value !== now) this.#splice(range[0], range[1], now);
     }
   }
 
-  /** Removes the items of `moved` that lead to an address that passes a test. */
-  dropMoves(isDropped: (to: string) => boolean): void {
-    const dropped = this.#moves().filter(({ to }) => isDropped(String(to.value)));
+  /** Removes the items of a top-level list whose address passes a test. @param key of the address in an item. */
+  dropItems(section: "moved" | "removed", key: "from" | "to", isDropped: (address: string) => boolean): void {
+    const dropped = this.#items(section, key).filter(({ value }) => isDropped(String(value.value)));
     for (const [path, items] of Map.groupBy(dropped, (one) => one.path)) {
-      const list = last(path).pair.value as YAMLSeq;
-      if (items.length === list.items.length) this.remove(path);
+      const list = last(path).pair.value as YAMLSeq<YAMLMap>;
+      const gone = new Set(items.map(({ item }) => item));
+      const kept = list.items.filter((item) => !gone.has(item));
+      if (kept.length === 0) this.remove(path);
       else if (isLined(list))
-        for (const { item } of items)
-          this.#splice(this.#lineStart(item.range?.[0] ?? 0), this.#lineEnd(endOf(item)), "");
+        for (const item of gone) this.#splice(this.#lineStart(item.range?.[0] ?? 0), this.#lineEnd(endOf(item)), "");
+      else {
+        const texts = kept.map((item) => this.source.text.slice(item.range?.[0], endOf(item)));
+        this.#splice(list.range?.[0] ?? 0, endOf(list), `[${texts.join(", ")}]`);
+      }
     }
   }
 
-  /** Returns the items of `moved`, in the order of the text. */
-  #moves() {
+  /** Returns the items of a top-level list with the value of a key, in the order of the text. */
+  #items(section: "moved" | "removed", key: "from" | "to") {
     return this.paths.flatMap((path) => {
-      const { value } = last(path).pair;
-      if (path.length > 1 || path[0].key !== "moved" || !isSeq(value)) return [];
-      return (value as YAMLSeq).items.flatMap((item) => {
-        const [from, to] = isMap(item) ? [item.get("from", true), item.get("to", true)] : [];
-        return isScalar(from) && isScalar(to) ? [{ path, item: item as YAMLMap, from, to }] : [];
+      const list = last(path).pair.value;
+      if (path.length > 1 || path[0].key !== section || !isSeq(list)) return [];
+      return (list as YAMLSeq).items.flatMap((item) => {
+        const value = isMap(item) ? item.get(key, true) : undefined;
+        return isScalar(value) ? [{ path, item: item as YAMLMap, value }] : [];
       });
     });
   }
 
-  /** Returns the first place outside of an entry that uses an anchor of the entry. */
+  /** Returns the first place outside of an entry that refers to an anchor inside it. */
   userOf(path: KeyPath): { readonly path: KeyPath; readonly anchor: string } | undefined {
     const { start, end } = this.#lines(path);
     const isInside = (other: KeyPath) => startOf(last(other).pair) >= start && startOf(last(other).pair) < end;
@@ -263,7 +279,7 @@ export class FileEdit {
     return undefined;
   }
 
-  /** Returns the source range of a position in the result. Undefined for added text. */
+  /** Converts a position in the result to a range in the original text. Undefined for added text. */
   originOf({ line, column }: Pick<SourceRange, "line" | "column">): SourceRange | undefined {
     const at = new Source({ path: this.source.path, text: this.result() }).offset(line, column);
     let out = 0;
@@ -282,7 +298,7 @@ export class FileEdit {
       .join("");
   }
 
-  /** Returns the kept ranges of the text, each with the added text after the range. */
+  /** Returns the kept ranges of the original text, each with the text to add after it. */
   #pieces() {
     const { text } = this.source;
     const cuts = [...this.#removed.values()]
@@ -341,20 +357,20 @@ export class FileEdit {
     return offset <= 0 ? 0 : this.source.text.lastIndexOf("\n", offset - 1) + 1;
   }
 
-  /** Returns the offset after the line that contains the last character before `end`. */
+  /** Returns the offset after the line of the last character before `end`. */
   #lineEnd(end: number): number {
     const newline = this.source.text.indexOf("\n", this.source.text[end - 1] === "\n" ? end - 1 : end);
     return newline < 0 ? this.source.text.length : newline + 1;
   }
 
-  /** Prints a value in one line: as JSON in a file of JSON, or with as few quotes as possible. */
+  /** Formats a value on one line: as JSON in a JSON file, otherwise with as few quotes as possible. */
   #inline(value: Json | readonly Json[]): string {
     if (this.#isJson) return JSON.stringify(value);
     return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
   }
 }
 
-/** Position of added lines in a block, such as `grants` of `www` in `services`. */
+/** Location of entries in a block, such as `grants` of `www` in `services`. */
 export interface NestedPlace {
   readonly section: string;
   readonly name: string;
@@ -362,8 +378,8 @@ export interface NestedPlace {
 }
 
 /**
- * Returns the text with entries added at the end of a nested section. If the section is missing, adds it at the end of its block.
- * @returns undefined if the block is not written on its own lines (flow style or an anchor). The text then stays unchanged.
+ * Adds entries at the end of a nested section. Adds a missing section at the end of its block.
+ * @returns undefined if the block is not on its own lines (flow style or an anchor).
  */
 export function insertNested(
   text: string,

@@ -6,12 +6,14 @@ import { problem } from "./messages.ts";
 import { type DeclarationLimits, OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
- * File of an environment, `environments/production.yaml`. Its account, state location, guards and variable values replace the
- * values in the declaration.
+ * File of an environment, `environments/production.yaml`. Its account, state, guards and variables override those of the
+ * declaration.
  */
 export interface EnvironmentSections {
   readonly providers: readonly Entry[];
   readonly guards: Entry | undefined;
+  /** Replaces all channels. An empty list sends nothing. */
+  readonly notify: Entry | undefined;
   readonly backend: Entry | undefined;
   /** Path of the state file, relative to the project's folder. */
   readonly state: SpannedName | undefined;
@@ -19,11 +21,11 @@ export interface EnvironmentSections {
 }
 
 /** Valid keys of the file. */
-const ENVIRONMENT_KEYS = ["providers", "backend", "state", "guards", "variables"] as const;
+const ENVIRONMENT_KEYS = ["providers", "backend", "state", "guards", "notify", "variables"] as const;
 
 /**
- * Reads the file. Its settings are checked together with the settings of the declaration.
- * @param index of the file among the sources.
+ * Reads the file. Its settings are validated later, with those of the declaration.
+ * @param index Index of the file among the sources.
  */
 export function readEnvironment(
   file: SourceFile,
@@ -50,13 +52,14 @@ export function readEnvironment(
   return {
     providers: mapOf(given("providers"), diags),
     guards: given("guards"),
+    notify: given("notify"),
     backend,
     state: state && stateOf(state, diags),
     variables: mapOf(given("variables"), diags),
   };
 }
 
-/** Returns the path of the state file in the file of an environment. Mistakes are reported with the declaration. */
+/** Returns the path of the state file in an environment. Mistakes are reported elsewhere. */
 export const environmentState = (file: SourceFile): string | undefined =>
   readEnvironment(file, 0, OWN_LIMITS, new DiagnosticCollector()).state?.name;
 
@@ -72,7 +75,7 @@ function stateOf(entry: Entry, diags: DiagnosticCollector): SpannedName | undefi
   return diags.add(valueSpan(entry), problem("config.structure/state"));
 }
 
-/** Merges an entry of an environment into an entry of the declaration. Maps merge. Null removes a setting. */
+/** Merges an entry of an environment into an entry of the declaration: maps are merged, null removes a setting. */
 export function overlaid(base: Entry | undefined, over: Entry | undefined): Entry | undefined {
   if (base === undefined || over === undefined || isNull(over.value)) return base ?? over;
   const [below, above] = [base.value, over.value];

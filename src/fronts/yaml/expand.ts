@@ -9,8 +9,9 @@ import { Templates, without } from "./template.ts";
 import type { DeclarationLimits } from "./yaml.ts";
 
 /**
- * Expands `templates` and `defaults` before the validation. In: trees. Out: trees without these sections. A block is merged in
- * the following order: the defaults of its kind, the templates of its template, its template, the block itself. Later values win.
+ * Expands `templates` and `defaults` before validation. In: trees. Out: trees without these sections. A block is merged in
+ * this order: defaults of its kind, templates of its template, its template, the block itself. Later values override earlier
+ * ones.
  */
 
 /** Sections that the expansion removes from a document. */
@@ -21,13 +22,14 @@ export const TEMPLATE_KEYS = ["template", "with", "replace"] as const;
 
 interface Expansion {
   readonly documents: readonly Tree[];
-  /** False if a block had to be left out. */
+  /** False if a block had to be omitted. */
   readonly complete: boolean;
 }
 
 /**
- * Expands all documents of a declaration. The `templates` and `defaults` of one document apply to every document. Unaffected
- * trees are returned unchanged. `limits` bounds the size of the result.
+ * Expands all documents of a declaration. `templates` and `defaults` of one document apply to all documents. Unaffected trees
+ * are returned unchanged.
+ * @param limits Limits for the size of the result.
  */
 export function expand(
   documents: readonly Tree[],
@@ -49,9 +51,9 @@ export function expand(
 }
 
 /**
- * Merges one map into another. Maps merge deeply. Any other value replaces the base value, and null removes it. `Null` removes
- * nothing, because it may be meant as a string.
- * @param replace keys whose maps replace the base map instead of merging.
+ * Merges one map into another. Maps are merged deeply. Other values replace the base value, and null removes it. `Null`
+ * removes nothing, because it may be meant as a string.
+ * @param replace Keys whose maps replace the base map.
  */
 export function merge(base: MapTree, over: MapTree, replace: readonly string[] = []): MapTree {
   const entries = new Map(without(base, replace).entries);
@@ -127,7 +129,7 @@ class Expander {
     return defaults;
   }
 
-  /** @returns undefined after a reported error, because a block cannot be read without its template. */
+  /** @returns undefined after a reported error: without its template, a block is incomplete. */
   #block(entry: Entry, kind: Kind, hasProvider: boolean): Entry | undefined {
     const base = this.#defaults.get(kind.section);
     const body = isNull(entry.value) && base !== undefined ? emptyAt(entry.keySpan) : entry.value;
@@ -138,7 +140,7 @@ class Expander {
     if (base === undefined && inner.length === 0 && !TEMPLATE_KEYS.some((key) => body.entries.has(key))) return entry;
     const layers = this.#layers(body, entry, []);
     if (layers === undefined) return undefined;
-    // The provider of the document takes precedence over the provider of the defaults.
+    // The provider of the document overrides the provider of the defaults.
     const below = base && this.#copies.at(hasProvider ? without(base, ["provider"]) : base, entry.keySpan);
     const folded = layers.reduce((block, layer) => this.#fold(block, layer, kind), below ?? emptyAt(body.span));
     const value = inner.reduce((block, { section, shorthand }) => this.#nested(block, section, shorthand), folded);
@@ -152,7 +154,7 @@ class Expander {
       const known = this.#diags.unknown(name, [...block.entries.keys()]);
       this.#diags.add(replace[i]?.span ?? body.span, problem("config.template/replace_unknown", known));
     }
-    // A secret has only one source, so its maps do not merge.
+    // A secret has only one source, so its maps are not merged.
     const isSecret = (name: string) => {
       const type = Object.hasOwn(kind.attributes.shape, name) ? kind.attributes.shape[name] : undefined;
       return type !== undefined && metaOf(type).writeOnly === true;
@@ -160,7 +162,7 @@ class Expander {
     return merge(block, body, [...names, ...[...body.entries.keys()].filter(isSecret)]);
   }
 
-  /** Merges the defaults of nested kinds below each entry of a nested section. */
+  /** Merges the defaults of nested kinds into the entries of a nested section. */
   #nested(block: MapTree, section: string, shorthand: string | undefined): MapTree {
     const nested = block.entries.get(section);
     const defaults = this.#defaults.get(section);
@@ -176,8 +178,8 @@ class Expander {
   }
 
   /**
-   * Returns the maps that are merged into a block: the maps of its template, then its own map.
-   * @param chain the templates that lead to this use.
+   * Returns the maps to merge into a block: those of its template, then its own.
+   * @param chain Templates that lead here.
    */
   #layers(body: MapTree, block: Entry, chain: readonly string[]): Layer[] | undefined {
     const [template, given, replaced] = TEMPLATE_KEYS.map((key) => body.entries.get(key));
@@ -200,7 +202,7 @@ class Expander {
   }
 }
 
-/** Returns a map with changed entries. An entry is removed if `change` returns undefined. */
+/** Applies `change` to each entry. Undefined removes the entry. */
 function mapped(tree: MapTree, change: (entry: Entry) => Entry | undefined): MapTree {
   const entries = [...tree.entries.values()].flatMap((entry) => change(entry) ?? []);
   return { ...tree, entries: new Map(entries.map((entry) => [entry.key, entry])) };

@@ -10,13 +10,13 @@ import { includedBy, nestedIncludes } from "./include.ts";
 import { problem } from "./messages.ts";
 import { type DeclarationLimits, mebibytes, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
-/** The file system functions that reading a declaration needs. Each function rejects with Node's errors. */
+/** File system functions for reading a declaration. They reject with Node's errors. */
 export interface DeclarationFiles {
   /** Returns the names in a folder. @param named as in `read`. */
   list(folder: string, named?: boolean): Promise<readonly string[]>;
   /**
    * Returns the first `limit` bytes of a file.
-   * @param named true (default) if the user named the file, false if hostform found it.
+   * @param named False if hostform found the file. Default: true, the user named it.
    */
   read(path: string, limit: number, named?: boolean): Promise<Uint8Array>;
 }
@@ -24,20 +24,20 @@ export interface DeclarationFiles {
 export interface ReadOptions extends DeclarationOptions {
   /** Folder of the project. */
   readonly dir: string;
-  /** Files to read, relative to `dir`. If undefined, the files in `dir` are found by name. */
+  /** Files to read, relative to `dir`. Undefined: find the files in `dir`. */
   readonly files?: readonly string[];
   readonly fs: DeclarationFiles;
 }
 
 /**
- * Finds and reads the declaration of a folder: `hosting.yaml`, then `*.hosting.yaml` sorted by name, then the included files.
- * File errors become diagnostics, and the promise does not reject for them.
+ * Finds and reads the declaration of a folder: `hosting.yaml`, then `*.hosting.yaml` sorted by name, then included files.
+ * File errors become diagnostics.
  */
 export async function readDeclaration(options: ReadOptions): Promise<Declaration> {
   const { dir, fs, files: given = [], limits = STRICT_LIMITS } = options;
   const found = given.length === 0 ? await find(dir, fs) : named(dir, given);
   if ("severity" in found) {
-    // `adopt` starts without a declaration. Its account and state come from the environment.
+    // For `adopt`, which starts without a declaration: account and state come from the environment.
     if (options.environment !== undefined && found.code === "config.missing") {
       const { diagnostics, ...alone } = parseDeclaration([], options);
       return { ...alone, desired: undefined, diagnostics: [found, ...diagnostics] };
@@ -108,8 +108,8 @@ async function readSource(
 }
 
 /**
- * Decodes the text of a file and keeps its byte order mark.
- * @param path for messages.
+ * Decodes a file. Keeps its byte order mark.
+ * @param path Path for messages.
  * @throws HostformError for bytes that are not UTF-8.
  */
 export function declarationText(path: string, bytes: Uint8Array): string {
@@ -127,16 +127,16 @@ function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
   return problem("config.unreadable", { path, why: fileFailure(error) });
 }
 
-/** Limits of the check for unread files: number of files, and bytes of a file. */
+/** Limits of the search for ignored files: number of files, and bytes per file. */
 const LOOKED_AT = { files: 100, bytes: 256 * 1024 };
 
-/** Matches a name that was probably meant to be read: `hosting.yml`, `shop.hosting.yml`, `Hosting.yaml`. */
+/** Pattern of a name that was probably meant to be read: `hosting.yml`, `shop.hosting.yml`, `Hosting.yaml`. */
 const MEANT = /^(?:[^.].*\.)?hosting\.ya?ml$/i;
 
 /**
- * Finds files beside a declaration that look like a part of it but are not read. Their resources would be missing.
- * @param names of the files in the folder.
- * @param read paths of the files that are read.
+ * Finds files in the folder that look like declarations but are not read: their resources would be missing.
+ * @param names Names of the files in the folder.
+ * @param read Paths of the files that are read.
  * @returns one warning with a remedy for each file.
  */
 async function unreadWarnings(
@@ -155,15 +155,15 @@ async function unreadWarnings(
   return found;
 }
 
-/** Returns an empty string for an unreadable file, because the user did not name the file. */
+/** Reads a file that the user did not name. Empty if unreadable. */
 async function textOf(path: string, fs: DeclarationFiles): Promise<string> {
   const bytes = await fs.read(path, LOOKED_AT.bytes + 1, false).catch(() => new Uint8Array());
   return bytes.length > LOOKED_AT.bytes ? "" : new TextDecoder().decode(bytes);
 }
 
 /**
- * Returns true if a text declares resources of hostform. `services:` alone is not sufficient, because a file of Docker Compose
- * begins with the same key.
+ * Returns true if a text declares resources of hostform. `services:` alone is not sufficient, because Docker Compose files
+ * contain it too.
  */
 function looksDeclared(text: string, kinds: Kinds): boolean {
   if (!isDeclaration(text, kinds)) return false;

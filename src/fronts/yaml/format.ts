@@ -24,11 +24,11 @@ import { printYaml, visibleQuoted } from "./print.ts";
 import { OWN_LIMITS, readYaml } from "./yaml.ts";
 
 /**
- * Formats a declaration: two spaces, sections and attributes in the order of the schema, an empty line between blocks of several
- * lines. Keeps comments, anchors, quotes and flow collections.
+ * Formats a declaration: two spaces, sections and attributes in the order of the schema, an empty line between blocks with
+ * several lines. Keeps comments, anchors, quotes and flow collections.
  */
 
-/** Order of top-level keys. The empty entry marks the position of the kinds' sections. Unknown keys come last. */
+/** Order of top-level keys. The empty entry stands for the sections of the kinds. Unknown keys come last. */
 const TOP = [
   ...[
     "project",
@@ -50,14 +50,13 @@ const LAST = ["provider", "client", "depends_on", "import"];
 
 /**
  * @returns the formatted text.
- * @throws HostformError for syntax errors. Throws `internal` if the formatted text differs in meaning or lacks a comment. Both
- * texts are parsed and compared.
+ * @throws HostformError for syntax errors. Throws `internal` if the formatted text has another meaning or lacks a comment.
  */
 export function formatYaml(file: SourceFile, kinds: Kinds): string {
   const meaning = meaningOf(file);
   const comments = commentsOf(file.text);
   const { head, rest } = parted(file.text);
-  // Try without sorting if sorting would move an alias before its anchor.
+  // Second attempt without sorting, in case sorting moves an alias before its anchor.
   for (const sorts of [true, false]) {
     const body = settled(rest, kinds, sorts);
     const text = body === undefined ? undefined : head + body;
@@ -69,10 +68,9 @@ export function formatYaml(file: SourceFile, kinds: Kinds): string {
 }
 
 /**
- * Returns a declaration with templates, defaults and `include` expanded, in canonical format. Each document stays a separate
- * document, so that its `provider` still applies, and begins with the name of its file. The result declares the same resources as
- * the files.
- * @param files all files of the declaration.
+ * Returns a declaration with templates, defaults and `include` expanded, in canonical format. Each document stays separate,
+ * because its `provider` applies only to it, and begins with the name of its file.
+ * @param files All files of the declaration.
  * @throws HostformError for errors in syntax and templates.
  */
 export function expandedYaml(files: readonly SourceFile[], kinds: Kinds): string {
@@ -113,7 +111,7 @@ const WRITTEN: ScalarTag = {
   stringify: ({ value }) => (value as Written).text,
 };
 
-/** Prints a tree as YAML that parses to the same tree. */
+/** Prints a tree as YAML. The result parses to the same tree. */
 function printTree(tree: Tree): string {
   const plainOf = (part: Tree): unknown => {
     if (part.form === "list") return part.items.map(plainOf);
@@ -123,10 +121,10 @@ function printTree(tree: Tree): string {
   return printYaml(plainOf(tree), [WRITTEN]);
 }
 
-/** Matches the head of a file: a first line for editors, or the first comment if an empty line follows. */
+/** Pattern of the head of a file: a first line for editors, or the first comment if an empty line follows it. */
 const HEAD = /^(?:# ?(?:yaml-language-server:|\$schema)[^\n]*\n|(?:#[^\n]*\n)+(?=\s*\n))(?:[ \t\r]*\n)*/;
 
-/** Returns the formatted comments of the head, and the text below them. */
+/** Splits a text into the head with formatted comments, and the rest. */
 function parted(given: string): { head: string; rest: string } {
   const text = given.replace(/^\uFEFF/, "");
   const isEmpty = text.split("\n").every((line) => /^(?:(?:---|\.\.\.)(?=\s|$))?\s*(?:#|$)/.test(line));
@@ -139,7 +137,8 @@ function parted(given: string): { head: string; rest: string } {
 const ROUNDS = 4;
 
 /**
- * Formats a text until another pass changes nothing. Undefined if no such text exists, or if an alias would precede its anchor.
+ * Formats a text until another pass changes nothing. Undefined if this never happens, or if an alias would precede its
+ * anchor.
  */
 function settled(before: string, kinds: Kinds, sorts: boolean): string | undefined {
   let text = before;
@@ -164,14 +163,14 @@ function meaningOf(file: SourceFile): unknown {
   return documents.map(toJson);
 }
 
-/** Returns the comments and the anchors, in no defined order. */
+/** Returns all comments and anchors, unordered. */
 const commentsOf = (text: string): readonly string[] =>
   [...new Lexer().lex(text)]
     .filter((token) => /^[#&*]/.test(token))
     .map((token) => token.trimEnd())
     .sort();
 
-/** Keeps every word and every one-line quoted string as written: `007`, `1e3`, `~`, `"a\u00a0b"`. */
+/** Tag that keeps words and one-line quoted strings as written: `007`, `1e3`, `~`, `"a\u00a0b"`. */
 const AS_WRITTEN: ScalarTag = {
   tag: "tag:yaml.org,2002:str",
   default: true,
@@ -197,7 +196,7 @@ function parsed(text: string): Document.Parsed[] {
   for (const document of documents) {
     visit(document, {
       Scalar: (_, scalar) => {
-        // The parser stores the value of a quoted string as its source, so restore the source text.
+        // The parser stores the value of a quoted string here. Restore the source text.
         if (scalar.type?.startsWith("QUOTE") && scalar.range) scalar.source = text.slice(...scalar.range.slice(0, 2));
       },
     });
@@ -205,10 +204,7 @@ function parsed(text: string): Document.Parsed[] {
   return documents;
 }
 
-/**
- * Returns the text with a placeholder word for each missing value. Otherwise the parser attaches the comments below such a key to
- * the key.
- */
+/** Inserts a placeholder for each missing value. Otherwise the parser would attach the following comments to the key. */
 function filled(text: string, word: string): string {
   const places: number[] = [];
   for (const document of parsed(text)) {
@@ -266,7 +262,7 @@ const keysOf = (kind: Kind, kinds: Kinds): readonly string[] => [
   ...innerOf(kind, kinds).map(sectionOf),
 ];
 
-/** Returns the probable kind of a template, which does not declare a kind: the first kind with most of its keys. */
+/** Returns the likely kind of a template: the first kind with most of its keys. */
 function likeliest(block: unknown, outer: readonly Kind[], kinds: Kinds): Kind | undefined {
   const names = isMap(block) ? block.items.map(({ key }) => keyOf(key)) : [];
   const known = (kind: Kind) => keysOf(kind, kinds).filter((key) => names.includes(key)).length;
@@ -282,7 +278,7 @@ function sortBlock(block: unknown, kind: Kind, kinds: Kinds): void {
   }
 }
 
-/** Sorts known keys in the given order. An unknown key stays after the known key before it. */
+/** Sorts known keys in the given order. An unknown key stays after the preceding known key. */
 function sort(map: YAMLMap, order: readonly string[]): void {
   let rank = -1;
   const ranked = map.items.map((pair) => {
@@ -296,7 +292,7 @@ function sort(map: YAMLMap, order: readonly string[]): void {
   if (top !== first && isNode(first?.key) && isNode(top?.key)) top.key.spaceBefore = false;
 }
 
-/** Adds an empty line before and after each wide entry. Keeps the empty lines of other entries. */
+/** Adds an empty line before and after each wide entry. Other empty lines stay. */
 function spread(map: YAMLMap, wide: (pair: Pair) => boolean): void {
   for (const [index, pair] of map.items.entries()) {
     const before = map.items[index - 1];

@@ -8,30 +8,30 @@ import { problem } from "./messages.ts";
 import { type DeclarationLimits, readYaml, STRICT_LIMITS } from "./yaml.ts";
 
 /**
- * Resolves `include: clients/*.yaml` to the further files of a declaration. A path is relative to the file that includes it. `*`
- * matches any part of a name, but no hidden file. Included files must not include other files, so no cycle is possible.
+ * Resolves `include: clients/*.yaml` to further files of a declaration. Paths are relative to the including file. `*` matches
+ * any part of a name, but no hidden file. Included files cannot include files, so no cycle is possible.
  */
 
-/** Maximum number of paths that a declaration may match, including folders on the path. */
+/** Maximum number of matched paths, including folders. */
 const MOST = 10_000;
 const YAML_NAME = /\.ya?ml$/i;
 
 interface Reading {
   /** Folder of the project. */
   readonly dir: string;
-  /** Returns the names in a folder that the user did not name. Rejects with Node's errors. */
+  /** Returns the names in a folder that hostform found. Rejects with Node's errors. */
   readonly fs: { list(folder: string, named?: boolean): Promise<readonly string[]> };
   readonly kinds: Kinds;
   readonly limits?: DeclarationLimits;
 }
 
 interface Included {
-  /** Paths without duplicates and without the files that include them. */
+  /** Paths without duplicates. The including files are omitted. */
   readonly paths: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Returns the files that the given files include. File errors do not reject the promise. */
+/** Returns the files that the given files include. File errors become diagnostics. */
 export async function includedBy(files: readonly SourceFile[], options: Reading): Promise<Included> {
   const paths = new Set(files.map(({ path }) => path));
   const search = new Search(options);
@@ -45,7 +45,7 @@ export async function includedBy(files: readonly SourceFile[], options: Reading)
   return { paths: [...paths].slice(files.length), diagnostics: search.problems() };
 }
 
-/** Returns an error for each included file that includes other files. */
+/** Returns an error for each included file with `include`. */
 export function nestedIncludes(files: readonly SourceFile[], options: Reading): Diagnostic[] {
   const diags = new DiagnosticCollector();
   for (const [index, file] of files.entries()) {
@@ -56,9 +56,9 @@ export function nestedIncludes(files: readonly SourceFile[], options: Reading): 
   return diags.list();
 }
 
-/** Returns the sections `include` of a file. Its mistakes are reported when the complete file is read. */
+/** Returns the `include` entries of a file. Mistakes in the file are reported later. */
 function includesOf(file: SourceFile, index: number, { kinds, limits = STRICT_LIMITS }: Reading): Entry[] {
-  // A file without the word has no such section, unless the key is written with escapes.
+  // Without this word or an escape, the file has no such entry.
   if (!/include|\\/.test(file.text)) return [];
   const source = { ...file, quotable: isDeclaration(file.text, kinds) };
   const { documents } = readYaml(source, index, new DiagnosticCollector(), limits);
@@ -93,7 +93,7 @@ class Search {
     return [];
   }
 
-  /** Returns the paths that match a pattern. Returns none after a reported mistake. */
+  /** Returns the paths that match a pattern. Empty after a reported mistake. */
   async matches(pattern: string, span: Span, from: string): Promise<readonly string[]> {
     const { dir } = this.#options;
     const near = relative(dir, join(dirname(from), pattern));
@@ -129,9 +129,7 @@ class Search {
     return found;
   }
 
-  /**
-   * Returns the sorted names in a folder. Empty if the path is not a folder. Undefined if the folder was rejected and reported.
-   */
+  /** Returns the names in a folder, sorted. Empty if it is not a folder. Undefined if it was rejected, which is reported. */
   async #names(folder: string, span: Span): Promise<readonly string[] | undefined> {
     try {
       const names = this.#known.get(folder) ?? (await this.#options.fs.list(folder, false)).toSorted();
@@ -148,10 +146,7 @@ class Search {
   }
 }
 
-/**
- * Returns true if a name matches one segment of a pattern. Needs linear time, because a pattern may come from an untrusted
- * project.
- */
+/** Returns true if a name matches one segment of a pattern. Runs in linear time, because the pattern may be untrusted. */
 function matchesName(step: string, name: string): boolean {
   const [first = "", ...rest] = step.split("*");
   if (rest.length === 0) return name === step;

@@ -1,10 +1,10 @@
 /**
- * Converts YAML to the desired state in four steps: source texts (`files`), trees of values with their locations (`yaml`),
- * documents with resources and settings (`document`, `resource`, `settings`), and the merged declaration with its references and
- * outputs (`declaration`, `references`, `outputs`, with the settings and values of an `environment`). Only `yaml` knows about
- * YAML. In: files, the kinds (as a parameter), the environment. Out: `Desired`, and every error with line and column. Must not:
- * check the values of attributes (the lifecycle does, and gets locations from `locate`), evaluate the templates of resources,
- * show a token, or throw for the content of a file.
+ * Converts YAML to a declaration in four steps: source texts (`files`); trees of values with locations (`yaml`, the only
+ * module that knows YAML syntax); documents with resources and settings (`document`, `resource`, `settings`); the merged
+ * declaration with references and outputs (`declaration`, `references`, `outputs`, `environment`). In: files, the kinds (as a
+ * parameter), environment variables. Out: `Desired`, and all errors with line and column. Must not: validate attributes (the
+ * lifecycle does this, with locations from `locate`), evaluate references between resources, print a token, or throw because
+ * of the content of a file.
  */
 export { providerSettings } from "../../core/kinds/provider-settings.ts";
 export { parseDeclaration } from "./declaration.ts";

@@ -14,6 +14,12 @@ const parameters = ({ name, known, place }: Declared) =>
 type Declared = Words<"name" | "place"> & { readonly known: readonly string[] };
 
 export const templates = {
+  "config.unknown_key/shared": error(({ key, known }: Words<"key"> & { readonly known: readonly string[] }) =>
+    texts(
+      `A file that all projects share cannot have "${key}"`,
+      `Use only ${known.join(" and ")}, and declare the rest in the projects.`,
+    ),
+  ),
   "config.include/nested": error(
     texts(
       "An included file cannot include other files",

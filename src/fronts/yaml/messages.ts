@@ -10,9 +10,9 @@ const sources = (name: string) =>
   `Declare the source of the value: \`${name}: { env: NAME }\`, \`{ file: PATH }\` or \`{ command: [PROGRAM, …] }\`.`;
 const items = (keys: readonly string[]) => `Write a list: \`- {${keys.map((key) => `${key}: …`).join(", ")}}\`.`;
 
-/** A section of `moved`, `removed` or `import`, with the keys of its items. */
+/** The section `moved`, `removed` or `import`, and the keys of its items. */
 type Items = Words<"name"> & { readonly keys: readonly string[] };
-/** An address without a declaration. `isTarget`: true for the target of a `moved` or an `import`. */
+/** An undeclared address. `isTarget`: true for the target of `moved` or `import`. */
 type Target = Words<"target"> & { readonly near: string | undefined; readonly isTarget: boolean };
 
 /** A limit of a file. */
@@ -27,7 +27,7 @@ const LIMITS = {
   merges: (most: number) => `has more than ${most} values when its merge keys are expanded`,
 };
 
-/** Reasons why hostform does not edit a place. */
+/** Reasons why hostform cannot edit a place. */
 export type Obstacle = keyof typeof OBSTACLES;
 
 const OBSTACLES = {
@@ -37,7 +37,7 @@ const OBSTACLES = {
   secret: "the value is a secret",
 };
 
-/** Remedies of common errors, by the parser's code. */
+/** Remedies for common syntax errors, by the parser's code. */
 const SYNTAX: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "Indent with spaces.",
   BLOCK_AS_IMPLICIT_KEY: 'Put quotes around a value that contains ": ", and start a nested map on a new line.',
@@ -54,7 +54,7 @@ const messages = {
   "config.duplicate/state": error(
     texts(
       "An environment has a `backend` or a `state` file",
-      "Remove `backend` or `state`: the state can have one place only.",
+      "Remove `backend` or `state`: a state can have only one location.",
     ),
   ),
   "config.expression/nested_key": error(({ noun, keyAttribute }: Words<"noun" | "keyAttribute">) =>
@@ -143,7 +143,7 @@ const messages = {
     texts("The file of an environment must be a map", `An environment can have ${known.join(", ")}.`),
   ),
   "config.structure/environment_documents": error(
-    texts("The file of an environment is one document", "Move all content to the first document."),
+    texts("The file of an environment has more than one document", "Move all content to the first document."),
   ),
   "config.structure/environment_map": error(({ key }: Words<"key">) =>
     texts(`\`${key}\` must be a map by name`, `Write \`NAME:\` indented below \`${key}:\`.`),
@@ -351,7 +351,7 @@ const messages = {
     texts(`The alias *${name} is inside its own anchor`, "Move the alias out of its anchor."),
   ),
   "config.structure/infinite": error(
-    texts("This number cannot be sent", "Use a finite number. Put quotes around a string."),
+    texts("This number is not finite, so it cannot be sent", "Use a finite number. Put quotes around a string."),
   ),
   "config.structure/key": form("A key", "a string", "Write `name: value`."),
   "config.structure/merge": error(

@@ -16,7 +16,7 @@ const url = z
   }, "expected an https URL: only an address of this machine may have http")
   .refine((url) => formatOf({ url }) === "cloudevents", "the URL of Slack or Teams is a secret: use `url_env`");
 
-/** Schema of the section `notify`. The schema for editors is generated from this schema. */
+/** Schema of the section `notify`, also for editors. */
 export const channelList = z.array(
   z
     .strictObject({
@@ -34,7 +34,7 @@ export const channelList = z.array(
 
 const section = z.strictObject({ notify: channelList });
 
-/** Reads a section `notify`. @returns no channel after a reported error. */
+/** Reads the section `notify`. @returns no channel after a reported error. */
 export function readChannels(entry: Entry, diags: DiagnosticCollector): readonly Channel[] {
   const given = typedValue(entry.value, channelList, { path: [entry.key], diags, keySpan: entry.keySpan });
   return checkedSetting(section, entry, given, diags)?.notify ?? [];

@@ -36,7 +36,7 @@ import { problem } from "./messages.ts";
 import { checkValue, type ReferenceContext } from "./references.ts";
 import type { ResourceDraft } from "./resource.ts";
 
-/** Reads the section `outputs`: its values, their sensitivity, and the types that Terraform would write to the state. */
+/** Context for reading the section `outputs`. */
 
 interface OutputContext extends ReferenceContext, Pick<Desired, "providers" | "resources"> {
   readonly sourceOf: SourceOf;
@@ -54,7 +54,7 @@ interface OutputDraft {
 const SETTINGS = ["value", "description", "sensitive"];
 
 /**
- * Reads the merged outputs of all documents: `NAME: VALUE`, or `NAME: {value: …, description: …, sensitive: true}`. Checks names,
+ * Reads the outputs of all documents: `NAME: VALUE`, or `NAME: {value: …, description: …, sensitive: true}`. Checks names,
  * structure and references. Only sensitive outputs may contain secrets.
  */
 export function readOutputs(entries: readonly Entry[], context: OutputContext): DesiredOutput[] {
@@ -123,7 +123,7 @@ function desiredOutput(draft: OutputDraft, context: OutputContext): DesiredOutpu
   };
 }
 
-/** Rejects variables that contain tokens, keys or passwords, because even a sensitive output is unencrypted in the state. */
+/** Rejects environment variables with tokens, keys or passwords: the state contains even sensitive outputs unencrypted. */
 function refuseSecretVariables({ name, value }: OutputDraft, { providers, resources, diags }: OutputContext): void {
   const tokens = [...providers.values()].map(({ tokenEnv }) => tokenEnv);
   const sources = resources.flatMap(({ sources: own }) => [...(own?.values() ?? [])]);
@@ -140,7 +140,7 @@ function refuseSecretVariables({ name, value }: OutputDraft, { providers, resour
 }
 
 /**
- * Returns the sources of a sensitive reference: the attribute itself if its kind marks it as sensitive, or the sensitive
+ * Returns the origin of a sensitive reference: the attribute itself if its kind marks it as sensitive, or the sensitive
  * references in its declared value.
  */
 function originOf(reference: Reference, context: OutputContext, seen: Set<string>): Origin | undefined {
@@ -166,8 +166,8 @@ function ownAttribute({ kind: { attributes } }: ResourceDraft, name: string) {
 }
 
 /**
- * Returns the Terraform type of a declared value, so that the state equals a state written by Terraform. A value with only one
- * reference has the type of the referenced attribute. Other types are inferred.
+ * Returns the Terraform type of a declared value, so that the state equals Terraform's. A value that is only one reference
+ * has the type of the referenced attribute. Other types are inferred.
  */
 function declaredType(tree: Tree, context: OutputContext): Json {
   if (tree.form === "list") return ["tuple", tree.items.map((item) => declaredType(item, context))];
@@ -180,8 +180,8 @@ function declaredType(tree: Tree, context: OutputContext): Json {
 }
 
 /**
- * Converts a value to the state format of its type: a set in Terraform's order, an object with every attribute. If the value does
- * not match the type, infers the type from the value, because the state would otherwise be unreadable.
+ * Converts a value to the notation of its type in the state: a set in Terraform's order, an object with all attributes. If
+ * the value contradicts the type, infers the type, because Terraform could not read the state otherwise.
  */
 function conforming(value: Value, type: Json): Pick<OutputValue, "value" | "type"> {
   if (hasUnknown(value)) return { value, type };
@@ -189,7 +189,7 @@ function conforming(value: Value, type: Json): Pick<OutputValue, "value" | "type
   return formed === undefined ? { value, type: inferredType(value as Json) } : { value: formed, type };
 }
 
-/** Returns the type of the referenced attribute if the text is a single reference. */
+/** Returns the type of the referenced attribute if the text is only one reference. */
 function referredType(text: string, { drafts }: OutputContext): Json | undefined {
   const [only, ...more] = partsOf(text);
   if (only === undefined || typeof only === "string" || more.length > 0 || only.to === "env") return undefined;
@@ -211,7 +211,7 @@ function typeAt(type: Attribute["type"], [step, ...rest]: AttributePath): Attrib
   return typeAt("list" in type ? type.list : "set" in type ? type.set : type.map, rest);
 }
 
-/** Converts a value to the format of a type. Undefined if the value does not have this type. */
+/** Converts a value to a type. Undefined if this is impossible. */
 function inForm(value: Json, type: Json): Json | undefined {
   if (value === null) return null;
   if (!Array.isArray(type)) return inferredType(value) === type ? value : undefined;

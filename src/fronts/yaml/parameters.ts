@@ -4,22 +4,19 @@ import { type Entry, type Leaf, type MapTree, type Tree, textOf } from "../sourc
 import { problem } from "./messages.ts";
 import type { DeclarationLimits } from "./yaml.ts";
 
-/** Finds `${param}` in the strings of a template, and replaces it by a value. */
+/** Finds `${param}` in the strings of a template, and replaces it with a value. */
 
-/**
- * Matches an escaped `${`, or a parameter, which is a name without a dot. References to resources and environment variables
- * contain a dot.
- */
+/** Pattern of an escaped `${`, or of a parameter: a name without a dot. Other references contain a dot. */
 const PARAMETER = /\$\$\{|\$\{\s*([A-Za-z_][A-Za-z0-9_-]*)\s*\}/g;
 
 /** The parameter values of one use of a template. */
 interface Arguments {
   readonly given: ReadonlyMap<string, Tree>;
-  /** Location of the template's name in the block that uses the template. */
+  /** Location where a block uses the template. */
   readonly use: Span;
 }
 
-/** The declaration exceeds its limits at this use of a template. */
+/** Error: the declaration exceeds its limits where it uses a template. */
 export class TooMuch extends Error {
   readonly span: Span;
   constructor(span: Span) {
@@ -28,7 +25,7 @@ export class TooMuch extends Error {
   }
 }
 
-/** Yields the parameters in the strings of a tree, including keys, each with the string that contains it. */
+/** Yields the parameters in all strings of a tree, including keys, each with the location of its string. */
 export function* parametersIn(tree: Tree): Generator<{ readonly name: string; readonly span: Span }> {
   if (tree.form === "leaf") {
     for (const [, name] of String(tree.value).matchAll(PARAMETER))
@@ -43,7 +40,7 @@ export function* parametersIn(tree: Tree): Generator<{ readonly name: string; re
 }
 
 /**
- * Copies trees to the positions where they are used. All copies of a declaration together have at most `limits.values` values. A
+ * Copies trees to the places where they are used. The copies of a declaration together have at most `limits.values` values. A
  * long string counts as several values.
  * @throws TooMuch
  */
@@ -58,12 +55,12 @@ export class Copies {
     this.#left = limits.values;
   }
 
-  /** Returns a copy with the location of its use. */
+  /** Returns a copy, with the location where it is used. */
   at<T extends Tree>(tree: T, usedAt: Span): T {
     return this.#copy(tree, usedAt, undefined) as T;
   }
 
-  /** Returns the body of a template with its parameters replaced by values. */
+  /** Returns the body of a template, with values in place of its parameters. */
   filled(body: MapTree, values: Arguments): MapTree {
     return this.#copy(body, values.use, values) as MapTree;
   }
@@ -98,7 +95,7 @@ export class Copies {
     return key;
   }
 
-  /** Replaces the parameters in a string. If the string is only a parameter, returns the value itself. */
+  /** Replaces the parameters in a string. If the string is only one parameter, returns its value with its type. */
   #text(leaf: Leaf, { given }: Arguments): Tree {
     const { value: text, span } = leaf;
     if (typeof text !== "string" || !text.includes("${")) return leaf;
@@ -123,7 +120,7 @@ export class Copies {
     return result;
   }
 
-  /** Joins two strings. The joint must not form a new `${`, so a `$` before a `{` is escaped. */
+  /** Joins two strings. If the seam would form a new `${`, escapes it. */
   #joined(left: string, right: string, span: Span): string {
     if (left.length + right.length > this.#longest) throw new TooMuch(span.usedAt ?? span);
     const isOpen = left.endsWith("$");
@@ -136,7 +133,7 @@ export class Copies {
   }
 }
 
-/** Returns the location of a parameter's value, with the location of its use in the template. */
+/** Returns the location of a parameter's value, with the location of the parameter in the template. */
 const argumentAt = ({ span }: Tree, { source, start, end }: Span): Span => ({
   ...span,
   usedAt: { source, start, end, usedAt: span.usedAt },

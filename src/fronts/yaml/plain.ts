@@ -2,26 +2,26 @@ import type { Source, Span } from "../source/source.ts";
 import type { Entry, Leaf, Tree } from "../source/tree.ts";
 
 /**
- * Reads plain YAML: maps, lists, and one-line scalars. Large declarations consist almost entirely of plain YAML, and this reader
- * is ten times as fast as the YAML parser. It reports no errors. If it meets unsupported syntax, it gives up, and the YAML parser
- * reads the complete text. A property test checks that the two readers return the same trees (decision 0043).
+ * Fast reader for plain YAML: maps, lists, and one-line scalars. Large declarations contain almost nothing else, and this
+ * reader is ten times as fast as the YAML parser. If it finds any other syntax or an error, it gives up, and the YAML parser
+ * reads the complete text. A property test checks that both return the same trees (decision 0043).
  */
 
-/** Limits of this reader. A larger text goes to the YAML parser. */
+/** Limits of this reader. The YAML parser reads larger texts. */
 interface PlainLimits {
   readonly tokens: number;
   readonly depth: number;
   readonly values: number;
 }
 
-/** Upper bound of the YAML parser's tokens for one entry: key, colon, spaces, value, comma, brackets, comment, line feed. */
+/** Maximum number of parser tokens for one entry: key, colon, spaces, value, comma, brackets, comment, line feed. */
 const TOKENS_OF_A_VALUE = 14;
 
-/** Matches printable characters and line feeds. Excludes tabs, other line ends and byte order marks. */
+/** Pattern of printable characters and line feeds. Excludes tabs, other line ends and byte order marks. */
 const READABLE = /^[\n\x20-\x7E\u00A0-\u1FFF\u3000-\uD7FF]*$/;
 const BLANK_LINES = /(?:[ ]*(?:#[^\n]*)?\n)*/y;
 const SPACES = /[ ]*/y;
-/** Matches text that may follow a value on its line. */
+/** Pattern of text after a value on the same line. */
 const END_OF_LINE = /[ ]*(?:[ ]#[^\n]*)?(?:\n|$)/y;
 const KEY = /(?:[A-Za-z0-9_][\w.@/+-]{0,999}|"[^"\\\n]{1,999}"|'[^'\n]{1,999}')(?=:[ \n])/y;
 const QUOTED = /"[^"\\\n]*"|'[^'\n]*'(?!')/y;
@@ -38,7 +38,7 @@ const CONSTANTS: ReadonlyMap<string, null | boolean> = new Map([
   ...["false", "False", "FALSE"].map((word) => [word, false] as const),
 ]);
 
-/** @returns the single document of a text. Undefined if the YAML parser must read the text. */
+/** Reads a text with a single document. Undefined if the YAML parser must read the text. */
 export function readPlain(source: Source, limits: PlainLimits): Tree | undefined {
   if (!READABLE.test(source.text)) return undefined;
   const reader = new PlainReader(source);
@@ -46,14 +46,14 @@ export function readPlain(source: Source, limits: PlainLimits): Tree | undefined
   return reader.values <= Math.min(limits.values, limits.tokens / TOKENS_OF_A_VALUE) ? tree : undefined;
 }
 
-/** Reads from the current offset. Each method returns undefined (or false) for unsupported syntax. */
+/** Reads from the current offset. All methods return undefined (or false) for other syntax. */
 class PlainReader {
   values = 0;
   readonly #source: Source;
   readonly #text: string;
   #at = 0;
   #lineStart = 0;
-  /** Column of the first character on the current line, from 0. -1 at the end of the text. */
+  /** Column of the first character on the current line, from 0. -1: end of the text. */
   #indent = -1;
   /** Offset of the end of the last line with content. */
   #end = 0;
@@ -63,7 +63,7 @@ class PlainReader {
     this.#text = source.text;
   }
 
-  /** @param depth maximum number of nested maps and lists. */
+  /** @param depth Maximum nesting of maps and lists. */
   document(depth: number): Tree | undefined {
     if (!this.#nextLine() || this.#indent < 0) return undefined;
     const tree = this.#block(depth);
@@ -88,13 +88,12 @@ class PlainReader {
       if (value === undefined || key === "__proto__" || entries.has(key)) return undefined;
       entries.set(key, { key, keySpan, value });
     } while (this.#indent === column);
-    // A line with a deeper indentation continues the last scalar, or is an error.
+    // A deeper line continues the last scalar, or is an error.
     return this.#indent < column ? { form: "map", entries, span: this.#source.span(start, this.#end) } : undefined;
   }
 
   /**
-   * Reads the value of a key in this column. The value is on the same line, or indented below. A list may begin in the column of
-   * the key.
+   * Reads the value of a key. The value is on the same line, or indented below. A list may start in the column of the key.
    */
   #valueOfKey(column: number, depth: number): Tree | undefined {
     const colon = this.#at;
@@ -114,7 +113,7 @@ class PlainReader {
     do {
       this.#at++;
       this.#skip(SPACES);
-      // `- name: value` begins a map in the column of the name.
+      // `- name: value` starts a map in the column of the name.
       const item = this.#startsWith(KEY) ? this.#block(depth - 1) : this.#valueOnLine(depth - 1);
       if (item === undefined) return undefined;
       items.push(item);
@@ -122,7 +121,7 @@ class PlainReader {
     return this.#indent <= column ? { form: "list", items, span: this.#source.span(start, this.#end) } : undefined;
   }
 
-  /** Reads a value and the rest of its line. */
+  /** Reads a value, and the rest of its line. */
   #valueOnLine(depth: number): Tree | undefined {
     this.#skip(SPACES);
     const value = this.#value(depth, WORD);
@@ -206,8 +205,8 @@ class PlainReader {
   }
 
   /**
-   * Moves to the next line with content.
-   * @returns false if a comment has a different indentation than the content after it.
+   * Goes to the next line with content.
+   * @returns false if a comment is indented differently than that content.
    */
   #nextLine(): boolean {
     const from = this.#at;
@@ -219,7 +218,7 @@ class PlainReader {
     this.#indent = isLast ? -1 : column;
     if (this.#text[this.#at] === "#" || (isLast && column > 0)) return false;
     if (this.#lineStart === from) return true;
-    // The YAML parser attaches some comments to the block before them.
+    // The YAML parser may attach such a comment to the preceding block.
     const lines = this.#text.slice(from, this.#lineStart).split("\n");
     return lines.every((line) => !line.includes("#") || line.indexOf("#") === column);
   }
@@ -236,11 +235,11 @@ class PlainReader {
   }
 }
 
-/** Returns true if the value can be written as the same text. Null has three such texts. */
+/** Returns true if the value formats to the same text. Null has three notations. */
 export const keepsText = (value: null | boolean | number, text: string): boolean =>
   value === null ? ["", "~", "null"].includes(text) : String(value) === text;
 
-/** Returns the value of a scalar without quotes. Undefined for numbers with several notations. */
+/** Returns the value of an unquoted scalar. Undefined for a number with several notations. */
 function plainValue(text: string): Leaf["value"] | undefined {
   if (INTEGER.test(text)) return Number(text);
   if (NUMBER.test(text)) return undefined;

@@ -6,19 +6,19 @@ import { escapeLine, INVISIBLE, type JsonObject } from "../../core/model/index.t
 export interface Block {
   readonly section: string;
   readonly name: string;
-  /** Body with its nested sections. Strings are written unescaped, so `${` begins an expression. */
+  /** Body with its nested sections. Strings are not escaped: `${` starts a reference. */
   readonly body: JsonObject;
-  /** Reasons to write the block as a comment, one per line. Undefined if the block is not a comment. */
+  /** Lines that explain why the block is a comment. Undefined if it is not. */
   readonly commented?: readonly string[];
   /** Comments above the block, one per line. */
   readonly notes?: readonly string[];
 }
 
-/** Escapes a string, so that no part of it is an expression. */
-// Use a function, because `$$` in a replacement string means a single `$`.
+/** Escapes a string, so that it contains no reference. */
+// As a function, because in a replacement string `$$` means `$`.
 export const literal = (text: string): string => text.replaceAll("${", () => "$${");
 
-/** The string "<<" needs quotes. Without quotes it is a merge key. */
+/** The string "<<" needs quotes: unquoted, it is a merge key. */
 const MERGE: ScalarTag = {
   tag: "tag:yaml.org,2002:merge",
   default: true,
@@ -34,7 +34,7 @@ export const visibleQuoted = (quoted: string): string =>
     return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
   });
 
-/** Strings with invisible characters are written in double quotes with escapes. */
+/** Tag for strings with invisible characters: double quotes with escapes. */
 const WITH_INVISIBLE: ScalarTag = {
   tag: "tag:yaml.org,2002:str",
   default: true,
@@ -45,15 +45,15 @@ const WITH_INVISIBLE: ScalarTag = {
     visibleQuoted(stringifyString({ value: String(value), type: "QUOTE_DOUBLE" } as Scalar<string>, ...rest)),
 };
 
-/** Returns a value as YAML that parses to the same value. */
+/** Formats a value as YAML. The result parses to the same value. */
 export const printYaml = (value: unknown, tags: readonly ScalarTag[] = []): string =>
   stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, customTags: [MERGE, WITH_INVISIBLE, ...tags] });
-/** Only line feeds end lines here. In a pattern with the flag `m`, U+2028 inside a string would also end a line. */
+/** Only line feeds end a line here. With the flag `m`, U+2028 inside a string would too. */
 const indented = (text: string, by: string) => text.replace(/(?<![^\n])(?=[^\n])/g, by);
 
 /**
- * Returns a document with these blocks. Keeps the order of sections and blocks.
- * @param provider account of the blocks.
+ * Returns a document with these blocks, in their order.
+ * @param provider Provider of the blocks.
  */
 export function printDocument(blocks: readonly Block[], provider = "default"): string {
   const sections = [...Map.groupBy(blocks, ({ section }) => section)];
@@ -74,7 +74,7 @@ function printSection(section: string, blocks: readonly Block[]): string {
   return `${section}:\n${texts.join("")}`;
 }
 
-/** Returns the text with a document added at its end. */
+/** Appends a document to a text. */
 export function appendDocument(text: string, document: string): string {
   return `${text === "" || text.endsWith("\n") ? text : `${text}\n`}---\n${document}`;
 }

@@ -19,7 +19,7 @@ export const REFACTORING: readonly string[] = Object.keys(SECTIONS);
 interface Refactoring {
   readonly moved: readonly MovedBlock[];
   readonly removed: readonly RemovedBlock[];
-  /** Address -> id of the object to adopt. */
+  /** Id of the object to adopt, by address. */
   readonly importIds: ReadonlyMap<string, string>;
 }
 
@@ -27,7 +27,7 @@ interface RefactoringContext extends ReferenceContext {
   readonly kinds: Kinds;
 }
 
-/** Reads the sections of all documents. Checks everything that needs no state. The plan does the other checks. */
+/** Reads the sections of all documents. Checks everything that does not need the state. */
 export function readRefactoring(sections: readonly Entry[], context: RefactoringContext): Refactoring {
   const items = (section: Section) =>
     sections.filter(({ key }) => key === section).flatMap((entry) => itemsOf(entry, section, context));
@@ -45,7 +45,7 @@ function readMoved(
     const [from, to] = [addressIn(item, "moved", "from", context), addressIn(item, "moved", "to", context)];
     return from === undefined || to === undefined ? [] : [{ from, to, range: rangeOf(item.span), item }];
   });
-  // A later `moved` entry may move the resource away from this address.
+  // A later `moved` item may move the resource on.
   const left = new Set([...read, ...removed].map(({ from }) => from));
   return read.map(({ item, ...block }) => {
     const { from, to } = block;
@@ -90,7 +90,7 @@ function readImports(items: readonly MapTree[], context: RefactoringContext): Ma
   return ids;
 }
 
-/** Returns the items of a section that are maps. Reports other items. */
+/** Returns the items of a section that are maps. Reports all other items. */
 function itemsOf(section: Entry, name: Section, { diags }: RefactoringContext): MapTree[] {
   const { value } = section;
   const keys: readonly string[] = SECTIONS[name];
@@ -112,7 +112,7 @@ function itemsOf(section: Entry, name: Section, { diags }: RefactoringContext): 
   });
 }
 
-/** Returns the address at a key in canonical spelling. Undefined after a reported error. */
+/** Returns the canonical address at a key. Undefined after a reported error. */
 function addressIn(
   item: MapTree,
   section: Section,
@@ -131,8 +131,8 @@ function addressIn(
 }
 
 /**
- * Returns true if an address is declared. Reports an undeclared address at the `to` of the item.
- * @param all true if the address may select all instances.
+ * Returns true if an address is declared. Reports an undeclared address at `to`.
+ * @param all True if the address may mean all instances.
  */
 function checkDeclared(item: MapTree, to: string, context: RefactoringContext, all: boolean): boolean {
   if (context.drafts.has(to) || (all && context.instances.has(to))) return true;
@@ -143,9 +143,8 @@ function checkDeclared(item: MapTree, to: string, context: RefactoringContext, a
 }
 
 /**
- * Adds the nested resources to each block, because their addresses contain the name of the outer resource. The grants of a
- * service move together with the service, or are removed from the state together with it. Skips nested resources that have their
- * own entry.
+ * Extends each block to nested resources, because their addresses contain the name of the outer resource: grants move with
+ * their service, and leave the state with it. Nested resources with their own block are skipped.
  */
 function withNested<Block extends { readonly from: string; readonly to?: string }>(
   blocks: readonly Block[],

@@ -13,19 +13,19 @@ import type { ResourceDraft } from "./resource.ts";
 
 export interface ReferenceContext extends ReadContext {
   readonly drafts: ReadonlyMap<string, ResourceDraft>;
-  /** Address without a key -> addresses of the instances. */
+  /** Addresses of the instances, by address without instance key. */
   readonly instances: ReadonlyMap<string, readonly string[]>;
-  /** False if a part of the declaration could not be read. This part may declare resources that seem undeclared. */
+  /** False if a part of the declaration could not be read. It may declare resources that seem undeclared. */
   readonly complete: boolean;
 }
 
 /**
- * Checks every template and every `depends_on`: the syntax, that the targets exist, and that the references form no cycle.
- * @returns for each resource the addresses in its `depends_on`.
+ * Checks all references and `depends_on`: their syntax and targets, and that there is no cycle.
+ * @returns the addresses in `depends_on` of each resource.
  */
 export function checkReferences(context: ReferenceContext): ReadonlyMap<string, readonly string[]> {
   const { drafts, diags } = context;
-  /** Resources that refer to others. The map is small, because few resources have references. */
+  /** Only resources with references. Most have none. */
   const needs = new Map<string, Map<string, Span>>();
   const dependsOn = new Map<string, readonly string[]>();
   for (const [address, draft] of drafts) {
@@ -61,8 +61,8 @@ const isWithout = (tree: Tree) =>
   tree.form === "leaf" && !(typeof tree.value === "string" && hasReferences(tree.value));
 
 /**
- * Checks the references in a value that belongs to no resource.
- * @returns the references to resources, including undeclared resources. Returns none if the template cannot be parsed.
+ * Checks the references in a value outside of resources.
+ * @returns the references to resources, even undeclared ones. Empty if the value cannot be parsed.
  */
 export function checkValue(value: Tree, context: ReferenceContext): readonly TemplateReference[] {
   const found = [...strings(value)].flatMap(({ leaf }) => templateReferences(leaf, context) ?? []);
@@ -100,7 +100,7 @@ function checkReference(
   if (wrong !== undefined) context.diags.add(span, wrong);
 }
 
-/** Returns the addresses that an item of `depends_on` selects: one resource, or all its instances. */
+/** Returns the addresses that an item of `depends_on` means: one resource, or all its instances. */
 function resolveDependsOn({ name, span }: SpannedName, address: string, context: ReferenceContext): readonly string[] {
   if (hasReferences(name) || parseAddress(name) === undefined) {
     context.diags.add(span, problem("config.reference/depends_on", { address }));
@@ -113,8 +113,8 @@ function resolveDependsOn({ name, span }: SpannedName, address: string, context:
 }
 
 /**
- * Reports an undeclared address with the most similar declared address.
- * @param isTarget true for the target of a `moved` or `import`.
+ * Reports an undeclared address, and suggests the most similar one.
+ * @param isTarget True for the target of `moved` or `import`.
  */
 export function reportUndeclared(
   target: string,

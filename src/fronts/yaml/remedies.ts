@@ -1,14 +1,14 @@
 import type { Json, RemedyText } from "../../core/model/index.ts";
 import { commandLineRemedies, type Language } from "../source/remedies.ts";
 
-/** Returns a value in YAML on one line: a plain word, or else JSON, which is valid YAML. */
+/** Formats a value in YAML on one line: as a plain word, or as JSON, which is valid YAML. */
 const inYaml = (value: Json): string =>
   typeof value === "string" && /^[a-z][\w.-]*$/i.test(value) && !WORDS.test(value) ? value : flow(value);
 
-/** `${` begins a reference in a declaration. Its escape is `$${`. */
+/** Escapes `${`, which starts a reference, as `$${`. */
 const flow = (value: Json): string => JSON.stringify(value).replaceAll("${", "$$${");
 
-/** Words that YAML does not read as strings. */
+/** Words that YAML would not read as strings. */
 const WORDS = /^(?:true|false|null|yes|no|on|off|y|n|\.inf|\.nan)$/i;
 
 const LANGUAGE: Language = {

@@ -19,12 +19,12 @@ export interface ResourceDraft {
   readonly keySpan: Span;
   /** Attributes without the reserved keys. */
   readonly attributes: ReadonlyMap<string, Entry>;
-  /** Attributes whose value is read from a declared source. */
+  /** Attributes with a secret source, by name. */
   readonly sources: ReadonlyMap<string, Entry>;
   readonly provider: SpannedName | undefined;
   readonly dependsOn: readonly SpannedName[];
   readonly importId: string | undefined;
-  /** Client of the resource. A nested resource has the client of its outer resource. */
+  /** Client of the resource. A nested resource has the client of the outer resource. */
   readonly client: string | undefined;
   /** False if only the address could be read. */
   readonly readable: boolean;
@@ -34,11 +34,11 @@ export interface ResourceDraft {
 interface DocumentContext {
   readonly nested: NestedKinds;
   readonly diags: DiagnosticCollector;
-  /** Provider of blocks without `provider` (`provider:` at the top of the document). */
+  /** Provider of blocks without `provider`: the `provider` of the document. */
   readonly provider: SpannedName | undefined;
 }
 
-/** Section -> nested kind, such as `grants` in a service. */
+/** Nested kinds by section, such as `grants` in a service. */
 type NestedKinds = ReadonlyMap<string, Kind>;
 
 export const nestedIn = ({ type }: Kind, kinds: Kinds): NestedKinds =>
@@ -47,10 +47,10 @@ export const nestedIn = ({ type }: Kind, kinds: Kinds): NestedKinds =>
 /** Keys of a block that are not attributes. */
 const RESERVED: readonly string[] = ["provider", "client", "depends_on", "import", ...TEMPLATE_KEYS];
 
-/** Keys of a nested block that are not attributes. Its provider and client are those of the outer block. */
+/** Keys of a nested block that are not attributes. Provider and client are those of the outer block. */
 const RESERVED_IN_NESTED: readonly string[] = ["depends_on", "import"];
 
-/** Reads `NAME: {…}` of a section: the resource and its nested resources. Checks names and structure, not values. */
+/** Reads the block `NAME: {…}`: the resource and its nested resources. Checks names and structure, not values. */
 export function readResource(entry: Entry, kind: Kind, context: DocumentContext): ResourceDraft[] {
   const { nested, diags, provider } = context;
   const { key: name, keySpan, value: body } = entry;
@@ -67,7 +67,7 @@ export function readResource(entry: Entry, kind: Kind, context: DocumentContext)
   return [draft, ...inner];
 }
 
-/** Returns a resource with only an address, so that references to this resource cause no further errors. */
+/** Returns a draft with only an address, so that references to the resource cause no further errors. */
 function emptyDraft(address: string, kind: Kind, keySpan: Span, provider: SpannedName | undefined): ResourceDraft {
   return {
     address,
@@ -85,7 +85,7 @@ function emptyDraft(address: string, kind: Kind, keySpan: Span, provider: Spanne
 
 /**
  * Reads the attributes and reserved keys of a block.
- * @param sections keys of nested sections, which are read elsewhere.
+ * @param sections Keys of nested sections, which are read elsewhere.
  */
 function readBody(
   empty: ResourceDraft,
@@ -109,7 +109,7 @@ function readBody(
     } else if (isComputed(kind, key)) reportComputed(key, entry.keySpan, declarable(), address, diags);
     else attributes.set(key, entry);
   }
-  // Treat a misspelt attribute as the suggested attribute, so that the attribute is not also reported as missing.
+  // Use a misspelt attribute as the suggested one, so that this is not also reported as missing.
   for (const [meant, entry] of misspelt) {
     if (!attributes.has(meant) && declarable().includes(meant)) attributes.set(meant, entry);
   }
@@ -157,7 +157,7 @@ function readDependsOn(entry: Entry | undefined, address: string, diags: Diagnos
   });
 }
 
-/** Returns the id of an object to adopt. Undefined without an id and after a reported error. */
+/** Returns the id of an object to adopt. Undefined without one, or after a reported error. */
 export function readImport(
   entry: Entry | undefined,
   address: string | undefined,
@@ -184,8 +184,8 @@ function readClient(entry: Entry | undefined, address: string, diags: Diagnostic
 }
 
 /**
- * Reads a nested section (`grants:` of a service). Each entry becomes an instance of the inner kind,
- * `hosting_grant.acme["dev@acme.example"]`. Its attributes include the entry's key and a reference to the parent.
+ * Reads a nested section (`grants:` of a service). Each entry becomes an instance of the nested kind,
+ * `hosting_grant.acme["dev@acme.example"]`. Its attributes include the key of the entry and a reference to the parent.
  */
 function readNested(
   section: Entry | undefined,
@@ -244,7 +244,7 @@ function readInstance(
   return { ...draft, attributes: new Map([...implied, ...[...draft.attributes].filter(([key]) => !implied.has(key))]) };
 }
 
-/** Returns the map of a nested block. A single word is short for one attribute of the kind. */
+/** Returns the map of a nested block. A single word stands for one attribute of the kind. */
 function blockOf({ keySpan, value: tree }: Entry, shorthand: string | undefined): MapTree | undefined {
   if (tree.form === "map") return tree;
   if (shorthand === undefined || stringOf(tree) === undefined) return undefined;

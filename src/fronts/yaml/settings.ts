@@ -21,16 +21,13 @@ import { type Entry, isNull, type Leaf, type MapTree, strings, type Tree, valueS
 import { problem } from "./messages.ts";
 
 /**
- * Reads the parts of a declaration that have their own schema: `providers`, `guards`, and the sources of secrets. The schema for
- * editors is generated from the same schemas.
+ * Names of provider settings. This file reads the parts of a declaration with their own schema, which editors use too:
+ * `providers`, `guards`, and secret sources.
  */
 
 const PROVIDER_SETTINGS: readonly string[] = Object.keys(providerSettings.shape);
 
-/**
- * Reads one entry of `providers`. Settings may refer to the environment (`${env.NAME}`). They are evaluated here, because a plan
- * needs the provider. A setting with an error is left out.
- */
+/** Reads one entry of `providers`. Evaluates `${env.NAME}`, because a plan needs the provider. Omits settings with errors. */
 export function readProvider(entry: Entry, context: ReadContext): ProviderConfig | undefined {
   const { diags } = context;
   const { key: alias, value: tree } = entry;
@@ -69,12 +66,12 @@ function readSettings(tree: MapTree, context: ReadContext): Omit<ProviderConfig,
   return tokenFile === undefined ? config : { ...config, tokenFile: besideDeclaration(tokenFile, place) };
 }
 
-/** Returns a path relative to the file that declares it. */
+/** Returns a path relative to the declaring file. */
 function besideDeclaration(path: string, { source }: Span): string {
   return isAbsolute(path) ? path : join(dirname(source.path), path);
 }
 
-/** Rejects a token in a declaration. The message shows the position of the key and not the value. */
+/** Rejects a token in a declaration. The message contains the location of the key, but not the value. */
 export function reportToken({ key, keySpan }: Entry, diags: DiagnosticCollector): void {
   diags.add(keySpan, problem("config.secret/token", { key }));
 }
@@ -92,7 +89,7 @@ const amounts = () =>
     )
     .optional();
 
-/** Schema of the section `guards`. The schema for editors is generated from this schema. */
+/** Schema of the section `guards`, also for editors. */
 export const guardSettings = z.strictObject({
   max_orders: wholeNumber("orders").optional().describe("Most services and domains that one run may order."),
   max_spend: amounts().describe(
@@ -121,7 +118,7 @@ const GUARD_NAMES = {
   max_removals_percent: "maxRemovalsPercent",
 } as const satisfies Record<keyof typeof guardSettings.shape, keyof Guards>;
 
-/** Reads the section `guards`. A setting with an error is left out. A section without limits is a warning. */
+/** Reads the section `guards`. Omits limits with errors. Warns if there are no limits. */
 export function readGuards(section: Entry, diags: DiagnosticCollector): Guards {
   const { value: tree } = section;
   if (limitsNothing(tree)) {
@@ -147,7 +144,7 @@ export function readGuards(section: Entry, diags: DiagnosticCollector): Guards {
   return { ...settings, ranges } as Guards;
 }
 
-/** Returns true if the section is empty, or contains only empty limits (`max_spend: {}`). */
+/** Returns true if the section contains no limit, or only empty ones (`max_spend: {}`). */
 function limitsNothing(tree: Entry["value"]): boolean {
   if (tree.form === "leaf") return isNull(tree);
   const isEmpty = ({ key, value }: Entry) =>
@@ -158,7 +155,7 @@ function limitsNothing(tree: Entry["value"]): boolean {
 const limitOf = ({ key, keySpan, value }: Entry, diags: DiagnosticCollector): Json =>
   typedValue(value, (guardSettings.shape as Readonly<Record<string, z.ZodType>>)[key], { path: [key], diags, keySpan });
 
-/** Returns an amount with a decimal point as its text: `45.00` is no number of cents. */
+/** Keeps an amount with a decimal point as text: `45.00` is not a number of cents. */
 function asWritten(entry: Entry): Entry {
   const { value } = entry;
   return value.form === "leaf" && value.written?.includes(".")
@@ -188,7 +185,7 @@ function isAcceptable(entry: Entry, diags: DiagnosticCollector): boolean {
 
 const VARIABLE_NAME = "expected the name of an environment variable, such as ACME_PASSWORD";
 
-/** Sources of a secret. Exactly one is declared. The schema for editors is generated from this schema. */
+/** Secret sources: exactly one must be declared. Also the schema for editors. */
 export const secretSourceForms = z.strictObject({
   env: z
     .string(VARIABLE_NAME)
@@ -207,7 +204,7 @@ export const secretSourceForms = z.strictObject({
 
 const FORMS: readonly string[] = Object.keys(secretSourceForms.shape);
 
-/** Returns true if an attribute declares a source: the attribute is write-only, and its value is no reference to a resource. */
+/** Returns true if an attribute declares a secret source: it is write-only, and its value is no reference to a resource. */
 export function isSecretSource(kind: Kind, name: string, tree: Tree): boolean {
   const type = kind.attributes.shape[name];
   if (type === undefined || metaOf(type).writeOnly !== true) return false;
@@ -216,8 +213,8 @@ export function isSecretSource(kind: Kind, name: string, tree: Tree): boolean {
 }
 
 /**
- * Reads the source of a secret. Rejects a literal secret, because a declaration is shared and archived. No message shows the
- * value. Each message shows the position of the key, with the value hidden.
+ * Reads a secret source. Rejects a literal secret, because people share and archive declarations. Messages contain the
+ * location of the key, but never the value.
  * @returns undefined after a reported error.
  */
 export function readSecretSource(
@@ -251,7 +248,7 @@ export function readSecretSource(
   return diags.add(keySpan, problem("config.invalid_value/source", { ...remark, source: entry.key, message }));
 }
 
-/** Checks paths and arguments. They may contain no expression except `${env.NAME}`. */
+/** Checks paths and arguments. `${env.NAME}` is the only allowed reference. */
 function checkTemplates(tree: MapTree, address: string, context: ReadContext): boolean {
   let readable = true;
   for (const { leaf } of strings(tree)) {
@@ -270,7 +267,7 @@ function soleVariable({ value }: Leaf): string | undefined {
 }
 
 /**
- * Returns true if a value consists only of references, and one of them refers to a resource. The file then contains no secret.
+ * Returns true if a value consists only of references, and at least one is to a resource. The file then contains no secret.
  */
 function refersToResource({ value }: Leaf): boolean {
   const parts = partsOf(String(value));

@@ -4,18 +4,18 @@ import { type Entry, isNull, type MapTree, stringOf, type Tree, valueSpan } from
 import { problem } from "./messages.ts";
 import { type Copies, parametersIn } from "./parameters.ts";
 
-/** Reads the section `templates`, and returns the body of a template for a block that uses it. */
+/** Reads the section `templates`, and returns the body of a template for each block that uses it. */
 
-/** Parameter that every template has: the name of the block that uses the template. */
+/** Parameter of every template: name of the block that uses it. */
 const BLOCK_NAME = "name";
 
 interface Template {
   readonly name: string;
   readonly keySpan: Span;
-  /** Name -> default value. The value is null if the parameter has no default. */
+  /** Default values by name. Null: no default. */
   readonly parameters: ReadonlyMap<string, Entry>;
   readonly body: MapTree;
-  /** True if its strings use only its own parameters. Undefined before the check. */
+  /** True if its strings contain only its own parameters. Undefined: not checked yet. */
   usable?: boolean;
 }
 
@@ -31,7 +31,7 @@ export class Templates {
   readonly #deepest: number;
   readonly #templates = new Map<string, Template>();
 
-  /** @param deepest maximum depth of templates that use other templates. */
+  /** @param deepest Maximum number of nested templates. */
   constructor(entries: readonly Entry[], copies: Copies, deepest: number, diags: DiagnosticCollector) {
     this.#diags = diags;
     this.#copies = copies;
@@ -66,8 +66,8 @@ export class Templates {
   }
 
   /**
-   * Returns the body of the template that a block uses, with the values of its parameters.
-   * @param chain the templates that lead to this use.
+   * Returns the body of a template, with values in place of its parameters.
+   * @param chain Templates that lead here.
    * @returns undefined after a reported error.
    */
   use(named: Entry, given: Entry | undefined, block: Entry, chain: readonly string[]) {
@@ -81,7 +81,7 @@ export class Templates {
     return this.#diags.errors === before ? { name: template.name, body } : undefined;
   }
 
-  /** Also checks the templates that no block uses. */
+  /** Checks all templates, even unused ones. */
   checkAll(): void {
     for (const template of this.#templates.values()) this.#isUsable(template, undefined);
   }
@@ -104,7 +104,7 @@ export class Templates {
     return this.#diags.add(span, problem("config.template/depth", { most: this.#deepest }));
   }
 
-  /** Returns the value of each parameter. Undefined after a reported error. */
+  /** Returns the values of all parameters. Undefined after a reported error. */
   #arguments(template: Template, given: Entry | undefined, use: Span, block: Entry): Map<string, Tree> | undefined {
     const { name, parameters, keySpan } = template;
     const known = [...parameters.keys()];
@@ -137,8 +137,8 @@ export class Templates {
   }
 
   /**
-   * Checks that the strings of a template use only its parameters. An unused parameter is a warning.
-   * @param use first use of the template, for messages.
+   * Checks that the strings of a template contain only its own parameters. Warns about unused parameters.
+   * @param use First use of the template, for messages.
    */
   #isUsable(template: Template, use: Span | undefined): boolean {
     if (template.usable !== undefined) return template.usable;
@@ -159,6 +159,6 @@ export class Templates {
   }
 }
 
-/** Returns true if a value has the same type as a default. An expression matches any type. */
+/** Returns true if a value has the type of the default. A string with `${` matches any type. */
 const hasFormOf = (value: Tree, like: Tree): boolean =>
   value.form === like.form || (stringOf(value)?.includes("${") ?? false);

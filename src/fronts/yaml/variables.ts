@@ -8,18 +8,18 @@ import { type Entry, isNull, type Leaf, type Tree, textOf, valueSpan } from "../
 import { problem } from "./messages.ts";
 
 /**
- * Replaces `variables`, which are values that differ between environments. `${var.NAME}` is replaced before any other check. A
- * value with only one reference keeps the type of the variable.
+ * Replaces `${var.NAME}` before any other check. Variables are values that differ between environments. A value that is only
+ * one reference keeps the type of the variable.
  */
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const REFERENCE = /\$\$\{|\$\{\s*var\.([A-Za-z_][A-Za-z0-9_-]*)\s*\}/g;
-/** Maximum number of characters of a value, because a declaration may repeat the value in each block. */
+/** Maximum number of characters of a value, because every block may repeat it. */
 const LONGEST = 1000;
 
 const TYPES = ["string", "number", "boolean"] as const;
 
-/** Schema of one entry of `variables`. The schema for editors is generated from this schema. */
+/** Schema of one entry of `variables`, also for editors. */
 export const variableForm = z.strictObject({
   type: z
     .enum(TYPES, "expected string, number or boolean")
@@ -36,7 +36,7 @@ export const variableForm = z.strictObject({
 
 const KEYS: readonly string[] = Object.keys(variableForm.shape);
 
-/** The environment of a run, with its name for messages. */
+/** Values from the file of the environment. */
 interface VariableValues {
   readonly file: string;
   readonly entries: readonly Entry[];
@@ -59,12 +59,12 @@ export const hasVariable = (text: string): boolean =>
 /** The variables of a declaration with their values. */
 export class Variables {
   readonly #diags: DiagnosticCollector;
-  /** Values by name. A value is undefined if a mistake is already reported. */
+  /** Values by name. Undefined: a mistake was reported. */
   readonly #values = new Map<string, Leaf | undefined>();
 
   /**
-   * Environment variables that supply the value of a declared variable. They are open: the author of the declaration has made
-   * them visible to everybody.
+   * Environment variables that the values of declared variables contain. Their values are public, because the author of the
+   * declaration uses these in public places.
    */
   get fromEnvironment(): ReadonlySet<string> {
     const found = [...this.#values.values()].flatMap((leaf) => referencesIn(leaf?.value ?? null));
@@ -75,7 +75,7 @@ export class Variables {
     );
   }
 
-  /** @param declared entries of the sections `variables`. @param given undefined without an environment. */
+  /** @param declared Entries of all sections `variables`. @param given Undefined without an environment. */
   constructor(declared: readonly Entry[], given: VariableValues | undefined, diags: DiagnosticCollector) {
     this.#diags = diags;
     const values = new Map(given?.entries.map((entry) => [entry.key, entry]));
@@ -94,7 +94,7 @@ export class Variables {
     );
   }
 
-  /** Returns the document with all variable references replaced by their values. */
+  /** Replaces the references to variables in a document. */
   document(tree: Tree): Tree {
     if (tree.form !== "map") return tree;
     const entries = [...tree.entries].map(
@@ -104,7 +104,7 @@ export class Variables {
     return { ...tree, entries: new Map(entries) };
   }
 
-  /** Returns the value with all variable references replaced by their values. */
+  /** Replaces the references to variables in a value. */
   fill(tree: Tree): Tree {
     if (tree.form === "leaf") return this.#filled(tree);
     if (tree.form === "list") return { ...tree, items: tree.items.map((item) => this.fill(item)) };
@@ -175,6 +175,6 @@ export class Variables {
   }
 }
 
-/** Joins two strings. The joint must not form a new `${`. */
+/** Joins two strings. If the seam would form a new `${`, escapes it. */
 const joined = (left: string, right: string) =>
   left.endsWith("$") && right.startsWith("{") ? `${left}$${right}` : left + right;

@@ -21,20 +21,19 @@ import { type Limit, problem } from "./messages.ts";
 import { keepsText, readPlain } from "./plain.ts";
 
 /**
- * Parses YAML into trees with locations. A file is parsed incrementally within limits. Then each document is converted: aliases
- * and merge keys are resolved, and duplicate keys and values without a JSON equivalent are reported.
+ * Parses YAML into trees with locations. Parses incrementally within limits. Then converts each document: resolves aliases
+ * and merge keys, and reports duplicate keys and values without a JSON equivalent.
  */
 
 /**
- * Limits of a file and of a declaration that may come from untrusted people. A declaration of a thousand services uses a tenth of
- * these limits.
+ * Limits of a declaration that may come from untrusted people. A declaration with a thousand services uses a tenth of each.
  */
 export const STRICT_LIMITS = {
   /** Maximum bytes of a file. */
   bytes: 1024 * 1024,
-  /** Maximum number of tokens (words, punctuation, blanks), because the parser's time depends on them. */
+  /** Maximum number of tokens (words, punctuation, blanks). They determine the parsing time. */
   tokens: 500_000,
-  /** Maximum number of anchors and tags. They are expensive if they accumulate at a single node. */
+  /** Maximum number of anchors and tags. Many of these at one node would be slow. */
   marks: 10_000,
   /** Maximum nesting of maps and lists, with aliases expanded. */
   depth: 50,
@@ -42,17 +41,17 @@ export const STRICT_LIMITS = {
   values: 250_000,
   /** Maximum number of documents in a file. */
   documents: 1000,
-  /** Maximum number of syntax errors. The rest of the file is then not read. */
+  /** Maximum number of syntax errors. After that, the rest of the file is skipped. */
   errors: 100,
-  /** Maximum number of resources. At 60 requests per minute, their apply takes most of a day. */
+  /** Maximum number of resources. At 60 requests per minute, one request for each takes 5.6 hours. */
   resources: 20_000,
 };
 
 export type DeclarationLimits = Readonly<typeof STRICT_LIMITS>;
 
 /**
- * Limits of the user's own declaration: a hundred thousand services in one file. A mistake is still reported before the memory is
- * full.
+ * Limits of the user's own declaration: enough for a hundred thousand services in one file, and still within the available
+ * memory.
  */
 export const OWN_LIMITS: DeclarationLimits = {
   ...STRICT_LIMITS,
@@ -65,7 +64,7 @@ export const OWN_LIMITS: DeclarationLimits = {
 /** Formats a limit as `1 MiB`. */
 export const mebibytes = ({ bytes }: DeclarationLimits): string => `${bytes / 1024 / 1024} MiB`;
 
-/** The valid documents of a YAML file, without empty documents. */
+/** The documents of a YAML file, without empty ones. */
 export interface Read {
   readonly documents: readonly Tree[];
   /** False if a part of the file could not be read. */
@@ -73,8 +72,8 @@ export interface Read {
 }
 
 /**
- * Reads a YAML file (1.2, core schema, with merge keys) with one or several documents. Leaves out a complete document with a
- * syntax error, because the text after the error would cause further false errors.
+ * Reads a YAML file (1.2, core schema, with merge keys) with one or more documents. Omits a document with a syntax error,
+ * because the text after the error would cause false errors.
  */
 export function readYaml(
   file: SourceFile,
@@ -87,7 +86,7 @@ export function readYaml(
   return plain === undefined ? parseYaml(source, diags, limits) : { documents: [plain], complete: true };
 }
 
-/** Reads any YAML with the YAML parser. */
+/** Reads a file with the YAML parser. */
 export function parseYaml(source: Source, diags: DiagnosticCollector, limits: DeclarationLimits): Read {
   try {
     const composed = compose(source, limits);
@@ -114,7 +113,7 @@ export function parseYaml(source: Source, diags: DiagnosticCollector, limits: De
   }
 }
 
-/** Parses incrementally, so that a hostile file is rejected before it uses much time or stack. */
+/** Parses incrementally, so that limits stop a hostile file early. */
 function compose(source: Source, limits: DeclarationLimits): Document.Parsed[] {
   const { text } = source;
   const here = (offset: number) => source.span(offset, offset + 1);
@@ -123,7 +122,7 @@ function compose(source: Source, limits: DeclarationLimits): Document.Parsed[] {
   const composer = new Composer({
     schema: "core",
     resolveKnownTags: false,
-    uniqueKeys: false, // this option compares every pair of keys; the conversion uses a set instead
+    uniqueKeys: false, // the parser compares every pair of keys; the conversion uses a set instead
     prettyErrors: false,
     logLevel: "silent",
   });
@@ -156,11 +155,11 @@ function compose(source: Source, limits: DeclarationLimits): Document.Parsed[] {
 }
 
 /**
- * Reports the first error of each line. Other errors of the line are consequences.
+ * Reports the first error of each line, because it causes the others.
  * @returns true if the document has an error.
  */
 function reportSyntax(document: Document.Parsed, source: Source, diags: DiagnosticCollector): boolean {
-  // The parser only warns about an unknown tag. In a declaration, the tag would change the meaning of a value.
+  // The parser only warns about unknown tags. In a declaration, a tag would change the meaning of a value.
   const errors: YAMLError[] = [...document.errors, ...document.warnings.filter((w) => w.code === "TAG_RESOLVE_FAILED")];
   const lines = new Set<number>();
   for (const { code, message, pos } of errors.toSorted((a, b) => a.pos[0] - b.pos[0])) {
@@ -171,7 +170,7 @@ function reportSyntax(document: Document.Parsed, source: Source, diags: Diagnost
     const template = templateAt(source.text, pos[0]);
     if (template !== undefined) {
       diags.add(span, problem("config.syntax/template", { template }));
-      // The brackets do not match after this position, so further errors would be false.
+      // After a mismatched bracket, all further errors would be false.
       break;
     }
     const words = message.replace(/: ".*$/s, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
@@ -180,7 +179,7 @@ function reportSyntax(document: Document.Parsed, source: Source, diags: Diagnost
   return errors.length > 0;
 }
 
-/** Matches a conflict marker of git. Seven equal signs alone may be a string. */
+/** Pattern of git's conflict markers. Seven equal signs alone may be a string. */
 const CONFLICT = /^(?:<{7}|>{7}|\|{7})(?= |\r?$)/m;
 const MARKER = /^(?:<{7}|>{7}|\|{7}|={7})(?=[ \r]|$)/;
 
@@ -193,14 +192,14 @@ function reportConflict(source: Source, diags: DiagnosticCollector): boolean {
   return true;
 }
 
-/** Returns the template whose `{` the parser reads as the beginning of a map. This happens inside brackets without quotes. */
+/** Returns the `${…}` whose `{` the parser reads as a map. This happens inside brackets without quotes. */
 function templateAt(text: string, brace: number): string | undefined {
   if (text.slice(brace - 1, brace + 1) !== "${") return undefined;
   const [template] = /^\$\{[^{}\n]{1,200}\}/.exec(text.slice(brace - 1, brace + 300)) ?? [];
   return template ?? "${…}";
 }
 
-/** A file that exceeds a limit. */
+/** Error: a file exceeds a limit. */
 class Excess extends Error {
   readonly limit: Limit;
   readonly span: Span;
@@ -211,7 +210,7 @@ class Excess extends Error {
   }
 }
 
-/** A tree with its size after every alias is expanded. */
+/** A tree, with its size if all aliases were expanded. */
 interface Weighed {
   readonly tree: Tree;
   readonly values: number;
@@ -219,9 +218,9 @@ interface Weighed {
 }
 
 /**
- * Converts the nodes of a document to a {@link Tree}. Shares aliased branches and never copies them, so that a huge alias
- * expansion is rejected by its size at no cost. `complete` is false if a part had to be left out. Throws {@link Excess} if the
- * document with expanded aliases is larger or deeper than the limits.
+ * Converts the nodes of a document to a {@link Tree}. Aliases share a branch and are never copied, so a huge expansion is
+ * rejected by its computed size. `complete`: false if a part had to be omitted. Throws {@link Excess} if the expanded
+ * document exceeds the limits.
  */
 class Conversion {
   complete = true;
@@ -229,11 +228,11 @@ class Conversion {
   readonly #diags: DiagnosticCollector;
   readonly #limits: DeclarationLimits;
   /**
-   * Values by anchor name. `undefined` while the anchored node is being read. A later anchor with the same name replaces the
+   * Values by name of the anchor. Undefined while the anchored node is read. A later anchor of the same name replaces the
    * value.
    */
   readonly #anchors = new Map<string, Weighed | undefined>();
-  /** Number of entries that merge keys have copied. */
+  /** Number of entries copied by merge keys. */
   #merged = 0;
 
   constructor(source: Source, diags: DiagnosticCollector, limits: DeclarationLimits) {
@@ -309,7 +308,10 @@ class Conversion {
     return undefined;
   }
 
-  /** https://yaml.org/type/merge.html: the map's own keys win over merged keys, and earlier sources win over later sources. */
+  /**
+   * Rules of https://yaml.org/type/merge.html: own keys of the map override merged keys, and earlier sources override later
+   * ones.
+   */
   #merge(entries: Map<string, Entry>, from: Tree, at: Node): void {
     for (const tree of from.form === "list" ? from.items : [from]) {
       if (tree.form !== "map") {
@@ -356,8 +358,8 @@ function weigh(parts: readonly Weighed[], merged: readonly Weighed[]): { values:
 }
 
 /**
- * Returns the value of a scalar. `undefined` for values without a JSON equivalent (`.inf`, `.nan`). A decimal integer stays a
- * string if a number would change it: ids above 2^53, postcodes with leading zeros, phone numbers with a `+`.
+ * Returns the value of a scalar. Undefined without a JSON equivalent (`.inf`, `.nan`). An integer that a number would change
+ * stays a string: ids above 2^53, postcodes with leading zeros, phone numbers with `+`.
  */
 function plainValue({ value, source = "" }: Scalar): Leaf["value"] | undefined {
   if (typeof value !== "number") return value === null || typeof value === "boolean" ? value : String(value);

@@ -38,14 +38,13 @@ import { type FileChange, writeFiles } from "./write.ts";
 /**
  * Brings an account under management.
  *
- * 1. Lists each collection, passes the forecast to `approve`, and reads the grants with one request per service.
- *    Keeps the lists in a file beside the state until the end, so that a retry within an hour can reuse them.
+ * 1. Reads each list, passes the forecast to `approve`, and reads the grants with one request per service. A file beside the
+ * state keeps the lists, so that a retry within an hour can reuse them.
  * 2. Declares objects that are neither in the declaration nor in the state.
- * 3. Adds these objects to the state, and plans from the same lists. Leaves out objects with planned changes.
+ * 3. Adds these objects to the state, and plans from the same lists. Omits objects with planned changes.
  * 4. Writes all files and the state, or nothing.
  *
- * @throws HostformError for mistakes in the declaration, or if the account cannot be read. Writes no file in these
- * cases.
+ * @throws HostformError for mistakes in the declaration, or if the account cannot be read. No file is then written.
  */
 export async function adoptAccount(
   parts: Project,
@@ -155,7 +154,7 @@ export async function adoptAccount(
           }),
           left: [...made.left, ...(flat.ended ?? []), ...unlisted, ...stray],
           unknown: [...contents.unread, ...unknownOf(objects)],
-          // The plan does not compare declarations in other languages.
+          // Declarations in other languages are not part of the plan.
           otherChanges: format === "yaml" ? made.otherChanges : 0,
           requests: provider.client.requests,
           isFirst,
@@ -210,13 +209,13 @@ async function pairsOf(cwd: string, file: string | undefined) {
   return readPairs(await textOf(path.resolve(cwd, file), file, fix, { streams: true }), file);
 }
 
-/** @throws HostformError `usage` with the reason, such as the position of an invalid UTF-8 byte. */
+/** Reads a text file. @throws HostformError `usage` with the reason, such as the position of an invalid UTF-8 byte. */
 const textOf = (file: string, shown: string, fix: string, reading: Reading): Promise<string> =>
   read(file, reading)
     .then(utf8)
     .catch((error: unknown) => fail("usage", `${shown} cannot be read: ${fileFailure(error)}`, { remedies: [fix] }));
 
-/** Reads the existing declaration. @throws HostformError for mistakes in the declaration. */
+/** Reads the existing declaration. @throws HostformError for its mistakes. */
 async function standingAt({ source, declaration, log }: Project): Promise<Standing> {
   const { desired, diagnostics } = await declaration.check();
   const ignoring = path.join(source.dir, ".gitignore");
@@ -227,13 +226,13 @@ async function standingAt({ source, declaration, log }: Project): Promise<Standi
     return { desired: undefined, texts: new Map(), ignored };
   }
   if (desired === undefined) throw new HostformError(diagnostics);
-  log.warn(diagnostics);
+  log.warn(...diagnostics);
   const files = desired.files.map((file) => path.resolve(source.cwd, file));
   const texts = await Promise.all(files.map(async (file) => [file, utf8(await read(file))] as const));
   return { desired, texts: new Map(texts), ignored };
 }
 
-/** Returns the services that may be in the declaration or in the state. Only their grants are read. */
+/** Returns the services that may be declared or in the state. Only their grants are read. */
 function declaredAmong(services: readonly Remote[], { declared, recorded }: Known): readonly Remote[] {
   const own = declared.filter(({ type }) => type === service.type);
   return services.filter(
@@ -271,7 +270,7 @@ const countOf = (types: readonly string[]) =>
     [...Map.groupBy(types, (type) => type)].map(([type, { length }]) => [kinds.get(type)?.noun ?? type, length]),
   );
 
-/** Returns the objects of the account that are in the declaration or in the state. */
+/** Returns the declared objects and the objects in the state. */
 function knownOf(
   { desired, texts }: Standing,
   state: State,

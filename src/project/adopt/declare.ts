@@ -50,37 +50,37 @@ export interface DeclaredResource {
   readonly isRecorded: boolean;
 }
 
-/** Declaration and state before an adoption. */
+/** Declaration and state before the adoption. */
 export interface Known {
-  /** Kind and import id -> address in the state. */
+  /** Address in the state, by kind and import id. */
   readonly recorded: ReadonlyMap<string, string>;
   /** Declared resources of the same account. */
   readonly declared: readonly DeclaredResource[];
   /**
-   * Declared address -> live attributes of the object that this adoption adds to the state. Other resources may refer
-   * to the object.
+   * Live attributes of declared objects that this adoption adds to the state, by address. Other resources may refer to these
+   * objects.
    */
   readonly found: ReadonlyMap<string, JsonObject>;
   /** Addresses in the declaration and in the state, without keys. */
   readonly addresses: ReadonlySet<string>;
-  /** Ids of services whose block is a comment until a person chooses a hosting plan. */
+  /** Ids of services whose block stays a comment until a person chooses a hosting plan. */
   readonly waiting: ReadonlySet<string>;
-  /** Kind and id -> name from the file of names. */
+  /** Name from the file of names, by kind and id. */
   readonly names: ReadonlyMap<string, string>;
-  /** Service id -> client from the file of clients. */
+  /** Client from the file of clients, by service id. */
   readonly clients: ReadonlyMap<string, string>;
   readonly language: Notation;
-  /** True if the adoption adds no block to the declaration. */
+  /** True if the adoption adds no block to the declaration (`--declared`). */
   readonly isDeclaredOnly?: boolean;
 }
 
 /** Features of a declaration language. */
 export interface Notation {
-  /** True if blocks with an open choice are written as comments. Otherwise they are left out. */
+  /** True if a block with an open choice becomes a comment. Otherwise it is omitted. */
   readonly commentsOut: boolean;
   /** Reserved names that no resource can use. */
   readonly reserved: readonly string[];
-  /** True if two resources of different kinds cannot have the same name. */
+  /** True if the names of all resources must differ, even of different kinds. */
   readonly namesShared: boolean;
 }
 
@@ -103,14 +103,14 @@ const sectionOrder = ["client_accounts", "services", "webhooks", "migration_requ
 /** Comment line that identifies the service in a later run. */
 export const CHOOSE = /^\s*# choose: .*\(service ([^\s)]+)\)/gm;
 
-/** @param skip kind and import id -> reason to leave the object out, from the plan of the result. */
+/** Converts the account. @param skip Reason to omit an object, by kind and import id. Comes from a plan of the result. */
 export function declare(contents: AccountContents, known: Known, skip: ReadonlyMap<string, string>): Declared {
   return new Declaring(contents, known, skip).result();
 }
 
 /**
- * Finds the objects of declared resources. Repeats until no further reference resolves, because
- * `order_id: ${hosting_service.www.id}` needs the service first.
+ * Finds the objects of declared resources. Repeats until no more references can be resolved: `order_id:
+ * ${hosting_service.www.id}` requires the service first.
  */
 export function settled(contents: AccountContents, knownOf: (found: Known["found"]) => Known): Known {
   for (let known = knownOf(new Map()); ; ) {
@@ -126,7 +126,7 @@ class Declaring {
   readonly #known: Known;
   readonly #skip: ReadonlyMap<string, string>;
   readonly #taken = new Map<string, Set<string>>();
-  /** Service id -> declared address. */
+  /** Declared address and client, by service id. */
   readonly #services = new Map<string, { readonly address: string; readonly client: string | undefined }>();
   readonly #left: string[] = [];
   readonly #blocks: NewBlock[] = [];
@@ -180,7 +180,7 @@ class Declaring {
     };
   }
 
-  /** @param same objects with the same natural key, sorted by id. */
+  /** @param same Objects with the same natural key, sorted by id. */
   #add(kind: Kind, object: Remote, same: readonly Remote[], grants: readonly Remote[]): void {
     const { id, attributes } = object;
     const [named = "domain"] = kind.identity ?? [];
@@ -257,9 +257,7 @@ class Declaring {
     if (isOpen) this.#leave(kind, id, `choose its plan in ${this.#fileOf(kind, object, client)}.hosting.yaml.`);
   }
 
-  /**
-   * Adds the object of a declared resource to the state unless the two differ. @returns true if the object was added.
-   */
+  /** Adds the object of a declared resource to the state, unless they differ. @returns true if it was added. */
   #record(
     kind: Kind,
     address: string,
@@ -329,11 +327,11 @@ class Declaring {
     return { entries, adopts };
   }
 
-  /** Finds the declared resource of this object that has no state entry, for example after a killed run. */
+  /** Finds the declared resource of this object, if it has no state entry. One reason is a killed run. */
   #declaredAs(kind: Kind, object: Remote, importId: string): DeclaredResource | undefined {
     const { attributes } = object;
     const isNamed = kind.naturalKey(attributes) !== undefined;
-    // If an object has no natural key, its name contains its id.
+    // Without a natural key, the name of the resource contains the id of the object.
     const own = formatAddress({
       type: kind.type,
       name: this.#known.names.get(keyOf(kind, importId)) ?? preferredName(kind, object),
@@ -345,7 +343,7 @@ class Declaring {
     });
   }
 
-  /** Finds the declared resource of a nested object. The id of the outer object may be unknown. */
+  /** Finds the declared resource of a nested object. The declaration may not contain the id of its parent. */
   #declaredIn(parent: string, { attributes }: Remote, importId: string): DeclaredResource | undefined {
     const instances = `${nestedKind.type}.${parent.slice(parent.indexOf(".") + 1)}[`;
     const isSame = ({ config, importId: given }: DeclaredResource) =>
@@ -367,7 +365,7 @@ class Declaring {
     return kind.section === "webhooks" ? "webhooks" : "unassigned";
   }
 
-  /** @param grants of the service. They are left out together with the service. */
+  /** Omits an object. @param grants Grants of the service, which are omitted with it. */
   #leave(kind: Kind, id: string, why: string, grants: readonly Remote[] = []): void {
     const open = grants.filter(
       (one) => !this.#known.recorded.has(keyOf(nestedKind, importIdOf(nestedKind, one.id, one.attributes))),

@@ -1,4 +1,4 @@
-/** Writes an adoption in HCL: the proved declaration as a Terraform configuration with the same state. */
+/** Writes an adoption as a Terraform configuration with the same state. */
 import path from "node:path";
 import { resourceOf } from "../../core/model/index.ts";
 import { terraformOf } from "../export.ts";
@@ -15,7 +15,7 @@ export const hcl: Language = {
   textsOf: hclTexts,
 };
 
-/** Returns the names in use: `hosting_service.www`. */
+/** Returns the declared addresses: `hosting_service.www`. */
 function addressesIn(texts: Texts): string[] {
   return [...texts.values()].flatMap((text) =>
     [...text.matchAll(/^\s*resource\s+"(\w+)"\s+"([\w-]+)"/gm)].map(([, type, name]) => `${type}.${name}`),
@@ -23,8 +23,8 @@ function addressesIn(texts: Texts): string[] {
 }
 
 /**
- * Writes the resources. Their import blocks are at the end of each file. A new configuration also gets `hosting.tf`
- * with provider and backend. Terraform ignores import blocks of resources that are in the state.
+ * Writes the resources, with their import blocks at the end of each file. A new configuration also gets `hosting.tf` with
+ * provider and backend. Terraform ignores import blocks of resources that are already in the state.
  */
 async function hclTexts({ desired, blocks, before, state, source }: Written): Promise<Texts> {
   const adopts = blocks.flatMap((block) => block.adopts);

@@ -1,4 +1,4 @@
-/** Stores the lists of an interrupted adoption in a file beside the state, for a retry. */
+/** Keeps the lists of an interrupted adoption in a file beside the state, for a retry. */
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import type { ApiRecord } from "../../core/api/index.ts";
@@ -7,7 +7,7 @@ import { attempt, ifErrno, ifExplained, parsedJson } from "../../core/model/inde
 import type { Encryption, Seal } from "../../core/record/index.ts";
 import { refuse } from "../messages.ts";
 
-/** Maximum age of stored lists, in milliseconds. Older lists are read again. */
+/** Maximum age of kept lists, in milliseconds. */
 const FRESH_MS = 3_600_000;
 
 const FORM = "hostform adopt";
@@ -25,9 +25,9 @@ const lineForm = z.object({ list: z.string(), records: z.array(z.looseObject({ i
 interface KeptOptions {
   /** Absolute path. */
   readonly file: string;
-  /** Account that the lists belong to. */
+  /** Account of the lists. */
   readonly account: string;
-  /** Present time, in milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
   readonly encryption: Encryption;
 }
@@ -43,9 +43,9 @@ interface Kept {
 export type KeptLists = Awaited<ReturnType<typeof openKept>>;
 
 /**
- * Opens the stored lists by name. Each list is one line of the file, and is on disk when `add` resolves. Only the owner
- * can read the file. The key of the state encrypts each line together with its position. Reuses the old file only if
- * its lists are of this account, unchanged and at most one hour old.
+ * Opens the file of kept lists. Each list is one line, and is on disk when `add` resolves. Only the owner can read the file.
+ * The key of the state encrypts each line with its position. An old file is used only if its lists belong to this account,
+ * are unchanged and at most one hour old.
  * @throws HostformError `state.key`, `file.refused`.
  */
 export async function openKept(options: KeptOptions) {
@@ -91,16 +91,16 @@ async function begun({ file, account, now, encryption }: KeptOptions): Promise<K
   return { handle, since: now, lists: new Map(), seal: sealing(seal, id) };
 }
 
-/** Opens the file of an earlier run. Returns undefined if it has no usable lists. */
+/** Opens the file of an earlier run. Undefined if it has no usable lists. */
 async function resumed({ file, account, now, encryption }: KeptOptions): Promise<Kept | undefined> {
-  // Replace a file of another user or with another format.
+  // A file of another user or in another format is replaced.
   const handle = attempt(
     () => requirePrivate(file) && openPrivate(file, "append"),
     ifErrno(() => undefined),
   );
   if (handle === undefined) return undefined;
   const kept = await read(handle.text(), { account, now, encryption });
-  // A killed run may end with an incomplete line.
+  // A killed run may have written an incomplete last line.
   if (kept === undefined) handle.close();
   else handle.cut(kept.bytes);
   return kept && { handle, ...kept };
@@ -114,7 +114,7 @@ async function read(text: string, { account, now, encryption }: Omit<KeptOptions
   if (header === undefined || header.account !== account) return undefined;
   if (now - header.since > FRESH_MS || header.since > now) return undefined;
   if ((header.key === null) !== (encryption.key === undefined)) return undefined;
-  // If the lists are encrypted with another key, read them again from the account.
+  // Lists that were encrypted with another key are read from the account again.
   const seal = header.key === null ? undefined : await encryption.from(header.key).catch(nothing);
   if (header.key !== null && seal === undefined) return undefined;
   const lists = new Map<string, readonly ApiRecord[]>();

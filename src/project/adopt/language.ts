@@ -6,9 +6,9 @@ import type { ProjectSource } from "../source.ts";
 import type { NewBlock, Notation } from "./declare.ts";
 import type { Texts } from "./proof.ts";
 
-/** Input for the files in one language. */
+/** Input for writing a declaration in one language. */
 export interface Written {
-  /** The proved declaration. */
+  /** The declaration whose plan has no changes. */
   readonly desired: Desired;
   readonly blocks: readonly NewBlock[];
   /** Files of the YAML declaration. */
@@ -23,17 +23,17 @@ export interface Written {
 export interface Language extends Notation {
   /** Returns true if a path in the folder, with `/`, is a file of this language. */
   isOwn(file: string): boolean;
-  /** Returns the addresses that these files declare, without keys. Finds only literal declarations. */
+  /** Returns the addresses in these files, without instance keys. Finds only literal declarations. */
   addressesIn(texts: Texts): readonly string[];
   /** Returns the address of a resource in this language. */
   addressOf(address: string): string;
-  /** Returns the order reference of a service without a domain. Undefined if the language does not declare one. */
+  /** Returns the order reference of a service without a domain. Undefined if the language needs none. */
   referenceOf?(address: string): string;
-  /** Returns the files by absolute path. The adopted objects follow the present text of each file. */
+  /** Returns the files by absolute path. Adopted objects are added after the existing text. */
   textsOf(written: Written): Promise<Texts>;
 }
 
-/** hostform's own language. Its declaration is parsed. */
+/** hostform's own language. */
 export const yaml: Language = {
   commentsOut: true,
   namesShared: false,
@@ -55,7 +55,7 @@ export async function filesIn(language: Language, dir: string): Promise<Texts> {
   );
 }
 
-/** Rejects a configuration without its state. With an empty state, its objects would be created twice. */
+/** Rejects an existing configuration if the state is empty: Terraform would create its objects again. */
 export function refuseForeign(texts: Texts, state: State): void {
   if (texts.size === 0 || state.resources.size > 0) return;
   fail("usage", "A configuration is here already, and the state that hostform would write is empty", {
@@ -64,7 +64,7 @@ export function refuseForeign(texts: Texts, state: State): void {
   });
 }
 
-/** Changes the address of a state entry to the address in a language. */
+/** Changes the address of a state entry to the notation of the language. */
 export function recordIn(language: Language, record: ResourceState): ResourceState {
   const { address, attributes } = record;
   const isUnnamed = address.startsWith("hosting_service.") && attributes.domain === null;

@@ -1,14 +1,11 @@
-/** Names adopted objects after their domains. The names do not depend on the order of lists. */
+/** Names adopted objects by their domains. The names do not depend on the order of the lists. */
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
 import { fail, foldedDomain, isName } from "../../core/model/index.ts";
 
 /** Maximum length of a name. */
 const LONGEST = 100;
 
-/**
- * Converts `www.acme.example` to `www-acme-example`. Returns an empty string if a name can contain none of the
- * characters.
- */
+/** Converts `www.acme.example` to `www-acme-example`. Empty if no character is valid in a name. */
 export function slug(text: string): string {
   const plain = text
     .normalize("NFKD")
@@ -24,10 +21,7 @@ export function slug(text: string): string {
 
 const text = (value: unknown) => (typeof value === "string" ? value : "");
 
-/**
- * Returns the preferred name: the domain, the host of the URL, or the name of the object. Without these, returns the
- * name of the hosting plan with the id.
- */
+/** Returns the preferred name: domain, host of the URL, or name of the object. Otherwise name of the hosting plan and id. */
 export function preferredName(kind: Kind, { id, attributes }: Remote): string {
   const { domain, url, name, plan } = attributes;
   // An internationalized domain name is used as its A-label.
@@ -37,10 +31,7 @@ export function preferredName(kind: Kind, { id, attributes }: Remote): string {
   return [slug(text(plan)) || slug(kind.noun), slug(id).replace(/^site-/, "")].filter((part) => part !== "").join("-");
 }
 
-/**
- * Returns the preferred name, or the name with `-2`, `-3` and so on if it is in use. @param taken names in use. The
- * returned name is added.
- */
+/** Returns the preferred name. If it is taken, adds `-2`, `-3` and so on. @param taken Names in use. The result is added. */
 export function freeName(preferred: string, taken: Set<string>): string {
   let name = preferred;
   for (let count = 2; taken.has(name); count++) name = `${preferred}-${count}`;
@@ -57,8 +48,9 @@ export interface Pair {
 }
 
 /**
- * Reads two columns of a CSV file (RFC 4180). If the first field of the first line is a word, the line is the header.
- * @param shown file name for messages. @throws HostformError `usage` with the line.
+ * Reads two columns of a CSV file (RFC 4180). The first line is a header if its first field is a word.
+ * @param shown File name for messages.
+ * @throws HostformError `usage` with the line.
  */
 export function readPairs(csv: string, shown: string): Pair[] {
   const pairs = rowsOf(csv.replace(/^\uFEFF/, "")).flatMap(({ cells: [key = "", value = ""], line }): Pair[] => {
@@ -102,8 +94,8 @@ function rowsOf(csv: string): { readonly cells: readonly string[]; readonly line
 }
 
 /**
- * Returns the names in a file by kind and id. `1001` is a service, `webhook/201` an object of another kind. @throws
- * HostformError `usage`.
+ * Returns the names in a file, by kind and id. `1001` means a service; `webhook/201` means an object of another kind.
+ * @throws HostformError `usage`.
  */
 export function givenNames(pairs: readonly Pair[], kinds: Iterable<Kind>, shown: string): ReadonlyMap<string, string> {
   const nouns = new Map([...kinds].map((kind) => [slug(kind.noun), kind.type]));

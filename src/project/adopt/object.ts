@@ -1,4 +1,4 @@
-/** Converts one object of the account to declared attributes, with the reasons for missing attributes. */
+/** Converts one object of the account to declared attributes. Explains missing attributes. */
 import type { PlanRecord } from "../../core/api/index.ts";
 import type { AttributeMeta } from "../../core/kinds/attribute.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
@@ -10,8 +10,8 @@ import { literal } from "../../fronts/yaml/index.ts";
 export const shown = (text: unknown) => escapeLine(String(text)).slice(0, 200);
 
 /**
- * Declares a live object with all attributes that the API returns. Omits defaults, and `suspended`, so that a
- * suspension by the host stays. Sets the deletion policy to prevent.
+ * Declares a live object with all attributes that the API returns. Omits defaults. Omits `suspended`, so that a suspension by
+ * the host stays. Sets `deletion_policy` to `prevent`.
  * @returns also one sentence for each `missing` required attribute and for each of the `omitted` attributes.
  */
 export function declaredOf(kind: Kind, live: JsonObject) {
@@ -49,7 +49,7 @@ export function declaredOf(kind: Kind, live: JsonObject) {
   return { config, missing, omitted };
 }
 
-/** Returns a value and its equivalent strings: without the final dot, and case-folded. */
+/** Returns a value and equivalent values: without a final dot, trimmed, in lower case. */
 function formsOf(value: Json): readonly Json[] {
   if (typeof value !== "string") return [value];
   return [value.replace(/\.$/, ""), value, value.trim(), foldedDomain(value) ?? value, foldedEmail(value) ?? value];
@@ -65,7 +65,7 @@ function escaped(value: Json): Json {
 
 const MOST_CANDIDATES = 10;
 
-/** Returns the comment above a block for which a person must choose the hosting plan. */
+/** Returns the comment above a block that needs a choice of the hosting plan. */
 export function choiceOf({ id, attributes }: Remote, candidates: readonly PlanRecord[]): string[] {
   const { plan, price, currency, billing_cycle: cycle } = attributes;
   const about = [plan, price, currency, cycle].filter((part) => part != null).map(shown);

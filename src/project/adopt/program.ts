@@ -1,4 +1,4 @@
-/** Writes an adoption in TypeScript: a program with hostform's constructs. Its stack uses the same state. */
+/** Writes an adoption as a TypeScript program with hostform's constructs. Its stack uses the same state. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { exists } from "../../core/files/index.ts";
@@ -10,12 +10,12 @@ import { nestedKind } from "./read.ts";
 
 const STACK = "hosting";
 
-/** Writes TypeScript for `cdktf` or `cdktn`. The libraries have the same classes. */
+/** Returns the language TypeScript with `cdktf` or `cdktn`. Both libraries have the same classes. */
 export const programFor = (library: "cdktf" | "cdktn"): Language => ({
   commentsOut: false,
   // Construct names are unique within a stack.
   namesShared: true,
-  // The provider and the backend use these construct names.
+  // Construct names of the provider and the backend.
   reserved: [STACK, "backend"],
   isOwn: (file) => file === "main.ts" || /^sites\/[^/]+\.ts$/.test(file),
   addressesIn: (texts) =>
@@ -28,8 +28,8 @@ export const programFor = (library: "cdktf" | "cdktn"): Language => ({
 });
 
 /**
- * Returns the address in the stack. `cdktf` and `cdktn` name a nested construct by the words of its path, plus eight
- * digits of an MD5 hash.
+ * Returns the address in the stack. `cdktf` and `cdktn` name a nested construct by the words of its path and eight digits of
+ * an MD5 hash.
  */
 function stackAddress(address: string): string {
   const { type = "", name = "", key } = parseAddress(address) ?? {};
@@ -55,7 +55,7 @@ function programTexts(library: string, { desired, blocks, before, source }: Writ
     }
   }
   for (const [name, of] of Map.groupBy(blocks, ({ file }) => file)) {
-    // A person may have edited an existing file, so write new sites to another file.
+    // A person may have edited the existing file, so write new sites to another file.
     let file = `sites/${name}.ts`;
     for (let count = 2; texts.has(path.join(source.dir, file)); count++) file = `sites/${name}-${count}.ts`;
     add(file, siteFile(library, of));
@@ -86,7 +86,7 @@ for (const file of readdirSync(sites).sort()) {
 app.synth();
 `;
 
-/** Section -> construct and its properties, with API names. The constructs prevent a deletion by default. */
+/** Construct and its properties, by section. The constructs set `deletion_policy` to `prevent` by default. */
 const CONSTRUCTS: Readonly<Record<string, { readonly construct: string; propsOf(block: NewBlock): JsonObject }>> = {
   services: {
     construct: "HostedSite",
@@ -120,7 +120,7 @@ ${lines.join("")}}
 `;
 }
 
-/** Returns a value as TypeScript with attributes in camel case. The keys of grants are e-mail addresses. */
+/** Returns a value as TypeScript. Attributes are in camel case; keys of grants are e-mail addresses and stay unchanged. */
 function typeScriptOf(value: Json, indent: string, isOfAttributes = true): string {
   if (typeof value === "string") return textOf(value);
   if (Array.isArray(value))
@@ -134,5 +134,5 @@ function typeScriptOf(value: Json, indent: string, isOfAttributes = true): strin
   return `{\n${entries.join("")}${indent}}`;
 }
 
-/** Escapes `%{`, which begins a template directive in a stack. `${` is already escaped, as in YAML. */
+/** Escapes `%{`, which starts a template directive in a stack. `${` is escaped already. */
 const textOf = (value: string) => jsonText(value.replaceAll("%{", "%%{"));

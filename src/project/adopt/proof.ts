@@ -1,4 +1,4 @@
-/** Proves an adoption: the plan of its declaration and state has no changes. Sends no further request. */
+/** Proves an adoption: the plan of its declaration and state contains no changes. Sends no request. */
 import path from "node:path";
 import { observe, plan, resolveConfig, scopeOf, validateDesired } from "../../core/engine/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
@@ -34,12 +34,12 @@ import { templated } from "./templates.ts";
 /** Texts of the declaration files by absolute path. */
 export type Texts = ReadonlyMap<string, string>;
 
-/** The existing declaration. */
+/** The existing declaration. All fields are empty for a new project. */
 export interface Standing {
   /** Undefined if no declaration exists. */
   readonly desired: Desired | undefined;
   readonly texts: Texts;
-  /** Complete text of .gitignore. */
+  /** Text of .gitignore. Undefined if the file does not exist. */
   readonly ignored: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface ProofParts {
   readonly contents: AccountContents;
   readonly known: Known;
   readonly standing: Standing;
-  /** True if common settings of sites are written as templates. */
+  /** True if common settings of sites become templates. */
   readonly hasTemplates: boolean;
   readonly project: string;
   readonly alias: string;
@@ -55,9 +55,9 @@ export interface ProofParts {
   /** The state before the adoption. */
   readonly state: State;
   readonly source: ProjectSource;
-  /** Present time, in milliseconds since the epoch. */
+  /** Current time in milliseconds since the epoch. */
   readonly now: number;
-  /** Returns true if a text contains a secret of this run, such as the API token in a webhook URL. */
+  /** Returns true if a text contains a secret of this run, for example the API token in a webhook URL. */
   hides(text: string): boolean;
 }
 
@@ -72,10 +72,10 @@ export interface Proof {
   readonly otherChanges: number;
 }
 
-/** Maximum number of plans to compute until no change is left. */
+/** Maximum number of plans until no change is left. */
 const MOST_TRIES = 10;
 
-/** Returns a declaration and state entries whose plan has no changes. Leaves out objects that would change. */
+/** Returns a declaration and state entries whose plan contains no changes. Omits objects that would change. */
 export async function proved(of: ProofParts): Promise<Proof> {
   const { contents, known, standing, project, alias, source } = of;
   const skip = new Map<string, string>();
@@ -86,7 +86,7 @@ export async function proved(of: ProofParts): Promise<Proof> {
     const secret = "it contains a secret of this machine, such as the API token. hostform writes no secret to a file.";
     for (const { kind, importId } of hiding) skip.set(`${kind.type} ${importId}`, secret);
     if (hiding.length > 0) continue;
-    // An existing declaration keeps its style. Other languages use constructs and modules instead of templates.
+    // An existing declaration keeps its style. Other languages have constructs and modules instead of templates.
     const isNew = standing.desired === undefined && of.hasTemplates;
     const { blocks, templates } = isNew
       ? templated(declared.blocks, contents.plans)
@@ -109,7 +109,7 @@ export async function proved(of: ProofParts): Promise<Proof> {
   });
 }
 
-/** Formats the texts, except files that were formatted differently before. */
+/** Formats the texts. Skips existing files that were not formatted. */
 const inForm = (texts: Texts, before: Texts): Texts =>
   new Map(
     [...texts].map(([file, text]) => {
@@ -119,7 +119,7 @@ const inForm = (texts: Texts, before: Texts): Texts =>
     }),
   );
 
-/** @returns the texts of the complete declaration, and the entries that fit into no block, as parent -> sentence. */
+/** @returns the texts of the complete declaration, and one sentence per parent for entries that fit into no block. */
 function textsWith(
   standing: Standing,
   { blocks, entries }: Declared,
@@ -152,8 +152,8 @@ function textsWith(
 }
 
 /**
- * Plans the account with the adopted objects. Sends no request. @returns also the reasons to leave objects out, by kind
- * and import id.
+ * Plans the account with the adopted objects. Sends no request.
+ * @returns also the reasons to omit objects, by kind and import id.
  */
 async function planOf(
   { alias, account, known: { found }, state: recorded, source, now }: ProofParts,

@@ -1,4 +1,4 @@
-/** Reads an account for an adoption: each collection once, and the grants with one request per service. */
+/** Reads an account for an adoption: each list once, and the grants with one request per service. */
 import type { ApiRecord, Listing, PlanRecord, Reader } from "../../core/api/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import type { Kind, Remote } from "../../core/kinds/kind.ts";
@@ -28,7 +28,7 @@ export const nestedKind =
   [...kinds.values()].find(({ nested }) => nested !== undefined) ?? fail("internal", "No kind is nested");
 export const flatKinds = [...kinds.values()].filter((kind) => kind.list !== undefined && kind.parent === undefined);
 
-/** Returns a reader that stores its lists, and uses stored lists instead of requests. */
+/** Returns a reader that keeps its lists, and uses kept lists instead of requests. */
 export function keepingReader(client: Reader, kept: KeptLists): Reader {
   const keep = <T extends ApiRecord>(name: string, listing: () => Listing<T>): Listing<T> => {
     const all = async (): Promise<T[]> => {
@@ -45,7 +45,7 @@ export function keepingReader(client: Reader, kept: KeptLists): Reader {
       },
     };
   };
-  /** Gets one object from its list if the list is stored. */
+  /** Returns one object from its kept list. Without one, gets the object. */
   const one = async <T extends ApiRecord>(name: string, id: string, get: () => Promise<T>): Promise<T> =>
     (kept.get(name)?.find((record) => record.id === id) as T | undefined) ?? get();
   return {
@@ -68,8 +68,9 @@ export function keepingReader(client: Reader, kept: KeptLists): Reader {
 }
 
 /**
- * Selects a part of an account.
- * @param clients service id -> client. @throws HostformError `usage` if a client is selected without a file of clients.
+ * Returns the filters for a part of an account.
+ * @param clients Client by service id.
+ * @throws HostformError `usage` if a client is selected without a file of clients.
  */
 export function selectionOf(
   { select = [], client, clients: file }: Pick<AdoptOptions, "select" | "client" | "clients">,
@@ -86,11 +87,11 @@ export function selectionOf(
     client_accounts: (kind, object) => preferredName(kind, object) === owner,
   };
   return {
-    /** Returns true if the kind may have selected objects. */
+    /** Returns true if the list of the kind may contain selected objects. */
     lists: ({ section, attributes }: Kind) =>
       (owner === undefined || Object.hasOwn(isOwned, section)) &&
       (globs.length === 0 || Object.hasOwn(attributes.shape, "domain")),
-    /** Returns true if the top-level object is selected. */
+    /** Returns true if the object, which has no parent, is selected. */
     wants(kind: Kind, object: Remote) {
       const { domain } = object.attributes;
       const names = [domain, foldedDomain(domain)].flatMap((name) => (typeof name === "string" ? [name] : []));
@@ -99,7 +100,7 @@ export function selectionOf(
       const isSelected = globs.length === 0 || hits.length > 0;
       return isSelected && (owner === undefined || (isOwned[kind.section]?.(kind, object) ?? false));
     },
-    /** @throws HostformError `usage` if a pattern has matched no domain. */
+    /** Rejects patterns that matched no domain. @throws HostformError `usage`. */
     refuseUnmatched() {
       const [pattern] = unmatched;
       if (pattern !== undefined) refuse("usage/unmatched", { pattern: JSON.stringify(pattern) });
@@ -116,7 +117,7 @@ function globOf(glob: string): RegExp {
   return new RegExp(`^${source}$`, "i");
 }
 
-/** Reads the collections of all top-level kinds with one request per page. */
+/** Reads the lists of all kinds without a parent, with one request per page. */
 export async function readCollections(
   account: Account,
   selection: Pick<ReturnType<typeof selectionOf>, "lists" | "wants">,
@@ -131,7 +132,7 @@ export async function readCollections(
       .map(async (kind) => {
         account.proveAbsence(kind);
         const found = await account.list(kind).catch((error: unknown) => {
-          // An adoption creates no object, so it can skip an unreadable collection. Only services are required.
+          // An adoption creates no object, so it can skip an unreadable list. Only the list of services is required.
           if (kind.section !== "services" && provesNothing(error)) {
             unread.push(`The ${kind.noun}s: the response of the host is not a list.`);
             return new Map<string, Remote>();
@@ -174,8 +175,8 @@ export const isRefusal = (error: unknown) =>
   error instanceof ApiError && (error.status === 403 || error.status === 404);
 
 /**
- * Reads the grants with one request per service. The API may reject the request before the service is live (§3). @param
- * onOpen receives the number of unread lists.
+ * Reads the grants with one request per service. The API may reject the request until the service is live (§3).
+ * @param onOpen Receives the number of unread lists.
  */
 export async function readGrants(
   account: Account,
@@ -207,7 +208,7 @@ export async function readGrants(
   return { objects: new Map([[nestedKind.type, grants]]), unread: unread.toSorted() };
 }
 
-/** Sorts ids as numbers. Names depend on the order, and §4 does not specify the order of lists. */
+/** Sorts ids as numbers. §4 does not define the order of lists, but names must not depend on it. */
 const byId = (objects: readonly Remote[]) => objects.toSorted((a, b) => compareIds(a.id, b.id));
 
 function compareIds(a: string, b: string): number {

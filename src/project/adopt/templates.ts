@@ -1,4 +1,4 @@
-/** Extracts common settings of adopted sites into templates. Pure. */
+/** Moves common settings of adopted sites into templates. Pure. */
 import type { PlanRecord } from "../../core/api/index.ts";
 import { equal, isObject, type Json, type JsonObject } from "../../core/model/index.ts";
 import type { NewBlock } from "./declare.ts";
@@ -7,7 +7,7 @@ import { nestedKind } from "./read.ts";
 
 /** Minimum number of sites for a template. */
 const FEWEST = 5;
-/** Minimum share of the sites that have a grant before it moves to the template. The other sites remove the grant. */
+/** Share of the sites from which a common grant moves to the template. Each other site removes the grant. */
 const NEARLY_ALL = 0.8;
 
 const GRANTS = nestedKind.nested?.section ?? "";
@@ -15,8 +15,8 @@ const GRANTS = nestedKind.nested?.section ?? "";
 const OWN = ["domain", "client", GRANTS];
 
 /**
- * Extracts the common settings of at least five services into a template named after the hosting plan. Skips comments
- * and services without a domain. The templates do not depend on the order of lists.
+ * Moves the common settings of at least five services into a template named after the hosting plan. Skips comments and
+ * services without a domain. The result does not depend on the order of the lists.
  * @returns the blocks of the declaration, and the section `templates`.
  */
 export function templated(blocks: readonly NewBlock[], plans: readonly PlanRecord[]) {
@@ -55,8 +55,8 @@ function commonGrants(group: readonly NewBlock[]): JsonObject {
 }
 
 /**
- * Returns the settings that the site adds to the template. Null removes a grant. Maps merge, so a grant with fewer keys
- * needs `replace`.
+ * Returns the settings of a site in addition to its template. Null removes a grant. Maps are merged, so a grant with fewer
+ * keys needs `replace`.
  */
 function ownOf(body: JsonObject, template: string, common: JsonObject): JsonObject {
   const own = grantsOf(body);

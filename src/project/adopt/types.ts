@@ -25,9 +25,9 @@ export interface AdoptOptions {
   readonly dryRun?: boolean;
 }
 
-/** Cost of the remaining reads. */
+/** Cost of the rest of an adoption. */
 export interface Forecast {
-  /** Noun, such as `service` or `webhook` -> number of objects. The number of grants is unknown. */
+  /** Number of objects by noun, such as `service`. Grants are not included. */
   readonly objects: Readonly<Record<string, number>>;
   /** Minimum total number of requests, including earlier ones. */
   readonly requests: number;
@@ -41,7 +41,7 @@ export interface Forecast {
 export interface Adopted {
   /** False if the adoption was declined. No file was written in this case. */
   readonly approved: boolean;
-  /** Noun -> number of adopted objects. */
+  /** Number of adopted objects by noun. */
   readonly objects: Readonly<Record<string, number>>;
   /** Written files, relative to the working folder. */
   readonly files: readonly { readonly file: string; readonly isNew: boolean; readonly text: string }[];

@@ -10,7 +10,6 @@ import {
   realPath,
   remove,
   rename,
-  replaceFile,
   setMode,
   systemDisk,
 } from "../../core/files/index.ts";
@@ -20,7 +19,7 @@ import { fail, ifErrno } from "../../core/model/index.ts";
 export interface FileChange {
   /** Absolute path. */
   readonly file: string;
-  /** Present text. Undefined if the file is new. */
+  /** Current text. Undefined for a new file. */
   readonly before: string | undefined;
   readonly text: string;
 }
@@ -30,15 +29,15 @@ interface Prepared extends FileChange {
 }
 
 /**
- * Writes all files, and then calls `then`. After a failure, restores the earlier text of every file and removes new
- * files. Rejects a file that has changed since it was read.
+ * Writes all files, then calls `then`. After a failure, restores the old files and removes new files. Rejects a file that
+ * changed since it was read.
  * @throws HostformError `usage` with the conflicting file, and the errors of `then`.
  */
 export async function writeFiles(changes: readonly FileChange[], then: () => Promise<void>): Promise<void> {
   const prepared: Prepared[] = [];
   const done: Prepared[] = [];
   try {
-    // Detect most failures before the first replacement, such as a full disk or a read-only folder.
+    // Most failures happen here, before a file is replaced, for example a full disk or a read-only folder.
     for (const change of changes) prepared.push(await prepare(change));
     for (const change of prepared) {
       await put(change);
@@ -46,9 +45,13 @@ export async function writeFiles(changes: readonly FileChange[], then: () => Pro
     }
     await then();
   } catch (error) {
-    for (const { file, before } of done.toReversed()) {
+    for (const { file, before, text } of done.toReversed()) {
       if (before === undefined) remove(file);
-      else await replaceFile(systemDisk, { path: file, temporary: beside(file) }, before);
+      else {
+        const earlier = await prepare({ file, before: text, text: before });
+        prepared.push(earlier);
+        await put(earlier);
+      }
     }
     throw error;
   } finally {
@@ -59,7 +62,8 @@ export async function writeFiles(changes: readonly FileChange[], then: () => Pro
 async function prepare(change: FileChange): Promise<Prepared> {
   return orRefuse(change.file, async () => {
     makeParent(change.file);
-    const temporary = beside(change.file);
+    // The target of a link may be on another disk.
+    const temporary = beside(realPath(change.file));
     await createSynced(systemDisk, temporary, change.text);
     return { ...change, temporary };
   });
@@ -67,7 +71,7 @@ async function prepare(change: FileChange): Promise<Prepared> {
 
 async function put({ file, before, temporary }: Prepared): Promise<void> {
   await orRefuse(file, async () => {
-    // The system rejects a hard link to an existing name, so a file that was created meanwhile is kept.
+    // A hard link to an existing name fails, so a file that was created meanwhile stays unchanged.
     if (before === undefined) {
       // Default mode of a new file.
       setMode(temporary, 0o666 & ~process.umask());
@@ -75,7 +79,7 @@ async function put({ file, before, temporary }: Prepared): Promise<void> {
     }
     if ((await read(file)).toString() !== before)
       refuse(file, "it has changed since it was read", "Run the command again.");
-    // Replace the target of a symbolic link, and keep the link.
+    // Replace the target of a symbolic link, not the link.
     const target = realPath(file);
     setMode(temporary, look(target)?.mode ?? 0o666);
     rename(temporary, target);

@@ -1,7 +1,4 @@
-/**
- * Determines the permissions of a token from responses to GET requests. Permissions that no response proves are
- * unknown.
- */
+/** Derives the abilities of a token from responses to GET requests. Abilities without proof are unknown. */
 import { namesAbility } from "../../core/api/chain.ts";
 import { isOfTrack } from "../../core/api/classify.ts";
 import { type Ability, type EndpointName, endpoints } from "../../core/api/endpoints.ts";

@@ -1,7 +1,4 @@
-/**
- * Finds the parts of the API's responses that hostform cannot read. The specification does not define their words and
- * formats.
- */
+/** Finds words and formats in the API's responses that hostform cannot interpret. The specification does not define them. */
 import { type DomainAvailability, readAvailability } from "../../core/api/domain-check.ts";
 import { phaseOfWord } from "../../core/kinds/life.ts";
 import { readingSettings } from "../../core/kinds/provider-settings.ts";
@@ -12,7 +9,7 @@ import { recordsOf, type Survey } from "./survey.ts";
 type Fields = Readonly<Record<string, unknown>>;
 const text = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** A field of a collection, and the behaviour of hostform if it cannot read the value. */
+/** A field of a list, and the effect if hostform cannot interpret its value. */
 interface Reading extends Pick<UnreadableGap, "gap" | "effect" | "setting"> {
   readonly of: Parameters<typeof recordsOf>[1];
   readonly field: string;
@@ -102,7 +99,7 @@ const READINGS: readonly Reading[] = [
   },
 ];
 
-/** Maximum number of values to show for one gap. */
+/** Maximum number of example values for one gap. */
 const MOST_SHOWN = 4;
 
 export function gapsIn(survey: Survey, config: ProviderConfig): UnreadableGap[] {
@@ -134,7 +131,7 @@ export function gapsIn(survey: Survey, config: ProviderConfig): UnreadableGap[] 
   return gaps;
 }
 
-/** Returns the undeclared settings whose value no GET request shows. */
+/** Returns the undeclared settings that no GET request can determine. */
 export const undetermined = ({ keyLifetimeMs, listLagMs }: ProviderConfig): string[] => [
   ...(keyLifetimeMs === undefined ? ["idempotency_key_retention"] : []),
   ...(listLagMs === undefined ? ["list_lag"] : []),

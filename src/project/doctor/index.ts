@@ -37,8 +37,8 @@ export interface DoctorOptions {
 }
 
 /**
- * Examines everything that hostform depends on. Failures are part of the report. @throws the abort reason if the run is
- * interrupted.
+ * Examines everything that hostform depends on. The report contains all failures.
+ * @throws the abort reason if the run is interrupted.
  */
 export function examine(project: Project, { provider, baseUrl, tokenEnv }: DoctorOptions): Promise<DoctorReport> {
   return interruptible(project.host, async (signal) => {
@@ -65,7 +65,7 @@ export function examine(project: Project, { provider, baseUrl, tokenEnv }: Docto
   });
 }
 
-/** Returns the accounts that are declared or used. Without a declaration, the default account also counts. */
+/** Returns the accounts that are declared or used. Without any: the default account. */
 async function aliasesIn({ declaration }: Project, configs: ReadonlyMap<string, ProviderConfig>) {
   const { desired, partial } = await declaration.read();
   const used = new Set((desired ?? partial)?.resources.map(({ provider }) => provider));
@@ -85,7 +85,7 @@ async function examineAccount(
   let requests: AccountReport["requests"] = null;
   const log: Project["log"] = {
     ...project.log,
-    warn: (diagnostics) => void problems.push(...diagnostics),
+    warn: (...diagnostics) => void problems.push(...diagnostics),
     request: (event, limit) => {
       requests = { limit, left: event.left, sent: (requests?.sent ?? 0) + 1 };
       project.log.request(event, limit);
@@ -132,7 +132,7 @@ async function examineAccount(
   }
 }
 
-/** Returns the proxy for a URL. An invalid proxy variable is an error of the account. */
+/** Returns the proxy for a URL. Undefined for an invalid proxy variable, which is reported as an error of the account. */
 function proxyTo(address: string, env: ProjectSource["env"]): AccountReport["proxy"] {
   const { proxy } = attempt(
     () => routeTo(new URL(address), env),
@@ -141,7 +141,7 @@ function proxyTo(address: string, env: ProjectSource["env"]): AccountReport["pro
   return proxy === undefined ? null : { address: `${proxy.host}:${proxy.port}`, variable: proxy.variable };
 }
 
-/** Returns the errors of the responses. A 403 response concerns the token and is part of its permissions. */
+/** Returns the errors in the responses. A 403 is no error here: it determines the abilities. */
 const failuresIn = ({ sights }: Survey): Diagnostic[] =>
   sights.flatMap(({ problem, status }) => (problem === undefined || status === 403 ? [] : problem.diagnostics));
 
@@ -157,7 +157,7 @@ async function identify({ alias, account }: Provider, { resources }: State) {
   const foreign = originProblem(of, account, records);
   if (foreign.length > 0) return { verdict: "other" as const, problems: foreign };
   const isSame = accountGate(of, account, kinds, records);
-  // The check reads more lists only if this list lacks every object of the state.
+  // Read one list first. The comparison reads more lists only if this list contains no object of the state.
   const recorded = [...kinds.values()].filter(({ type }) =>
     records.some(({ address }) => address.startsWith(`${type}.`)),
   );

@@ -1,6 +1,6 @@
 /**
- * Derives the profile with which a sandbox imitates the host. The profile describes how the host fills the gaps of the
- * specification, as far as GET requests show.
+ * Derives the sandbox profile that imitates the host. A profile contains the choices of the host where the specification is
+ * open.
  */
 import { htmlPage } from "../../core/api/classify.ts";
 import { isObject } from "../../core/model/index.ts";
@@ -8,7 +8,7 @@ import type { Sight, Survey } from "./survey.ts";
 
 type Forms = Readonly<Record<string, RegExp>>;
 
-/** Patterns of scalar values, as JSON, by switch and value. The first match counts. */
+/** Patterns of values as JSON, by profile setting and choice. The first match counts. */
 const FORMS = {
   status: {
     lower: /^"(?:pending|active|suspended|terminated|cancelled|fraud|draft)"$/,
@@ -61,7 +61,7 @@ const DEFAULTS: Readonly<Record<string, string>> = {
   ...{ domain_name: "domain", domain_check: "list", migration: "flat", timestamps: "offset" },
 };
 
-/** Returns the value that all samples share. Undefined if the samples differ or no sample exists. */
+/** Returns the common value of all samples. Undefined if they differ or there are none. */
 function agreed(values: readonly (string | undefined)[]): string | undefined {
   const [value, ...others] = new Set(values);
   return others.length === 0 ? value : undefined;
@@ -92,7 +92,7 @@ function emptyIn(lists: readonly Sight[]): string | undefined {
   return held.some(Array.isArray) ? "array" : held.includes(null) ? "null" : "map";
 }
 
-/** Minimum number of ids that proves an order. */
+/** Minimum number of ids from which the order of a list is clear. */
 const CONCLUSIVE = 3;
 
 function orderOf({ records }: Sight): string | undefined {
@@ -104,7 +104,7 @@ function orderOf({ records }: Sight): string | undefined {
 }
 
 function bodyOf({ status, text, headers, json }: Sight): string | undefined {
-  // The bodies of 403 and 422 are specified (§7).
+  // The specification defines the bodies of 403 and 422 (§7).
   if (status < 400 || status === 403 || status === 422) return undefined;
   if (text.trim() === "") return "empty";
   if (htmlPage(text.trim(), headers["content-type"]) !== undefined) return "html";
@@ -145,7 +145,7 @@ function domainCheckOf(json: unknown): string | undefined {
       : undefined;
 }
 
-/** Fields that every migration request has. All other fields are answers to the questions. */
+/** Fields of every migration request. All others are answers to the questions. */
 const COMMON = new Set(["id", "domain", "domain_name", "hostname", "order_id", "status", "created_at", "updated_at"]);
 
 const migrationOf = (request: Raw): string[] =>
@@ -159,8 +159,8 @@ function domainNameOf(request: Raw): string | undefined {
 }
 
 /**
- * Returns the switches that differ from the sandbox's defaults, such as `envelope=data_meta,status=upper_snake`. Empty
- * if all are equal.
+ * Returns the settings that differ from the sandbox's defaults, such as `envelope=data_meta,status=upper_snake`. Empty if all
+ * are equal.
  */
 export function profileOf({ sights, beyond, firstPage, missing, invalid }: Survey): string {
   const accepted = sights.filter(({ problem }) => problem === undefined);

@@ -1,4 +1,4 @@
-/** Sends the GET requests of an examination, and reads the records in the responses as the client does. */
+/** Sends the GET requests of `doctor`, and parses the responses as the client does. */
 import { readOne } from "../../core/api/answers.ts";
 import type { RecordEndpoint } from "../../core/api/endpoints.ts";
 import { nextOf, nextSigns, readItem, readPage } from "../../core/api/envelope.ts";
@@ -8,27 +8,27 @@ import type { ApiRecord } from "../../core/api/index.ts";
 import type { RawAnswer, RawReader, ReadingEndpoint } from "../../core/api/raw.ts";
 import { ApiError, HostformError } from "../../core/model/index.ts";
 
-/** One response as hostform reads it. */
+/** One response, parsed. */
 export interface Sight extends RawAnswer {
   /** Raw items of a list, and the parsed records of a list or a single object. */
   readonly items: readonly unknown[];
   readonly records: readonly ApiRecord[];
   /** True if the list has further pages. */
   readonly more: boolean;
-  /** Error that the client reports. Status 0 if no response arrived. */
+  /** Error that the client would report. Status 0: no response. */
   readonly problem?: HostformError;
 }
 
 export interface Survey {
-  /** Responses to the requests that hostform sends in normal work. */
+  /** Responses to requests of normal operation. */
   readonly sights: readonly Sight[];
-  /** Response for a page far beyond the last page, and the number of the first page. */
+  /** Response for a page far beyond the last page. `firstPage`: number of the first page. */
   readonly beyond?: Sight | undefined;
   readonly firstPage?: 0 | 1 | undefined;
-  /** Response for a service that does not exist, and for a check without a domain. */
+  /** Response for a service that does not exist. `invalid`: response for a domain check without a domain. */
   readonly missing?: Sight;
   readonly invalid?: Sight;
-  /** Response for a service that an invoice mentions and no list contains. */
+  /** Response for a service that an invoice contains and no list contains. */
   readonly unlisted?: Sight | undefined;
 }
 
@@ -44,7 +44,7 @@ const SINGLE = [
   ["listMigrationRequests", "getMigrationRequest"],
 ] as const;
 
-/** Codes of failures that every further request would repeat. */
+/** Codes of failures that every other request would repeat. */
 const FATAL: ReadonlySet<string> = new Set([
   "api.unauthenticated",
   "api.unreachable",
@@ -54,22 +54,22 @@ const FATAL: ReadonlySet<string> = new Set([
   "api.rate_limited",
 ]);
 
-/** Maximum number of services whose grants are listed until one service has a grant. */
+/** Maximum number of services to read until one has a grant. */
 const GRANTS_TRIED = 3;
-/** Number beyond the last page of every account. Also an id that no service has. */
+/** Number of a page beyond the last one. */
 const FAR = "999999";
 const NOBODY = "999999999";
-/** Domain names reserved for examples (RFC 2606). */
+/** Domain names that are reserved for examples (RFC 2606). */
 const NAMES = ["example.com", "hostform.example"];
 
-/** Sends at most 20 GET requests. Stops after the first failure that every request would repeat. */
+/** Sends at most 20 GET requests. Stops after a failure that every other request would repeat. */
 export async function takeSurvey(ask: Ask): Promise<Survey> {
   const sights: Sight[] = [];
   const see = async (sight: Promise<Sight>) => {
     sights.push(await sight);
     return sight;
   };
-  // If a host counts pages from 0, its page 1 differs from the first page.
+  // If a host counts pages from 0, page 1 is not the first page.
   for (const endpoint of LISTS) {
     const { problem: failure } = await see(ask(endpoint, { query: [["per_page", "100"]] }));
     if (failure?.diagnostics.some(({ code }) => FATAL.has(code))) return { sights };
@@ -94,7 +94,7 @@ export async function takeSurvey(ask: Ask): Promise<Survey> {
   };
 }
 
-/** Compares page 1 with the list without a page number. */
+/** Finds the number of the first page: compares page 1 with the list without a page number. */
 async function pagesOf(sights: readonly Sight[], ask: Ask): Promise<Pick<Survey, "beyond" | "firstPage">> {
   const list = LISTS.find((one) => recordsOf(sights, one).length > 0);
   if (list === undefined) return {};
@@ -116,7 +116,10 @@ async function unlisted(sights: readonly Sight[], ask: Ask): Promise<Sight | und
 export const recordsOf = (sights: readonly Sight[], endpoint: ReadingEndpoint): readonly ApiRecord[] =>
   sights.flatMap((sight) => (sight.endpoint === endpoint ? sight.records : []));
 
-/** Reads responses as the client does. Throws only on an interruption. Every other failure is part of the result. */
+/**
+ * Returns a function that sends requests and parses responses as the client does. Throws only if interrupted; all other
+ * failures are results.
+ */
 export function asker(raw: RawReader, signal: AbortSignal): Ask {
   const nothing = { items: [], records: [], more: false };
   return async (endpoint, parts = {}) => {

@@ -1,4 +1,4 @@
-/** Edits that read the account: services by their invoices, and the grants of a person. Sends only GET requests. */
+/** Edits that need the account: suspensions because of invoices, and the grants of a person. Sends only GET requests. */
 import type { InvoiceRecord } from "../../core/api/index.ts";
 import type { Remote } from "../../core/kinds/kind.ts";
 import { service } from "../../core/kinds/service/index.ts";
@@ -6,11 +6,13 @@ import { type Account, invoiceText } from "../../core/lifecycle/index.ts";
 import {
   counted,
   type DesiredResource,
+  didYouMean,
   invoiceOf,
   isOpen,
   isPaid,
   type JsonObject,
   readMoment,
+  type State,
   sameEmail,
 } from "../../core/model/index.ts";
 import { nestedKind, readGrants } from "../adopt/read.ts";
@@ -27,30 +29,30 @@ const timeOf = (text: string | null): number => {
   const moment = readMoment(text);
   return "at" in moment ? moment.at : Number.NaN;
 };
-/** First part of a comment: the invoice for which the service is suspended. */
+/** Beginning of the comment that names the unpaid invoice of a suspension. */
 const MARK = /^unpaid (\S+)$/;
 const isMark = (part: string) => MARK.test(part);
 const nameOf = (bill: InvoiceRecord) => String(invoiceOf(bill).number ?? bill.id);
 const earliestDue = (invoices: readonly InvoiceRecord[]) =>
   invoices.toSorted((a, b) => timeOf(a.due_date) - timeOf(b.due_date))[0];
 
-/** Returns true for a service that is provisioned: live, or suspended by the host. */
+/** Returns true if the service is provisioned: live, or suspended by the host. */
 const isOn = (live: Remote | undefined) => live?.phase === "live" || live?.phase === "suspended";
 
 /** Options of {@link setSuspended}. */
 interface Suspending {
-  /** Addresses or domains. If empty, all services. */
+  /** Addresses or domains. Empty: all services. */
   readonly services: readonly string[];
   readonly suspended: boolean;
-  /** Suspends only provisioned services with an invoice that is overdue for longer, in milliseconds. */
+  /** Suspends only provisioned services with an invoice that is overdue for at least this time, in milliseconds. */
   readonly unpaidOver?: number | undefined;
-  /** Restores only services without an overdue invoice, whose comment names a paid invoice. */
+  /** Restores only services whose comment names a paid invoice and that have no overdue invoice. */
   readonly paid?: boolean | undefined;
 }
 
 /**
- * Declares services as suspended or not suspended. A comment names the unpaid invoice: `suspended: true # unpaid INV-7`. A suspension
- * without such a comment has another reason, so its service is not restored after a payment.
+ * Declares services as suspended or not suspended. A comment names the unpaid invoice: `suspended: true # unpaid INV-7`. A
+ * suspension without such a comment has another reason, so a payment does not end it.
  */
 export async function setSuspended(project: Project, options: Suspending): Promise<Edited> {
   const { services: words, suspended, unpaidOver, paid } = options;
@@ -105,41 +107,39 @@ export async function setSuspended(project: Project, options: Suspending): Promi
   };
 }
 
-/** Opens the account of each provider with its declared services in the state, by id. */
+/** Opens the account of each provider, with those of its declared services that are in the state, by id. */
 function eachAccount(
   { project, desired }: DeclarationEdit,
   services: readonly DesiredResource[],
-  work: (provider: Provider, own: ReadonlyMap<string, DesiredResource>, ids: ReadonlySet<unknown>) => Promise<void>,
-): Promise<void> {
+  work: (provider: Provider, own: ReadonlyMap<string, DesiredResource>, state: State) => Promise<void>,
+): Promise<State> {
   return interruptible(project.host, async (signal) => {
     const state = await project.state.read();
-    const known = new Set(
-      [...state.resources.values()].map(({ attributes: { id, service_id } }) => `${service_id}/${id}`),
-    );
     const byAlias = Map.groupBy(services, ({ provider }) => provider);
     await withProviders(desired.providers, project, signal, async (providers) => {
       await providers.prepare(byAlias.keys());
       requireAccounts(byAlias.keys(), providers, state);
       for (const [alias, all] of byAlias) {
         const own = all.map((one) => [String(state.resources.get(one.address)?.attributes.id), one] as const);
-        await work(providers.get(alias), new Map(own), known);
+        await work(providers.get(alias), new Map(own), state);
       }
     });
+    return state;
   });
 }
 
 /**
- * Removes every grant of an e-mail address, in all blocks, templates and anchors. Declares undeclared grants with their id: the next
- * apply adopts them, and a second run removes them. Reads the grants of all declared services.
+ * Removes all grants of an e-mail address from blocks, templates and anchors. Undeclared grants are declared with their id,
+ * so that the next apply adopts them and a second run can remove them. Reads the grants of all declared services.
  */
 export async function revokePerson(project: Project, email: string): Promise<Edited> {
   const edit = await DeclarationEdit.open(project, true);
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) refuse("usage/email", { email });
   const isTheirs = (value: unknown) => typeof value === "string" && sameEmail(value, email);
   const services = edit.desired.resources.filter(({ type }) => type === service.type);
-  const grants = edit.desired.resources.filter(
-    ({ type, config }) => type === nestedKind.type && isTheirs(config.email),
-  );
+  const isGrant = ({ address }: { readonly address: string }) => address.startsWith(`${nestedKind.type}.`);
+  const declared = edit.desired.resources.filter(isGrant);
+  const grants = declared.filter(({ config }) => isTheirs(config.email));
   const places = grants.flatMap((grant) => edit.placeOf(grant) ?? []);
   for (const { edit: file, path } of places)
     if (!isTheirs(path.at(-1)?.key)) throw file.byHand(path, "expression", `Remove ${email} from its values.`);
@@ -149,9 +149,12 @@ export async function revokePerson(project: Project, email: string): Promise<Edi
   for (const { edit: file, path } of [...places, ...unused]) if (isTheirs(path.at(-1)?.key)) file.remove(path);
   const effects = new Map<string, "gone" | "any">(grants.map(({ address }) => [address, "gone"]));
   const notes = grants.map(({ address }) => `The next apply revokes ${address}.`);
-  await eachAccount(edit, services, async ({ account }, own, known) => {
+  const emails = new Set(declared.map(({ config }) => String(config.email)));
+  const state = await eachAccount(edit, services, async ({ account }, own, { resources }) => {
+    const known = new Set([...resources.values()].map(({ attributes: { id, service_id } }) => `${service_id}/${id}`));
     for (const { id, attributes } of await grantsOf(account, own, project)) {
       const { email: key, permission = null, expires_at, service_id } = attributes;
+      emails.add(String(key));
       const of = own.get(String(service_id));
       if (of === undefined || !isTheirs(key) || known.has(`${service_id}/${id}`)) continue;
       const address = `${of.address.replace(service.type, nestedKind.type)}["${key}"]`;
@@ -164,7 +167,14 @@ export async function revokePerson(project: Project, email: string): Promise<Edi
       notes.push(`${address} was not declared. The next apply adopts it. Then run this command again.`);
     }
   });
-  if (notes.length === 0) notes.push(`No grant of ${email} in ${counted(services.length, "service")}.`);
+  for (const { address, attributes } of [...state.resources.values()].filter(isGrant)) {
+    emails.add(String(attributes.email));
+    if (isTheirs(attributes.email) && !effects.has(address)) notes.push(`${address} is no longer declared.`);
+  }
+  if (notes.length === 0 && unused.every(({ path }) => !isTheirs(path.at(-1)?.key))) {
+    const searched = counted(services.length, "declared service");
+    refuse("plan.address/person", { email, searched, near: didYouMean(email, emails) });
+  }
   return { changes: await edit.result(effects), notes };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Sends notifications about the runs of a project. In: plans, results and errors. Out: one message for each channel, and
- * warnings about channels that fail. Must not: change an exit code, run for an untrusted project, send news of one cause twice,
- * or delay the end of a run after Ctrl-C.
+ * Sends notifications about the runs of a project. In: plans, results and errors. Out: one message per channel, and warnings
+ * about failed channels. Must not: change an exit code, run for an untrusted project, report one cause twice, or delay the
+ * end of a run after Ctrl-C.
  */
 import { randomUUID } from "node:crypto";
 import { endOfErrors } from "../../core/files/index.ts";
@@ -15,23 +15,26 @@ import { learnVariable, leaving, leavingJson } from "../redaction.ts";
 import { documentOf, type Message, textOf } from "./message.ts";
 import { type Known, type News, newsOf, type Sighting } from "./news.ts";
 
-/** Minimum time between two messages of a process, in milliseconds. The news in between are one message. */
+/** Minimum time between two messages of a process, in milliseconds. News in this time are sent together. */
 const GROUP_MS = 60_000;
 /** Time limit of a command, in milliseconds. */
 const COMMAND_MS = 10_000;
 
 /** Result of one channel. */
 interface Delivery {
-  /** Host of the URL, the program, or a variable without a URL. Its position follows if several have this name. */
+  /**
+   * Name of the channel: host of the URL, program, or the variable without a URL. Numbered if several channels have the same
+   * name.
+   */
   readonly channel: string;
-  /** Reason of a failure, as the end of a sentence. */
+  /** Reason of the failure. Completes a sentence. */
   readonly error?: string | undefined;
   readonly fix?: string | undefined;
-  /** True if the channel may have received the message although it failed. */
+  /** True if the channel failed but may have received the message. */
   readonly isUnknown?: boolean | undefined;
 }
 
-/** Collects what runs see, and sends the news. */
+/** Collects the results of runs, and sends messages about their notable events. */
 export class Notifier {
   readonly #project: Project;
   readonly #seen: Sighting[] = [];
@@ -45,7 +48,9 @@ export class Notifier {
     if (this.#project.source.untrusted !== true) this.#seen.push(sighting);
   }
 
-  /** Sends the news, but not within one minute after a message unless `isLast`. Never throws: failures are warnings. */
+  /**
+   * Sends the news. Waits at least one minute after the last message, unless `isLast`. Never throws: failures are warnings.
+   */
   async deliver(isLast = false): Promise<void> {
     const { host, log } = this.#project;
     if (this.#seen.length === 0 || (!isLast && host.clock.monotonic() < this.#sentAt + GROUP_MS)) return;
@@ -54,7 +59,7 @@ export class Notifier {
     } catch (error) {
       const failed = diagnosticsOf(error).filter(({ code }) => code !== "interrupted");
       for (const { summary: failure, remedies = [] } of failed)
-        log.alert(problem("notify.failed", { channel: "all channels", failure, fix: remedies }));
+        log.warn(problem("notify.failed", { channel: "all channels", failure, fix: remedies }));
     }
   }
 
@@ -77,7 +82,7 @@ export class Notifier {
         signal.throwIfAborted();
         const failed = sent.filter(({ error }) => error);
         for (const { channel, error: failure = "", fix = "" } of failed)
-          log.alert(problem("notify.failed", { channel, failure, fix: [fix] }));
+          log.warn(problem("notify.failed", { channel, failure, fix: [fix] }));
         return { sent, failed };
       };
       const retry = { list: `${list} again`, name: "message" };
@@ -89,7 +94,8 @@ export class Notifier {
       }
       if (message.news.length > 0) {
         const { sent, failed } = await deliver(message);
-        // If every channel surely failed, the next run sends the news. Else it sends the message to the failed channels again.
+        // If every channel certainly failed, the next run sends the news again. Otherwise the message is repeated only for
+        // the failed channels.
         if (sent.every(({ error, isUnknown }) => error && !isUnknown)) return;
         const value = redaction.redactValue({ ...message, channels: failed.map(({ channel }) => channel) }) as never;
         if (failed.length > 0) await store.note([{ ...retry, value }], { isDurable: false });
@@ -111,7 +117,10 @@ export async function notify(project: Project, sighting: Sighting): Promise<void
   await notifier.deliver();
 }
 
-/** Sends the error of a command and throws it. Mistakes in the declaration and the command line are no news, and a plan has sent its errors. */
+/**
+ * Reports the error of a command as news, and throws it. Mistakes in the declaration or command line are no news. Errors of a
+ * plan were reported already.
+ */
 export const failureNews =
   (project: Project) =>
   async (error: unknown): Promise<never> => {
@@ -121,7 +130,10 @@ export const failureNews =
     throw error;
   };
 
-/** Sends a test notification to each channel. @throws HostformError `notify.failed` without a channel, and the mistakes in the declaration. */
+/**
+ * Sends a test notification to each channel.
+ * @throws HostformError `notify.failed` without channels, and mistakes in the declaration.
+ */
 export async function testChannels(project: Project): Promise<readonly Delivery[]> {
   const { desired } = await project.declaration.load();
   if (channelsOf(project, desired).length === 0) refuse("notify.failed/none", {});
@@ -130,13 +142,13 @@ export async function testChannels(project: Project): Promise<readonly Delivery[
   return interruptible(project.host, (signal) => send(project, desired, message, signal));
 }
 
-/** Returns the declaration, even with mistakes in its resources. */
+/** Returns the declaration, even if its resources have mistakes. */
 async function declared({ declaration }: Project): Promise<Desired | undefined> {
   const { desired, partial } = await declaration.read();
   return desired ?? partial;
 }
 
-/** Returns the declared channels, and the URLs and programs of the runner. */
+/** Returns the channels of the declaration and of HOSTFORM_NOTIFY. */
 function channelsOf({ source: { env } }: Project, { notify = [] }: Desired): readonly Channel[] {
   const { HOSTFORM_NOTIFY: text = "", HOSTFORM_NOTIFY_SECRET: secret } = env;
   const secret_env = secret && "HOSTFORM_NOTIFY_SECRET";
@@ -156,7 +168,7 @@ function messageOf(
   return { project, environment: environment?.name, id: randomUUID(), time, news: newsAt(time) };
 }
 
-/** Sends a message to all channels at the same time. @param only names of channels. */
+/** Sends a message to all channels at the same time. @param only Names of channels. Default: all. */
 async function send(
   project: Project,
   desired: Desired,

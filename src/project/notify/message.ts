@@ -2,22 +2,22 @@ import { type Channel, capitalized, formatOf } from "../../core/model/index.ts";
 import { firstOf } from "../../report/index.ts";
 import type { News } from "./news.ts";
 
-/** The text of a notification, and its JSON for each format. Pure. */
+/** A notification. This file formats it as text, and as JSON for each format. Pure. */
 
 export interface Message {
   readonly project: string;
   readonly environment?: string | undefined;
-  /** The same if the message is sent again, so that a receiver can ignore the second message. */
+  /** Id of the message. A repeated message has the same id, so that a receiver can ignore it. */
   readonly id: string;
   /** Time of the message (ISO 8601). */
   readonly time: string;
   readonly news: readonly News[];
 }
 
-/** Maximum number of news in a text. Further news are counted. */
+/** Maximum number of news in a text. For the rest, the text contains only their number. */
 const MOST = 20;
 
-/** Returns a title and one line for each news. */
+/** Returns a title, and one line per news. */
 export function textOf({ project, environment, news }: Omit<Message, "id" | "time">): string {
   const lines = news.map((one) =>
     [titled(one), one.detail, one.fix && `Fix: ${one.fix}`]
@@ -34,14 +34,14 @@ function titled({ event, address = "", place, text }: News): string {
   return [capitalized(event.replaceAll("_", " ")), where, text].filter(Boolean).join(": ");
 }
 
-/** Returns the JSON for a channel. */
+/** Returns the JSON document for a channel. */
 export function documentOf(channel: Channel, { id, time, ...message }: Message): object {
   const text = textOf(message);
   const format = formatOf(channel);
-  // Slack would interpret `<!channel>` as a mention.
+  // In Slack, `<!channel>` would mention everyone.
   if (format === "slack") return { text: text.replaceAll("&", "&amp;").replaceAll("<", "&lt;") };
   if (format === "teams") {
-    // Teams interprets Markdown in a text block, but not in a text run.
+    // Teams renders Markdown in a text block, but not in a text run.
     const body = text
       .split("\n")
       .map((line) => ({ type: "RichTextBlock", inlines: [{ type: "TextRun", text: line }] }));
@@ -50,6 +50,6 @@ export function documentOf(channel: Channel, { id, time, ...message }: Message):
   }
   const type = "hostform.news";
   const own = { specversion: "1.0", id, source: `/hostform/${message.project}`, type, time };
-  // Receivers of `hostform/webhooks` require `event` and `timestamp`.
+  // Receivers based on `hostform/webhooks` require `event` and `timestamp`.
   return { ...own, event: type, timestamp: time, data: { ...message, text } };
 }

@@ -18,7 +18,7 @@ import { yamlRemedies } from "../stack-diagnostics.ts";
 import { isAway } from "../watch/contact.ts";
 import { errorsOf, type Reconciliation } from "../watch/reconcile.ts";
 
-/** Finds the news of runs. Pure. */
+/** A notable event of a run. This file finds the news of runs. Pure. */
 
 export interface News {
   readonly event:
@@ -31,7 +31,7 @@ export interface News {
     | "invoice_above_quote"
     | "test";
   readonly address?: string | undefined;
-  /** Name of the condition, or code of the failure. */
+  /** Name of the condition, or code of the error. */
   readonly kind?: string;
   /** File and line in the declaration. */
   readonly place?: string | undefined;
@@ -43,32 +43,32 @@ export interface News {
   readonly at?: string;
 }
 
-/** A run, or a check of `watch`. Without a plan, the run failed. */
+/** Result of a run, or of a check of `watch`. A failed run has no plan. */
 export interface Sighting extends Partial<Pick<Reconciliation, "desired" | "all" | "plan" | "result" | "moneyScale">> {
-  /** Default: the errors of the plan and the result. If given, no earlier error ends. */
+  /** Errors. Default: of the plan and the result. If given, this run proves the end of no earlier error. */
   readonly errors?: readonly Diagnostic[];
-  /** True if nobody has approved the plan yet. */
+  /** True if the plan still needs an approval. */
   readonly waits?: boolean;
 }
 
-/** News until a later run sees their end, by the name of their cause: its kind and its address. */
+/** Open news by the name of their cause: kind and address. They stay until a run proves their end. */
 export type Known = Map<string, News>;
 
 /**
- * Returns the news of a run, one for each cause, and updates the known news. Unread objects have no news.
- * @param at time of the run (ISO 8601).
+ * Returns the news of a run, one per cause, and updates the open news. Unread objects have none.
+ * @param at Time of the run (ISO 8601).
  */
 export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
   const { plan, result, moneyScale, waits, all } = sighting;
   const { changes = [], unread = [], notRead = [], diagnostics = [] } = plan ?? {};
-  // The host provisions new services. Their news is the order.
+  // A new service is not live yet. The news about it is its order.
   const awaiting = result?.outcomes.flatMap((one) => (one.awaiting ? one.address : []));
   const conditions = (result ?? plan)?.conditions?.filter(({ address }) => !awaiting?.includes(address)) ?? [];
   const errors = sighting.errors ?? [...diagnostics.filter(isError), ...(result ? errorsOf(result) : [])];
   const open: Known = new Map();
   for (const one of [...errors.map(causesIn(errors)), ...conditions.map(conditionWarning)]) {
     const { code, address, summary: text, detail, range } = one;
-    // All failures without a response are one cause.
+    // All failures without a response have the same cause.
     const kind = !address && isAway(code) ? "api.unreachable" : code.replace(/^condition\./, "");
     const place = range && `${range.file}:${range.line}`;
     const event = isError(one) ? "failed" : "condition_began";
@@ -80,13 +80,13 @@ export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
     const name = hash("sha256", JSON.stringify(reasons));
     open.set(name, { event: "plan_waits", text: foundText(plan, yamlRemedies), detail, at });
   }
-  // A suspension and its unpaid invoice have one cause.
+  // A suspension and its unpaid invoice have the same cause. Report only the suspension.
   const began = [...open].filter(
     ([name, { address }]) => !known.has(name) && !(name.startsWith("unpaid") && open.has(`offline ${address}`)),
   );
   const seen = new Set(plan && [undefined, ...changes.map(({ address }) => address)]);
   for (const address of [...unread, ...notRead.map((one) => one.address)]) seen.delete(address);
-  // An object that is no longer managed has no conditions, even if it was not read.
+  // An object that is no longer managed has no conditions, even if it could not be read.
   for (const { address, after } of plan && result ? doneChanges(plan, result) : [])
     if (after === null) seen.add(address);
   const isLeft = (address?: string) => plan && all && address !== undefined && !all.has(address);
@@ -97,7 +97,7 @@ export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
       !(event === "failed" && sighting.errors) &&
       !(event === "plan_waits" && diagnostics.some(isError)),
   );
-  // An address that fails with another error does not work, and only the last of its errors is an end.
+  // If an address still has another error, do not report the end of this one.
   const failing = new Set([...open.values()].flatMap((one) => (one.event === "failed" ? (one.address ?? []) : [])));
   for (const [name, one] of began) known.set(name, one);
   for (const [name] of ended) known.delete(name);
@@ -116,7 +116,7 @@ export function newsOf(sighting: Sighting, known: Known, at: string): News[] {
 
 const joined = (...texts: readonly (string | undefined)[]) => texts.filter(Boolean).join(" ");
 
-/** Returns the news about an apply that changed something. */
+/** Returns the news about an apply with changes. */
 function applied({ plan, result, moneyScale }: Sighting): News[] {
   const changes = plan && result ? doneChanges(plan, result).filter((one) => !isNoOp(one)) : [];
   if (!plan || !result || changes.length === 0) return [];

@@ -7,25 +7,25 @@ import { type Clock, type EnvVars, within } from "../../core/model/index.ts";
 import { SIGNATURE_HEADER, signatureOf } from "../../webhooks/index.ts";
 
 export interface Posted {
-  /** Status of the response. Undefined if no response arrived. */
+  /** HTTP status. Undefined without a response. */
   readonly status?: number;
-  /** Reason for the missing response, as the end of a sentence. */
+  /** Reason for the missing response. Completes a sentence. */
   readonly error?: string;
-  /** True if no response arrived, but the server may have received the request. */
+  /** True if there is no response but the server may have received the request. */
   readonly isUnknown?: boolean;
   readonly milliseconds: number;
 }
 
-/** Returns the signing secret. Undefined: the request is not signed. */
+/** Returns the secret for the signature. Undefined: unsigned. */
 type Secret = () => Promise<string | undefined>;
 
-/** Maximum number of response bytes to read. Only the status of the response is used. */
+/** Maximum number of bytes to read from a response. Only its status matters. */
 const ANSWER_BYTES = 1024 * 1024;
 
-/** Time limit of a request, from the connection to the end of the response, in milliseconds. */
+/** Time limit of a request in milliseconds, from the connection to the end of the response. */
 export const POST_MS = 10_000;
 
-/** Opens the connections to a URL. @throws HostformError `provider.proxy`. */
+/** Opens connections to a URL. @throws HostformError `provider.proxy`. */
 export function posterTo(url: URL, clock: Clock, env: EnvVars) {
   const dispatcher = connectionPool(url, env, { timeoutMs: POST_MS });
   const post = async (body: Uint8Array | string, secret: Secret, signal: AbortSignal, type: string) => {
@@ -40,7 +40,7 @@ export function posterTo(url: URL, clock: Clock, env: EnvVars) {
       },
       dispatcher,
       signal,
-      // Disable undici's time limits. The injected clock limits the complete request.
+      // Disable the time limits of undici: the injected clock limits the complete request.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -48,7 +48,7 @@ export function posterTo(url: URL, clock: Clock, env: EnvVars) {
     return statusCode;
   };
   return {
-    /** Posts the bytes. Never throws: returns the error instead. Treats a redirect as a response, and does not follow it. */
+    /** Posts the bytes. Never throws: returns the error. A redirect is a response and is not followed. */
     async send(
       body: Uint8Array | string,
       secret: Secret,

@@ -1,4 +1,4 @@
-/** Selects stacks. Rejects settings with which Terraform would read another stack. */
+/** Selects stacks. Rejects settings that would make Terraform use other values or another state. */
 import path from "node:path";
 import { realPath } from "../../core/files/index.ts";
 import { fail, HostformError, ifErrno, isError } from "../../core/model/index.ts";
@@ -22,7 +22,7 @@ import { givenVariables } from "./variables.ts";
 
 /**
  * Reads the manifest and the files of the selected stacks. Sends no request.
- * @param at a folder or file, or the output folder of the app; absolute.
+ * @param at A folder or file, or the output folder of the app; absolute.
  * @returns the selected stacks in the order of their dependencies.
  * @throws HostformError for mistakes in the manifest and the files.
  */
@@ -37,7 +37,7 @@ export async function chooseStacks(
   const only = named.length === 0 && opened.meant !== undefined ? [opened.meant.name] : named;
   const ordered = inOrder(opened.stacks);
   const wanted = selected(ordered, only);
-  // An error of a construct stops every stack, as in the cdktf CLI.
+  // As in the cdktf CLI, an error of a construct stops all stacks.
   const complaints = opened.stacks.flatMap(({ annotations }) => annotations.filter(isError));
   if (complaints.length > 0 && purpose !== "validate" && purpose !== "other") throw new HostformError(complaints);
   const stacks: LoadedStack[] = [];
@@ -45,7 +45,7 @@ export async function chooseStacks(
   const others = ordered.filter((stack) => !wanted.includes(stack));
   const loaded = await Promise.all(others.map((stack) => unlessMistaken(load(stack, near))));
   const all = [...stacks, ...loaded.filter((stack) => stack !== undefined)];
-  // Commands that inspect or repair a state are allowed.
+  // Commands that inspect or repair a state are always allowed.
   if (purpose !== "other" && source.stateNamed !== true) await refuseSharedStates(all, source.env, near(at));
   refuseUndeclared(stacks, options);
   const run: StackRun = {
@@ -61,7 +61,7 @@ export async function chooseStacks(
   return { stacks, run };
 }
 
-/** Returns the source of a stack: its folder with its state. */
+/** Returns the project source for a stack: its folder and state. */
 export async function sourceOn(source: ProjectSource, stack: LoadedStack, run: StackRun): Promise<ProjectSource> {
   const near = nearTo(source);
   await refuseWorkspaces(stack.folder, source.env, near(stack.folder));
@@ -83,7 +83,7 @@ export async function sourceOn(source: ProjectSource, stack: LoadedStack, run: S
   return { ...active, stack: { ...active.stack, given, diagnostics } };
 }
 
-/** Returns the variables of a stack. If several stacks are selected, each stack gets only its declared variables. */
+/** Returns the options for a stack. If several stacks are selected, each gets only variables that it declares. */
 function optionsFor({ outline }: LoadedStack, { options, selected }: StackRun): readonly VariableOption[] {
   if (selected === 1) return options;
   return options.filter((option) => "file" in option || outline.variables.has(option.name));
@@ -102,12 +102,12 @@ const nearTo =
   (file: string): string =>
     path.relative(source.cwd, file) || ".";
 
-/** Known backend types. The reader of a stack rejects other types. */
-const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg"];
+/** Backend types that hostform reads. The reader of the stack rejects all others. */
+const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg", "s3"];
 
 /**
- * Rejects stacks with the same state, because each stack would destroy or suspend the objects of the other.
- * @param shown path of the stacks.
+ * Rejects stacks with the same state: each would destroy or suspend the objects of the other.
+ * @param shown Path of the stacks for messages.
  * @throws HostformError `stack.manifest`.
  */
 async function refuseSharedStates(
@@ -120,25 +120,27 @@ async function refuseSharedStates(
     const { backend } = outline;
     if (!KNOWN.includes(backend?.type)) continue;
     const onDisk = backend === undefined || backend.type === "local";
-    // Two paths may lead to one file. An untrusted stack has no links, so its path is not resolved here.
+    // Two paths may lead to the same file. An untrusted stack may not contain links, so do not follow them.
     const file = stateFile(folder, backend?.settings);
     const place = onDisk ? `local ${links ? realPath(file) : file}` : placeName(folder, backend, env);
     const other = holders.get(place);
     if (other !== undefined) {
       fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state in the same place`, {
         detail: "Each stack would remove the objects of the other. No request was sent.",
-        remedies: ["Give each stack its own place: `path` of the local backend, `address` of http, `workspace` of pg."],
+        remedies: [
+          "Give each stack its own place: `path` of the local backend, `address` of http, `workspace` of pg, `key` of s3.",
+        ],
       });
     }
     holders.set(place, name);
   }
 }
 
-/** Terraform options that change the plan. hostform ignores these options. */
+/** Terraform options that change the plan. hostform does not support these. */
 const DECIDING =
   /(?:^|[\s'"])--?(var|var-file|target|target-file|exclude|exclude-file|replace|state|state-out|destroy|refresh-only|chdir)(?![\w-])/;
 
-/** Environment variables with Terraform options, by purpose. */
+/** Environment variables with Terraform options, by purpose of the run. */
 const READ: Readonly<Record<Purpose, readonly string[]>> = {
   validate: [],
   plan: ["TF_CLI_ARGS", "TF_CLI_ARGS_plan"],
@@ -148,8 +150,8 @@ const READ: Readonly<Record<Purpose, readonly string[]>> = {
 };
 
 /**
- * Rejects options in the environment that would change Terraform's plan, such as the value of a variable.
- * @throws HostformError `stack.variables`. Its message omits the options, because they may contain a secret.
+ * Rejects Terraform options in the environment that would change the plan, such as values of variables.
+ * @throws HostformError `stack.variables`. The message omits the options, because they may contain a secret.
  */
 export function refuseTerraformArguments(env: Readonly<Record<string, string | undefined>>, purpose: Purpose): void {
   for (const name of READ[purpose]) {
@@ -179,7 +181,7 @@ export async function refuseWorkspaces(
   });
 }
 
-/** @param data Terraform's data folder from TF_DATA_DIR. Default: a folder beside the stack. */
+/** Returns the selected workspace. @param data Terraform's data folder from TF_DATA_DIR. Default: beside the stack. */
 async function chosen(folder: string, data: string | undefined, shown: string): Promise<string | undefined> {
   const file = path.resolve(folder, data ?? ".terraform", "environment");
   // The user trusts the folder in TF_DATA_DIR.

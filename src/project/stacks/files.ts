@@ -1,4 +1,4 @@
-/** Reads the files of stacks: the stacks at a path, the stacks of a manifest, and the outline of each stack. */
+/** Reads the files of stacks: stacks at a path, stacks in a manifest, and the outline of each stack. */
 import path from "node:path";
 import * as z from "zod";
 import { compareText } from "../../core/expression/typed-value.ts";
@@ -23,18 +23,18 @@ import type { Annotation, LoadedStack, Outline, Stack } from "./stack.ts";
 /** The stacks at a path. */
 interface Opened {
   readonly stacks: readonly Stack[];
-  /** Stack that the path selects among several stacks. */
+  /** The stack to which the path belongs, if there are several. */
   readonly meant?: Stack;
 }
 
 const MANIFEST = "manifest.json";
 
 /**
- * Finds the stacks at a path. The path is the output folder of an app, the folder of one of its stacks, any folder with
- * `*.tf.json`, or one such file.
- * @param at absolute.
- * @param near shortens a path for messages.
- * @param links allows links.
+ * Finds the stacks at a path: the output folder of an app, the folder of one of its stacks, any folder with `*.tf.json`, or
+ * one such file.
+ * @param at Absolute path.
+ * @param near Shortens a path for messages.
+ * @param links True if links are allowed.
  * @throws HostformError `stack.files`, `stack.manifest`, `trust.file`.
  */
 export async function stacksAt(at: string, near: (file: string) => string, links = true): Promise<Opened> {
@@ -49,7 +49,7 @@ export async function stacksAt(at: string, near: (file: string) => string, links
   if (exists(manifest) && (file === undefined || file === manifest)) {
     return { stacks: await manifestAt(manifest, near, links) };
   }
-  // A stack of an app is in `stacks/NAME` of the output folder. The manifest contains its dependencies.
+  // If the folder is `stacks/NAME` in an output folder, the manifest there contains its dependencies.
   const above = path.join(folder, "..", "..", MANIFEST);
   if (exists(above)) {
     const stacks = await manifestAt(above, near, links);
@@ -84,22 +84,22 @@ export async function load(stack: Stack, near: (file: string) => string): Promis
   return { ...stack, files, outline: outlineOf(files) };
 }
 
-/** Returns undefined if the read fails with mistakes, because another run reports them. */
+/** Returns the result. Undefined if there are mistakes, because another run reports these. */
 export function unlessMistaken<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch(ifExplained(() => undefined));
 }
 
-/** Maximum size of a stack in bytes. A thousand services need 1 % of this size. */
+/** Maximum size of a file in bytes. A thousand services need 1 % of this. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Names that Terraform ignores: hidden files and editor backups. */
+/** Names that Terraform ignores: hidden files and backups of editors. */
 const PASSED_OVER = /^\.|~$|^#.*#$/;
 const OTHER_LANGUAGE = /\.tf$|\.tofu$|\.tofu\.json$/;
 const OVERRIDING = /^(?:.*_)?override\.tf\.json$/;
 
 /**
- * Returns the files of a stack in Terraform's order. Rejects a folder with files that only Terraform would read.
- * @param folder absolute.
+ * Returns the files of a stack in Terraform's order. Rejects a folder with files that only Terraform can read.
+ * @param folder Absolute path.
  * @returns absolute paths.
  */
 export async function stackFiles(folder: string, own: OwnPath): Promise<string[]> {
@@ -121,7 +121,7 @@ export async function stackFiles(folder: string, own: OwnPath): Promise<string[]
 }
 
 /**
- * Returns the names of all files in a folder in Terraform's order, sorted by bytes.
+ * Returns the names of all files in a folder, sorted by bytes as in Terraform.
  * @throws HostformError `stack.files`, `trust.file`.
  */
 export async function allNamesIn(folder: string, own: OwnPath): Promise<string[]> {
@@ -131,7 +131,7 @@ export async function allNamesIn(folder: string, own: OwnPath): Promise<string[]
 
 /**
  * Reads a text file.
- * @param own bounds of the file. Undefined if the user named the file.
+ * @param own Bounds of the path. Undefined if the user named the file.
  * @throws HostformError `stack.files` if the file is unreadable, too large or not UTF-8; `trust.file`.
  */
 export async function readText(file: string, shown: string, own?: Bounds): Promise<SourceFile> {
@@ -177,14 +177,14 @@ const stack = z.looseObject({
 const shape = z.looseObject({ stacks: z.record(z.string(), stack) });
 
 /**
- * Reads a `manifest.json` of cdktf or cdktn.
- * @param folder of the manifest, absolute.
- * @param shown its path for messages.
+ * Parses a `manifest.json` of cdktf or cdktn.
+ * @param folder Folder of the manifest, absolute.
+ * @param shown Its path for messages.
  * @throws HostformError `stack.manifest` for another format, for paths outside the folder and for unknown dependencies.
  */
 export function readManifest(text: string, folder: string, shown: string): readonly Stack[] {
   const json = parsedJson(text);
-  // An error of the JSON parser would show the text, which may not be a manifest.
+  // The error of the JSON parser contains parts of the text, which may be another file.
   if (json === undefined) return refuseManifest(`${shown} is not JSON`);
   const { data, error } = shape.safeParse(json);
   const [issue] = error?.issues ?? [];
@@ -229,7 +229,7 @@ export function readManifest(text: string, folder: string, shown: string): reado
   });
 }
 
-/** Rejects paths outside the folder, because another machine may have written the manifest. */
+/** Rejects paths outside the folder, because the manifest may come from another machine. */
 function within(folder: string, named: string, where: string): string {
   // A manifest written on Windows contains backslashes.
   const at = named.replaceAll("\\", "/");
@@ -241,22 +241,19 @@ function within(folder: string, named: string, where: string): string {
   return found;
 }
 
-/** Drops `Default`, the inner path of a construct. */
+/** Removes `Default` from the end of a construct path. */
 export const programPath = (constructPath: string) => constructPath.replace(/(?<=.)(?:\/Default)+$/, "");
 
-/** Matches the code and the attribute at the end of a warning from `src/constructs/binding-checks.ts`. */
+/** Pattern of the code and attribute at the end of a warning from `src/constructs/binding-checks.ts`. */
 const CLEAR_TEXT = / \[config\.secret (\w+)\]$/;
 
-/**
- * Converts a report of a construct to a diagnostic. Its location is the line that creates the construct, if the manifest contains
- * this line.
- */
+/** Converts an annotation of a construct to a diagnostic. Its location is the line that creates the construct, if known. */
 function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof annotation>): Annotation {
   const construct = programPath(constructPath);
   const attribute = CLEAR_TEXT.exec(message)?.[1];
   const [first = "", ...rest] = message.replace(CLEAR_TEXT, "").split(/\r?\n/);
   const severity = (LEVELS as Readonly<Record<string, "error" | "warning">>)[level] ?? "warning";
-  // The indent separates the stack trace from the lines of the report.
+  // Without the indent, the lines would look like a stack trace.
   const detail = rest.map((line) => `  ${line}`).join("\n");
   const range = stacktrace.map(frame).find((one) => one !== undefined);
   return {
@@ -270,7 +267,7 @@ function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof
   };
 }
 
-/** Returns the location of a line of a stack trace. Undefined if the line is in a library. */
+/** Returns the location in a line of a stack trace. Undefined if it is in a library. */
 function frame(line: string): SourceRange | undefined {
   const [, file = "", row, column] = /(?:^|\()\s*(?:at )?(?:file:\/\/)?([^()]+):(\d+):(\d+)\)?\s*$/.exec(line) ?? [];
   if (row === undefined || column === undefined || /[\\/]node_modules[\\/]|^node:/.test(file)) return undefined;
@@ -285,8 +282,8 @@ function refuseManifest(summary: string, detail?: string, fix = FIX): never {
 type Body = Readonly<Record<string, Json>>;
 
 /**
- * Returns the outline of a stack: its backend, variables and outputs. Ignores mistakes, because the reader of the stack reports
- * them.
+ * Returns the outline of a stack: backend, variables and outputs. Ignores mistakes, because the reader of the stack reports
+ * these.
  */
 export function outlineOf(files: readonly SourceFile[]): Outline {
   const roots = files.flatMap(({ text }) => bodies(parsedJson(text.replace(/^\uFEFF/, "")) as Json | undefined));
@@ -306,7 +303,7 @@ export function outlineOf(files: readonly SourceFile[]): Outline {
   };
 }
 
-/** Returns the bodies of a block: an object, or a list of objects. */
+/** Returns the bodies of a block: one object, or a list of objects. */
 function bodies(value: Json | undefined): Body[] {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
   return all.filter(isObject).map((one) => one as Body);

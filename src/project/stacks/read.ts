@@ -1,4 +1,4 @@
-/** Reads a stack as a declaration, including the outputs of other states. */
+/** Reads a stack as a declaration, with the outputs of the states that it refers to. */
 import { VERSION } from "../../core/api/version.ts";
 import { isTemplate } from "../../core/expression/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
@@ -14,7 +14,7 @@ import {
   type ValueObject,
 } from "../../core/model/index.ts";
 import type { Schema } from "../../core/model/schema.ts";
-import { backendSettings, type Declaration } from "../../fronts/source/index.ts";
+import { backendSettings, type Declaration, isBackendType } from "../../fronts/source/index.ts";
 import { parseStack, type RemoteState, remoteStatesOf } from "../../fronts/stacks/index.ts";
 import { refuse } from "../messages.ts";
 import type { Redaction } from "../redaction.ts";
@@ -33,9 +33,9 @@ import {
 import { learnVariables, openVariables } from "./variables.ts";
 
 /**
- * Reads a stack: its files, the values of its variables, and the outputs of earlier stacks. Registers their secrets before any
+ * Reads a stack: its files, the values of its variables, and outputs of earlier stacks. Registers their secrets before any
  * output.
- * @returns the declaration with its errors. Throws no error.
+ * @returns the declaration with its errors. Never throws these.
  */
 export async function readStack(
   source: ProjectSource,
@@ -64,16 +64,13 @@ export async function readStack(
     ...declaration,
     desired: found.some(isError) ? undefined : desired,
     partial,
-    // If the backend is local, the run may name another state file.
+    // With a local backend, the user may name another state file.
     backend: typeof backend === "object" && backend.type === "local" ? undefined : backend,
     diagnostics: [...found, ...diagnostics.filter((one) => !isReportedByConstruct(one, stack.annotations))],
   };
 }
 
-/**
- * Loads Terraform's schemas of resources, data sources and the provider. The import is lazy, because a YAML project does not need
- * them.
- */
+/** Loads Terraform's schemas of resources, data sources and provider. Lazy, because YAML projects do not need these. */
 async function schemas() {
   const [{ schemaOf }, { dataSources }, { providerSchema }] = await Promise.all([
     import("../../fronts/terraform/schema/of-kind.ts"),
@@ -91,7 +88,7 @@ async function schemas() {
   };
 }
 
-/** Returns true if a construct already warns about the same unencrypted secret, with the line of the program. */
+/** Returns true if a construct already warned about the same unencrypted secret, with the line of the program. */
 function isReportedByConstruct(
   { code, severity, attribute, range }: Diagnostic,
   annotations: readonly Annotation[],
@@ -103,18 +100,18 @@ function isReportedByConstruct(
   );
 }
 
-/** The outputs of the states that a stack refers to, with errors. */
+/** Outputs of the states that a stack refers to, with errors. */
 interface Siblings {
-  /** Name of the `terraform_remote_state` -> outputs, or UNKNOWN. */
+  /** Outputs by name of the `terraform_remote_state`. UNKNOWN if they cannot be read. */
   readonly outputs: ReadonlyMap<string, Value>;
-  /** The same name -> Terraform types of the known outputs. */
+  /** Terraform types of known outputs, by the same name. */
   readonly types: ReadonlyMap<string, SiblingOutputs["types"]>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
- * Reads the outputs of the states that a stack refers to. The outputs are planned in this run or stored in a state. Reports
- * unreadable outputs, and treats them as unknown.
+ * Reads the outputs of the states that a stack refers to: planned in this run, or saved. Outputs that cannot be read are
+ * unknown, with an error.
  */
 export async function readSiblings(
   source: ProjectSource,
@@ -133,7 +130,7 @@ export async function readSiblings(
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       outputs.set(state.name, UNKNOWN);
-      // Commands that inspect a state or an account need no outputs.
+      // Commands that inspect a state or an account do not need outputs.
       if (stack.run.purpose === "other") continue;
       diagnostics.push(...error.diagnostics.map((one) => located(one, state.range)));
     }
@@ -165,10 +162,10 @@ async function outputsOf(
   if (made !== undefined) return over(defaults, made);
   const recorded = await outputsAt(backend);
   if (recorded !== undefined) return over(defaults, recorded);
-  // A destroy does not depend on values.
+  // Values do not affect a destroy.
   if (purpose === "destroy") return unknownOutputs(sibling);
   if (purpose === "other" && state.defaults !== undefined) return { values: defaults, types: {} };
-  // Terraform's `defaults` replace missing outputs. They do not replace a missing state, because the state may have been moved.
+  // As in Terraform, `defaults` replace missing outputs of a state, but not a missing state: it may have been moved.
   if (sibling === undefined) {
     return refuseState(`The state of data.terraform_remote_state.${state.name} does not exist`, {
       ...(state.defaults && { detail: "Its `defaults` replace missing outputs of a state, not the state itself." }),
@@ -188,15 +185,15 @@ const over = (defaults: ValueObject, { values, types }: SiblingOutputs): Found =
 };
 
 const WORKSPACES: readonly unknown[] = [undefined, null, "default", "${terraform.workspace}"];
-/** Settings without effect in the default workspace. */
+/** Settings that have no effect in the default workspace. */
 const WITHOUT_EFFECT: readonly string[] = ["workspace_dir"];
 
-/** Returns the backend of a remote state. @throws HostformError for a state that hostform cannot read. */
+/** Returns the backend of a remote state. @throws HostformError if hostform cannot read it. */
 function backendOf({ name, backend: type, config, workspace, defaults }: RemoteState): Backend {
   const what = `data.terraform_remote_state.${name}`;
-  if (type !== "local" && type !== "http" && type !== "pg") {
+  if (type !== "local" && !isBackendType(type)) {
     refuseState(`${what}: hostform cannot read a state in the backend ${JSON.stringify(type)}`, {
-      detail: "It reads local files, `http` and `pg`.",
+      detail: "It reads local files, `http`, `pg` and `s3`.",
       remedies: ["Apply this stack with Terraform; or give the value as a variable."],
     });
   }
@@ -215,11 +212,15 @@ function backendOf({ name, backend: type, config, workspace, defaults }: RemoteS
   if (stray !== undefined) {
     refuseState(`${what}: hostform does not support the setting ${JSON.stringify(stray[0])} of the backend ${type}`, {
       detail: `The settings are ${names.join(", ")}.`,
-      remedies: ["Set credentials in the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, or PG_CONN_STR."],
+      remedies: [
+        "Set credentials in the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, PG_CONN_STR, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+      ],
     });
   }
   const settings = Object.fromEntries(entries.filter(([setting]) => !WITHOUT_EFFECT.includes(setting)));
-  const wrong = Object.entries(settings).find(([, value]) => !["string", "boolean"].includes(typeof value));
+  const wrong = Object.entries(settings).find(
+    ([name, value]) => !["string", "boolean"].includes(typeof value) && name !== "endpoints",
+  );
   if (wrong !== undefined)
     refuseState(`${what}: ${wrong[0]} is not a string`, { remedies: ["Write the value itself."] });
   return { type, settings };

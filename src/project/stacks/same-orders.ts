@@ -23,8 +23,8 @@ interface Holder {
 }
 
 /**
- * Rejects stacks of one run that declare the same order. Each stack would order the product, or adopt the order of the other
- * stack. Sends no request. Mistakes in a stack are reported later, when the stack is read.
+ * Rejects stacks of one run that contain the same order: both would order it, or one would adopt the order of the other.
+ * Sends no request. Mistakes in a stack are reported later.
  * @throws HostformError `config.duplicate` for each order.
  */
 export async function refuseSharedOrders(
@@ -35,7 +35,7 @@ export async function refuseSharedOrders(
   const holders = new Map<string, Holder>();
   const twice: Diagnostic[] = [];
   for (const stack of stacks) {
-    // Read the stack without the outputs of earlier stacks.
+    // This check does not need outputs of earlier stacks.
     const source = await unlessMistaken(sourceOn(project.source, stack, { ...run, purpose: "validate" }));
     const { desired } = (source && (await unlessMistaken(project.on(source).declaration.read()))) ?? {};
     if (desired === undefined) continue;
@@ -55,13 +55,13 @@ function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) 
   const scope = scopeOf(() => UNKNOWN, env);
   for (const resource of desired.resources) {
     const kind = known.get(resource.type);
-    // Objects without a price can be corrected later. The plan of the second stack reports duplicates.
+    // Duplicates of free objects can be corrected later, and the plan of the second stack reports them.
     if (kind === undefined || kind.creation === "listable") continue;
     const { config } = resolveConfig(kind, resource, scope);
     const account = accountOf(desired, resource.provider, folder, env);
     const natural = kind.naturalKey(config);
     const open = hasUnknown(config.reference ?? null) || hasUnknown(config.domain ?? null);
-    // A service without a reference was ordered before, or is adopted.
+    // A service without a reference needs no check: it exists already or is adopted.
     const reference = kind.creation !== "keyed" || open ? undefined : kind.orderReference?.(config);
     const orderOf = (same: string, ...names: readonly string[]) => ({
       key: JSON.stringify([...account, kind.type, ...names]),
@@ -78,7 +78,7 @@ function* ordersIn(desired: Desired, folder: string, env: ProjectSource["env"]) 
   }
 }
 
-/** Identifies the account of a provider by its URL and its token, or by the source of the token. */
+/** Returns names that identify the account of a provider: its URL, and its token or the source of the token. */
 function accountOf(
   { providers }: Desired,
   alias: string,

@@ -1,6 +1,7 @@
 /** Stacks: their parts, their selection and order, and the locations of their states. */
 import path from "node:path";
 import type { Language } from "../../core/expression/index.ts";
+import { s3Place } from "../../core/local/index.ts";
 import { walk } from "../../core/model/graph.ts";
 import {
   type Backend,
@@ -14,17 +15,17 @@ import {
 import type { SourceFile } from "../../fronts/source/index.ts";
 import { refuse } from "../messages.ts";
 
-/** The source of stacks, with its options. */
+/** Options that select stacks. */
 export interface StackSource {
   /** Command that synthesizes the stacks. It runs in the project's folder. */
   readonly app?: string;
-  /** Absolute path of a folder or a file. Default: the output of the app. */
+  /** Absolute path of a folder or file. Default: output of the app. */
   readonly path?: string;
   /** Names or construct paths of the selected stacks. */
   readonly only: readonly string[];
   /** Variables and variable files, in the given order. */
   readonly variables: readonly VariableOption[];
-  /** Language of expressions. Default: determined by `required_version` of the stack. */
+  /** Language of expressions. Default: from `required_version` of the stack. */
   readonly language?: Language;
 }
 
@@ -37,21 +38,21 @@ export interface Stack {
   /** Absolute path of the folder in which Terraform would run. */
   readonly folder: string;
   /**
-   * Absolute path of the folder that must contain the real paths of the files. It is the folder of the manifest. Default: the
-   * folder of the stack.
+   * Absolute path of the folder that must contain all real paths: the folder of the manifest. Default: the folder of the
+   * stack.
    */
   readonly root?: string;
   /** True if links are allowed. Default: true. */
   readonly links?: boolean;
-  /** Absolute path of the required file. Default: any `*.tf.json`. */
+  /** Absolute path of a file that must exist. Default: any `*.tf.json`. */
   readonly file?: string;
-  /** Names of earlier stacks. */
+  /** Names of stacks that must run earlier. */
   readonly dependencies: readonly string[];
   readonly annotations: readonly Annotation[];
 }
 
 export interface Annotation extends Diagnostic {
-  /** The unencrypted secret that the annotation reports. The attribute has Terraform's name. */
+  /** Unencrypted secret that the annotation reports. `attribute`: in Terraform's notation. */
   readonly clearText?: { readonly construct: string; readonly attribute: string };
 }
 
@@ -61,54 +62,57 @@ export interface LoadedStack extends Stack {
   readonly outline: Outline;
 }
 
-/** The parts of a stack that its reader needs. They are not validated. */
+/** Parts of a stack that are needed before it is read. Not validated. */
 export interface Outline {
   readonly backend?: { readonly type: string; readonly settings: Readonly<Record<string, Json>> };
   readonly variables: ReadonlyMap<string, { readonly sensitive: boolean; readonly default?: Json }>;
   readonly outputs: readonly string[];
 }
 
-/** A value of a variable. If a variable has several values, the last value counts. */
+/** A value of a variable. Of several values, the last counts. */
 export interface Given {
   readonly name: string;
-  /** Source of the value: `-var`, `TF_VAR_plan`, or the path of a file. */
+  /** Origin of the value: `-var`, `TF_VAR_plan`, or the path of a file. */
   readonly from: string;
   readonly value: { readonly text: string } | { readonly json: Json };
-  /** True if the user or the environment supplied the value, not a file of the project. */
+  /** True if the value comes from the user or the environment, not from a file of the project. */
   readonly outside?: true;
 }
 
-/** Purpose of a run. The purpose decides which outputs of earlier stacks are known. */
+/** Purpose of a run. Determines which outputs of earlier stacks are known. */
 export type Purpose = "validate" | "plan" | "apply" | "destroy" | "other";
 
-/** Common data of the stacks of one run. */
+/** Data that the stacks of one run share. */
 export interface StackRun {
   readonly purpose: Purpose;
   /** Absolute path of the folder or file with the stacks. */
   readonly source: string;
   /** Absolute path of the project's folder. */
   readonly project: string;
-  /** All readable stacks of the manifest. */
+  /** All stacks of the manifest that could be read. */
   readonly all: readonly LoadedStack[];
   /** Number of selected stacks. */
   readonly selected: number;
   readonly options: readonly VariableOption[];
   readonly language?: Language;
-  /** Stack name -> planned outputs. */
+  /** Planned outputs by name of the stack. */
   readonly planned: Map<string, SiblingOutputs>;
 }
 
 export interface SiblingOutputs {
   /** Values by name. Parts of a value may be unknown. */
   readonly values: ValueObject;
-  /** Terraform types of completely known outputs. */
+  /** Terraform types of known outputs. */
   readonly types: Readonly<Record<string, Json>>;
 }
 
-/** Reads the outputs in the state of a backend. Returns undefined if no state exists. */
+/** Reads the outputs in the state of a backend. Undefined if there is no state. */
 export type OutputsAt = (backend: Backend) => Promise<SiblingOutputs | undefined>;
 
-/** @param openOnly drops sensitive outputs, because an untrusted stack must not get them. */
+/**
+ * Converts outputs.
+ * @param openOnly True to make sensitive outputs unknown, because an untrusted stack must not read these.
+ */
 export function siblingOutputs(outputs: ReadonlyMap<string, OutputState>, openOnly: boolean): SiblingOutputs {
   const isWithheld = (sensitive: boolean) => openOnly && sensitive;
   const values = [...outputs].map(([name, { value, sensitive }]) => [name, isWithheld(sensitive) ? UNKNOWN : value]);
@@ -128,7 +132,7 @@ export interface ActiveStack extends LoadedStack {
 }
 
 /**
- * Sorts stacks by their dependencies, and then in the order of the manifest.
+ * Sorts stacks by dependencies, otherwise in the order of the manifest.
  * @throws HostformError `stack.manifest` for a cycle.
  */
 export function inOrder<T extends Stack>(stacks: readonly T[]): T[] {
@@ -162,7 +166,7 @@ export function stateFile(folder: string, settings: Backend["settings"] = {}): s
   return path.resolve(folder, typeof named === "string" && named !== "" ? named : DEFAULT_STATE);
 }
 
-/** Returns a string that identifies the state of a backend. Takes missing settings from the environment. */
+/** Returns a name that identifies the state of a backend. Missing settings come from the environment. */
 export function placeName(
   folder: string,
   backend: Outline["backend"],
@@ -172,6 +176,7 @@ export function placeName(
   if (type === "local") return `local ${stateFile(folder, settings)}`;
   const { address, schema_name: schema, table_name: table, workspace } = settings;
   const url = textOr(address, env.TF_HTTP_ADDRESS);
+  if (type === "s3") return JSON.stringify([type, s3Place(settings, textOr(workspace, "default"), env)]);
   if (type === "http") return JSON.stringify([type, URL.canParse(url) ? new URL(url).href : url]);
   const schemaName = textOr(schema, env.PG_SCHEMA_NAME || "terraform_remote_state");
   const tableName = textOr(table, env.PG_TABLE_NAME || "states");

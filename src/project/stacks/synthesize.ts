@@ -6,14 +6,14 @@ import { childEnvironment, fail, ifErrno, isObject, type JsonObject, parsedJson 
 import { interruptible } from "../interrupt.ts";
 import type { Host, Log, ProjectSource } from "../source.ts";
 
-/** Number of final output lines that a message shows if the app fails. */
+/** Number of output lines in the message about a failed app. */
 const LAST_LINES = 20;
 const MOST_KEPT = 16 * 1024;
 
 /**
- * Runs an app in the project's folder, as the cdktf CLI does. Passes its output to the log.
+ * Runs an app in the project's folder, as the cdktf CLI does. Logs its output.
  * @returns the absolute path of the output folder.
- * @throws HostformError `stack.app` for a failed app and for a missing manifest, `interrupted`.
+ * @throws HostformError `stack.app` for a failed app or a missing manifest; `interrupted`.
  */
 export async function synthesize(source: ProjectSource, host: Host, log: Log, app: string): Promise<string> {
   const settings = await settingsOf(source.dir);
@@ -28,7 +28,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
       env: {
         ...childEnvironment(source.env),
         CDKTF_OUTDIR: output,
-        // This variable adds the errors of constructs and their locations to the manifest.
+        // Adds annotations of constructs and their locations to the manifest.
         CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS: "true",
         ...(settings.context && { CDKTF_CONTEXT_JSON: JSON.stringify(settings.context) }),
       },
@@ -40,7 +40,7 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
     }),
   );
   if (failure !== undefined) {
-    // If the output was visible, repeat only its error.
+    // If the user already read the output, repeat only the error.
     const detail = log.showsOutput ? complaintIn(last) : endOf(last);
     fail("stack.app", `The app ${failure}: ${app}`, {
       ...(detail !== undefined && { detail }),
@@ -61,14 +61,14 @@ export async function synthesize(source: ProjectSource, host: Host, log: Log, ap
 
 function endOf(text: string): string {
   const lines = plain(text).trimEnd().split("\n");
-  // Drop stack frames of libraries, because they would displace the message.
+  // Omit stack frames of libraries, so that the message is visible.
   const shown = lines.filter((line) => !(FRAME.test(line) && /[\\/]node_modules[\\/]|\(node:|at node:/.test(line)));
   const end = shown.slice(-LAST_LINES).join("\n");
   return end.trim() === "" ? "It wrote nothing." : `The end of its output:\n${end}`;
 }
 
 const FRAME = /^\s+at /;
-/** First line of an uncaught error of Node.js. */
+/** Pattern of the first line of an uncaught error in Node.js. */
 const THROWN = /^(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?: /;
 
 /** Returns the error that ended the app. A failed validation has one line per construct. */
@@ -83,10 +83,10 @@ function complaintIn(text: string): string | undefined {
 
 const plain = (text: string) => stripVTControlCharacters(text).replaceAll("\r\n", "\n");
 
-/** Returns the exact time of the last write. Undefined if the file does not exist. */
+/** Returns the time of the last write. Undefined if the file does not exist. */
 const writtenAt = (file: string) => look(file)?.changedAt;
 
-/** Reads the settings of the app in `cdktf.json`. @throws HostformError `stack.app` for an unreadable file. */
+/** Reads `cdktf.json`. @throws HostformError `stack.app` if it is unreadable. */
 async function settingsOf(folder: string): Promise<{ output?: string; context?: JsonObject }> {
   const file = path.join(folder, "cdktf.json");
   const fix = "Fix it, or remove it: hostform reads only `output` and `context` from it.";

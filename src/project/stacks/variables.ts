@@ -12,19 +12,18 @@ interface VariableSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Shortens a path for messages. */
   near(file: string): string;
-  /** Returns true if the variable is withheld from the stack. By default, no variable is withheld. */
+  /** Returns true if the variable must be withheld from the stack. */
   readonly refuses?: ((name: string) => boolean) | undefined;
-  /** Bounds of files that the user names. Default: any readable file. */
+  /** Bounds of files that the user names. Undefined: any readable file. */
   readonly named?: Bounds | undefined;
 }
 
 const PREFIX = "TF_VAR_";
 
 /**
- * Collects the values of variables in Terraform's order of precedence: the environment (`TF_VAR_…` of declared variables),
- * `terraform.tfvars.json`, `*.auto.tfvars.json` sorted by name, then the given options.
- * @returns the values, and one error for each unreadable or unsupported file. If a variable has several values, the last value
- * counts.
+ * Collects the values of variables in Terraform's order of precedence: environment (`TF_VAR_…` of declared variables),
+ * `terraform.tfvars.json`, `*.auto.tfvars.json` sorted by name, options.
+ * @returns all values (of several, the last counts), and one error for each unreadable or unsupported file.
  */
 export async function givenVariables(
   { folder, root = folder, links = true, outline }: Pick<LoadedStack, "folder" | "root" | "links" | "outline">,
@@ -47,7 +46,7 @@ export async function givenVariables(
     const found = await variablesFile(file, near(file), own).catch(mistaken);
     given.push(...found.map((one) => ({ ...one, ...place })));
   };
-  // For variable files, Terraform does not ignore hidden files. It ignores only hidden configuration files.
+  // Terraform ignores hidden configuration files, but not hidden variable files.
   const names = await allNamesIn(folder, { shown: near(folder) });
   const main = names.filter((name) => /^terraform\.tfvars(?:\.json)?$/.test(name));
   const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
@@ -80,7 +79,7 @@ function refuse(summary: string, fix: string): never {
   fail("stack.variables", summary, { remedies: [fix] });
 }
 
-/** Returns the values for an untrusted stack. Withholds values from outside the project for sensitive variables. */
+/** Returns the values for an untrusted stack. Omits values of sensitive variables from outside the project. */
 export function openVariables(
   { variables }: LoadedStack["outline"],
   given: readonly Given[],
@@ -100,7 +99,7 @@ export function learnVariables(
     const values = given.flatMap(({ name: of, value }) =>
       of !== name ? [] : ["json" in value ? value.json : value.text],
     );
-    // A string may be a list or a map with secret parts.
+    // The string may be a list or map with secret parts.
     const parts = values.flatMap((text) =>
       typeof text === "string" ? [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, inner = ""]) => inner) : [],
     );

@@ -1,36 +1,37 @@
-/** Follows the contact of a watch with its accounts: rejected tokens, and times without a response. */
+/** Tracks whether the accounts of a watch respond and accept the token. */
 
-/** Codes of failures without a usable response of the host. */
+/** Codes of failures without a usable response. */
 const AWAY: readonly string[] = ["api.unreachable", "api.timeout", "api.server"];
 
 export const isAway = (code: string): boolean => AWAY.includes(code);
 
-/** Number of consecutive rejections that end a watch. */
+/** Number of consecutive rejections after which a watch ends. */
 const MOST_REJECTIONS = 3;
 
-/** Contact with the accounts of a watch. Times are monotonic, in milliseconds. */
+/** Times are monotonic, in milliseconds. */
 export class Contact {
   readonly #afterMs: number;
   /** Time of the first check without a response. Undefined while the accounts respond. */
   #awaySince: number | undefined;
-  /** The same time after its report. */
+  /** Value of `#awaySince` that was reported. */
   #reported: number | undefined;
-  /** Number of consecutive checks with a rejected token. */
+  /** Number of consecutive checks in which the token was rejected. */
   #rejections = 0;
 
-  /** @param afterMs time without a response before {@link overdue} reports it. */
+  /** @param afterMs Time without a response after which {@link overdue} reports it, in milliseconds. */
   constructor(afterMs: number) {
     this.#afterMs = afterMs;
   }
 
-  /** True if the token was rejected at three consecutive checks, or at the first check. */
+  /** True if the token was rejected in three consecutive checks, or in the first check. */
   get isRejected(): boolean {
     return this.#rejections >= MOST_REJECTIONS;
   }
 
   /**
-   * Learns from the end of a check.
-   * @param codes of its errors. @param isOver true if the check reached its end.
+   * Updates the contact after a check.
+   * @param codes Codes of its errors.
+   * @param isOver True if the check completed.
    * @returns the time without a response, if it was reported and has ended.
    */
   learn(codes: readonly string[], isOver: boolean, now: number, isFirst = false): number | undefined {
@@ -45,7 +46,7 @@ export class Contact {
     return since === undefined ? undefined : now - since;
   }
 
-  /** Returns the time without a response, once, when it exceeds the limit. */
+  /** Returns the time without a response once, when it exceeds the limit. */
   overdue(now: number): number | undefined {
     const ms = now - (this.#awaySince ?? now);
     if (this.#awaySince === undefined || this.#reported !== undefined || ms < this.#afterMs) return undefined;

@@ -1,4 +1,4 @@
-/** Counts the checks of a watch, for monitors. */
+/** Counts the checks of a watch for monitoring. */
 import { type Clock, CONDITION_NAMES, type Plan } from "../../core/model/index.ts";
 
 const RESULTS = ["as_declared", "differs", "refused", "applied", "incomplete", "widened", "failed"];
@@ -18,24 +18,24 @@ export class Health {
   /** Number of checks by result. */
   readonly #looks = new Map<string, number>(RESULTS.map((result) => [result, 0]));
   #requests = 0;
-  /** Conditions of the last complete check. */
+  /** Conditions in the last complete check. */
   #conditions: Plan["conditions"];
-  /** Cost of the orders of this month by currency. */
+  /** Cost of this month's orders, by currency. */
   spend: ReadonlyMap<string, number> | undefined;
-  /** End of the last successful check. 0 before. */
+  /** End of the last successful check, in milliseconds since the epoch. 0: none yet. */
   #successAt = 0;
-  /** Monotonic time of the last successful check, or of the start. */
+  /** Monotonic time of the last successful check. Before it: start of the watch. */
   #aliveAt: number;
 
-  /** @param intervalMs between two checks. */
+  /** @param intervalMs Time between two checks, in milliseconds. */
   constructor(clock: Clock, intervalMs: number) {
     this.#clock = clock;
-    // One missed check, with a minute for its requests.
+    // Time for one missed check, plus a minute for its requests.
     this.#limitMs = 2 * intervalMs + 60_000;
     this.#aliveAt = clock.monotonic();
   }
 
-  /** @param plan of a complete check. @param result such as `as_declared` or `failed`. */
+  /** Adds a check. @param plan Plan of a complete check. @param result For example `as_declared` or `failed`. */
   ended(result: string, isGood: boolean, requests = 0, plan?: Plan): void {
     this.#looks.set(result, (this.#looks.get(result) ?? 0) + 1);
     this.#requests += requests;
@@ -47,7 +47,7 @@ export class Health {
 
   /**
    * Returns the response of `/healthz` or `/metrics`. Healthy: a check succeeded within two intervals and a minute.
-   * @param budget requests that are left in this minute.
+   * @param budget Number of requests left in this minute.
    */
   page(url: string, budget?: { readonly left: number }): { readonly status: number; readonly body: string } {
     if (url === "/metrics") return { status: 200, body: this.#metrics(budget?.left) };
@@ -72,7 +72,7 @@ export class Health {
   }
 }
 
-/** @param label name of the label. JSON escapes its values as Prometheus does. */
+/** @param label Name of the label. JSON escapes its values as Prometheus requires. */
 function metric(name: string, type: string, value: number | Iterable<readonly [string, number]> = [], label = "") {
   const lines =
     typeof value === "number"

@@ -1,25 +1,25 @@
-/** Stores what a watch has reported, and counts repeated corrections. */
+/** Remembers what a watch has reported, and counts repeated corrections. */
 import type { Change, Diagnostic, Plan } from "../../core/model/index.ts";
 import { type WatchNote, watchNotes } from "../../report/index.ts";
 
-/** New facts of a check. */
+/** New facts in a check. */
 export interface News {
   /** One line for each object with new facts. */
   readonly notes: readonly string[];
-  /** Addresses that no longer differ. */
+  /** Addresses without a difference, which had one before. */
   readonly settled: readonly string[];
   readonly problems: readonly Diagnostic[];
 }
 
-/** Stores reported facts, so that a check reports only new facts. */
+/** Remembers reported facts, so that each check reports only new facts. */
 export class Memory {
-  /** Address -> entry about a planned change or a moved object. */
+  /** Reported changes and moved objects, by address. */
   readonly #notes = new Map<string, WatchNote>();
   readonly #problems = new Map<string, Diagnostic>();
   /** Last failure of a check, and last result of an apply. */
   readonly #last = { failure: "", outcome: "" };
 
-  /** @param targets of a partial check. The check has no news about other addresses. */
+  /** Returns the new facts of a plan. @param targets Addresses of a partial check. Other addresses stay unchanged. */
   compare(plan: Plan, targets: readonly string[]): News {
     const notes = watchNotes(plan);
     const planned = plan.changes.map(({ address }) => address);
@@ -44,14 +44,14 @@ export class Memory {
     };
   }
 
-  /** Drops the entries for applied changes. */
+  /** Forgets applied changes. */
   made(addresses: readonly string[]): void {
     for (const address of addresses) this.#notes.delete(address);
   }
 
   /**
-   * Returns true if a failure or a result differs from the last one.
-   * @param diagnostics errors. Empty if the apply is complete.
+   * Returns true if a failure or result differs from the last one.
+   * @param diagnostics Errors. Empty if the apply is complete.
    */
   isNew(what: "failure" | "outcome", diagnostics: readonly Diagnostic[]): boolean {
     const before = this.#last[what];
@@ -60,7 +60,7 @@ export class Memory {
   }
 }
 
-/** Returns a comparison key without durations, because durations differ at each check. */
+/** Returns a comparison key. Durations are removed, because they differ in each check. */
 function keyOf({ code, summary, address, detail }: Diagnostic): string {
   const timeless = (text = "") => text.replaceAll(TIMES, "");
   return JSON.stringify([code, timeless(summary), address ?? null, timeless(detail)]);
@@ -68,26 +68,29 @@ function keyOf({ code, summary, address, detail }: Diagnostic): string {
 
 const TIMES = /\b\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?|days?)\b/g;
 
-/** Period in which corrections are counted, in milliseconds. */
+/** Time in which corrections are counted, in milliseconds. */
 const WITHIN_MS = 3_600_000;
-/** Number of corrections that counts as a conflict. */
+/** Number of corrections from which hostform reports a conflict. */
 const OFTEN = 3;
 
-/** Objects that other programs repeatedly change back, such as a host that suspends for non-payment, or another declaration. */
+/**
+ * Objects that somebody repeatedly changes back, for example a host that suspends for non-payment, or another declaration.
+ */
 export interface Contended {
   readonly addresses: readonly string[];
-  /** Highest number of corrections of one object within the last hour. */
+  /** Highest number of corrections of one object in the last hour. */
   readonly times: number;
 }
 
-/** Finds repeated corrections, so that two programs do not continuously undo each other's changes. */
+/** Counts corrections, so that two programs do not revert each other forever. */
 export class Contention {
   readonly #made = new Map<string, readonly number[]>();
 
   /**
-   * @param addresses of changed objects.
-   * @param now monotonic, in milliseconds.
-   * @returns undefined if no object is contended.
+   * Adds corrections.
+   * @param addresses Addresses of corrected objects.
+   * @param now Monotonic time in milliseconds.
+   * @returns undefined if there is no conflict.
    */
   note(addresses: readonly string[], now: number): Contended | undefined {
     const contended = addresses.flatMap((address) => {
@@ -104,7 +107,7 @@ export class Contention {
   }
 }
 
-/** Returns the cause of repeated corrections: a visible change outside hostform, or an unknown cause. */
+/** Returns the likely cause of repeated corrections, as a clause. */
 export function conclusion(changes: readonly Pick<Change, "reasons">[]): string {
   const isUndone = changes.every(({ reasons }) => reasons.some(({ why }) => why === "drift" || why === "gone"));
   return isUndone

@@ -22,18 +22,18 @@ import type { Project } from "../project.ts";
 export interface Reconciliation {
   readonly plan: Plan;
   readonly desired: Desired;
-  /** All declared addresses, independent of targets. */
+  /** All declared addresses, even outside of the targets. */
   readonly all: ReadonlySet<string>;
   /**
-   * Result. `as_declared`: no changes. `differs`: changes were reported. `refused`: the plan has errors. `applied`: all changes
-   * are applied. `incomplete`: some changes are not applied. `widened`: the changes need a complete check.
+   * Result. `as_declared`: no changes. `differs`: changes were reported. `refused`: the plan has errors. `applied`: all
+   * changes were applied. `incomplete`: some changes were not applied. `widened`: the changes need a complete check first.
    */
   readonly end: "as_declared" | "differs" | "refused" | "applied" | "incomplete" | "widened";
   /** Result of the apply. */
   readonly result?: ApplyResult;
   /** Number of API requests of the check. */
   readonly requests: number;
-  /** Smallest request budget of the accounts, in requests per minute. */
+  /** Smallest request limit of the accounts, per minute. */
   readonly perMinute: number;
   readonly moneyScale: MoneyScale;
 }
@@ -43,9 +43,9 @@ export interface ReconcileOptions {
   readonly targets: readonly string[];
   readonly autoApprove: boolean;
   readonly guards: GuardFlags;
-  /** Receives the plan before the apply. */
+  /** Called with the plan before the apply. */
   onPlan(plan: Plan, moneyScale: MoneyScale): void;
-  /** Runs an apply and shows its progress. */
+  /** Runs an apply and reports its progress. */
   applying(
     plan: Plan,
     stop: AbortSignal,
@@ -54,7 +54,7 @@ export interface ReconcileOptions {
 }
 
 /**
- * Checks once while the state is locked: plans, and applies if `autoApprove` is set. Skips the changes that errors of single
+ * Runs one check while the state is locked: plans, and applies if `autoApprove` is set. Skips changes that errors of single
  * resources affect.
  * @throws HostformError of the plan and the apply.
  */
@@ -79,7 +79,7 @@ export function reconcileOnce(project: Project, options: ReconcileOptions): Prom
     if (plan.diagnostics.some(isError) && !isPartial) return looked("refused");
     const differs = changing || unfulfilledIn(plan).length > 0 || heldIn(plan).length > 0;
     if (!autoApprove) return looked(differs ? "differs" : "as_declared");
-    // The limits count changes of the complete project, so a partial plan must not apply a counted change.
+    // Limits count the changes of the complete project, so a partial check applies only changes without a limit.
     if (targets.length > 0 && !plan.changes.every(isHarmless)) return looked("widened");
     const result = await options.applying(plan, run.interrupts.stop, (onEvent) => carryOut(run, {}, onEvent));
     if (isFulfilled(result)) return looked(changing ? "applied" : "as_declared", result);
@@ -87,12 +87,12 @@ export function reconcileOnce(project: Project, options: ReconcileOptions): Prom
   });
 }
 
-/** Returns true for an in-place update. It orders and destroys nothing. */
+/** Returns true if the change is an in-place update or nothing. No limit counts these. */
 function isHarmless(change: Change): boolean {
   return isNoOp(change) || (change.actions[0] === "update" && change.importing === undefined);
 }
 
-/** Returns true if a check ended like a successful apply. */
+/** Returns true if a check succeeded. */
 export const isGood = ({ end, plan }: Pick<Reconciliation, "end" | "plan">): boolean =>
   ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;
 

@@ -1,21 +1,21 @@
-/** Schedules checks by the interval and by events. */
+/** Schedules checks: after each interval, and after events. */
 import type { EventSubject, Kinds } from "../../core/kinds/kind.ts";
 import type { State } from "../../core/model/index.ts";
 
 export type { EventSubject };
 
-/** Time in milliseconds after the first event in which further events join its check. */
+/** Time in milliseconds after an event in which further events share its check. */
 export const COALESCE_MS = 2_000;
-/** Minimum time between a check and a later check for events, in milliseconds. */
+/** Minimum time between a check and the next check for events, in milliseconds. */
 const LEAST_GAP_MS = 10_000;
 /** Delay of the first retry after a failure, in milliseconds. */
 const RETRY_MS = 60_000;
-/** Maximum delay after failures and contention, in milliseconds. A longer interval takes precedence. */
+/** Maximum delay after failures and conflicts, in milliseconds. A longer interval takes precedence. */
 const MOST_BACKOFF_MS = 3_600_000;
-/** Share of the request budget that checks for events may use. */
+/** Share of the request limit that checks for events may use. */
 const SHARE = 0.5;
 
-/** `whole`: a check of all resources. `hinted`: a check of the objects in events. */
+/** `whole`: checks all resources. `hinted`: checks only the objects of events. */
 export type LookKind = "whole" | "hinted";
 
 /** Result of a check. Times are monotonic, in milliseconds. */
@@ -24,23 +24,23 @@ interface LookEnd {
   readonly at: number;
   /** Number of API requests of the check. */
   readonly requests: number;
-  /** Smallest request budget of the accounts, in requests per minute. */
+  /** Smallest request limit of the accounts, per minute. */
   readonly perMinute: number;
   /**
-   * `ended`: a success, or an error that a person must correct. `troubled`: a retry costs requests and may fail again. `failed`:
-   * the check failed, and a complete check follows soon.
+   * `ended`: success, or an error that a person must correct. `troubled`: a retry costs requests and may fail again.
+   * `failed`: the check itself failed, and a complete check follows soon.
    */
   readonly outcome: "ended" | "troubled" | "failed";
 }
 
 /**
- * Times of the next checks. Complete checks follow the interval, and are sufficient without events. Checks for events leave half
- * of the request budget to other programs.
+ * Times of the next checks. Complete checks follow the interval and do not depend on events. Checks for events leave half of
+ * the request limit to other programs.
  */
 export class Schedule {
   readonly #intervalMs: number;
   #wholeAt: number;
-  /** Time of the first waiting event. */
+  /** Time of the first event without a check. */
   #hintedSince: number | undefined;
   #hintedNotBefore = 0;
   /** Number of consecutive failures. */
@@ -56,7 +56,7 @@ export class Schedule {
     this.#hintedSince ??= now;
   }
 
-  /** Drops waiting events, because a check covers them or they need no check. */
+  /** Removes waiting events: a check covers them, or they need none. */
   covered(): void {
     this.#hintedSince = undefined;
   }
@@ -80,14 +80,14 @@ export class Schedule {
     if (outcome !== "ended") this.#holdHints(at, Math.min(MOST_BACKOFF_MS, RETRY_MS * backoff));
   }
 
-  /** Delays the next check after irrelevant events. */
+  /** Delays the next check for events, because the last events were irrelevant. */
   idle(now: number): void {
     this.#holdHints(now, 0);
   }
 
   /**
    * Delays checks for events after repeated corrections.
-   * @param times number of corrections within the hour.
+   * @param times Number of corrections in the last hour.
    * @returns the delay in milliseconds.
    */
   contended(now: number, times: number): number {
@@ -100,7 +100,7 @@ export class Schedule {
     this.#hintedNotBefore = Math.max(this.#hintedNotBefore, now + Math.max(LEAST_GAP_MS, ms));
   }
 
-  /** Returns the next check. Prefers a complete check, because it covers all events. */
+  /** Returns the next check. If both are due, a complete check, because it covers all events. */
   next(): { readonly kind: LookKind; readonly at: number } {
     const since = this.#hintedSince ?? Number.POSITIVE_INFINITY;
     const at = Math.max(since + COALESCE_MS, this.#hintedNotBefore);
@@ -108,12 +108,12 @@ export class Schedule {
   }
 }
 
-/** Maximum number of waiting events. More events cause a complete check. */
+/** Maximum number of waiting events. More cause a complete check. */
 const MOST_HINTS = 100;
-/** Maximum number of addresses of a partial check. More addresses cost as many requests as a complete check. */
+/** Maximum number of addresses in a partial check. More would cost as many requests as a complete check. */
 const MOST_TARGETS = 10;
 
-/** Queue of events that wait for a check. Its length is limited. */
+/** Limited queue of events that wait for a check. */
 export class Hints {
   readonly #waiting = new Map<string, EventSubject>();
   #overflown = false;
@@ -125,7 +125,7 @@ export class Hints {
     else this.#overflown = true;
   }
 
-  /** Returns the waiting events and empties the queue. */
+  /** Returns the waiting events, and empties the queue. */
   take(): { readonly hints: readonly EventSubject[]; readonly overflown: boolean } {
     const taken = { hints: [...this.#waiting.values()], overflown: this.#overflown };
     this.#waiting.clear();
@@ -134,7 +134,7 @@ export class Hints {
   }
 }
 
-/** The objects of this project that events refer to. */
+/** Objects that events concern. */
 interface Named {
   /** Addresses for a partial check. */
   readonly targets: readonly string[];
@@ -145,8 +145,8 @@ interface Named {
 }
 
 /**
- * Finds the addresses that events refer to. Each kind defines the rule. An event without a subject may concern any object.
- * @param open true if a declared resource has no object yet or a pending creation. An unknown id may belong to that resource.
+ * Finds the addresses that events concern, by the rules of each kind. An event without an id may concern any object.
+ * @param open True if a declared resource has no object yet, or a pending creation. An unknown id may then belong to it.
  */
 export function namedBy(hints: readonly EventSubject[], state: State, kinds: Kinds, open: boolean): Named {
   const resources = [...state.resources.values()];

@@ -1,4 +1,4 @@
-/** Runs a watch: reconciles at the interval or after an event, reports news, and waits. */
+/** Runs a watch: checks after each interval or event, reports news, and waits. */
 import { hash } from "node:crypto";
 import { type EventSubject, kinds } from "../../core/kinds/index.ts";
 import {
@@ -30,13 +30,13 @@ interface WatchOptions {
   readonly intervalMs: number;
   readonly autoApprove: boolean;
   readonly guards: GuardFlags;
-  /** Time without a response of the host before a report, in milliseconds. */
+  /** Time without a response after which the watch reports it, in milliseconds. */
   readonly unreachableMs: number;
-  /** Maximum number of checks. Default: no limit (until Ctrl-C). */
+  /** Maximum number of checks. Default: unlimited (until Ctrl-C). */
   readonly maxRuns?: number;
 }
 
-/** The reported parts of a check. */
+/** Description of a check for reports. */
 export interface WatchReport {
   readonly look: number;
   readonly events: readonly string[];
@@ -51,10 +51,10 @@ export interface WatchReporter {
   /** Reports events about unknown objects. */
   strangers(hints: readonly EventSubject[]): void;
   reloading(): void;
-  /** Reports a step of the wall clock. @param ms negative for a step back. */
+  /** Reports a change of the wall clock. @param ms Negative if it was set back. */
   stepped(ms: number): void;
   settling(): void;
-  /** @param why end of a sentence with the cause. */
+  /** @param why Cause. Completes a sentence. */
   contended(contended: Contended, heldMs: number, why: string): void;
   began(report: WatchReport): void;
   /** Reports the news of a plan before its apply. @returns true if the plan has news. */
@@ -62,16 +62,16 @@ export interface WatchReporter {
   /** Runs an apply and shows its progress. */
   applying: ReconcileOptions["applying"];
   applied(plan: Plan, result: ApplyResult, moneyScale: MoneyScale): void;
-  /** @param news true if the check had news. @param nextMs undefined after the last check. */
+  /** @param news True if the check had news. @param nextMs Time until the next check. Undefined after the last check. */
   ended(report: WatchReport, look: Reconciliation, news: boolean, nextMs: number | undefined): void;
   /** Reports a failed check. */
   failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void;
-  /** Reports that the host does not respond, or responds again. @param ms time without a response. @param error sentences. */
+  /** Reports that the host does not respond, or responds again. @param ms Time without a response. @param error Sentences. */
   unreachable(ms: number, isOver: boolean, error?: string): void;
   stopped(looks: number, reason: "interrupted" | "max_runs" | "unauthenticated"): void;
 }
 
-/** Codes of temporary failures. Any other failure of the first check ends the watch. */
+/** Codes of temporary failures. Any other failure in the first check ends the watch. */
 const PASSING: ReadonlySet<string> = new Set([
   "api.unreachable",
   "api.timeout",
@@ -80,12 +80,12 @@ const PASSING: ReadonlySet<string> = new Set([
   "state.locked",
 ]);
 
-/** Exit code after the end of the token's validity. */
+/** Exit code after the host rejected the token. */
 const REJECTED = 5;
 
-/** Difference between wall clock and monotonic clock, in milliseconds, that proves a clock step or a sleep of the machine. */
+/** Difference between wall clock and monotonic clock from which the clock was set or the machine slept, in milliseconds. */
 const STEP_MS = 5_000;
-/** Maximum sleep in milliseconds, so that a clock step is detected. */
+/** Maximum sleep in milliseconds, so that a changed clock is noticed. */
 const MOST_SLEEP_MS = 60_000;
 
 export class Watch {
@@ -102,19 +102,19 @@ export class Watch {
   readonly #contact: Contact;
   /** Ends the current sleep. */
   #wake = new AbortController();
-  /** True if a complete check is due after the current check. */
+  /** True if a complete check must follow the current check. */
   #reloading = false;
   #looks = 0;
   /**
-   * True if a declared resource has no object yet or a pending creation. An event with an unknown id may belong to that resource.
+   * True if a declared resource has no object yet, or a pending creation. An event with an unknown id may then concern it.
    */
   #open = true;
-  /** True if invoices exceeded the spending limit. Later checks then place no order. */
+  /** True if invoices exceeded a spending limit. Later checks then order nothing. */
   #spent = false;
-  /** True if the last check ended like a successful apply. */
+  /** True if the last check succeeded. */
   #good = true;
 
-  /** Conditions of the last complete check and of later checks. */
+  /** Names of `--fail-on` that are true, from the last complete check and later checks. */
   #holds: ReadonlySet<FailOn> = new Set();
 
   /** Last difference between wall clock and monotonic clock, in milliseconds. */
@@ -124,7 +124,7 @@ export class Watch {
   /** True if Ctrl-C stopped an apply before its end. */
   #cut = false;
 
-  /** @param stop aborts at Ctrl-C. */
+  /** @param stop Signal of Ctrl-C. */
   constructor(project: Project, options: WatchOptions, reporter: WatchReporter, stop: AbortSignal) {
     this.#project = project;
     this.#options = options;
@@ -136,7 +136,7 @@ export class Watch {
     this.#settled = settledDeclaration(() => this.#readAgain(), project.host.clock);
   }
 
-  /** Registers a verified event for the loop. */
+  /** Adds a verified event. */
   hint(hint: EventSubject): void {
     this.#reporter.event(hint);
     this.#hints.add(hint);
@@ -144,7 +144,7 @@ export class Watch {
     this.#wake.abort();
   }
 
-  /** Requests a complete check, because a new declaration was deployed. */
+  /** Requests a complete check, because the declaration changed. */
   reload(): void {
     this.#reporter.reloading();
     this.#reloading = true;
@@ -194,7 +194,7 @@ export class Watch {
     });
   }
 
-  /** Runs one check, unless all events are irrelevant. */
+  /** Runs one check. Skips it if all events are irrelevant. */
   async #turn(kind: LookKind): Promise<void> {
     this.#schedule.covered();
     const { hints, overflown } = this.#hints.take();
@@ -237,7 +237,7 @@ export class Watch {
     this.#reporter.ended(report, look, news, this.#untilNext());
   }
 
-  /** Reports a result that differs from the last result. @returns true if a result was reported. */
+  /** Reports the result of an apply, unless it equals the last result. @returns true if it was reported. */
   #reportOutcome({ plan, result, end, moneyScale }: Reconciliation): boolean {
     if (result === undefined || end === "as_declared") return false;
     const done = doneChanges(plan, result).map(({ address }) => address);
@@ -247,7 +247,7 @@ export class Watch {
     return isNew;
   }
 
-  /** Updates the memory and the schedule after a check. */
+  /** Updates memory and schedule after a check. */
   #note(reconciliation: Reconciliation, { look, targets }: WatchReport): void {
     const { plan, end, result, requests, perMinute } = reconciliation;
     this.#looks = look;
@@ -258,7 +258,7 @@ export class Watch {
     this.#cut = end === "incomplete" && result?.interrupted === true;
     this.#good = isGood(reconciliation);
     const kind = targets.length === 0 ? "whole" : "hinted";
-    // A delay does not help if the status word is unknown.
+    // If the cause is an unknown status or a skipped change, a delay does not help.
     const failed = end === "incomplete" && !(result && isFulfilled({ ...result, unfulfilled: [], held: [] }));
     const outcome = failed ? "troubled" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests, perMinute, outcome });
@@ -283,7 +283,7 @@ export class Watch {
   }
 
   #failed(kind: LookKind, report: WatchReport, error: unknown): void {
-    // An interruption by Ctrl-C needs no report.
+    // Ctrl-C needs no report.
     if (this.#stop.aborted) return;
     if (!(error instanceof HostformError)) throw error;
     const isFirst = report.look === 1;
@@ -295,27 +295,27 @@ export class Watch {
     this.#looks = report.look;
     this.#good = false;
     this.#learn(diagnostics, false, isFirst);
-    // Only API failures delay the next check. A rejected token soon ends the watch.
+    // Only API failures delay the next check. A rejected token ends the watch soon anyway.
     const delays = ({ code }: Diagnostic) => code.startsWith("api.") && code !== "api.unauthenticated";
     const outcome = kind === "hinted" || diagnostics.some(delays) ? "failed" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests: 0, perMinute: 60, outcome });
     this.#reporter.failed(report, diagnostics, this.#memory.isNew("failure", diagnostics), this.#untilNext());
   }
 
-  /** Updates the contact after a check. @param isOver true if the check reached its end. */
+  /** Updates the contact after a check. @param isOver True if the check completed. */
   #learn(diagnostics: readonly Diagnostic[], isOver: boolean, isFirst = false): void {
     const codes = diagnostics.filter(isError).map(({ code }) => code);
     const silentMs = this.#contact.learn(codes, isOver, this.#now, isFirst);
     if (silentMs !== undefined) this.#reporter.unreachable(silentMs, true);
   }
 
-  /** Returns a new project, which reads the current declaration. */
+  /** Returns the project with the current declaration. */
   async #readAgain(): Promise<Project> {
     const project = this.#project;
     const { stack } = project.source;
     if (stack === undefined) return project.on(project.source);
     const { purpose, options, source: at, language } = stack.run;
-    // A stack may write its secrets anywhere in the project's folder.
+    // A stack may write its secrets anywhere in the project's folder, not only in its own.
     const source = { ...project.source, dir: stack.run.project };
     const wanted = { only: [stack.name], variables: options, language };
     const { stacks, run } = await chooseStacks(source, at, wanted, purpose);
@@ -330,7 +330,7 @@ export class Watch {
     return Math.max(0, this.#schedule.next().at - this.#now);
   }
 
-  /** Reports a step of the wall clock. A step forward may be a sleep, so a complete check is then due. */
+  /** Reports if the wall clock was changed. If it went forward, the machine may have slept, so a complete check is due. */
   #noticeStep(): void {
     const { clock } = this.#project.host;
     const ahead = clock.now() - clock.monotonic();
@@ -341,20 +341,21 @@ export class Watch {
     if (stepMs > 0) this.#schedule.widen(this.#now);
   }
 
-  /** Monotonic time in milliseconds. Steps of the wall clock do not affect it. */
+  /** Monotonic time in milliseconds, unaffected by changes of the wall clock. */
   get #now(): number {
     return this.#project.host.clock.monotonic();
   }
 }
 
-/** Time without changes before a declaration is applied, in milliseconds. */
+/** Time without changes after which a declaration counts as complete, in milliseconds. */
 const SETTLE_MS = 3_000;
-/** Maximum number of consecutive changes. */
+/** Maximum number of changes to wait for. */
 const MOST_READINGS = 12;
 
 /**
- * Waits until the declaration is completely written, because half of a valid file would destroy the resources in the other half.
- * @returns a function that returns the declaration after {@link SETTLE_MS} without a change. It throws the mistakes of the
+ * Waits until the declaration is written completely. If a file were read while half written, its other resources would be
+ * destroyed.
+ * @returns the function that returns the declaration after {@link SETTLE_MS} without changes. It throws mistakes of the
  * declaration, and `config.unreadable` if the declaration keeps changing.
  */
 function settledDeclaration(again: () => Promise<Project>, clock: Clock) {
@@ -362,7 +363,7 @@ function settledDeclaration(again: () => Promise<Project>, clock: Clock) {
   const read = async () => {
     const own = await again();
     const { desired } = await own.declaration.load();
-    // The files and variables of a stack decide the values of its expressions.
+    // Files and variables of a stack affect its values.
     return { own, digest: digestOf([desired, own.source.stack?.files, own.source.stack?.given]) };
   };
   return async (signal: AbortSignal, onWait: () => void): Promise<Project> => {

@@ -63,9 +63,21 @@ type ObjectRow = Listed & {
   secret: "known" | "unknown" | null;
 };
 
+/** A service that renews within 90 days. Amounts are list prices of its renewals within these days. */
+type RenewalRow = About & {
+  service_id: string | null;
+  /** First of these renewals. */
+  due_date: string;
+  currency: string | null;
+  next_30_days: number | null;
+  next_60_days: number | null;
+  next_90_days: number | null;
+};
+
 type InvoiceRow = About & {
   id: string;
   number: string | null;
+  /** Word of the host. */
   status: string | null;
   due_date: string | null;
   paid_at: string | null;
@@ -116,10 +128,11 @@ export interface AccountReport {
   money: {
     /** Reason why not all invoices were read. */
     unread: string | null;
-    run_rate: (Sum & { client: string | null })[];
+    /** List prices of an average month. */
+    run_rate: (Sum & { client: string | null; is_suspended: boolean })[];
     /** By the Monday of the week. */
     due: (Sum & { week: string })[];
-    renewals: (Sum & { days: number })[];
+    renewals: RenewalRow[];
     invoices: InvoiceRow[];
   };
   access: {

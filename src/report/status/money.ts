@@ -4,6 +4,7 @@ import type { AccountReport } from "./model.ts";
 
 type Service = AccountReport["services"][number];
 type Invoice = AccountReport["money"]["invoices"][number];
+type Renewal = AccountReport["money"]["renewals"][number];
 
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
@@ -26,11 +27,14 @@ export const weekOf = (day: string): string => daysAfter(day, -((new Date(day).g
 function sums<Key extends object>(
   items: readonly (Key & { readonly currency: string | null; readonly total: number | null })[],
 ) {
-  const groups = Map.groupBy(items, ({ total: _, ...key }) => JSON.stringify(key));
+  const known = items.flatMap((one) =>
+    one.currency === null || one.total === null ? [] : { ...one, currency: one.currency, total: one.total },
+  );
+  const groups = Map.groupBy(known, ({ total: _, ...key }) => JSON.stringify(key));
   return [...groups.values()].flatMap(([first, ...others]) => {
-    if (first?.currency == null || first.total === null) return [];
-    const total = others.reduce((sum, one) => sum + (one.total ?? 0), first.total);
-    return [{ ...first, currency: first.currency, total, count: others.length + 1 }];
+    if (first === undefined) return [];
+    const total = others.reduce((sum, one) => sum + one.total, first.total);
+    return [{ ...first, total, count: others.length + 1 }];
   });
 }
 
@@ -48,8 +52,41 @@ export function dueDays(first: string | null, months: number | null, from: strin
 /** A billed service, the months of its billing cycle, and the day of the host's clock. */
 export interface Billed {
   readonly service: Service;
+  readonly isSuspended: boolean;
   readonly months: number | null;
   readonly today: string;
+}
+
+/** Days of the longest period of renewals. */
+const LONGEST = 90;
+
+/** Returns the renewal of a service. Undefined without a renewal in the longest period, and until an overdue invoice is paid. */
+function renewalOf({ service, months, today }: Billed, open: readonly Invoice[]): Renewal | undefined {
+  const { provider, client, address, site, id: service_id, currency, price, next_due_date } = service;
+  if (open.some(({ is_overdue }) => is_overdue)) return undefined;
+  // An open invoice covers one term. It is due on the first day of this term or later.
+  const isBilled = (day: string, nth: number) => nth < open.filter(({ due_date }) => (due_date ?? "") >= day).length;
+  const all = dueDays(next_due_date, months, today, daysAfter(today, LONGEST));
+  const days = all.filter((day, nth) => !isBilled(day, nth));
+  const [due_date] = days;
+  if (due_date === undefined) return undefined;
+  const within = (period: number) =>
+    price === null ? null : price * days.filter((day) => day <= daysAfter(today, period)).length;
+  return {
+    ...{ provider, client, address, site, service_id, due_date, currency },
+    ...{ next_30_days: within(30), next_60_days: within(60), next_90_days: within(LONGEST) },
+  };
+}
+
+/** Returns the services that renew, by day. */
+function renewalsOf(billed: readonly Billed[], invoices: readonly Invoice[]): Renewal[] {
+  const open = Map.groupBy(
+    invoices.filter(({ is_open }) => is_open),
+    ({ provider, service_id }) => `${provider} ${service_id}`,
+  );
+  return billed
+    .flatMap((one) => renewalOf(one, open.get(`${one.service.provider} ${one.service.id}`) ?? []) ?? [])
+    .toSorted((a, b) => (a.due_date < b.due_date ? -1 : 1));
 }
 
 /** Returns the sums of services, by list price, and of open invoices. */
@@ -59,21 +96,18 @@ export function sumsOf(billed: readonly Billed[], invoices: readonly Invoice[]) 
   );
   return {
     run_rate: sums(
-      billed.map(({ service: { provider, client, currency, monthly: total } }) => ({
-        client,
-        provider,
-        currency,
-        total,
-      })),
+      billed
+        .toSorted((a, b) => Number(a.isSuspended) - Number(b.isSuspended))
+        .map(({ service: { provider, client, currency, monthly: total }, isSuspended: is_suspended }) => ({
+          client,
+          provider,
+          is_suspended,
+          currency,
+          total,
+        })),
     ),
     due: sums(due).toSorted((a, b) => (a.week < b.week ? -1 : 1)),
-    renewals: [30, 60, 90].flatMap((days) =>
-      sums(
-        billed.flatMap(({ service: { provider, currency, price: total, next_due_date: due }, months, today }) =>
-          dueDays(due, months, today, daysAfter(today, days)).map(() => ({ days, provider, currency, total })),
-        ),
-      ),
-    ),
+    renewals: renewalsOf(billed, invoices),
   };
 }
 

@@ -10,6 +10,9 @@ import { closingOf, headlineOf, tablesOf, tilesOf } from "./sections.ts";
 
 const titleOf = ({ project }: AccountReport) => `Status: ${project}`;
 
+/** Columns with sentences of hostform. */
+const PROSE = ["What", "Fix"];
+
 /** A date stays on one line. */
 const unbroken = (cell: string) =>
   /^\d{4}-\d\d-\d\d( or earlier)?$/.test(cell) ? cell.replaceAll("-", "\u2011") : cell;
@@ -20,15 +23,16 @@ export function renderReportHtml(report: AccountReport, names: readonly SectionN
     const isAlarm = typeof value === "number" && value > 0;
     return html`<div class="tile${isAlarm && " alarm"}"><dt>${label}</dt><dd>${value.toLocaleString("en")}</dd></div>`;
   });
-  const sections = tablesOf(report, names).map(({ title, head, rows, from, note, isAlarm }) => {
+  const sections = tablesOf(report, names).map(({ title, head, rows, foot, from, note, isAlarm }) => {
     const body =
       rows.length > 0 &&
       table(
         head,
         rows.map((row) => row.map(unbroken)),
-        [],
+        foot,
         from,
         title,
+        PROSE,
       );
     return section(
       title,
@@ -49,9 +53,10 @@ const MOST_MARKDOWN_ROWS = 50;
 
 /** Begins with a comment, by which a job finds the report that it wrote before. */
 export function renderReportMarkdown(report: AccountReport, names: readonly SectionName[]): string {
-  const blocks = tablesOf(report, names).flatMap(({ title, head, rows, note }) => {
-    const cells = rows.slice(0, MOST_MARKDOWN_ROWS).map((row) => row.map((cell) => cell && sentenceMarkdown(cell)));
-    const more = rows.length - cells.length;
+  const blocks = tablesOf(report, names).flatMap(({ title, head, rows, foot, note }) => {
+    const shown = rows.slice(0, MOST_MARKDOWN_ROWS);
+    const cells = [...shown, ...foot].map((row) => row.map((cell) => cell && sentenceMarkdown(cell)));
+    const more = rows.length - shown.length;
     return [
       ...(more < rows.length ? markdownTable(title, head, cells) : [`#### ${title}\n`]),
       ...(more > 0 ? [`and ${plural(more, "more row")}\n`] : []),

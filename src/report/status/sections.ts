@@ -1,5 +1,5 @@
 // The sections of an account report, as tables of text that each form renders.
-import { capitalized, formatMoney, formatNumber, type Json, some } from "../../core/model/index.ts";
+import { capitalized, formatMoney, formatNumber, type Json, readMoment, some } from "../../core/model/index.ts";
 import { withoutNamedInvoices } from "../conditions.ts";
 import { formatEstimate, plural, UNSCALED } from "../numbers.ts";
 import type { AccountReport } from "./model.ts";
@@ -12,7 +12,9 @@ export interface StatusTable {
   readonly title: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
-  /** First column of amounts. */
+  /** Totals below the rows, one for each account and currency. */
+  readonly foot: readonly string[][];
+  /** First column of numbers. */
   readonly from: number;
   readonly note: string;
   /** True if the section has problems. */
@@ -23,8 +25,10 @@ type Entry = Readonly<Record<string, unknown>>;
 
 interface Section {
   readonly title: string;
-  /** Fields of an entry that are columns. Amounts are last. */
+  /** Fields of an entry that are columns. Numbers are last. */
   readonly columns: string;
+  /** True if the numbers have totals. */
+  readonly hasTotals?: true;
   readonly note?: string;
   /** Returns a note with figures. */
   readonly noteOf?: (report: AccountReport) => string;
@@ -34,6 +38,7 @@ interface Section {
 
 const SINCE = "Times are in UTC.";
 const LIST = "At list prices; a bill may be lower.";
+const QUOTED = "The quote of an order is its list price. Discounts lower the invoice.";
 const SERVICE = "client provider site address state sync plan next_due_date monthly";
 const INVOICE = "client provider site number due_date status remarks quoted total";
 const OBJECT = "client provider site type id name plan status";
@@ -49,21 +54,36 @@ function whatOf({ site, address, summary, detail }: AccountReport["attention"][n
   return [...object, text].filter((part) => part !== null).join(": ");
 }
 
+/** Sorts entries by client. Entries without a client are last. */
+const byClient = (a: Entry, b: Entry) => (String(a.client ?? "~") < String(b.client ?? "~") ? -1 : 1);
+
 /** Joins the remarks that hold. */
 const remarksOf = (remarks: Readonly<Record<string, boolean>>) =>
   Object.entries(remarks)
     .flatMap(([text, holds]) => (holds ? text : []))
     .join(", ");
 
+/** Invoices with the words of the report for an unpaid invoice. */
 const invoices = ({ money }: AccountReport) =>
-  money.invoices.map((one) => ({ ...one, remarks: remarksOf({ "above its quote": one.is_above_quote }) }));
+  money.invoices.map((one) => ({
+    ...one,
+    status: one.is_overdue ? "overdue" : one.is_open ? "unpaid" : one.status,
+    remarks: remarksOf({ "above its quote": one.is_above_quote }),
+  }));
+
+/** Returns the first effects of a change, without their full stops. */
+const effectsText = (effects: readonly string[]) =>
+  some(
+    effects.map((text) => text.replace(/\.$/, "")),
+    3,
+  );
 
 const undeclared = ({ services, objects, access }: AccountReport): readonly Entry[] => [
   ...[...services, ...objects].filter(({ sync }) => sync === "undeclared"),
   ...access.grants.filter((one) => !one.is_declared).map((one) => ({ ...one, name: one.email })),
 ];
 
-const isCalm = true;
+const [isCalm, hasTotals] = [true, true] as const;
 
 /** Sections by name. */
 const ALL: Readonly<Record<SectionName, Section>> = {
@@ -74,31 +94,30 @@ const ALL: Readonly<Record<SectionName, Section>> = {
     entries: ({ attention }) => withoutNamedInvoices(attention).map((one) => ({ ...one, what: whatOf(one) })),
   },
   due: {
-    title: "Open invoices by week",
+    title: "Unpaid invoices by week",
     columns: "week provider count total",
     isCalm,
     entries: ({ money }) => money.due,
   },
   unpaid: {
-    title: "Open invoices",
+    title: "Unpaid invoices",
     columns: INVOICE,
-    isCalm,
-    entries: (report) =>
-      invoices(report)
-        .filter(({ is_open }) => is_open)
-        .map((one) => ({ ...one, status: one.is_overdue ? "overdue" : one.status })),
+    ...{ hasTotals, isCalm },
+    entries: (report) => invoices(report).filter(({ is_open }) => is_open),
   },
   renewals: {
-    title: "Renewals",
-    columns: "days provider count total",
-    ...{ note: LIST, isCalm },
+    title: "Renewals within 90 days",
+    columns: "due_date client provider site next_30_days next_60_days next_90_days",
+    note: `${LIST} A term with an unpaid invoice is no renewal. A service with an overdue invoice renews after the payment.`,
+    ...{ hasTotals, isCalm },
     entries: ({ money }) => money.renewals,
   },
   money: {
-    title: "A month by client",
-    columns: "client provider count total",
-    ...{ note: LIST, isCalm },
-    entries: ({ money }) => money.run_rate,
+    title: "Average month by client, at list prices",
+    columns: "client provider is_suspended count total",
+    note: "A term of 12 months counts as a twelfth. Suspended services have separate rows. A bill may be lower.",
+    ...{ hasTotals, isCalm },
+    entries: ({ money }) => money.run_rate.toSorted(byClient),
   },
   domains: {
     title: "Domains",
@@ -135,15 +154,17 @@ const ALL: Readonly<Record<SectionName, Section>> = {
     columns: SERVICE,
     noteOf: ({ overview }) => `${stateNote(overview)}${LIST}`,
     isCalm,
-    entries: ({ services }) =>
-      services.map(withState).toSorted((a, b) => ((a.client ?? "~") < (b.client ?? "~") ? -1 : 1)),
+    entries: ({ services }) => services.map(withState).toSorted(byClient),
   },
   changes: {
     title: "Last changes",
     columns: "at who what",
     isCalm,
     entries: ({ changes }) =>
-      changes.map((one) => ({ ...one, what: [one.command, some(one.effects, 3)].filter((text) => text).join(": ") })),
+      changes.map((one) => ({
+        ...one,
+        what: [one.command, effectsText(one.effects)].filter((text) => text).join(": "),
+      })),
   },
   billed: {
     title: "Billed and not declared",
@@ -153,8 +174,9 @@ const ALL: Readonly<Record<SectionName, Section>> = {
       services.filter(({ sync, price }) => sync === "undeclared" && price !== null).map(withState),
   },
   overdue: {
-    title: "Overdue",
+    title: "Overdue invoices",
     columns: INVOICE,
+    hasTotals,
     entries: (report) => invoices(report).filter(({ is_overdue }) => is_overdue),
   },
   webhooks: {
@@ -175,16 +197,20 @@ const ALL: Readonly<Record<SectionName, Section>> = {
 export const entriesOf = (report: AccountReport, name: SectionName): readonly Entry[] => ALL[name].entries(report);
 
 /** Fields with amounts. */
-export const AMOUNTS: ReadonlySet<string> = new Set(["monthly", "price", "quoted", "total"]);
+export const AMOUNTS: ReadonlySet<string> = new Set([
+  ...["monthly", "price", "quoted", "total", "next_30_days", "next_60_days", "next_90_days"],
+]);
 
 const HEADS: Readonly<Record<string, string>> = {
   ...{ provider: "Account", address: "Resource", registered_until: "Until (estimated)", monthly: "A month" },
   ...{
-    days: "Next days",
     week: "Week of",
     "due.count": "Invoices",
-    "renewals.count": "Renewals",
     "money.count": "Services",
+    "money.total": "A month",
+    is_suspended: "State",
+    quoted: "Quoted at most",
+    "renewals.due_date": "Next due",
     at: "When",
     email: "E-mail",
     expires_at: "Expires",
@@ -200,10 +226,28 @@ const sinceText = (since: string, { timestamp }: AccountReport) =>
 /** Adds that a condition may be older than its first record. */
 const firstSince = (since: string, report: AccountReport) => `${sinceText(since, report)} or earlier`;
 
-/** Names the service of an entry without a domain. */
-function serviceText(entry: Entry): string {
-  const id = entry.service_id ?? ("plan" in entry ? entry.id : null);
-  return id === null ? "" : `service ${id}`;
+const minuteOf = (time: string | number) => `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+
+/** Returns totals, one for each account, currency and state. None if they would repeat the entries. */
+function totalsOf(entries: readonly Entry[], fields: readonly string[]): Entry[] {
+  const groups = Map.groupBy(entries, ({ provider, currency, is_suspended }) =>
+    JSON.stringify({ provider, currency, is_suspended }),
+  );
+  if (groups.size === entries.length) return [];
+  const sorted = [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([key, group]) => {
+    const sums = fields.map((field) => [field, group.reduce((sum, one) => sum + Number(one[field] ?? 0), 0)]);
+    return { ...JSON.parse(key), ...Object.fromEntries(sums), quoted: null };
+  });
+}
+
+/** Returns a formatter for sites: the domain, or else the address or the id of the service. */
+function sitesOf({ services }: AccountReport) {
+  const addresses = new Map(services.map(({ provider, id, address }) => [`${provider} ${id}`, address]));
+  return (entry: Entry) => {
+    const id = entry.service_id ?? ("plan" in entry ? entry.id : null);
+    return entry.site ?? (id == null ? entry.address : (addresses.get(`${entry.provider} ${id}`) ?? `service ${id}`));
+  };
 }
 
 /** Returns a formatter for amounts. */
@@ -217,41 +261,61 @@ function moneyOf({ accounts }: AccountReport) {
 export function tablesOf(report: AccountReport, names: readonly SectionName[]): StatusTable[] {
   const { accounts, access, money: bills } = report;
   const money = moneyOf(report);
-  const textOf = (entry: Entry, field: string): string => {
-    const value = entry[field] as Json;
+  const siteOf = sitesOf(report);
+  const textOf = (entry: Entry, field: string, columns: string): string => {
+    const value = (field === "site" ? siteOf(entry) : entry[field]) as Json | undefined;
     const isRepeated =
-      (field === "provider" && accounts.length === 1) || (field === "name" && [entry.site, entry.id].includes(value));
-    if (field === "site" && value === null) return serviceText(entry);
+      (field === "provider" && accounts.length === 1) ||
+      (field === "name" && [entry.site, entry.id].includes(value)) ||
+      (field === "site" && columns.includes("address") && value === entry.address);
     if (value === null || value === undefined || isRepeated) return "";
     // The time of a pending request is exact.
     if (field === "at" || (field === "since" && entry.condition === "pending")) return sinceText(String(value), report);
     if (field === "since") return firstSince(String(value), report);
+    if (field === "is_suspended") return value === true ? "suspended" : "";
+    if (field === "expires_at") {
+      const moment = readMoment(value);
+      if (moment.form === "instant") return minuteOf(moment.at);
+    }
     if (typeof value === "number") return AMOUNTS.has(field) ? money(entry, value) : formatNumber(value);
     if (field === "sync") return String(value).replace("_", " ");
     if (field === "type") return String(value).split("_").slice(1).join(" ");
     return typeof value === "object" ? JSON.stringify(value) : String(value);
   };
-  const grants = access.is_complete
-    ? ""
-    : `From the state${access.as_of === null ? "" : `, read at ${access.as_of} or later`}. A full status reads the grants of each service.`;
+  const recorded = access.grants.length === 0 ? "The state has no access" : "From the state";
+  const asOf = access.as_of === null ? "" : `, read at ${minuteOf(access.as_of)} or later`;
+  const grants = access.is_complete ? "" : `${recorded}${asOf}. A full status reads the grants of each service.`;
   const tables = names.map((name) => {
-    const { title, columns, note = "", noteOf = () => note, isCalm: calm = false } = ALL[name];
+    const {
+      title,
+      columns,
+      note = "",
+      noteOf = () => note,
+      isCalm: calm = false,
+      hasTotals: isSummed = false,
+    } = ALL[name];
     const entries = entriesOf(report, name);
-    const fields = columns.split(" ").filter((field) => entries.some((entry) => textOf(entry, field) !== ""));
-    const from = fields.findIndex((field) => AMOUNTS.has(field));
+    const fields = columns.split(" ").filter((field) => entries.some((entry) => textOf(entry, field, columns) !== ""));
+    const from = fields.findIndex((field) => field === "count" || AMOUNTS.has(field));
+    const isUnscaled = accounts.some(
+      (one) => one.scale === null && entries.some((entry) => entry.provider === one.provider),
+    );
+    const rowOf = (entry: Entry) => fields.map((field) => textOf(entry, field, columns));
     const notes = [
       entries.length > 0 ? noteOf(report) : "",
+      fields.includes("quoted") ? QUOTED : "",
       name === "access" ? grants : "",
       (columns === INVOICE || name === "due") && bills.unread !== null
         ? `Not all invoices were read: ${bills.unread}.`
         : "",
-      from >= 0 && accounts.some(({ scale }) => scale === null) ? UNSCALED : "",
+      from >= 0 && isUnscaled ? UNSCALED : "",
     ];
     return {
       // Rows with sums are not counted.
       title: entries.length > 0 && !fields.includes("count") ? `${title}: ${formatNumber(entries.length)}` : title,
-      head: fields.map((field) => HEADS[`${name}.${field}`] ?? HEADS[field] ?? capitalized(field)),
-      rows: entries.map((entry) => fields.map((field) => textOf(entry, field))),
+      head: fields.map((field) => HEADS[`${name}.${field}`] ?? HEADS[field] ?? capitalized(field).replaceAll("_", " ")),
+      rows: entries.map(rowOf),
+      foot: isSummed ? totalsOf(entries, fields.slice(from)).map((entry) => rowOf(entry).with(0, "Total")) : [],
       from: from < 0 ? fields.length : from,
       note: notes.filter((one) => one !== "").join(" "),
       isAlarm: !calm && entries.length > 0,
@@ -264,7 +328,7 @@ export function tablesOf(report: AccountReport, names: readonly SectionName[]): 
   const note = `${none.map(({ title }) => title).join(", ")}.`;
   return none.length === 0
     ? others
-    : [...others, { title: "No entries", head: [], rows: [], from: 0, note, isAlarm: false }];
+    : [...others, { title: "No entries", head: [], rows: [], foot: [], from: 0, note, isAlarm: false }];
 }
 
 const DAY = new Intl.DateTimeFormat("en", { weekday: "long", timeZone: "UTC" });
@@ -302,7 +366,7 @@ export function closingOf({ unread, requests, timestamp, access }: AccountReport
   const full = ` A full status: ${plural(requests.full, "request")}, ${formatEstimate(requests.full_seconds)}.`;
   return [
     ...unread.map(({ provider, what, why }) => `Not read: ${what} of account ${provider}. ${why}.`),
-    `${timestamp.slice(0, 16).replace("T", " ")} UTC, ${plural(requests.sent, "request")}.${access.is_complete ? "" : full}`,
+    `${minuteOf(timestamp)}, ${plural(requests.sent, "request")}.${access.is_complete ? "" : full}`,
   ];
 }
 

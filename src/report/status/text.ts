@@ -11,13 +11,14 @@ import { AMOUNTS, closingOf, entriesOf, headlineOf, tablesOf } from "./sections.
 export function renderReport(report: AccountReport, names: readonly SectionName[], style: TextStyle): string {
   const { bold, dim } = painter(style.color);
   const lines = (text: string) => `${flow(escapeLine(text), style.width).join("\n")}\n`;
-  const blocks = tablesOf(report, names).map(({ title, head, rows, from, note }) => {
+  const blocks = tablesOf(report, names).map(({ title, head, rows, foot, from, note }) => {
     const columns = head.map((header, at) => ({
       header: header.toUpperCase(),
       cell: (row: readonly string[]) => row[at],
       ...(at >= from && { align: "right" as const, whole: true }),
     }));
-    const table = rows.length > 0 && renderTable(rows, columns, { ...style, empty: "" });
+    const totals = foot.map((row) => row.map((cell) => cell || " "));
+    const table = rows.length > 0 && renderTable([...rows, ...totals], columns, { ...style, empty: "" });
     return `${bold(title)}\n${table || ""}${note && dim(lines(note))}`;
   });
   return [bold(lines(headlineOf(report))), ...blocks, closingOf(report).map(lines).join("")].join("\n");

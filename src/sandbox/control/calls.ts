@@ -1,7 +1,7 @@
-/** The functions of the control, each with its HTTP call. */
+/** HTTP call of each function of the control. */
 import type { Control } from "./control.ts";
 
-/** Functions that can be called over HTTP. Such a call waits for the deliveries that it causes. */
+/** Functions with an HTTP call. The response is sent after the deliveries that the call causes. */
 export type Called = Exclude<keyof Control, "settled">;
 
 /** Method and path of each function, in the order in which the paths are matched. */
@@ -38,7 +38,7 @@ export const CALLS: Readonly<Record<Called, string>> = {
   snapshot: "GET /snapshot",
   restore: "PUT /snapshot",
   reset: "POST /reset",
-  // Match these last, because their paths also match the other calls.
+  // Must be matched last, because these patterns also match the other paths.
   list: "GET /:collection",
   get: "GET /:collection/:id",
   change: "PATCH /:collection/:id",

@@ -1,6 +1,6 @@
 /**
- * Control of a sandbox: the actions of the vendor's side, and functions that tests need. The HTTP control API (`routes.ts`) calls
- * exactly these functions.
+ * Control of a sandbox: actions of the vendor, and functions for tests. The HTTP control API (`routes.ts`) calls these
+ * functions.
  */
 import { reset, restoreSnapshot, takeSnapshot } from "../beginning.ts";
 import { replayDelivery, type Subject, triggerEvent } from "../events/emit.ts";
@@ -28,10 +28,7 @@ import { checkInvariants, type InvariantReport } from "./invariants.ts";
 import { changeRecord, MAKERS, type NewRecord, type OpenCollection, openTable, removeRecord } from "./records.ts";
 import { advance, type Span, type Time, timeOf, type Upcoming, upcoming } from "./time.ts";
 
-/**
- * All records in their internal format (minor units, UTC instants). Token values and secrets are visible, because this is a
- * sandbox.
- */
+/** All records in their internal format: amounts in minor units, times in UTC. Includes the values of tokens and secrets. */
 export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {
   now: string;
   profile: World["settings"]["profile"];
@@ -42,7 +39,7 @@ export type EventSubject = Omit<Subject, "customer_id"> & ForAccount;
 
 export type Control = ReturnType<typeof controlOf>;
 
-/** Returns the control of this world. A function that cannot do its work throws a `Refusal` with the reason. */
+/** Returns the control of a world. Its functions throw a `Refusal` with the reason if they fail. */
 export function controlOf(world: World) {
   const { store, clock, journal, faults } = world;
   const act = <T>(work: () => T): T =>
@@ -51,7 +48,7 @@ export function controlOf(world: World) {
       return work();
     });
 
-  /** Runs a function on one record. */
+  /** Runs a function with one record. */
   const on = <K extends OpenCollection, T>(collection: K, id: number, work: (record: Collections[K]) => T): T =>
     act(() => {
       const record = openTable(store, collection).get(id);
@@ -71,7 +68,7 @@ export function controlOf(world: World) {
       act(() => structuredClone(openTable(store, collection).all())),
     get: <K extends OpenCollection>(collection: K, id: number): Collections[K] =>
       on(collection, id, (record) => record),
-    /** Changes fields of a record to create drift. The id stays the same. */
+    /** Changes fields of a record except its id, to create drift. */
     change: <K extends OpenCollection>(collection: K, id: number, fields: Partial<Collections[K]>): Collections[K] =>
       act(() => {
         const before = collection === "services" ? store.table("services").get(id) : undefined;
@@ -81,59 +78,62 @@ export function controlOf(world: World) {
       }),
     /** Deletes a record. A service is deleted with its grants and queued jobs. */
     remove: (collection: OpenCollection, id: number): void => act(() => removeRecord(store, collection, id)),
-    /** Adds a grant, webhook, client account, migration request, token or coupon without the API. */
+    /** Adds a grant, webhook, client account, migration request, token or coupon without a request of the API. */
     create: <K extends keyof NewRecord>(collection: K, fields: NewRecord[K]): Collections[K] =>
       act(() => structuredClone(MAKERS[collection](world, fields))),
     /** Adds many active services with paid invoices. */
     seedServices: (seed: ServiceSeed = {}) => act(() => seedServices(world, seed)),
-    /** Marks an invoice as paid, which starts provisioning. A second payment changes nothing. */
+    /** Marks an invoice as paid, which starts provisioning. Has no effect on a paid invoice. */
     payInvoice: (id: number) => on("invoices", id, (invoice) => payInvoice(world, invoice)),
     cancelInvoice: (id: number) => on("invoices", id, (invoice) => cancelInvoice(world, invoice)),
     /** Finishes provisioning now, even if the invoice is unpaid. */
     provisionService: (id: number) => on("services", id, (service) => provisionNow(world, service)),
     /** Suspends a service at once. A queued job stays queued. */
     suspendService: (id: number) => on("services", id, (service) => suspendNow(world, service, "request")),
-    /** Ends a suspension at once, for any reason of the suspension. */
+    /** Ends a suspension at once, whatever its reason. */
     unsuspendService: (id: number) => on("services", id, (service) => restoreNow(world, service)),
     terminateService: (id: number) => on("services", id, (service) => endService(world, service, "terminated")),
-    /** Offers a service to another account, by name or id. */
+    /** Offers a service to another account, by its name or id. */
     offerTransfer: (id: number, { to }: { to: string | number }) =>
       on("services", id, (service) => {
-        // In other calls, a missing account means the agency. An offer must set its account.
+        // Elsewhere, the default account is the agency. An offer has no default.
         if (to === undefined) throw unprocessable("Name the account to offer the service to: {to}.");
         return offerTransfer(world, service, customerBy(world, to));
       }),
     acceptTransfer: (id: number) => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),
     declineTransfer: (id: number) => on("transfers", id, (transfer) => declineTransfer(world, transfer)),
-    /** Sets the credentials of a migration, which the API cannot do (§1). */
+    /** Sets the credentials of a migration. The API cannot set them (§1). */
     setMigrationCredentials: (id: number, credentials: Credentials) =>
       act(() => setCredentials(store, id, credentials)),
     submitMigration: (id: number) => act(() => submitMigration(store, id)),
     completeMigration: (id: number) => act(() => completeMigration(store, id)),
-    /** Gives a webhook a new signing secret for later deliveries. */
+    /** Creates a new signing secret of a webhook, for later deliveries. */
     rotateSecret: (id: number) =>
       on("webhooks", id, () => store.table("webhooks").update(id, { secret: webhookSecret(world) })),
-    /** Sends a test event. Changes only the delivery log. */
+    /** Sends a test event. Changes no record except the delivery log. */
     trigger: (event: string, { account, ...subject }: EventSubject = {}) =>
       act(() => {
         requireKnown("A triggered event", subject, ["account", "service_id", "invoice_id", "webhook_id"]);
         const owner = account === undefined ? {} : { customer_id: customerBy(world, account).id };
         return structuredClone(triggerEvent(world, event, { ...subject, ...owner }));
       }),
-    /** Sends the same bytes of a delivery again. */
+    /** Sends the body of a delivery again, byte for byte. */
     replayDelivery: (id: number) => on("deliveries", id, (delivery) => replayDelivery(world, delivery)),
-    /** Resolves after every due delivery was attempted. */
+    /** Resolves after each due delivery has been attempted. */
     settled: (): Promise<void> => {
       act(() => undefined);
       return world.sender.settled();
     },
     clock: (): Time => act(() => timeOf(clock)),
-    /** Stops time until `resumeClock`. `advanceClock` still moves the clock. */
+    /** Stops the clock until `resumeClock`. `advanceClock` still moves it. */
     freezeClock: (): Time => act(() => timeOf(clock.freeze())),
     resumeClock: (): Time => act(() => timeOf(clock.resume())),
-    /** Moves the clock forward and performs the due work. Deliveries follow in the background (`settled`). */
+    /**
+     * Moves the clock forward and performs the due work. Its deliveries are sent in the background (`settled` waits for
+     * them).
+     */
     advanceClock: (span: Span): Time => act(() => advance(world, span)),
-    /** Returns the next due steps, soonest first. `most` is the maximum number (default 20). */
+    /** Returns the next due steps, earliest first. `most` is the maximum number, by default 20. */
     upcoming: (most?: number): Upcoming[] => act(() => upcoming(world, most)),
     /** Returns the rate window of each token. Does not count as a request. */
     rates: (): RateView[] =>
@@ -144,7 +144,7 @@ export function controlOf(world: World) {
           .map((token) => world.rate.view(token, clock.now())),
       ),
     requests: (): RequestEntry[] => journal.entries(),
-    /** Returns the rules for well-behaved clients that the logged requests break. */
+    /** Checks the logged requests against the rules for clients. */
     invariants: (): InvariantReport => checkInvariants(journal.entries(), world.settings.rateLimit),
     clearRequests: (): void => journal.clear(),
     addFault: (fault: FaultRequest): Fault => faults.add(fault),
@@ -152,9 +152,9 @@ export function controlOf(world: World) {
     clearFaults: (): void => faults.clear(),
     /** Returns the complete state as a text. The same state gives the same text. */
     snapshot: (): string => act(() => takeSnapshot(world)),
-    /** Restores a snapshot with its time and its seed. The request log starts again. */
+    /** Restores a snapshot with its time and seed. The request log restarts. */
     restore: (text: string): void => restoreSnapshot(world, text),
-    /** Restores the seeded data: no faults, no log, no clock offset, fresh rate windows. */
+    /** Restores the seeded data. Removes faults, the log and the clock offset, and restarts the rate windows. */
     reset: (): void => reset(world),
   };
 }

@@ -1,4 +1,4 @@
-/** Checks the received requests against the rules for well-behaved clients. */
+/** Checks the received requests against the rules for clients. */
 
 import type { RequestEntry } from "../http/journal.ts";
 import { matches, patternOf } from "../operations.ts";
@@ -6,27 +6,27 @@ import { keptDomain } from "../routes/fields.ts";
 import { canonical } from "../snapshot.ts";
 
 /**
- * - `key_reused`: two different orders used one Idempotency-Key. Only the first order can be placed (§4).
- * - `over_rate`: a token got more responses than the limit (§8) in some period of 60 seconds.
- * - `ordered_twice`: the same order for one domain was placed under different keys while the first service existed, or again
- *   under one key after the host had forgotten the key.
- * - `order_repeated`: an order without a domain was repeated under another key, or a different order for a domain was placed
- *   while the first service existed. Both may be intended.
- * - `domain_sent_twice`: a registration was sent again, although the first request may have succeeded. Registrations have no
+ * - `key_reused`: two different orders had the same Idempotency-Key. Only the first can be placed (§4).
+ * - `over_rate`: a token received more responses than the limit (§8) within 60 seconds.
+ * - `ordered_twice`: the same order for one domain was placed again while the first service existed, under another key or
+ *   under a key that the host had forgotten.
+ * - `order_repeated`: an order without a domain was placed again under another key, or a different order for a domain was
+ *   placed while the first service existed. Both may be intended.
+ * - `domain_sent_twice`: a registration was sent again although the first request may have succeeded. Registrations have no
  *   key (§4).
  */
 type InvariantRule = "key_reused" | "over_rate" | "ordered_twice" | "order_repeated" | "domain_sent_twice";
 
 export interface BrokenInvariant {
   rule: InvariantRule;
-  /** One sentence that describes what happened. It never contains a token or a complete body. */
+  /** Sentence without tokens and complete bodies. */
   message: string;
   /** Ids of the affected requests. */
   requests: number[];
 }
 
 export interface InvariantReport {
-  /** Number of checked requests in the log. */
+  /** Number of checked requests. */
   checked: number;
   broken: BrokenInvariant[];
   /** Findings that may be intended. */
@@ -35,7 +35,7 @@ export interface InvariantReport {
 
 const MINUTE_MS = 60_000;
 
-/** Checks the requests. `limit` is the number of requests per minute and token. 0 means no limit. */
+/** Checks the requests. `limit` is the maximum number of requests per minute and token, 0 for no limit. */
 export function checkInvariants(entries: readonly RequestEntry[], limit: number): InvariantReport {
   const orders = entries.filter((entry) => is("orderService", entry) && entry.token !== null);
   const repeated = [...orderedAgain(orders), ...repeatedOrders(orders), ...orderedBeside(orders)];
@@ -55,7 +55,7 @@ function is(operation: string, { method, path }: RequestEntry): boolean {
   return matches(patternOf(operation), method, path);
 }
 
-/** Returns true if the request may have taken effect from the client's view. Only a 4xx response excludes an effect. */
+/** Returns true unless a 4xx response proves that the request had no effect. */
 function mayHaveDone({ status }: RequestEntry): boolean {
   return status === null || status < 400 || status >= 500;
 }
@@ -67,9 +67,9 @@ function fromFirstDone(group: readonly RequestEntry[]): readonly RequestEntry[] 
 
 function reusedKeys(orders: readonly RequestEntry[]): BrokenInvariant[] {
   const keyed = orders.filter(({ idempotency_key }) => idempotency_key !== null);
-  // A key belongs to the account, so group the requests of all its tokens.
+  // A key belongs to the account, whatever the token.
   return grouped(keyed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`).flatMap((group) => {
-    // After a rejected order, the key is free for the corrected order.
+    // After a rejected order, the key is free for a corrected order.
     const [done, ...later] = fromFirstDone(group);
     const other = later.find((entry) => done !== undefined && canonical(entry.body) !== canonical(done.body));
     if (done === undefined || other === undefined) return [];
@@ -95,7 +95,7 @@ function overRate(entries: readonly RequestEntry[], limit: number): BrokenInvari
   });
 }
 
-/** Returns orders under one key that were all placed. The later orders were sent after the key's retention (§8 Gaps). */
+/** Returns placed orders with the same key. The later orders were sent after the host had forgotten the key (§8 Gaps). */
 function orderedAgain(orders: readonly RequestEntry[]): BrokenInvariant[] {
   const placed = orders.filter(({ ordered }) => ordered !== null);
   return grouped(placed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`).flatMap((group) => {
@@ -106,7 +106,7 @@ function orderedAgain(orders: readonly RequestEntry[]): BrokenInvariant[] {
   });
 }
 
-/** Returns the normalized content of an order. */
+/** Returns the content of an order in a normalized format. */
 function wish(body: unknown): string {
   const { plan_id, currency, domain, term } = Object(body) as Record<string, unknown>;
   return canonical({
@@ -117,15 +117,15 @@ function wish(body: unknown): string {
   });
 }
 
-/** Returns true if the later of two orders for a domain was placed after the end of the earlier service. */
+/** Returns true if the later of two orders for a domain was placed after the earlier service had ended. */
 function isAfterEnd(earlier: RequestEntry, later: RequestEntry): boolean {
   const { ordered } = earlier;
   return ordered !== null && later.ordered !== null && !later.ordered.beside.includes(ordered.id);
 }
 
-/** Returns orders with the same content that were, or may have been, placed under different keys. */
+/** Returns orders with the same content and different keys that were placed, or may have been placed. */
 function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
-  // A placed order counts, even if its response was lost.
+  // A placed order counts even if its response was lost.
   const done = orders.filter((one) => one.idempotency_key !== null && (one.ordered !== null || mayHaveDone(one)));
   return grouped(done, ({ account, body }) => `${account} ${wish(body)}`).flatMap((all) => {
     const isDouble = (earlier: RequestEntry, later: RequestEntry): boolean =>
@@ -149,7 +149,7 @@ function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
   });
 }
 
-/** Returns pairs of different orders for one domain. The later order was placed while the service of the earlier order existed. */
+/** Returns pairs of different orders for one domain. The later order was placed while the earlier service existed. */
 function orderedBeside(orders: readonly RequestEntry[]): BrokenInvariant[] {
   return orders.flatMap((later) => {
     const { ordered, account, body } = later;

@@ -1,6 +1,6 @@
 /**
- * Changes, deletes and adds records for the control, without the API. No token and no rate limit apply, and only the rules for
- * sound data are checked. Also defines the accessible collections.
+ * Changes, deletes and adds records for the control, without the token, rate limit and permissions of an API request. Checks
+ * only that the data stays valid. Also defines the accessible collections.
  */
 import { TERM_MONTHS } from "../money.ts";
 import { notFound, Refusal, requireKnown, unprocessable } from "../refusal.ts";
@@ -27,7 +27,10 @@ import type { World } from "../world.ts";
 
 export type OpenCollection = (typeof OPEN_COLLECTIONS)[number];
 
-/** Returns the collection with this name, or throws 404 with the existing names. */
+/**
+ * Returns the collection.
+ * @throws Refusal 404, with the names of the collections
+ */
 export function openCollection(name: string): OpenCollection {
   const found = OPEN_COLLECTIONS.find((one) => one === name);
   if (found !== undefined) return found;
@@ -35,11 +38,11 @@ export function openCollection(name: string): OpenCollection {
 }
 
 export function openTable<K extends OpenCollection>(store: Store, collection: K): Table<Collections[K]> {
-  // TypeScript cannot call the union of tables. The name guarantees the type of the records.
+  // TypeScript cannot call a union of tables. The name determines the type of the records.
   return store.table(openCollection(collection)) as unknown as Table<Collections[K]>;
 }
 
-/** Changes known fields of a record. The new value has the same type, or is null if the field may be null. */
+/** Changes fields of a record. A new value must have the type of the old value, or be null if the field is nullable. */
 export function changeRecord<K extends OpenCollection>(
   store: Store,
   collection: K,
@@ -56,7 +59,7 @@ export function changeRecord<K extends OpenCollection>(
     const before = known[name];
     const nullable = isNullable(collection, name);
     if (!(value === null ? nullable : before === null || kindOf(value) === kindOf(before))) {
-      throw unprocessable(`The field "${name}" holds a ${kindOf(before)}, not a ${kindOf(value)}.`);
+      throw unprocessable(`The field "${name}" must be a ${kindOf(before)}, not a ${kindOf(value)}.`);
     }
     checkSound(collection, name, value);
   }
@@ -68,7 +71,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "list" : typeof value;
 }
 
-/** Deletes a record, and the records that cannot exist without it. */
+/** Deletes a record and its dependent records. */
 export function removeRecord(store: Store, collection: OpenCollection, id: number): void {
   const table = openTable(store, collection);
   if (table.get(id) === undefined) throw notFound(`record in ${collection} with the id`, id);
@@ -80,18 +83,18 @@ export function removeRecord(store: Store, collection: OpenCollection, id: numbe
   store.table("billing").remove(id);
 }
 
-/** Fields of the records that can be created. */
+/** Fields of the records that the control can create. */
 export interface NewRecord {
   grants: Pick<Grant, "service_id" | "email" | "permission"> & { expires_at?: string | null };
   webhooks: Pick<Webhook, "url" | "events"> & ForAccount;
   accounts: Partial<Omit<Account, "id" | "created_at" | "customer_id">> & { name: string } & ForAccount;
   migration_requests: { domain: string; order_id?: number | null; [answer: string]: unknown } & ForAccount;
   tokens: { name: string; abilities: Ability[]; service_ids?: number[] | null } & ForAccount;
-  /** Products and terms. By default, the coupon is valid for every product and term. */
+  /** By default, a coupon is valid for all products and terms. */
   coupons: { code: string; percent: number; product_types?: ProductType[]; terms?: number[] };
 }
 
-/** Functions that add a record to a collection. */
+/** Functions that create a record, by collection. */
 export const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[K]) => Collections[K] } = {
   grants: (world, { service_id, ...fields }) => {
     if (world.store.table("services").get(service_id) === undefined) throw notFound("service", service_id);
@@ -108,13 +111,19 @@ export const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[
   coupons: makeCoupon,
 };
 
-/** Returns the collection if records can be added to it, or throws 405. */
+/**
+ * Returns the collection if the control can create its records.
+ * @throws Refusal 405
+ */
 export function creatable(collection: OpenCollection): keyof NewRecord {
   if (Object.hasOwn(MAKERS, collection)) return collection as keyof NewRecord;
-  throw new Refusal(405, `The control adds no ${collection}. It adds services, ${Object.keys(MAKERS).join(", ")}.`);
+  throw new Refusal(
+    405,
+    `The control cannot create ${collection}. It can create services, ${Object.keys(MAKERS).join(", ")}.`,
+  );
 }
 
-/** Creates a token of the account's first user. Its abilities are a subset of this user's permissions (§5.3). */
+/** Creates a token of the account's first user. Its abilities must be among the user's permissions (§5.3). */
 function makeToken(world: World, fields: NewRecord["tokens"]): Token {
   const { store, settings } = world;
   const owner = customerBy(world, fields.account);
@@ -124,7 +133,7 @@ function makeToken(world: World, fields: NewRecord["tokens"]): Token {
   if (typeof name !== "string" || !/^[a-z0-9-]{1,60}$/.test(name)) {
     throw unprocessable("The name of a token consists of small letters, digits and hyphens.");
   }
-  // The log identifies tokens by their names, so names must be unique.
+  // The log identifies tokens by name.
   if (store.table("tokens").find((one) => one.name === name)) {
     throw unprocessable(`A token named "${name}" already exists.`);
   }

@@ -1,6 +1,6 @@
 /**
- * The control API over HTTP: JSON, without authentication, on the loopback interface only. Errors are
- * `{"message": "a sentence"}`.
+ * Control API over HTTP: JSON without authentication, only on the loopback interface. An error is `{"message": "a
+ * sentence"}`.
  */
 import { type Context, Hono } from "hono";
 import { dashboardApp } from "../dashboard/index.ts";
@@ -44,27 +44,27 @@ POST   /reset                    back to the seeded data
 Collections: ${OPEN_COLLECTIONS.join(", ")}
 `;
 
-/** Maximum size of a snapshot in bytes. It is sufficient for a hundred thousand services. */
+/** Maximum size of a snapshot in bytes, sufficient for 100,000 services. */
 const LARGEST_SNAPSHOT = 256 * 1024 * 1024;
 
 export function controlApp(control: Control, about: About): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
-    // No page of another site may load these responses as a script, an image or a style.
+    // Prevents pages of other sites from loading a response as a script, image or style.
     c.header("X-Content-Type-Options", "nosniff");
     c.header("Cross-Origin-Resource-Policy", "same-origin");
-    // A page of another site must not control the sandbox, neither through a name that resolves to this machine (DNS rebinding)
-    // nor with a form. A form request has the `Origin` header of the page.
+    // Rejects requests of other sites' pages: with a host name that resolves to this machine (DNS rebinding), or with the
+    // `Origin` of another site.
     requireOwnHost(c.req.url, "The control API");
     const { origin } = new URL(c.req.url);
     const isForeign = ![undefined, origin].includes(c.req.header("origin"));
-    // A page of another site may hide its origin, but browsers always send this header.
+    // A page can hide its origin, but browsers always send `Sec-Fetch-Site`.
     const site = c.req.header("sec-fetch-site") ?? "same-origin";
     const isForeignChange = !["GET", "HEAD"].includes(c.req.method) && !["same-origin", "none"].includes(site);
     if (isForeign || isForeignChange) {
       throw new Refusal(403, "The control API does not answer to pages of other sites.");
     }
-    // A delivery of events that is sent to this port by mistake would run as a call.
+    // A webhook with this port as its target would run a call.
     if (c.req.header("x-service-signature") !== undefined) {
       throw new Refusal(403, "The control API does not receive events.");
     }
@@ -82,7 +82,7 @@ export function controlApp(control: Control, about: About): Hono {
   for (const [name, call] of Object.entries(CALLS) as [Called, string][]) {
     const [method = "", path = ""] = call.split(" ");
     const answer = own[name] ?? ((c: Context) => answerOf(c, name, control));
-    // Accept each spelling of the collection's name.
+    // Accepts both spellings of a collection.
     for (const one of new Set([path, path.replace("migration-requests", "migration_requests")])) {
       app.on(method, one, answer);
     }
@@ -99,9 +99,7 @@ const WITH_BODY: ReadonlySet<Called> = new Set<Called>([
 ]);
 const CREATING: ReadonlySet<Called> = new Set<Called>(["seedServices", "offerTransfer", "addFault"]);
 
-/**
- * Returns the response of most calls: the result of the function for the names in the path and the body, or 204 without a result.
- */
+/** Returns the response of a call: the result of its function as JSON, or 204 without a result. */
 async function answerOf(c: Context, name: Called, control: Control): Promise<Response> {
   const args: unknown[] = [];
   if (c.req.param("collection") !== undefined) args.push(collectionOf(c));
@@ -111,9 +109,9 @@ async function answerOf(c: Context, name: Called, control: Control): Promise<Res
   return result === undefined ? c.body(null, 204) : c.json(result, CREATING.has(name) ? 201 : 200);
 }
 
-/** Calls that read a different body format or return a different response format. */
+/** Calls with a different format of the body or the response. */
 function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Response | Promise<Response>>> {
-  /** Waits until due deliveries are sent, but not for slow receivers. */
+  /** Waits for due deliveries, but at most `SETTLE_MS`. */
   const attempted = () => Promise.race([control.settled(), wait(SETTLE_MS)]);
   return {
     trigger: async (c) => {
@@ -149,10 +147,10 @@ function ownAnswers(control: Control): Partial<Record<Called, (c: Context) => Re
   };
 }
 
-/** Maximum wait of a response for slow receivers, in milliseconds. */
+/** Maximum wait for slow receivers, in milliseconds. */
 const SETTLE_MS = 5_000;
 
-/** Returns the collection in the path. Also accepts names such as `migration-requests`, as the API spells them. */
+/** Returns the collection of the path. Accepts also the API's spelling, `migration-requests`. */
 function collectionOf(c: Context): OpenCollection {
   return openCollection((c.req.param("collection") ?? "").replaceAll("-", "_"));
 }

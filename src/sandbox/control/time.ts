@@ -1,10 +1,10 @@
-/** Controls time: reads and moves the clock, and lists the next due steps. */
+/** Reads and moves the clock, and lists the next due steps. */
 import { addMonths, DAY_MS, type SandboxClock } from "../clock.ts";
 import { settle } from "../lifecycle/billing.ts";
 import { unprocessable } from "../refusal.ts";
 import type { World } from "../world.ts";
 
-/** A period. The units are added. Months are calendar months: from 31 January, one month is 28 or 29 days. */
+/** Sum of the periods. Months are calendar months: one month from 31 January is 28 or 29 days. */
 export type Span = { [unit in keyof typeof UNITS | "months"]?: number };
 
 export interface Time {
@@ -24,10 +24,10 @@ const UNITS = {
   weeks: 7 * DAY_MS,
 } as const;
 const NAMES = [...Object.keys(UNITS), "months"].join(", ");
-/** Maximum period: a century. Dates far beyond have a format that the specification does not allow. */
+/** Maximum: a century. Later dates may have a year of five digits, which the specification does not allow. */
 const LONGEST_MS = 36_525 * DAY_MS;
 
-/** Moves the clock forward (inside a transaction), and performs each due step at its own instant. */
+/** Moves the clock forward, and performs each due step at its due time. Must run inside a transaction. */
 export function advance(world: World, span: Span): Time {
   world.clock.advance(milliseconds(span, world.clock.now()));
   settle(world);
@@ -46,7 +46,7 @@ function milliseconds(span: Span, now: number): number {
     }
     total += unit === "months" ? addMonths(now, amount) - now : amount * UNITS[unit as keyof typeof UNITS];
   }
-  if (!(total > 0)) throw unprocessable(`Say how far to move the clock: {${NAMES}}.`);
+  if (!(total > 0)) throw unprocessable(`The period is missing: {${NAMES}}.`);
   if (total > LONGEST_MS) throw unprocessable("The clock moves forward by 100 years at most.");
   return Math.round(total);
 }
@@ -61,7 +61,7 @@ export interface Upcoming {
   customer_id: number | null;
 }
 
-/** Returns the next queued jobs, billing steps and delivery retries, sorted by due time. */
+/** Returns the next queued jobs, billing steps and deliveries, sorted by due time. */
 export function upcoming({ store }: World, most = 20): Upcoming[] {
   const order = (order_id: number, what: Upcoming["what"], at: string): Upcoming => {
     const owner = store.table("services").get(order_id) ?? store.table("domains").get(order_id);

@@ -1,6 +1,6 @@
 /**
- * The only script of the dashboard. It inserts updates from the server while a page is open. It does not update an open part or a
- * selected text. Focus and scroll position stay. Without the script, everything works after a reload.
+ * The only script of the dashboard. It updates an open page with parts from the server, except a part that is expanded or
+ * contains selected text. Focus and scroll position stay. Without the script, a page must be reloaded.
  */
 export const LIVE = `"use strict";
 (() => {
@@ -53,7 +53,7 @@ export const LIVE = `"use strict";
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><g fill="#2a7fc9"><rect x="2" y="3" width="20" height="5" rx="1.5"/><rect x="2" y="9.5" width="20" height="5" rx="1.5" opacity=".7"/><rect x="2" y="16" width="20" height="5" rx="1.5" opacity=".45"/></g></svg>
 `;
 
-/** Styles: colours, frame and navigation first, then the content of the pages. */
+/** Styles: first colours, frame and navigation, then the content. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

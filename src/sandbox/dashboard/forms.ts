@@ -1,29 +1,28 @@
-/** Forms with a button, which work without a script, and form controls. */
+/** Forms that work without a script, and their controls. */
 import { html } from "hono/html";
 import type { Html } from "./html.ts";
 import type { Visit } from "./page.ts";
 
 export interface ActParts {
-  /** Name of the action in the page's `actions`. */
+  /** Key of the action in the page's `actions`. */
   do: string;
-  /** Id of the record, if the page shows several records. */
+  /** Id of the record, on a page with several records. */
   id?: number;
-  /** Label of the button. */
   label: string;
-  /** Object of the button for screen readers, such as "invoice INV-2026-000003". */
+  /** Object of the action for screen readers, such as "invoice INV-2026-000003". */
   about?: string;
   tone?: "primary" | "danger";
   fields?: (kept: Kept) => Html;
-  /** Warning that the user must confirm first, because the action cannot be undone. */
+  /** Warning before an action that cannot be undone. The user must confirm it. */
   confirm?: string;
-  /** True if the fields are on one line with the button. */
+  /** True if the fields are in one line with the button. */
   inline?: boolean;
 }
 
 /**
- * Returns a search form for a list. It requests the page again.
- * @param kept other query parameters to keep.
- * @param fields further fields.
+ * Returns a form that searches the list at `path`.
+ * @param kept Other query parameters to keep.
+ * @param fields Further fields.
  */
 export function search(
   path: string,
@@ -45,10 +44,10 @@ ${fields}
 /** Returns the search text in lower case. */
 export const searched = (query: URLSearchParams): string => (query.get("q") ?? "").trim().toLowerCase();
 
-/** Id of the element that explains a rejected form. A page has at most one. */
+/** Id of the element with the message of a rejected form. A page has at most one. */
 export const PROBLEM_ID = "problem";
 
-/** Returns the input of this form if it was rejected. Empty for any other form. */
+/** Returns the input of this form if it was rejected, otherwise an empty input. */
 function keptOf(visit: Visit, parts: ActParts): Kept {
   const failed = failedHere(visit, parts);
   const errors = Object.entries(failed?.errors ?? {});
@@ -56,7 +55,7 @@ function keptOf(visit: Visit, parts: ActParts): Kept {
     prefix: parts.id === undefined ? parts.do : `${parts.do}-${parts.id}`,
     value: (name) => failed && (failed.form.raw(name) ?? ""),
     values: (name) => failed?.form.all(name),
-    // Includes errors of parts of the field ("events.0").
+    // Includes errors of the field's items ("events.0").
     error: (name) => errors.find(([field]) => field === name || field.startsWith(`${name}.`))?.[1][0],
   };
 }
@@ -66,7 +65,7 @@ function failedHere({ failed }: Visit, parts: ActParts): Visit["failed"] {
   return failed.form.raw("id") === (parts.id === undefined ? undefined : String(parts.id)) ? failed : undefined;
 }
 
-/** Returns the form with its button and its fields, and with the message if it was rejected. */
+/** Returns a form with its button and fields. A rejected form also has its message. */
 export function act(visit: Visit, parts: ActParts): Html {
   const { label, about, tone = "", confirm, fields, inline = false } = parts;
   const failed = failedHere(visit, parts);
@@ -87,18 +86,18 @@ ${fields === undefined ? "" : fields(keptOf(visit, parts))}
   return html`<details class="confirm"${open}>${summary}${form}</details>`;
 }
 
-/** Returns a form that expands below its heading. */
+/** Returns a form below a heading that expands it. */
 export function unfold(visit: Visit, summary: string, parts: ActParts): Html {
   const open = failedHere(visit, parts) !== undefined && html` open`;
   return html`<details class="unfold"${open}><summary>${summary}</summary>${act(visit, parts)}</details>`;
 }
 
-/** Input of a rejected form, so that the user does not type it again. Empty for a fresh form. */
+/** Input of a rejected form, so that the user need not repeat it. Empty for a new form. */
 export interface Kept {
   value(name: string): string | undefined;
   values(name: string): string[] | undefined;
   error(name: string): string | undefined;
-  /** Prefix that makes ids unique on pages with several copies of a form. */
+  /** Prefix of ids, unique among the forms of a page. */
   prefix: string;
 }
 
@@ -113,7 +112,7 @@ function attribute(name: string, value: string | number | undefined): Html | fal
   return value !== undefined && html` ${name}="${value}"`;
 }
 
-/** Returns the common parts of a control: its id, its description and its error. */
+/** Returns the id, description and error of a control. */
 function control(kept: Kept, { name, hint }: FieldParts) {
   const id = `${kept.prefix}-${name}`;
   const error = kept.error(name);
@@ -134,11 +133,11 @@ interface TextParts extends FieldParts {
   size?: number;
 }
 
-/** Returns a field for one line of text, or a number. */
+/** Returns a field for a number or one line of text. */
 export function textField(kept: Kept, parts: TextParts): Html {
   const { name, label, required = false, type = "text", value = "", placeholder } = parts;
   const { id, error, described, notes } = control(kept, parts);
-  // Do not send a rejected password back.
+  // A rejected password must not be sent back.
   const now = type === "password" ? "" : (kept.value(name) ?? value);
   const limits = (["min", "max", "step", "size"] as const).map((limit) => attribute(limit, parts[limit]));
   const state = html`${required && html` required`}${error !== undefined && html` aria-invalid="true"`}${described}`;

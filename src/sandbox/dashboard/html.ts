@@ -1,19 +1,16 @@
-/** Formats texts, amounts and instants for the pages. All output uses hono's `html`, which escapes. */
+/** Formats texts, amounts and times for the pages. All output is escaped by hono's `html`. */
 import { html } from "hono/html";
 
 /** An escaped part of a page. */
 export type Html = ReturnType<typeof html>;
 
 /**
- * Matches invisible characters that change how text looks: control characters, and format characters that change the direction of
- * text or have no width. Keeps the two joiners, because names in some scripts need them. Keeps line ends and tabs.
+ * Pattern of invisible characters: control characters, and format characters that have no width or change the direction of
+ * text. Excludes line ends, tabs and the two joiners, which some scripts need.
  */
 const UNSEEN = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
-/**
- * Returns the text with invisible characters replaced by their code, such as ⟨U+202E⟩. Every complete page passes through this
- * function.
- */
+/** Replaces invisible characters by their code, such as ⟨U+202E⟩. Used for each complete page. */
 export function visible(text: string): string {
   return text.replace(
     UNSEEN,
@@ -21,7 +18,7 @@ export function visible(text: string): string {
   );
 }
 
-/** Returns an external text, isolated from the direction of the surrounding text. */
+/** Isolates an external text from the direction of the surrounding text. */
 export function shown(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }
@@ -35,7 +32,7 @@ export function maybe(text: string | null | undefined): Html {
   return text === null || text === undefined || text === "" ? html`<span class="none">—</span>` : shown(text);
 }
 
-/** Returns a domain, a path or a URL that can break at any character, so that it does not widen the page. */
+/** Returns a domain, path or URL that can break at any character. */
 export function long(text: string): Html {
   return html`<span class="long">${shown(text)}</span>`;
 }
@@ -50,7 +47,7 @@ export function money(amount: number, currency: string): string {
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** Formats an instant or a date in UTC: "21 Nov 2026, 10:00:00". */
+/** Formats a time or date in UTC: "21 Nov 2026, 10:00:00". */
 export function when(iso: string | null): Html {
   if (iso === null) return maybe(null);
   const time = iso.length > 10 && html`, <span class="nums">${iso.slice(11, 19)}</span>`;
@@ -58,7 +55,7 @@ export function when(iso: string | null): Html {
   return html`<time datetime="${iso}">${Number(iso.slice(8, 10))} ${month} ${iso.slice(0, 4)}${time}</time>`;
 }
 
-/** Formats only the time of day, for tables of one day. The title contains the complete instant. */
+/** Formats the time of day, for tables about one day. The title contains the complete time. */
 export function clockTime(iso: string): Html {
   return html`<time class="nums" datetime="${iso}" title="${iso}">${iso.slice(11, 19)}</time>`;
 }
@@ -71,7 +68,7 @@ const SPANS: readonly (readonly [number, "day" | "hour" | "minute" | "second"])[
 ];
 const DISTANCE = new Intl.RelativeTimeFormat("en");
 
-/** Formats the distance to an instant: "in 3 days", "2 minutes ago", "now". For a date, uses complete days. */
+/** Formats the distance to a time: "in 3 days", "2 minutes ago", "now". For a date, in days. */
 export function fromNow(iso: string, now: string): string {
   const date = iso.length === 10;
   const ms = Date.parse(iso) - Date.parse(date ? now.slice(0, 10) : now);
@@ -85,20 +82,20 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Status words by tone. Any other status has the tone "quiet". */
+/** Status words by tone. Other words are "quiet". */
 const TONES: Readonly<Record<"good" | "wait" | "bad", readonly string[]>> = {
   good: ["active", "provisioned", "paid", "delivered", "accepted", "completed"],
   wait: ["pending", "provisioning", "unpaid", "offered", "draft", "submitted", "in_progress"],
   bad: ["suspended", "failed", "abandoned", "blocked", "fraud", "overdue"],
 };
 
-/** Returns a status word with its shape and colour. The colour is never the only sign. */
+/** Returns a status word with its colour. The word itself must contain the meaning. */
 export function badge(word: string, given?: "good" | "wait" | "bad" | "quiet"): Html {
   const tone = given ?? Object.entries(TONES).find(([, words]) => words.includes(word))?.[0] ?? "quiet";
   return html`<span class="badge ${tone}">${word.replaceAll("_", " ")}</span>`;
 }
 
-/** Returns the status of a response, such as 201 or 429, or a word for a missing response. */
+/** Formats the status of a response, such as 201, or a word if there was no response. */
 export function httpStatus(status: number | null, none = "cut"): Html {
   if (status === null) return html`<span class="badge bad">${none}</span>`;
   const tone = status < 300 ? "good" : status < 400 ? "quiet" : status < 500 ? "wait" : "bad";
@@ -109,33 +106,33 @@ type Cell = Html | string | number;
 
 interface TableParts<T> {
   caption: string;
-  /** True if the caption is visible. By default, it is only for screen readers, because a heading usually shows the same text. */
+  /** True to show the caption. By default, only screen readers read it, because a heading usually has the same text. */
   captionShown?: boolean;
   /**
-   * Columns by title. `end`: for numbers. `wide`: hidden on narrow screens. `unseen`: a column of buttons whose title is only for
-   * screen readers.
+   * Columns by title. `end`: numbers, aligned right. `wide`: hidden on narrow screens. `unseen`: buttons, with a title only
+   * for screen readers.
    */
   columns: Readonly<Record<string, "" | "end" | "wide" | "end wide" | "end unseen">>;
   items: readonly T[];
-  /** Returns the cells of one item. The first cell is the heading of the row. */
+  /** Returns the cells of an item. The first cell is the heading of the row. */
   row(item: T, at: number): readonly Cell[];
-  /** Text that replaces an empty table. */
+  /** Text of an empty table. */
   empty: Cell;
-  /** Pagination and sorting of this table by the query parameters `page` and `sort`. */
+  /** Enables pages and sorting, by the query parameters `page` and `sort`. */
   list?: List<T> | undefined;
 }
 
-/** A list that is sorted by the query parameter `sort`: the title of a column, with `-` before it for the reverse order. */
+/** List sorted by the query parameter `sort`: the title of a column, with a leading `-` for descending order. */
 export interface List<T> {
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Column title -> sort key. Headings of these columns are links. */
+  /** Sort keys by title of a column. Headings of these columns are links. */
   readonly by?: Readonly<Record<string, (item: T) => string | number>>;
 }
 
 const COMPARE = new Intl.Collator("en", { numeric: true });
 
-/** Returns the list in the requested order. */
+/** Returns the items in the requested order. */
 function sorted<T>(items: readonly T[], { query, by = {} }: List<T>): readonly T[] {
   const wanted = query.get("sort") ?? "";
   const name = wanted.replace(/^-/, "");
@@ -151,7 +148,7 @@ function sorted<T>(items: readonly T[], { query, by = {} }: List<T>): readonly T
   });
 }
 
-/** Returns a heading. If its column can be sorted, the heading is a link that sorts. The second use reverses the order. */
+/** Returns the heading of a column. For a sortable column, it is a link that sorts, or reverses the order. */
 function heading<T>(title: string, flags: string, className: string | undefined, list?: List<T>): Html {
   const text = flags.includes("unseen") ? html`<span class="unseen">${title}</span>` : title;
   if (list === undefined || !Object.hasOwn(list.by ?? {}, title))
@@ -165,7 +162,7 @@ function heading<T>(title: string, flags: string, className: string | undefined,
   return html`<th scope="col" class="${className}" aria-sort="${order}"><a href="${path}?${to}">${text}</a></th>`;
 }
 
-/** Returns a table that scrolls if it is too wide, also with the keyboard. */
+/** Returns a table. A wide table can be scrolled, also with the keyboard. */
 export function table<T>({ caption, captionShown = false, columns, items, row, empty, list }: TableParts<T>): Html {
   if (items.length === 0) return html`<p class="empty">${empty}</p>`;
   const [shown, pager] = list === undefined ? [items] : paged(list, sorted(items, list));
@@ -184,12 +181,12 @@ export function table<T>({ caption, captionShown = false, columns, items, row, e
 </table></div>${pager}`;
 }
 
-/** Returns the fields of one record as names and values. The fields in `broad` have double width. */
+/** Returns the fields of a record as names and values. Fields in `broad` have double width. */
 export function facts(pairs: readonly (readonly [string, Cell])[], broad: readonly string[] = []): Html {
   return html`<dl class="facts">${pairs.map(([name, value]) => html`<div class="${broad.includes(name) && "broad"}"><dt>${name}</dt> <dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** Returns a part of a page with its heading. `aside` is at the end of the heading's line. */
+/** Returns a section with its heading. `aside` is at the end of the heading's line. */
 export function section(heading: string, body: Html, aside?: Html | false): Html {
   const id = `h-${heading.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
   return html`<section class="card" aria-labelledby="${id}">
@@ -200,7 +197,7 @@ ${body}
 
 export const PAGE_SIZE = 50;
 
-/** Returns one page of a list, with links to the previous and next page if they exist. */
+/** Returns one page of the items, with links to the previous and next page. */
 function paged<T>({ path, query }: List<T>, items: readonly T[]): readonly [shown: readonly T[], pager?: Html] {
   const pages = Math.max(1, Math.ceil(items.length / PAGE_SIZE));
   const wanted = Number(query.get("page") ?? "1");

@@ -1,8 +1,8 @@
 /**
- * Dashboard for people who act as the vendor. The specification mentions the vendor's dashboard. In: requests of a browser to the
- * control port. Out: HTML that works without a script, and forms whose buttons call the same functions of `Control` as the HTTP
- * control API. Must not: change anything in a GET request, know the store, load anything from other hosts, or show an external
- * text without escaping it.
+ * Dashboard for actions of the vendor. In: requests of a browser to the control port. Out: HTML pages that work without a
+ * script. Their buttons call the functions of `Control`, like the HTTP control API.
+ *
+ * Must not: change data in a GET request; use the store; load anything from other hosts; show an external text unescaped.
  */
 import { randomUUID } from "node:crypto";
 import { type Context, Hono } from "hono";
@@ -25,7 +25,7 @@ import { servicePages } from "./pages/services.ts";
 import { tokens } from "./pages/tokens.ts";
 import { webhookPages } from "./pages/webhooks.ts";
 
-/** Restricts a page: it loads only from this port, runs no inline script, and cannot be in a frame of another page. */
+/** Restrict a page: it loads only from this port, runs no inline script, and cannot be in a frame. */
 const HEADERS: Readonly<Record<string, string>> = {
   "Content-Security-Policy":
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -37,7 +37,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store",
 };
 
-/** Returns the pages. Mount them at the root of the control port before its other routes. */
+/** Returns the pages. They must be mounted before the other routes of the control port. */
 export function dashboardApp(control: Control, about: About): Hono {
   const app = new Hono();
   const flashes = new Flashes();
@@ -52,7 +52,7 @@ export function dashboardApp(control: Control, about: About): Hono {
   app.onError((error, c) => {
     const status = error instanceof Refusal ? error.status : 500;
     const title = status === 404 ? "Not found" : status === 500 ? "The sandbox failed" : "That did not work";
-    // A dead link inside the dashboard keeps the navigation. Any other failure shows a plain page.
+    // An unknown link of the dashboard keeps the navigation. Other errors have a plain page.
     const isLost = status === 404 && c.req.method === "GET" && control.list("customers").length > 0;
     if (!isLost) return send(c, status, plainPage(title, error.message));
     return send(c, status, layout(lostPage(title, error.message), visitOf(c, new URL(c.req.url), {}), undefined));
@@ -102,7 +102,7 @@ export function dashboardApp(control: Control, about: About): Hono {
 
 const COOKIE = { httpOnly: true, sameSite: "Strict", path: "/" } as const;
 
-/** Cookies are not separated by port, so two sandboxes on one machine need different names. */
+/** Cookies do not depend on the port, so two sandboxes on one machine need different names. */
 function cookieName(c: Context, what: string): string {
   return `sandbox_${new URL(c.req.url).port}_${what}`;
 }
@@ -115,7 +115,10 @@ async function pressed(page: Page, visit: Visit, form: Form): Promise<Said> {
   return typeof said === "string" ? { text: said } : said;
 }
 
-/** Returns the page at a path. @throws Refusal 404 */
+/**
+ * Returns the page at a path.
+ * @throws Refusal 404
+ */
 function pageAt(path: string): { page: Page; params: Visit["params"] } {
   const segments = path === "/" ? [] : path.replace(/\/$/, "").split("/").slice(2);
   for (const page of PAGES) {
@@ -128,7 +131,7 @@ function pageAt(path: string): { page: Page; params: Visit["params"] } {
   throw new Refusal(404, `There is no page ${path}.`);
 }
 
-/** Returns a path on this port. A form or a link must not lead to another site. */
+/** Returns the path if it is on this port, otherwise "/". Prevents forms and links to other sites. */
 function localPath(c: Context, path: string | undefined): string {
   const here = new URL(c.req.url);
   if (path === undefined || !URL.canParse(path, here.origin)) return "/";
@@ -152,7 +155,7 @@ function asset(c: Context, type: string, text: string): Response {
   });
 }
 
-/** Pages in the order in which their paths are matched. */
+/** Pages in the order of matching. */
 export const PAGES: readonly Page[] = [
   overview,
   ...servicePages,
@@ -164,17 +167,14 @@ export const PAGES: readonly Page[] = [
   ...sandboxPages,
 ];
 
-/** Maximum number of stored messages. Older messages are dropped, because their browsers did not return. */
+/** Maximum number of stored messages. The oldest are dropped. */
 const KEPT = 50;
 
-/**
- * Stores the message of an action until the next page shows it once. The messages are in memory, so that no URL contains a
- * secret.
- */
+/** Stores the message of an action in memory until the next page shows it. So, a secret never appears in a URL. */
 class Flashes {
   readonly #said = new Map<string, Said>();
 
-  /** Stores a message. A cookie of this browser contains its id. */
+  /** Stores a message and returns its id, for a cookie. */
   keep(said: Said): string {
     const id = randomUUID();
     this.#said.set(id, said);
@@ -193,13 +193,10 @@ class Flashes {
 }
 
 const EVERY_MS = 700;
-/** Ratio of idle time to rendering time, so that a sandbox with a hundred thousand services stays responsive. */
+/** Ratio of idle time to rendering time. It keeps a large sandbox responsive. */
 const REST = 10;
 
-/**
- * Returns the live parts of a page by element id. Empty if the record of the page no longer exists. Such a page stays unchanged
- * until it is reloaded.
- */
+/** Returns the live parts of a page by element id. Empty if the page's record no longer exists. */
 async function partsOf(page: Page, visitNow: () => Visit): Promise<Map<string, string>> {
   const parts = new Map<string, string>();
   try {
@@ -214,10 +211,7 @@ async function partsOf(page: Page, visitNow: () => Visit): Promise<Map<string, s
   }
 }
 
-/**
- * Sends the changed parts of an open page as server-sent events, each as a complete part. Its timer uses real time and ends with
- * the connection. Rendering performs only work that is due.
- */
+/** Sends the changed parts of an open page as server-sent events. The timer uses real time and ends with the connection. */
 function liveStream(c: Context, page: Page, visit: () => Visit, everyMs = EVERY_MS): Response {
   const sent = new Map<string, string>();
   c.header("Content-Type", "text/event-stream");
@@ -231,11 +225,11 @@ function liveStream(c: Context, page: Page, visit: () => Visit, everyMs = EVERY_
         sent.set(id, markup);
       }
       const rest = Math.max(everyMs, REST * (performance.now() - begun));
-      // Wait until the event is read before the next rendering. A slow reader skips states.
+      // Renders again only after the reader has received the event. A slow reader misses intermediate states.
       if (Object.keys(news).length > 0) await out.write(`data: ${JSON.stringify(news)}\n\n`);
       await wait(rest);
     }
   };
-  // A failure ends only this stream, and the browser reconnects.
+  // A failure ends only this stream. The browser then reconnects.
   return stream(c, send, async () => undefined);
 }

@@ -1,16 +1,16 @@
-/** Frame of every page: head, navigation, account, clock, and the message of the last action. */
+/** Frame of each page: head, navigation, account, clock, and the message of the last action. */
 import { html, raw } from "hono/html";
 import { PROBLEM_ID } from "./forms.ts";
 import { badge, type Html, shown, when } from "./html.ts";
 import { type Page, ROOT, type Said, type Visit } from "./page.ts";
 
-/** Entries of the navigation: the entries of the vendor's dashboard, and the entries of a sandbox. */
+/** Navigation: entries of the vendor's dashboard, and entries of the sandbox. */
 const NAVIGATION: readonly (readonly [group: string, entries: readonly (readonly [path: string, name: string])[]])[] = [
   ["Account", [["/", "Overview"], ...named("Services", "Invoices", "API tokens", "Webhooks", "Migrations")]],
   ["Sandbox", named("Requests", "Clock", "Faults", "Settings")],
 ];
 
-/** Derives each path from the last word of its name. */
+/** Returns entries. The path of an entry is the last word of its name. */
 function named(...names: string[]): [path: string, name: string][] {
   return names.map((name) => [`/${name.split(" ").at(-1)?.toLowerCase()}`, name]);
 }
@@ -49,13 +49,13 @@ ${calls(page)}
   );
 }
 
-/** Returns the message of a rejected form that is no longer on the page, for example a button of a deleted row. */
+/** Returns the message of a rejected form that the page no longer contains, such as the button of a deleted row. */
 function problem({ failed }: Visit, body: string): Html {
   if (failed === undefined || body.includes(`id="${PROBLEM_ID}"`)) return html``;
   return html`<p class="problem" role="alert" id="${PROBLEM_ID}">${failed.message}</p>`;
 }
 
-/** Returns the live parts that every page has. */
+/** Returns the clock, which is a live part of every page. */
 export function topClock({ now, frozen }: Visit): Html {
   return html`${when(now)} UTC${frozen && html` ${badge("frozen", "quiet")}`}`;
 }
@@ -68,7 +68,7 @@ export function lostPage(title: string, message: string): Page {
   };
 }
 
-/** Returns a page for a rejected request: an unknown page, or a form of another site. */
+/** Returns a page without navigation, for a rejected request. */
 export function plainPage(title: string, message: string): Html {
   return frame(
     title,
@@ -114,7 +114,7 @@ function flash({ text, once }: Said): Html {
   return html`<div class="flash" role="status"><p>${shown(text)}</p>${value}</div>`;
 }
 
-/** Shows each button of the page as a call of the control API. */
+/** Lists the buttons of the page as calls of the control API. */
 function calls({ actions = {} }: Page): Html {
   const unique = [...new Set(Object.values(actions).map(({ api }) => api))];
   if (unique.length === 0) return html``;

@@ -1,4 +1,4 @@
-/** The parts of a page of the dashboard, and its input. */
+/** Types of the dashboard's pages and their input. */
 import { html } from "hono/html";
 import { CALLS, type Called } from "../control/calls.ts";
 import type { Control } from "../control/control.ts";
@@ -9,61 +9,61 @@ import { Refusal, unprocessable, wrongField } from "../refusal.ts";
 import type { Collections, Customer } from "../store/records.ts";
 import { type Html, long } from "./html.ts";
 
-/** Facts about the sandbox that pages show in addition to the records. */
+/** Data about the sandbox besides its records. */
 export interface About {
-  /** Base URL of the API port. It is known after the port is open. */
+  /** Base URL of the API, known only after the port is open. */
   readonly url: string;
   readonly settings: Pick<Settings, "profile" | "seed" | "rateLimit" | "autoPay">;
-  /** Real time between two updates of an open page, in milliseconds. Default 700. */
+  /** Real time between two updates of an open page, in milliseconds. 700 by default. */
   readonly liveMs?: number;
 }
 
-/** One request of a page. */
+/** Request for a page. */
 export interface Visit {
   readonly control: Control;
   readonly about: About;
-  /** Time of the sandbox (ISO 8601, UTC). */
+  /** Time of the sandbox: ISO 8601, UTC. */
   readonly now: string;
   readonly frozen: boolean;
   readonly accounts: readonly Customer[];
-  /** Selected account. In the vendor's dashboard, it is the account of the user. */
+  /** Account that the user has selected. */
   readonly account: Customer;
-  /** Path with its query. The forms of the page post to this path. */
+  /** Path and query. The page's forms are posted to it. */
   readonly here: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  /** The rejected form, if this is the response to it. */
+  /** The rejected form, in the response to it. */
   readonly failed?: Failed;
 }
 
-/** A rejected form: its message and its fields. */
+/** Rejected form. */
 export interface Failed {
   readonly form: Form;
   readonly message: string;
   readonly errors: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Message after an action, which the next page shows. */
+/** Message of an action, shown on the next page. */
 export interface Said {
   readonly text: string;
-  /** A value that is shown only once, in this message. */
+  /** Value that only this message shows. */
   readonly once?: { readonly label: string; readonly value: string };
-  /** Path of the next page. Default: the page with the form. */
+  /** Path of the next page. By default, the page with the form. */
   readonly to?: string;
 }
 
-/** Action of a button. It calls only the functions of `Control` that the HTTP control API calls for `api`. */
+/** Action of a button. It calls only the functions of `Control` that the HTTP call `api` calls. */
 export interface Action {
   /** Equivalent HTTP call, such as "POST /invoices/:id/pay". */
   readonly api: string;
-  /** @returns the message on the next page. @throws Refusal. Its message is shown at the form. */
+  /**
+   * Returns the message for the next page. The message of a Refusal is shown at the form.
+   * @throws Refusal
+   */
   run(visit: Visit, form: Form): Said | string | Promise<Said | string>;
 }
 
-/**
- * Returns the action of a button. The action calls one function of the control, and passes the record's id if the call's path
- * contains `/:id`.
- */
+/** Returns an action that calls one function of the control. If the path contains `/:id`, the record's id is its argument. */
 export function callAction<K extends Called>(
   name: K,
   said: string | ((result: ReturnType<Control[K]>) => Said | string),
@@ -78,19 +78,19 @@ export function callAction<K extends Called>(
 }
 
 export interface Page {
-  /** Path below /dashboard in hono's notation, such as "/services/:id". */
+  /** Path below `ROOT` in hono's notation, such as "/services/:id". */
   readonly path: string;
   title(visit: Visit): string;
-  /** Navigation entry of the page. Default: its path. */
+  /** Navigation entry of the page. By default, its path. */
   readonly nav?: string;
   body(visit: Visit): Html;
-  /** Buttons of the page, by the value of `do`. */
+  /** Actions of the page's buttons, by the value of `do`. */
   readonly actions?: Readonly<Record<string, Action>>;
-  /** Element id -> part of the page that is updated while the page is open. */
+  /** Parts that are updated while the page is open, by element id. */
   readonly live?: Readonly<Record<string, (visit: Visit) => Html>>;
 }
 
-/** Path of the pages. The first page is also at the root of the port. */
+/** Path of the pages. The overview is also at "/". */
 export const ROOT = "/dashboard";
 
 export class Form {
@@ -100,7 +100,7 @@ export class Form {
     this.#fields = fields;
   }
 
-  /** @throws Refusal 415 for another content type, 413 for a body that is too large. */
+  /** @throws Refusal 415 for another content type, 413 for a body that is too large */
   static async of(request: Request): Promise<Form> {
     const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
     if (type.trim().toLowerCase() !== "application/x-www-form-urlencoded") {
@@ -109,35 +109,41 @@ export class Form {
     return new Form(new URLSearchParams(await readText(request)));
   }
 
-  /** Name of the pressed button. */
+  /** Key of the pressed button's action. */
   get action(): string {
     return this.#fields.get("do") ?? "";
   }
 
-  /** Returns the unchanged field. Undefined if it is missing. */
+  /** Returns the field unchanged. Undefined if it is missing. */
   raw(name: string): string | undefined {
     return this.#fields.get(name) ?? undefined;
   }
 
-  /** Returns the trimmed field. Undefined if it is empty. */
+  /** Returns the field trimmed. Undefined if it is empty. */
   text(name: string): string | undefined {
     const text = this.raw(name)?.trim();
     return text === "" ? undefined : text;
   }
 
-  /** Returns all values of a field that are not empty. */
+  /** Returns the values of a field, without empty ones. */
   all(name: string): string[] {
     return this.#fields.getAll(name).filter((value) => value !== "");
   }
 
-  /** Returns a text that must not be empty. @throws Refusal 422 with the field's name on the page. */
+  /**
+   * Returns a required text.
+   * @throws Refusal 422 with the field's label
+   */
   required(name: string, label: string): string {
     const text = this.text(name);
     if (text === undefined) throw wrongField(name, `${label} is missing.`);
     return text;
   }
 
-  /** Returns a number of 0 or more. Undefined for an empty field. @throws Refusal 422 for any other value. */
+  /**
+   * Returns a number of 0 or more. Undefined for an empty field.
+   * @throws Refusal 422 for any other value
+   */
   number(name: string, label: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -145,14 +151,20 @@ export class Form {
     throw wrongField(name, `${label} must be a number of 0 or more, not "${text}".`);
   }
 
-  /** Returns the id of the button's record. */
+  /**
+   * Returns the id of the record.
+   * @throws Refusal 422
+   */
   id(name = "id"): number {
     const text = this.raw(name) ?? "";
-    if (!/^\d{1,15}$/.test(text)) throw unprocessable(`The form names no record: "${text}" is not an id.`);
+    if (!/^\d{1,15}$/.test(text)) throw unprocessable(`The form has no valid id: "${text}".`);
     return Number(text);
   }
 
-  /** Returns one of several words. */
+  /**
+   * Returns the field if it is one of `words`.
+   * @throws Refusal 422
+   */
   oneOf<W extends string>(name: string, label: string, words: readonly W[]): W {
     const text = this.text(name);
     const found = words.find((word) => word === text);
@@ -161,14 +173,17 @@ export class Form {
   }
 }
 
-/** Returns the id in the page's path. @throws Refusal 404 if it is not an id */
+/**
+ * Returns the id of the page's path.
+ * @throws Refusal 404 if it is not an id
+ */
 export function idOf({ params }: Visit, what: string): number {
   const text = params.id ?? "";
   if (!/^\d{1,15}$/.test(text)) throw new Refusal(404, `There is no ${what} "${text}".`);
   return Number(text);
 }
 
-/** Returns the record. Undefined if it no longer exists, because another record may still refer to it. */
+/** Returns a record. Undefined if it no longer exists, because other records may refer to a deleted record. */
 export function find<K extends OpenCollection>(
   control: Control,
   collection: K,
@@ -182,7 +197,7 @@ export function find<K extends OpenCollection>(
   }
 }
 
-/** Returns a link to a service with its domain, because people do not know ids. */
+/** Returns a link to a service, with its domain for recognition. */
 export function serviceLink({ control }: Pick<Visit, "control">, id: number): Html {
   const domain = find(control, "services", id)?.domain ?? null;
   return html`<a href="${ROOT}/services/${id}">Service ${id}</a>${domain !== null && html` ${long(domain)}`}`;

@@ -1,6 +1,7 @@
 /**
- * Creates events (§6). Each event becomes one delivery per subscription in the outbox, which `sender.ts` sends. Must not: send an
- * event before its change is committed.
+ * Creates events (§6): one delivery per webhook in the outbox. `sender.ts` sends them.
+ *
+ * Must not: send an event before its change is committed.
  */
 import { notFound, unprocessable } from "../refusal.ts";
 import { eventData, instant, type Sent } from "../shape/items.ts";
@@ -10,8 +11,8 @@ import type { World } from "../world.ts";
 type EventItem = Extract<Sent, { kind: "service" | "invoice" }>;
 
 /**
- * Adds a delivery to the outbox for each subscription of these accounts to the event (inside a transaction). Default: the account
- * of the record. The body is created now, so it contains the record at the time of the event.
+ * Adds a delivery to the outbox for each webhook of the accounts that has subscribed to the event. By default, for the
+ * record's account. The body is created now, with the current record. Must run inside a transaction.
  */
 export function emit(
   world: World,
@@ -23,11 +24,11 @@ export function emit(
   post(world, event, item, world.store.table("webhooks").filter(isSubscribed));
 }
 
-/** Does the same for given subscriptions. */
+/** Adds deliveries for the given webhooks to the outbox. */
 function post(world: World, event: EventName, item: EventItem, webhooks: readonly Webhook[]): Delivery[] {
   if (webhooks.length === 0) return [];
   const { profile } = world.settings;
-  // The format is "ISO 8601 timestamp with UTC offset" (§6), even if other instants have another format.
+  // §6 requires "ISO 8601 timestamp with UTC offset", whatever the format of other times.
   const form = profile.timestamps === "date" ? "offset" : profile.timestamps;
   const timestamp = instant(world.clock.instant(), { ...profile, timestamps: form });
   const body = JSON.stringify({ event, data: eventData(item, profile), timestamp });
@@ -35,7 +36,7 @@ function post(world: World, event: EventName, item: EventItem, webhooks: readonl
   return webhooks.flatMap((webhook) => Array.from({ length: times }, () => enter(world, webhook, event, body, null)));
 }
 
-/** Adds one delivery to the outbox, due now. */
+/** Adds one delivery to the outbox. It is due now. */
 function enter(world: World, webhook: Webhook, event: EventName, body: string, replayOf: number | null): Delivery {
   const { store, clock } = world;
   const delivery = store.table("deliveries").put({
@@ -55,8 +56,8 @@ function enter(world: World, webhook: Webhook, event: EventName, body: string, r
 }
 
 /**
- * Sends the same bytes of a delivery again, to the subscription's current URL.
- * @throws Refusal (422) if the subscription was deleted or the delivery is still in progress.
+ * Sends the body of a delivery again, byte for byte, to the webhook's current URL.
+ * @throws Refusal (422) if the webhook was deleted or the delivery is not finished
  */
 export function replayDelivery(world: World, delivery: Delivery): Delivery {
   const webhook = world.store.table("webhooks").get(delivery.webhook_id);
@@ -65,24 +66,23 @@ export function replayDelivery(world: World, delivery: Delivery): Delivery {
   return enter(world, webhook, delivery.event, delivery.body, delivery.id);
 }
 
-/** Subject of a triggered event, and its receivers. */
+/** Subject and receivers of a triggered event. */
 export interface Subject {
-  /** Id of the service in the event. Default: the newest service of the account. */
+  /** Id of the service. By default, the account's newest service. */
   service_id?: number;
-  /** Id of the invoice, for invoice events. Default: the newest invoice of the account. */
+  /** Id of the invoice, for invoice events. By default, the account's newest invoice. */
   invoice_id?: number;
   /**
-   * Id of the only subscription to send to, even if it has not subscribed to the event. Default: all subscriptions of the account
-   * to this event.
+   * Id of the only receiver, even if it has not subscribed to the event. By default, all subscribed webhooks of the account.
    */
   webhook_id?: number;
-  /** Id of the account. Default: the account of the given record. */
+  /** Id of the account. By default, the account of the service or invoice. */
   customer_id?: number;
 }
 
 /**
- * Sends a test event. Changes only the delivery log.
- * @throws Refusal (422) for an unknown event or subject, and if no webhook subscribes to the event.
+ * Sends a test event. Changes no record except the delivery log.
+ * @throws Refusal (422) for an unknown event or subject, and if no webhook would receive the event
  */
 export function triggerEvent(world: World, name: string, subject: Subject): Delivery[] {
   const event = EVENTS.find((one) => one === name);
@@ -91,10 +91,12 @@ export function triggerEvent(world: World, name: string, subject: Subject): Deli
   const owner = item.record.customer_id;
   const account = world.store.table("customers").get(owner)?.name ?? owner;
   if (subject.customer_id !== undefined && subject.customer_id !== owner) {
-    throw unprocessable(`The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the one named.`);
+    throw unprocessable(
+      `The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the selected account.`,
+    );
   }
   const { webhook_id } = subject;
-  // Events belong to an account, so the webhooks of another account must not receive them.
+  // An event belongs to an account. Other accounts must not receive it.
   const receives = (one: Webhook): boolean =>
     one.customer_id === owner && (webhook_id === undefined ? one.events.includes(event) : one.id === webhook_id);
   const webhooks = world.store.table("webhooks").filter(receives);
@@ -125,7 +127,7 @@ function itemOf(world: World, event: EventName, subject: Subject): EventItem {
   const record = found.at(-1);
   if (record === undefined) {
     if (id !== undefined) throw notFound(kind, id);
-    throw unprocessable(`There is no ${kind} for ${event}. Order a service first, or name one.`);
+    throw unprocessable(`There is no ${kind} for ${event}. Order a service first, or pass an id.`);
   }
   return { kind, record } as EventItem;
 }

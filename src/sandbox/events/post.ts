@@ -1,13 +1,13 @@
 /**
- * Sends POST requests to allowed addresses only. Loaded together with the HTTP client for the first delivery, because most
- * sandboxes send none.
+ * Sends POST requests, only to allowed addresses. Loaded with the HTTP client at the first delivery, because most sandboxes
+ * send none.
  */
 import { lookup as systemLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { Agent, request } from "undici";
 import { Blocked, checkAddress, checkTarget, type DeliverTo } from "./target.ts";
 
-/** Result of one attempt: a status, or the reason for a missing response. `blocked`: the address is not allowed. */
+/** Result of an attempt: the status, or the reason why there is none. `blocked`: the address is not allowed. */
 export interface PostResult {
   status: number | null;
   error: string | null;
@@ -15,16 +15,16 @@ export interface PostResult {
 }
 
 export interface Post {
-  /** Sends a request. Never rejects, and follows no redirect. */
+  /** Sends a request. Never rejects. Follows no redirect. */
   send(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<PostResult>;
   /** Aborts the requests in progress. */
   close(): Promise<void>;
 }
 
-/** Maximum size of a response body in bytes. The body is discarded, and a longer body is cut off. */
+/** Maximum size of a response body in bytes. A longer body is cut off. All bodies are discarded. */
 const LONGEST_ANSWER = 1_000_000;
 
-/** Opens the connections. `lookup` is the system's function, except in tests. */
+/** Creates the client. `lookup` is replaced only in tests. */
 export function openPost(allowed: DeliverTo, timeoutMs: number, lookup: LookupFunction = systemLookup): Post {
   const guarded: LookupFunction = (host, options, callback) => {
     lookup(host, options, (error, found, family) => {
@@ -57,7 +57,7 @@ export function openPost(allowed: DeliverTo, timeoutMs: number, lookup: LookupFu
 }
 
 function reasonOf(error: unknown, timeoutMs: number): Pick<PostResult, "error" | "blocked"> {
-  // The rejection of an address is the cause of the connection error.
+  // A blocked address is the cause of the connection error.
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof Blocked) return { error: one.message, blocked: true };
   }

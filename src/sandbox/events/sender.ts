@@ -1,6 +1,8 @@
 /**
- * Sends the deliveries in the outbox (§6 Delivery): signed and at once. Retries up to 3 times at increasing intervals after any
- * response except 2xx. Must not: follow redirects, or connect to an address that the options do not allow.
+ * Sends the deliveries of the outbox (§6 Delivery): signed, at once, and with up to 3 retries at increasing intervals after
+ * any response except 2xx.
+ *
+ * Must not: follow redirects; connect to an address that the options do not allow.
  */
 import { createHmac } from "node:crypto";
 import type { SandboxClock } from "../clock.ts";
@@ -12,12 +14,12 @@ import type { Store } from "../store/store.ts";
 import type { Post, PostResult } from "./post.ts";
 
 /**
- * Maximum number of parallel deliveries, in total and to one subscription. A receiver that never responds does not block the
+ * Maximum number of parallel deliveries, in total and per webhook. So, a receiver that never responds does not block the
  * others.
  */
 const AT_ONCE = 50;
 const AT_ONCE_EACH = 5;
-/** Time limit of a receiver in milliseconds. A later response counts as a failure. */
+/** Maximum time for a response, in milliseconds. */
 const LONGEST_ANSWER_MS = 10_000;
 
 interface Deps {
@@ -29,22 +31,22 @@ interface Deps {
 
 export class EventSender {
   readonly #deps: Deps;
-  /** HTTP client. It is loaded for the first delivery. */
+  /** HTTP client, loaded at the first delivery. */
   #post: Promise<Post> | undefined;
-  /** Attempts in progress by delivery, and their number by subscription. */
+  /** Attempts in progress by delivery id, and their number by webhook id. */
   readonly #underWay = new Map<number, Promise<void>>();
   readonly #each = new Map<number, number>();
-  /** Due deliveries by subscription, in the order of their due times. */
+  /** Ids of due deliveries by webhook id, ordered by due time. */
   #lanes = new Map<number, number[]>();
   /** Id of the newest delivery that `#look` has read. */
   #seen = 0;
-  /** Earliest time of the next retry. */
+  /** Time of the next retry, in milliseconds since the epoch. */
   #next: number | undefined;
   #pump: Promise<void> | undefined;
-  /** Resolves when more deliveries are due. */
+  /** Resolved by `wake` and `close`, to interrupt the wait for attempts in progress. */
   #bell = Promise.withResolvers<void>();
   #closed = false;
-  /** Counter that grows when the data is replaced. Results of earlier attempts are then ignored. */
+  /** Incremented when the data is replaced, so that results of earlier attempts are ignored. */
   #age = 0;
 
   constructor(deps: Deps) {
@@ -66,7 +68,7 @@ export class EventSender {
     });
   }
 
-  /** Earliest time of the next retry, in milliseconds since the epoch. */
+  /** Time of the next retry, in milliseconds since the epoch. */
   get next(): number | undefined {
     return this.#next;
   }
@@ -77,7 +79,7 @@ export class EventSender {
     while (this.#pump !== undefined) await this.#pump;
   }
 
-  /** Aborts the attempts in progress and drops their results, because the data is replaced. */
+  /** Aborts the attempts in progress and ignores their results. Called when the data is replaced. */
   forget(): void {
     this.#age += 1;
     this.#lanes = new Map();
@@ -93,7 +95,7 @@ export class EventSender {
     await this.#pump;
   }
 
-  /** Sorts due deliveries that are not in progress into lanes, and stores the time of the next retry. */
+  /** Reads the due deliveries that are not in progress, and the time of the next retry. */
   #look(): void {
     const { store, clock } = this.#deps;
     const now = clock.now();
@@ -109,7 +111,7 @@ export class EventSender {
     for (const { id } of due.sort((a, b) => a.at - b.at || a.id - b.id)) this.#enter(id);
   }
 
-  /** Returns true if a delivery was added or became due since the last `#look`. */
+  /** Returns true if a delivery was added or became due after the last `#look`. */
   #isStale(): boolean {
     const { store, clock } = this.#deps;
     return this.#seen !== lastDelivery(store) || (this.#next !== undefined && this.#next <= clock.now());
@@ -123,7 +125,7 @@ export class EventSender {
   }
 
   async #run(): Promise<void> {
-    // Send the response to the request that caused the event first.
+    // The response to the causing request must be sent first.
     await new Promise(setImmediate);
     while (!this.#closed) {
       if (this.#isStale()) this.#look();
@@ -134,7 +136,7 @@ export class EventSender {
     }
   }
 
-  /** Starts deliveries of a lane up to its parallel limit. */
+  /** Starts due deliveries to a webhook, up to the maximum. */
   #startFrom(webhook: number, lane: number[]): void {
     while (this.#underWay.size < AT_ONCE && (this.#each.get(webhook) ?? 0) < AT_ONCE_EACH) {
       const id = lane.shift();
@@ -180,12 +182,12 @@ export class EventSender {
     });
   }
 
-  /** Stores the result of an attempt. Unless it was the last attempt, sets the time of the next attempt. */
+  /** Stores the result of an attempt, and schedules the next attempt if there is one. */
   #note(id: number, attempt: Attempt, end: Delivery["status"] | undefined): void {
     const { store, settings } = this.#deps;
     store.transaction(() => {
       const delivery = store.table("deliveries").get(id);
-      // If the data was reset or restored meanwhile, ignore the result.
+      // Ignore the result if the data was replaced during the attempt.
       if (delivery === undefined || store.table("outbox").get(id)?.due_at !== attempt.at)
         return store.table("outbox").remove(id);
       const attempts = [...delivery.attempts, attempt];
@@ -195,7 +197,7 @@ export class EventSender {
       if (status === "pending" && wait !== undefined) {
         const due = Date.parse(attempt.at) + wait * 1000;
         store.table("outbox").put({ id, due_at: new Date(due).toISOString() });
-        // After a jump of the clock, the retry may already be due.
+        // The retry may already be due, because the clock can jump.
         if (due <= this.#deps.clock.now()) this.#enter(id);
         else this.#next = Math.min(due, this.#next ?? due);
       } else store.table("outbox").remove(id);
@@ -204,10 +206,10 @@ export class EventSender {
   }
 }
 
-/** Maximum number of finished deliveries to keep, so that a long-running sandbox does not grow indefinitely. */
+/** Maximum number of finished deliveries in the store. */
 const KEPT_DELIVERIES = 5_000;
 
-/** Drops the oldest finished deliveries above the limit (inside a transaction). */
+/** Deletes the oldest finished deliveries above the maximum. Must run inside a transaction. */
 function prune(store: Store): void {
   let surplus = store.table("deliveries").size - KEPT_DELIVERIES;
   if (surplus <= KEPT_DELIVERIES / 10) return;
@@ -223,7 +225,7 @@ function lastDelivery(store: Store): number {
   return store.table("counters").get("deliveries")?.value ?? 0;
 }
 
-/** Returns the result of an attempt with an injected fault. Nothing is sent. */
+/** Returns the result of a fault. Nothing is sent. */
 function outcomeOf({ id, drop, status = 500 }: Fault): PostResult {
   if (drop) return { status: null, error: `The connection was cut by fault ${id}.`, blocked: false };
   return { status, error: `${refusalOf(status)} Fault ${id} was injected.`, blocked: false };

@@ -1,14 +1,14 @@
 /**
- * Restricts the targets of deliveries. The URLs come from users, and a sandbox must not send requests into their network. Only
- * loopback is allowed, unless the options list hosts or contain "anywhere". The address is checked when the connection is opened,
- * because the name may resolve to another address by then.
+ * Restricts the targets of deliveries, because their URLs come from users and could reach the network of this machine. By
+ * default, only loopback is allowed. The options can list hosts, or allow "anywhere". The address is checked at the
+ * connection, because a name can resolve to another address each time.
  */
 import { BlockList, isIP } from "node:net";
 import { SandboxOptionError } from "../refusal.ts";
 
 export type DeliverTo = "loopback" | "anywhere" | "nowhere" | readonly string[];
 
-/** Thrown for a target that the options do not allow. */
+/** The options do not allow the target. */
 export class Blocked extends Error {}
 
 const loopback = new BlockList();
@@ -18,8 +18,8 @@ loopback.addAddress("::1", "ipv6");
 const WORDS = ["loopback", "anywhere", "nowhere"];
 
 /**
- * Normalizes the option: hosts are written as in URLs. Default: this machine.
- * @throws SandboxOptionError for a URL, a port or a pattern instead of a host, because it would silently allow nothing.
+ * Normalizes the hosts of the option as a URL would. The default is loopback.
+ * @throws SandboxOptionError for a URL, a port or a pattern, because it would match no host
  */
 export function deliverToOf(given: DeliverTo = "loopback"): DeliverTo {
   if (typeof given !== "string") return given.map(hostOf);
@@ -40,7 +40,7 @@ function hostOf(text: string): string {
   );
 }
 
-/** Returns the host of a URL for a message. */
+/** Returns a suggestion for a message: the host of a URL. Empty if there is none. */
 function hostIn(text: string): string {
   for (const url of [text, `http://${text}`]) {
     const host = URL.canParse(url) ? new URL(url).hostname : "";
@@ -50,7 +50,7 @@ function hostIn(text: string): string {
 }
 
 /**
- * Checks the scheme of a delivery's URL. If the host is an address, checks it too, because no name is looked up.
+ * Checks the scheme of a URL, and its host if that is an address, because an address needs no lookup.
  * @throws Blocked
  */
 export function checkTarget(url: URL, allowed: DeliverTo): void {
@@ -62,11 +62,14 @@ export function checkTarget(url: URL, allowed: DeliverTo): void {
   if (isIP(host) !== 0) checkAddress(host, host, allowed);
 }
 
-/** Rejects an address of a host, unless it belongs to this machine or the host is allowed. @throws Blocked */
+/**
+ * Checks an address of a host. Allowed are loopback addresses, and all addresses of an allowed host.
+ * @throws Blocked
+ */
 export function checkAddress(host: string, address: string, allowed: DeliverTo): void {
-  // BlockList recognizes an IPv4 address that is mapped into IPv6.
+  // BlockList also matches IPv4 addresses that are mapped into IPv6.
   if (loopback.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")) return;
-  // A host in the options may have any address.
+  // An allowed host may have any address.
   if (typeof allowed === "string" ? allowed === "anywhere" : allowed.includes(host.toLowerCase())) return;
   const where = host === address ? address : `${host} (${address})`;
   throw new Blocked(`${where} is not this machine. Start the sandbox with --deliver-to ${host} to allow it.`);

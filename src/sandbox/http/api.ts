@@ -1,6 +1,6 @@
 /**
- * The API port. Every request under /api/v1 passes the same steps in this order: log, token, rate limit, route, fault (`before`),
- * ability, body, Idempotency-Key, the endpoint inside a transaction, shape, fault (`after`, `mid-body`).
+ * API port. Each request under /api/v1 passes these steps in order: log, token, rate limit, route, fault (`before`), ability,
+ * body, Idempotency-Key, the endpoint inside a transaction, shape, fault (`after`, `mid-body`).
  */
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
@@ -23,14 +23,14 @@ import { objectOf, type RequestBody, readBody, requireOwnHost } from "./request.
 
 type Env = { Bindings: HttpBindings };
 
-/** A response in its final format. */
+/** Response in its final format. */
 interface Outgoing {
   status: number;
   body: string | undefined;
   headers: Record<string, string>;
 }
 
-/** A response without the headers that every response has. */
+/** Response of which the common headers may be missing. */
 type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
 
 export function apiApp(world: World): Hono<Env> {
@@ -44,7 +44,7 @@ export function apiApp(world: World): Hono<Env> {
   }
   app.get("/panel/sign-on/:value", (c) => signOn(world, c));
   app.notFound((c) => serve(world, c, []));
-  // `serve` throws only if a request breaks off while it is read.
+  // `serve` throws only if a request ends while its body is read.
   app.onError((error, c) => {
     if (error instanceof Refusal) return c.json(error.body, error.status as 403);
     return c.json({ message: `The request could not be read: ${error.message}` }, 400);
@@ -52,7 +52,7 @@ export function apiApp(world: World): Hono<Env> {
   return app;
 }
 
-/** Responds to one request, with its fault if any. `endpoints` are the endpoints at its path. */
+/** Returns the response to a request, or its fault. `endpoints` are all endpoints with this path. */
 async function serve(world: World, c: Context<Env>, endpoints: readonly RoutedEndpoint[]): Promise<Response> {
   const url = new URL(c.req.url);
   const token = findToken(world.store, c.req.header("authorization"));
@@ -72,7 +72,7 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly RoutedEn
     const asked = { method: c.req.method, url: target, requestHeaders: c.req.header(), requestBody: body.text };
     world.settings.observe({ ...asked, ...said });
   };
-  // Send the sandbox's time, which a test may have moved, because clients compare Retry-After dates with it.
+  // The sandbox's time, because clients compare a `Retry-After` date with it.
   const headers: Record<string, string> = { Date: new Date(world.clock.now()).toUTCString() };
   let injected: InjectedFault | undefined;
   let answer: Outgoing;
@@ -97,7 +97,7 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly RoutedEn
   return send(c, entry, report, answer, injected);
 }
 
-/** Counts the request in its token's window, and sets the headers that every response has. */
+/** Counts a request in the rate window of its token, and sets the rate headers. */
 function takeFromBudget(world: World, token: Token, headers: Record<string, string>): void {
   const { profile, rendering } = world.settings;
   const state = world.rate.take(token.id, world.clock.now());
@@ -107,7 +107,10 @@ function takeFromBudget(world: World, token: Token, headers: Record<string, stri
   if (state?.exceeded) throw tooManyRequests(state, world.clock.now(), profile);
 }
 
-/** Returns the endpoint for the method, or throws 404 or 405. */
+/**
+ * Returns the endpoint with the request's method.
+ * @throws Refusal 404, 405
+ */
 function route(c: Context, url: URL, endpoints: readonly RoutedEndpoint[]): RoutedEndpoint {
   if (endpoints.length === 0) throw new Refusal(404, `There is nothing at ${url.pathname}.`);
   const endpoint = endpoints.find((one) => one.method === c.req.method);
@@ -123,12 +126,12 @@ function refusal(world: World, error: unknown, headers: Record<string, string>):
     const refused = shapeRefusal(error, world.settings);
     return { ...refused, headers: { ...headers, ...refused.headers } };
   }
-  // A bug in the sandbox is not the caller's mistake, so respond with 500.
+  // A bug of the sandbox must not look like a mistake of the caller.
   const why = error instanceof Error ? error.message : String(error);
   return { status: 500, body: JSON.stringify({ message: `The sandbox failed: ${why}` }), headers };
 }
 
-/** Reports a response to the observer. */
+/** Passes the response to the observer. */
 type Report = (said: Pick<Exchange, "status" | "headers" | "body" | "faulty">) => void;
 
 function send(
@@ -148,7 +151,7 @@ function send(
   const faulty = fault !== undefined;
   if (fault?.drop) {
     report({ status: null, headers: {}, body: undefined, faulty });
-    // Close the socket below HTTP, without any response.
+    // Closes the socket without a response.
     c.env.outgoing.socket?.destroy();
     return RESPONSE_ALREADY_SENT;
   }
@@ -162,10 +165,11 @@ function send(
 }
 
 /**
- * Runs one call of an endpoint: ability, Idempotency-Key, then the endpoint inside a transaction. Keys belong to orders of
- * services (§4, §7). A missing key gives 400. While the first request with the key is in progress, the response is 409. Later
- * requests get the original response. Keys belong to an account. Of the rejections, only a 422 is kept, and only if the profile
- * says so (`refused_key`). Otherwise a rejected order creates nothing, and its key is free for the corrected request.
+ * Runs an endpoint: ability, Idempotency-Key, then the endpoint inside a transaction.
+ *
+ * Only service orders have a key (§4, §7), which belongs to the account. A missing key gives 400. A second request during the
+ * first gives 409. Later requests receive the original response. A rejected order leaves its key free, except for a 422 with
+ * the profile switch `refused_key`.
  */
 async function answerCall(
   world: World,
@@ -224,7 +228,7 @@ async function answerCall(
   }
 }
 
-/** Returns the new order, and the services for the same domain. */
+/** Returns the id of a new order, and the ids of other services for its domain. */
 function orderedBeside(store: World["store"], item: Extract<Reply, { form: "ordered" }>["item"]): Ordered {
   const { id } = item.record;
   if (item.kind !== "service" || item.record.domain === null) return { id, beside: [] };
@@ -240,7 +244,10 @@ function orderedBeside(store: World["store"], item: Extract<Reply, { form: "orde
 
 const LONGEST_KEY = 255;
 
-/** Returns the id under which a key of an account is kept. Throws 400 if the header is missing, blank or too long. */
+/**
+ * Returns the id of an account's key in `kept_answers`.
+ * @throws Refusal 400 for a missing, blank or too long key
+ */
 function keyOf(customerId: number, header: string | undefined): string {
   const key = header?.trim() ?? "";
   if (key === "") throw new Refusal(400, "The Idempotency-Key header is required.");
@@ -251,8 +258,8 @@ function keyOf(customerId: number, header: string | undefined): string {
 }
 
 /**
- * Returns the response to replay. Undefined if the key is free. Does not compare the body of the repeated request: "a repeated
- * request with the same Idempotency-Key returns the original response" (§4).
+ * Returns the stored response of a key. Undefined if the key is free. Does not compare the bodies: "a repeated request with
+ * the same Idempotency-Key returns the original response" (§4).
  */
 function keptAnswer(world: World, id: string): KeptAnswer | undefined {
   const kept = world.store.table("kept_answers").get(id);
@@ -261,9 +268,7 @@ function keptAnswer(world: World, id: string): KeptAnswer | undefined {
   return age < world.settings.idempotencyRetentionSeconds * 1000 ? kept : undefined;
 }
 
-/**
- * Returns the response of a fault before anything is committed. Undefined if the fault only delays. `send` cuts the connection.
- */
+/** Returns the response of a fault in phase `before`. Undefined if the fault only delays. `send` closes the connection. */
 async function answerBefore(world: World, fault: InjectedFault): Promise<Bare | undefined> {
   if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
   if (fault.drop) return { status: 0, body: undefined };
@@ -271,7 +276,7 @@ async function answerBefore(world: World, fault: InjectedFault): Promise<Bare | 
   return onlyDelay ? undefined : replaced(world, fault, fault.status ?? 500);
 }
 
-/** Returns the response with which a fault replaces the real response. */
+/** Returns the response of a fault instead of the real response. */
 function replaced(world: World, fault: InjectedFault, status: number): Bare {
   if (typeof fault.body === "string") return { status, body: fault.body };
   if ([204, 205, 304].includes(status)) return { status, body: undefined };
@@ -282,7 +287,7 @@ function replaced(world: World, fault: InjectedFault, status: number): Bare {
   return shapeRefusal({ status, body: { message }, headers: {} }, world.settings);
 }
 
-/** Returns the response of a fault after everything is committed. */
+/** Returns the response of a fault in a phase after the commit. */
 async function answerAfter(world: World, fault: InjectedFault, answer: Outgoing): Promise<Outgoing> {
   if (fault.phase === "before") return answer;
   if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
@@ -292,7 +297,7 @@ async function answerAfter(world: World, fault: InjectedFault, answer: Outgoing)
   return { ...other, headers: { ...kept, ...other.headers } };
 }
 
-/** Sends the headers, which announce the complete body, and half of the body. Then closes the connection. */
+/** Sends the headers and a part of the body, then closes the connection. `Content-Length` is larger than this part. */
 function cutBody(outgoing: HttpBindings["outgoing"], answer: Outgoing, phase: "mid-body" | "body-end"): void {
   const bytes = Buffer.from(answer.body ?? "");
   const isMiddle = phase === "mid-body";
@@ -301,7 +306,7 @@ function cutBody(outgoing: HttpBindings["outgoing"], answer: Outgoing, phase: "m
   outgoing.write(sent, () => outgoing.socket?.destroySoon());
 }
 
-/** Returns the page at a one-time sign-in URL. The URL works once. */
+/** Returns the page of a sign-in URL, which works once. */
 function signOn(world: World, c: Context): Response {
   const value = c.req.param("value");
   return world.store.transaction(() => {

@@ -1,6 +1,6 @@
 /**
- * Defines endpoints: an ability, and a function from a call to a reply. Also defines their common parts: ids, pages, and
- * permissions (§5). Each rejection names the check that failed (§7).
+ * Definition of endpoints, and their common parts: ids, pages and permissions (§5). Each rejection names the failed check
+ * (§7).
  */
 import type { OperationName, RequestPattern } from "../operations.ts";
 import { firstPage, type Profile } from "../profile/profile.ts";
@@ -11,7 +11,7 @@ import type { Ability, Collections, Customer, Token } from "../store/records.ts"
 import type { Store, Table } from "../store/store.ts";
 import type { World } from "../world.ts";
 
-/** A request that has passed authentication, the rate limit and the ability check. */
+/** Request that has passed authentication, the rate limit and the ability check. */
 export interface Call {
   world: World;
   token: Token;
@@ -23,9 +23,9 @@ export interface Call {
 
 export interface Endpoint {
   ability: Ability;
-  /** True if the endpoint needs an Idempotency-Key (§4: service creation only). */
+  /** True if the request needs an Idempotency-Key (§4: service creation only). */
   keyed?: boolean;
-  /** Returns the reply. Runs inside a transaction, so it is synchronous. Throws a Refusal for every result except a success. */
+  /** Returns a successful reply. Synchronous, because it runs inside a transaction. Throws a Refusal otherwise. */
   answer(call: Call): Reply;
 }
 
@@ -36,12 +36,15 @@ export const view = needs("view");
 export const technical = needs("technical");
 export const billing = needs("billing");
 
-/** Endpoints by operation. The operation defines the method and the path. */
+/** Endpoints by operation, which determines the method and the path. */
 export type Endpoints = { [O in OperationName]?: Endpoint };
 
 export type RoutedEndpoint = Endpoint & Required<RequestPattern>;
 
-/** Returns the id in the path. An id with another format than its kind is unknown and gives 404. */
+/**
+ * Returns an id of the path.
+ * @throws Refusal 404 if its format differs from the ids of this kind
+ */
 export function idParam(call: Call, name: string, what: string): number {
   const text = call.params[name] ?? "";
   const id = readId(what.replace(" ", "_"), text, call.world.settings.profile);
@@ -51,31 +54,29 @@ export function idParam(call: Call, name: string, what: string): number {
 
 const LARGEST_PAGE = 100;
 
-/** Response after the last page, as a value of a rendering. */
+/** Response after the last page, by value of the rendering. */
 const PAST = { empty: undefined, not_found: "missing", repeats: "repeats" } as const;
 const LAG_SECONDS = { none: 0, four_seconds: 4, thirty_seconds: 30 } as const;
 
 type Identified = { id: number };
 
-/**
- * Sort orders of lists. The specification does not define the order (§4 Gaps). `scattered` gives each record a fixed position.
- */
+/** Order of lists, which the specification does not define (§4 Gaps). `scattered` looks random, but never changes. */
 const ORDERS: Readonly<Record<Profile["order"], (a: Identified, b: Identified) => number>> = {
   newest: (a, b) => b.id - a.id,
   oldest: (a, b) => a.id - b.id,
   scattered: (a, b) => scattered(a.id) - scattered(b.id) || a.id - b.id,
 };
 
-/** Returns a number that depends on the id without a visible order. */
+/** Returns a number without a visible relation to the id. */
 function scattered(id: number): number {
   const mixed = Math.imul(id ^ (id >>> 15), 0x2c1b3c6d);
   return (mixed ^ (mixed >>> 12)) >>> 0;
 }
 
 /**
- * Returns one page of the records, in the profile's order. §4 Pagination defines page and per_page. The default is 25, for plans
- * 50, and the maximum is 100. Larger values are not specified, so they are reduced to the maximum. Rejects numbers below the
- * first page and other strings. A record that is younger than the profile's list lag is not listed.
+ * Returns one page of the records, in the profile's order, by page and per_page (§4 Pagination). By default, a page has 25
+ * records (plans: 50), at most 100. Larger values are not specified, and count as 100. Numbers below the first page and other
+ * strings are rejected. Records newer than the profile's list lag are omitted.
  */
 export function page<K extends Sent["kind"]>(
   call: Call,
@@ -99,7 +100,7 @@ export function page<K extends Sent["kind"]>(
   const { rendering } = call.world.settings;
   const { past = PAST[profile.past_end], lagSeconds = LAG_SECONDS[profile.list_lag] } = rendering.lists ?? {};
   const newest = call.world.clock.now() - lagSeconds * 1000;
-  // Plans have no creation time, so they count as old.
+  // Plans have no creation time, and are never new.
   const isOld = (one: Identified): boolean => !("created_at" in one) || Date.parse(String(one.created_at)) <= newest;
   const listed = lagSeconds === 0 ? records : records.filter(isOld);
   const last = first + Math.max(1, Math.ceil(listed.length / perPage)) - 1;
@@ -111,24 +112,27 @@ export function page<K extends Sent["kind"]>(
   return { form: "page", name: `${kind}s`, items, page: number, perPage, total: listed.length };
 }
 
-/** Returns the token of an `Authorization: Bearer` header. Undefined if the header is missing or the token is unknown. */
+/** Returns the token of an `Authorization: Bearer` header. Undefined for a missing header or an unknown token. */
 export function findToken(store: Store, authorization: string | undefined): Token | undefined {
   const value = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
   if (value === undefined) return undefined;
   return store.table("tokens").find((token) => token.value === value);
 }
 
-/** Returns a name for the token that does not reveal its value: its name, and also its id if an older token has the same name. */
+/** Returns a unique name of a token for the log: its name, with its id if an older token has the same name. */
 export function uniqueName(store: Store, { id, name }: Token): string {
   return store.table("tokens").find((token) => token.name === name)?.id === id ? name : `${name}#${id}`;
 }
 
-/** Returns 401. The specification does not define its body (§7 Gaps). */
+/** Returns 401. Its body is not specified (§7 Gaps). */
 export function unauthenticated(): Refusal {
   return new Refusal(401, "Unauthenticated.", { headers: { "WWW-Authenticate": "Bearer" } });
 }
 
-/** Rejects a token without the ability, or if its issuing user has lost the permission behind the ability (§5.2, §5.3). */
+/**
+ * Requires that the token has the ability, and that its user still has the permission behind the ability (§5.2, §5.3).
+ * @throws Refusal 403
+ */
 export function requireAbility(store: Store, token: Token, ability: Ability): void {
   if (!token.abilities.includes(ability)) {
     throw new Refusal(403, `This token does not have the "${ability}" ability.`);
@@ -145,12 +149,15 @@ export function customerOf(store: Store, token: Token): Customer {
   return customer;
 }
 
-/** Returns true if the token's scope includes the order (§5.4). */
+/** Returns true if the token's scope contains the order (§5.4). */
 export function covers(token: Token, orderId: number): boolean {
   return token.service_ids?.includes(orderId) ?? true;
 }
 
-/** Rejects orders outside the token's scope (§7: "service outside the token's restriction"). */
+/**
+ * Requires that the token's scope contains the order (§7: "service outside the token's restriction").
+ * @throws Refusal 403
+ */
 export function requireCovered(token: Token, orderId: number): void {
   if (!covers(token, orderId)) {
     throw new Refusal(403, `Service ${orderId} is outside this token's restriction to certain services.`);
@@ -158,8 +165,9 @@ export function requireCovered(token: Token, orderId: number): void {
 }
 
 /**
- * Rejects new orders with a scoped token, because a new order cannot be in its scope. The specification requires the check on
- * "every request" (§5.4) without this case.
+ * Rejects a new order with a scoped token, because a scope cannot contain it. §5.4 requires the check on "every request", and
+ * does not mention new orders.
+ * @throws Refusal 403
  */
 export function requireUnrestricted(token: Token): void {
   if (token.service_ids !== null) {
@@ -174,7 +182,7 @@ export function ownRecords<K extends keyof typeof IN_PATH | "accounts">(call: Ca
   );
 }
 
-/** Returns the records of a list. Includes deleted records if the host keeps them. */
+/** Returns the records of a list, with deleted records if the host keeps them. */
 export function withEnded<K extends keyof Collections>(
   { world: { store, settings } }: Call,
   collection: K,
@@ -184,7 +192,7 @@ export function withEnded<K extends keyof Collections>(
   return [...table.all(), ...(settings.rendering.kinds?.[kind]?.ended === undefined ? [] : table.ended())];
 }
 
-/** Collections with a record in the path of an endpoint. */
+/** Nouns of the records in paths, by collection. */
 const IN_PATH = {
   services: "service",
   invoices: "invoice",
@@ -193,8 +201,8 @@ const IN_PATH = {
 } as const;
 
 /**
- * Returns the record in the path if the token may access it. Throws 404 for an unknown record, otherwise 403, also for a service
- * outside the token's scope.
+ * Returns the record of the path.
+ * @throws Refusal 404 for an unknown record, 403 for a record of another account or outside the token's scope
  */
 export function recordInPath<K extends keyof typeof IN_PATH>(call: Call, collection: K): Collections[K] {
   const what = IN_PATH[collection];
@@ -209,7 +217,10 @@ export function recordInPath<K extends keyof typeof IN_PATH>(call: Call, collect
   return record;
 }
 
-/** Rejects accounts that are not on the Manage track (§4: "Manage track only"). */
+/**
+ * Requires an account on the Manage track (§4: "Manage track only").
+ * @throws Refusal 403
+ */
 export function requireManageTrack(customer: Customer): void {
   if (customer.track !== "manage") {
     throw new Refusal(403, "This account is not on the Manage track, which client accounts belong to.");

@@ -1,6 +1,6 @@
 /**
- * Limits requests (§8: "60 requests per minute per token"). The specification does not define how a minute is counted, so the
- * profile decides.
+ * Limits requests (§8: "60 requests per minute per token"). §8 does not define how a minute is counted. The profile
+ * determines the rule.
  */
 import type { Profile } from "../profile/profile.ts";
 import { Refusal } from "../refusal.ts";
@@ -8,18 +8,18 @@ import type { Token } from "../store/records.ts";
 
 const WINDOW_MS = 60_000;
 
-/** State of the window for the headers of a response. */
+/** State of a rate window, for the headers of a response. */
 export interface RateState {
   limit: number;
   remaining: number;
-  /** Time when the next request is allowed, in milliseconds since the epoch. For a fixed window, it is the end of the window. */
+  /** Time at which the next request is allowed, in milliseconds since the epoch. For a fixed window, its end. */
   resetsAt: number;
   exceeded: boolean;
 }
 
 /**
- * Counts a token's requests from the stored numbers, which are empty at first. Returns the remaining requests, the stored numbers
- * without expired ones, and the numbers to store after another request.
+ * Counts the requests of a token. `kept` contains the stored numbers, at first none. Returns the remaining requests, the
+ * numbers without expired ones, and the numbers to store after another request.
  */
 type RateRule = (
   kept: readonly number[],
@@ -30,7 +30,7 @@ type RateRule = (
   readonly counted: readonly number[];
 };
 
-/** A window that begins with the first request and ends a minute later. Stored: its start and its number of requests. */
+/** A window starts with a request and ends a minute later. Stores its start and its number of requests. */
 const fixed: RateRule = ([opened = Number.NEGATIVE_INFINITY, used = 0], limit, now) => {
   const isOpen = now >= opened && now < opened + WINDOW_MS;
   const [from, before] = isOpen ? [opened, used] : [now, 0];
@@ -38,7 +38,7 @@ const fixed: RateRule = ([opened = Number.NEGATIVE_INFINITY, used = 0], limit, n
   return { remaining: limit - before, resetsAt, kept: [from, before], counted: [from, before + 1] };
 };
 
-/** No period of one minute has more requests than the limit. Stored: the instants of the last minute. */
+/** No period of one minute has more requests than the limit. Stores the times of the last minute's requests. */
 const sliding: RateRule = (taken, limit, now) => {
   const kept = taken.filter((at) => at > now - WINDOW_MS && at <= now);
   const [oldest = now - WINDOW_MS] = kept;
@@ -46,9 +46,8 @@ const sliding: RateRule = (taken, limit, now) => {
 };
 
 /**
- * A bucket with the size of the limit that refills evenly. After a pause, the requests of a complete minute are allowed at once.
- * The unit is 1/60,000 of a request. Each millisecond adds as many units as the limit, so that all numbers are integers. Stored:
- * the instant of the last request, and the level after it.
+ * Token bucket: it starts full, with `limit` requests, and refills evenly within a minute. Levels are integers: 60,000 units
+ * are one request, and each millisecond adds `limit` units. Stores the time of the last request, and the level after it.
  */
 const bucket: RateRule = ([at, before], limit, now) => {
   const full = limit * WINDOW_MS;
@@ -60,23 +59,23 @@ const bucket: RateRule = ([at, before], limit, now) => {
 
 const RULES: Readonly<Record<Profile["rate"], RateRule>> = { fixed, sliding, bucket };
 
-/** State of all windows by token id, for snapshots. */
+/** Rate windows in a snapshot, by token id. */
 export interface KeptRates {
   rule: Profile["rate"];
   budgets: [number, number[]][];
 }
 
-/** Rate window of a token, as the control shows it. */
+/** Rate window of a token, for the control. */
 export interface RateView {
   token_id: number;
   /** Name of the token, never its value. */
   token: string;
   customer_id: number;
-  /** Requests per minute (§8). 0 if the limit is disabled. */
+  /** Requests per minute (§8). 0 without a limit. */
   limit: number;
   used: number;
   left: number;
-  /** Time when the next request is allowed (ISO 8601). Null if no request was counted. */
+  /** Time at which the next request is allowed (ISO 8601). Null if no request is counted. */
   resets_at: string | null;
 }
 
@@ -85,13 +84,13 @@ export class RateWindows {
   readonly #limit: number;
   readonly #rule: Profile["rate"];
 
-  /** @param limit requests per minute. 0 disables the limit. */
+  /** @param limit Requests per minute. 0 for no limit. */
   constructor(limit: number, rule: Profile["rate"] = "fixed") {
     this.#limit = limit;
     this.#rule = rule;
   }
 
-  /** Counts one request of the token. Undefined if the limit is disabled. */
+  /** Counts a request of a token. Undefined without a limit. */
   take(tokenId: number, now: number): RateState | undefined {
     if (this.#limit === 0) return undefined;
     const before = this.#look(tokenId, now);
@@ -101,7 +100,7 @@ export class RateWindows {
     return { limit: this.#limit, remaining, resetsAt, exceeded };
   }
 
-  /** Returns the window of the token without counting a request. */
+  /** Returns the window of a token without counting a request. */
   view({ id, name, customer_id }: Pick<Token, "id" | "name" | "customer_id">, now: number): RateView {
     const limit = this.#limit;
     const { remaining: left, resetsAt } = this.#look(id, now);
@@ -122,7 +121,7 @@ export class RateWindows {
     return { rule: this.#rule, budgets: budgets.filter(([, kept]) => kept.length > 0).sort(([a], [b]) => a - b) };
   }
 
-  /** Restores the state. Windows of another rule start empty. */
+  /** Restores the windows of a snapshot. If its rule is another one, all windows start empty. */
   load({ rule, budgets }: KeptRates): void {
     this.clear();
     if (rule !== this.#rule) return;
@@ -130,14 +129,14 @@ export class RateWindows {
   }
 }
 
-/** Returns the 429 response. The profile decides whether `Retry-After` is in whole seconds (rounded up), a date, or missing. */
+/** Returns the 429 response. The format of `Retry-After` depends on the profile: seconds, rounded up, a date, or none. */
 export function tooManyRequests(state: RateState, now: number, profile: Profile): Refusal {
   const headers = retryAfter(state.resetsAt - now, now, profile);
   if (profile.rate_headers === "full") headers["X-RateLimit-Reset"] = String(Math.ceil(state.resetsAt / 1000));
   return new Refusal(429, "Too Many Attempts.", { headers });
 }
 
-/** Returns the `Retry-After` header of a 429 response. @param ms time until the next request is allowed. */
+/** Returns the `Retry-After` header of a 429 response. @param ms Time until the next request is allowed, in milliseconds. */
 export function retryAfter(ms: number, now: number, profile: Profile): Record<string, string> {
   if (profile.retry_after === "none") return {};
   const seconds = Math.max(1, Math.ceil(ms / 1000));
@@ -145,7 +144,7 @@ export function retryAfter(ms: number, now: number, profile: Profile): Record<st
   return { "Retry-After": isDate ? new Date(now + seconds * 1000).toUTCString() : String(seconds) };
 }
 
-/** Returns the headers of every response to a known token. */
+/** Returns the rate headers of every response to a known token. */
 export function rateHeaders(state: RateState | undefined, profile: Profile): Record<string, string> {
   if (state === undefined || profile.rate_headers === "none") return {};
   return { "X-RateLimit-Limit": String(state.limit), "X-RateLimit-Remaining": String(state.remaining) };

@@ -1,21 +1,23 @@
-/** Common steps of the API port and the control port: checks the host of a request, and reads its limited body as JSON. */
+/**
+ * Common steps of the API and the control: checks the host of a request, and reads its body as JSON, up to a maximum size.
+ */
 import { Refusal } from "../refusal.ts";
 
 const LARGEST_BODY = 1_048_576;
 /**
- * Maximum nesting of a body. A deeper value would overflow the stack later. No field of the specification has more than two
- * levels.
+ * Maximum nesting of a body, because a deeper value could overflow the call stack. Fields of the specification have at most
+ * two levels.
  */
 const DEEPEST_BODY = 64;
 
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 
 /**
- * Rejects a request with a host name that does not belong to this machine. The name of another site may resolve to this machine
- * (DNS rebinding), and its pages know the tokens of the default seed.
- * @param url of the request with its `Host`.
- * @param what the server, for the message.
- * @throws Refusal 403.
+ * Rejects a request with a foreign host name. A name of another site may resolve to this machine (DNS rebinding), and its
+ * pages know the tokens of the default seed.
+ * @param url URL of the request, with its `Host`.
+ * @param what Name of the server, for the message.
+ * @throws Refusal 403
  */
 export function requireOwnHost(url: string, what: string): void {
   if (LOOPBACK.includes(new URL(url).hostname)) return;
@@ -23,20 +25,21 @@ export function requireOwnHost(url: string, what: string): void {
 }
 
 export interface RequestBody {
-  /** The JSON value, the text if it is not JSON, or null without a body. */
+  /** JSON value of the body, its text if it is not JSON, or null without a body. */
   value: unknown;
-  /** The text as received. Undefined without a body, and for a body that is too large. */
+  /** Text as received. Undefined without a body, and if the body is too large. */
   text: string | undefined;
-  /** Mistake in the body, which is thrown when the body is needed. */
+  /** Error of the body. It is thrown only if the body is needed. */
   problem: Refusal | undefined;
 }
 
 /**
- * Returns the text of a body with at most this number of bytes (default 1 MiB). Does not keep a larger body in memory.
- * @throws Refusal 413 for a larger body.
+ * Returns the text of a body.
+ * @param most Maximum size in bytes, by default 1 MiB.
+ * @throws Refusal 413 for a larger body, which is not kept in memory
  */
 export async function readText(request: Request, most = LARGEST_BODY): Promise<string> {
-  // The body of a GET request is never read. Skip it, because creating a web `Request` costs more than the response.
+  // The body of a GET is never read. Creating a web `Request` would cost more than the response.
   if (request.method === "GET" || request.method === "HEAD") return "";
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -48,7 +51,7 @@ export async function readText(request: Request, most = LARGEST_BODY): Promise<s
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Parses a text as JSON. Returns `body` if the text is JSON, otherwise `raw`. Returns neither for an empty text. */
+/** Returns `body` if the text is JSON, otherwise `raw`. Neither for an empty text. */
 export function content(text: string): { body?: unknown; raw?: string } {
   if (text === "") return {};
   try {
@@ -58,7 +61,7 @@ export function content(text: string): { body?: unknown; raw?: string } {
   }
 }
 
-/** Reads a body as JSON. Throws only if the request breaks off. */
+/** Reads a body as JSON. Throws only if the request ends before its body. */
 export async function readBody(request: Request): Promise<RequestBody> {
   let text: string;
   try {
@@ -80,8 +83,8 @@ function tooDeep(value: unknown, left: number): boolean {
 }
 
 /**
- * Returns the JSON object of a request. A missing body counts as an empty object.
- * @throws Refusal 400 for any other value, 413 for a body that was too large.
+ * Returns the JSON object of a body. Without a body, an empty object.
+ * @throws Refusal 400 for any other value, 413 if the body was too large
  */
 export function objectOf({ value, problem }: RequestBody): Record<string, unknown> {
   if (problem !== undefined) throw problem;

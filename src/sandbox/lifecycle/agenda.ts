@@ -1,4 +1,4 @@
-/** Queue of jobs and billing steps, sorted by due time. It is a heap over the records of the store. */
+/** Heap of the store's jobs and billing steps, sorted by due time. */
 import type { Store } from "../store/store.ts";
 
 export interface Due {
@@ -8,7 +8,9 @@ export interface Due {
   id: number;
 }
 
-/** Returns true if `a` comes before `b`. At the same instant, jobs come before billing, and older entries before newer ones. */
+/**
+ * Returns true if `a` comes before `b`. At the same time, jobs come before billing steps, and lower ids before higher ids.
+ */
 function before(a: Due, b: Due): boolean {
   if (a.at !== b.at) return a.at < b.at;
   return a.kind === b.kind ? a.id < b.id : a.kind === "jobs";
@@ -16,31 +18,31 @@ function before(a: Due, b: Due): boolean {
 
 export class Agenda {
   readonly #store: Store;
-  /** Undefined until it is built from the store. It may contain outdated entries, so the store decides. */
+  /** Undefined until it is built from the store. May contain entries of deleted or changed records. */
   #heap: Due[] | undefined;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** Adds a record that was just added to the store. */
+  /** Adds a record that was added to the store. */
   add(kind: Due["kind"], record: { id: number; due_at: string }): void {
     if (this.#heap !== undefined) rise(this.#heap, { at: Date.parse(record.due_at), kind, id: record.id });
   }
 
-  /** Drops all entries, because the store was replaced or its last transaction was rolled back. */
+  /** Drops all entries. Called when the store was replaced or its transaction was rolled back. */
   forget(): void {
     this.#heap = undefined;
   }
 
-  /** Removes and returns the first entry that is due. Undefined if none is due. */
+  /** Removes and returns the first entry if it is due. */
   take(now: number): Due | undefined {
     const first = this.first();
     if (first === undefined || first.at > now) return undefined;
     return pop(this.#entries());
   }
 
-  /** Returns the first due entry without removing it. */
+  /** Returns the first entry, due or not. Removes entries of deleted or changed records. */
   first(): Due | undefined {
     const heap = this.#entries();
     while (heap[0] !== undefined && !this.#holds(heap[0])) pop(heap);

@@ -1,8 +1,9 @@
 /**
- * Billing calendar of a service: a notice 7 days before the end of the term (`noticeDays`), an invoice at the end, suspension
- * when this invoice is overdue, and termination 30 days later. An unpaid order is then cancelled. Also raises, pays and cancels
- * invoices (§1, §3.1). Must not: wait or set a timer. The agenda contains all due steps with their times, and `settle` performs
- * them before any read.
+ * Billing calendar of a service: a notice `noticeDays` before the end of the term (default 7), an invoice at its end,
+ * suspension when the invoice is overdue, termination 30 days later. An order that stays unpaid is cancelled. Also creates,
+ * pays and cancels invoices (§1, §3.1).
+ *
+ * Must not: wait; set a timer. The agenda contains the due steps, and `settle` performs them before each read.
  */
 import { DAY_MS, dateOf } from "../clock.ts";
 import { emit } from "../events/emit.ts";
@@ -13,10 +14,7 @@ import type { World } from "../world.ts";
 import { endService, enqueue, performJob, restoreNow, suspendNow } from "./services.ts";
 import { beginFirstTerm, beginTerm, GIVEN_UP_DAYS, isOver, planStep } from "./terms.ts";
 
-/**
- * Performs all due steps in order, each as of its due time. Advancing the clock by a year at once results in the same records as
- * advancing it day by day.
- */
+/** Performs all due steps in order, each at its due time. So, a year at once has the same result as a year day by day. */
 export function settle(world: World): void {
   const now = world.clock.now();
   for (let due = world.agenda.take(now); due !== undefined; due = world.agenda.take(now)) {
@@ -41,10 +39,10 @@ function takeStep(world: World, id: number): void {
     planStep(world, service, "renew", Date.parse(service.next_due_date), undefined);
   } else if (row.step === "renew") renew(world, service);
   else if (invoice?.status === "paid") {
-    // The control may have marked the invoice as paid.
+    // The control may have changed the invoice to paid.
     honour(world, service, invoice);
   } else if (row.step === "suspend" || (row.step === "cancel" && service.status !== "pending")) {
-    // An active service is suspended first, even if the control activated it.
+    // A service that the control activated is first suspended.
     if (service.status === "active") suspendNow(world, service, "unpaid");
     const bill = row.invoice_id === null ? undefined : { id: row.invoice_id, renewal: row.renewal };
     planStep(world, service, "terminate", Date.parse(row.due_at) + GIVEN_UP_DAYS * DAY_MS, bill);
@@ -54,24 +52,24 @@ function takeStep(world: World, id: number): void {
   }
 }
 
-/** Raises a renewal invoice for the term that begins: "A new invoice is raised for a service, including a renewal" (§6). */
+/** Creates the invoice of the next term: "A new invoice is raised for a service, including a renewal" (§6). */
 function renew(world: World, service: Service): void {
   const { store } = world;
   const manage = store.table("customers").get(service.customer_id)?.track === "manage";
   const percent = manage ? (store.table("plans").get(service.plan_id)?.manage_discount_percent ?? 0) : 0;
-  // A coupon applies only to the order. The prepay discount belongs to the term (§4).
+  // A coupon applies only to the first term. The prepay discount applies to each term (§4).
   const invoice = raiseInvoice(world, service, amountBilled(service.price, service.term, percent, 0));
-  // If the invoice was paid at once, the next term has already begun.
+  // If the invoice was paid at once, the next term has started.
   if (invoice.status === "paid") return;
   planStep(world, service, "suspend", Date.parse(invoice.due_date), { id: invoice.id, renewal: true });
 }
 
 const PAYMENT_DAYS = 7;
 
-/** Subject of an invoice, with the undiscounted list price. */
+/** Subject of an invoice. `price` is the list price. */
 type Order = Pick<Service, "id" | "customer_id" | "currency" | "price">;
 
-/** Adds an invoice at this instant, with the next number of its year. `total` is the billed amount. */
+/** Adds an invoice, with the next number of its year. `total` is the billed amount. */
 export function putInvoice(
   { store }: World,
   { id: order_id, customer_id, currency, price: subtotal }: Order,
@@ -87,21 +85,21 @@ export function putInvoice(
   return store.table("invoices").put({ id, ...charge, invoice_number, ...state, created_at });
 }
 
-/** Raises the invoice of an order at once (§1). Pays it if the sandbox pays automatically, or if the total is 0. */
+/** Creates the invoice of an order (§1). Pays it at once with `autoPay`, or if the total is 0. */
 export function raiseInvoice(world: World, order: Order, total: number): Invoice {
   const now = world.clock.now();
   const due_date = dateOf(now + PAYMENT_DAYS * DAY_MS);
   const invoice = putInvoice(world, order, total, now, { status: "unpaid", due_date, paid_at: null });
-  // The event is "A new invoice is raised for a service" (§6), so the invoice of a domain causes no event.
+  // "A new invoice is raised for a service" (§6): the invoice of a domain has no event.
   if (world.store.table("services").get(order.id) !== undefined)
     emit(world, "invoice.created", { kind: "invoice", record: invoice });
   return world.settings.autoPay || total === 0 ? payInvoice(world, invoice) : invoice;
 }
 
 /**
- * Marks an invoice as paid. Provisioning of its order starts (§3.1), or the service continues for a term. Restores a service that
- * was suspended because of this invoice. A second payment changes nothing, and a payment for an ended service changes nothing.
- * @throws Refusal (422) for a cancelled or refunded invoice.
+ * Marks an invoice as paid. Its order is provisioned (§3.1), or its service continues for a term. Ends a suspension because
+ * of this invoice. Has no effect on a paid invoice. For an ended service, only the invoice changes.
+ * @throws Refusal (422) for a cancelled or refunded invoice
  */
 export function payInvoice(world: World, invoice: Invoice): Invoice {
   if (invoice.status === "paid") return invoice;
@@ -115,10 +113,10 @@ export function payInvoice(world: World, invoice: Invoice): Invoice {
   return paid;
 }
 
-/** Applies a payment to its service: the term continues, or provisioning begins. */
+/** Applies a payment to its service: the next term starts, or provisioning starts. */
 function honour(world: World, service: Service, invoice: Invoice): void {
   const step = world.store.table("billing").get(service.id);
-  // If a renewal invoice is paid when it is created, the step is still `renew`.
+  // If the invoice is paid when it is created, the step is still `renew`.
   const renews = step?.step === "renew" || (step?.invoice_id === invoice.id && step.renewal);
   if (renews) beginTerm(world, service);
   else if (step?.invoice_id === invoice.id) beginFirstTerm(world, service);
@@ -128,15 +126,15 @@ function honour(world: World, service: Service, invoice: Invoice): void {
   begin(world, "provision", service.id);
 }
 
-/** Queues the job that a payment starts. Performs it at once if its duration is 0. */
+/** Queues a job after a payment. With a duration of 0, performs it at once. */
 function begin(world: World, kind: "provision" | "register", orderId: number): void {
   const id = enqueue(world, kind, orderId, world.settings.provisioningSeconds);
   if (world.settings.provisioningSeconds === 0) performJob(world, id);
 }
 
 /**
- * Cancels an unpaid invoice. Its service stays unchanged until its suspension or cancellation is due.
- * @throws Refusal (422) for a paid or refunded invoice.
+ * Cancels an unpaid invoice. Its service changes only when its suspension or cancellation is due.
+ * @throws Refusal (422) for a paid or refunded invoice
  */
 export function cancelInvoice(world: World, invoice: Invoice): Invoice {
   if (invoice.status === "cancelled") return invoice;

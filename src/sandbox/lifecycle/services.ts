@@ -1,6 +1,6 @@
 /**
- * Changes a service and emits the event of each change (§6): provisioned, suspended, restored, ended, transferred. Also queues
- * the jobs that perform these changes (§1: "queued as a retrying background job").
+ * Changes services and emits the events of the changes (§6): provisioned, suspended, terminated, transferred. Also queues the
+ * jobs for these changes (§1: "queued as a retrying background job").
  */
 import { emit } from "../events/emit.ts";
 import { type Refusal, unprocessable } from "../refusal.ts";
@@ -9,8 +9,8 @@ import type { World } from "../world.ts";
 import { isOver, planStep } from "./terms.ts";
 
 /**
- * Marks the control panel as existing (§3.1), and activates a pending service. Emits its event once, and never for an ended
- * service.
+ * Marks a service as provisioned: its control panel exists (§3.1). A pending service becomes active. Has no effect on a
+ * provisioned or ended service.
  */
 function finishProvisioning(world: World, service: Service): Service {
   if (service.provisioning_status === "provisioned" || isOver(service)) return service;
@@ -18,7 +18,7 @@ function finishProvisioning(world: World, service: Service): Service {
     provisioning_status: "provisioned",
     status: service.status === "pending" ? "active" : service.status,
   });
-  // If a service is provisioned before its payment, it is suspended when the invoice is overdue.
+  // The service was provisioned before its payment. It is suspended when its invoice is overdue.
   const { step, invoice_id } = world.store.table("billing").get(service.id) ?? {};
   const invoice = step === "cancel" && invoice_id ? world.store.table("invoices").get(invoice_id) : undefined;
   if (invoice !== undefined) {
@@ -28,14 +28,14 @@ function finishProvisioning(world: World, service: Service): Service {
   return record;
 }
 
-/** Provisions a service now, even if its job is queued or its invoice is unpaid. */
+/** Provisions a service now, with or without a queued job and a payment. */
 export function provisionNow(world: World, service: Service): Service {
   if (isOver(service)) throw cannotBe("provisioned", service);
   forgetJobs(world, service, (kind) => kind === "provision");
   return finishProvisioning(world, service);
 }
 
-/** Suspends an active service, and stores the reason. */
+/** Suspends an active service for a reason. */
 export function suspendNow(world: World, service: Service, why: "request" | "unpaid"): Service {
   if (service.status === "suspended") return service;
   if (service.status !== "active") throw cannotBe("suspended", service);
@@ -44,14 +44,14 @@ export function suspendNow(world: World, service: Service, why: "request" | "unp
   return record;
 }
 
-/** Ends a suspension for any reason of the suspension. §6 has no event for it. */
+/** Ends a suspension, whatever its reason. §6 has no event for it. */
 export function restoreNow(world: World, service: Service): Service {
   if (service.status === "active") return service;
   if (service.status !== "suspended") throw cannotBe("unsuspended", service);
   return world.store.table("services").update(service.id, { status: "active", suspended_for: null });
 }
 
-/** Ends a service: terminates it, which is an event, or cancels it before it began. Its invoices stay. */
+/** Ends a service: terminates it with an event, or cancels it before its start. Its invoices stay. */
 export function endService(world: World, service: Service, status: "terminated" | "cancelled"): Service {
   if (isOver(service)) throw cannotBe(status, service);
   forgetJobs(world, service, () => true);
@@ -70,7 +70,7 @@ function forgetJobs(world: World, service: Service, which: (kind: string) => boo
   for (const job of jobs.filter((one) => one.order_id === service.id && which(one.kind))) jobs.remove(job.id);
 }
 
-/** Queues a job. Returns its id. */
+/** Queues a job and returns its id. */
 export function enqueue(world: World, kind: Job["kind"], orderId: number, seconds: number): number {
   const due = new Date(world.clock.now() + seconds * 1000).toISOString();
   const job = world.store.table("jobs").put({ id: world.store.next("jobs"), kind, order_id: orderId, due_at: due });
@@ -78,7 +78,7 @@ export function enqueue(world: World, kind: Job["kind"], orderId: number, second
   return job.id;
 }
 
-/** Performs one job. If the service was changed meanwhile, the job may have no effect. */
+/** Performs a job. It has no effect if the service no longer allows it. */
 export function performJob(world: World, id: number): void {
   const { store } = world;
   const job = store.table("jobs").get(id);
@@ -95,7 +95,7 @@ export function performJob(world: World, id: number): void {
   else if (job.kind === "unsuspend" && service.status === "suspended") restoreNow(world, service);
 }
 
-/** Returns the status of the service after all queued jobs. A request for this status queues nothing. */
+/** Returns the status of the service after its queued jobs. */
 export function comingStatus(world: World, service: Service): Service["status"] {
   const queued = world.store
     .table("jobs")
@@ -122,7 +122,7 @@ export function offerTransfer(world: World, service: Service, to: Customer): Tra
   });
 }
 
-/** Transfers the service and its unpaid invoices to the other account. Notifies the two accounts (§6). */
+/** Transfers a service and its unpaid invoices to the other account. Both accounts receive the event (§6). */
 export function acceptTransfer(world: World, transfer: Transfer): Transfer {
   const { store } = world;
   requireOpen(transfer);

@@ -1,10 +1,10 @@
 /**
- * The gaps of the specification as switches. Each switch has the values with which the sandbox can fill the gap. Also defines
- * named sets of values, and parses switches and sets. A new switch needs a new entry here and its use, usually in `shape/`.
+ * Gaps of the specification as switches. The values of a switch are the ways to fill its gap. Also defines named sets of
+ * values, and parses profiles. A new switch needs an entry here, and its use, usually in `shape/`.
  */
 import { didYouMean, SandboxOptionError } from "../refusal.ts";
 
-/** Every switch with its values, the default first. */
+/** Values of each switch, the default first. */
 export const PROFILE_SWITCHES = {
   /** Format of a list (§4 Gaps: "Shape of the list envelope: not shown"). */
   envelope: [
@@ -19,17 +19,17 @@ export const PROFILE_SWITCHES = {
   ],
   /** Number of the first page (§4 Pagination: only "page number"). */
   pages: ["from_one", "from_zero"],
-  /** Response after the last page (§4 Pagination does not define it): an empty page, 404, or the last page again. */
+  /** Response after the last page (§4 Pagination: not defined): an empty page, 404, or the last page again. */
   past_end: ["empty", "not_found", "repeats"],
   /** Items of an empty list (§4 Gaps): `[]`, null, or `{}`. `nothing`: the complete response is `{}`. */
   empty_list: ["array", "null", "map", "nothing"],
   /** Items of a list: unwrapped, or each under `data` (§4 Gaps). */
   items: ["bare", "wrapped"],
-  /** Time during which a new record is missing from lists (not specified in §4). */
+  /** Time until a new record is in lists (§4: not specified). */
   list_lag: ["none", "four_seconds", "thirty_seconds"],
-  /** Order of a list (§4 Gaps: "Sorting or filtering parameters": not shown). `scattered` is stable but has no visible order. */
+  /** Order of a list (§4 Gaps: "Sorting or filtering parameters": not shown). `scattered` looks random, but never changes. */
   order: ["newest", "oldest", "scattered"],
-  /** Bodies of 400, 401, 404, 405, 409 and 5xx (§7: not specified). `html` is the page of a proxy. */
+  /** Bodies of 400, 401, 404, 405, 409 and 5xx (§7: not specified). `html` looks like the page of a proxy. */
   error_bodies: ["json", "html", "empty"],
   /** Body of a 429 (§7: "not specified beyond status"). */
   too_many: ["json", "text", "empty"],
@@ -37,12 +37,12 @@ export const PROFILE_SWITCHES = {
   rate_headers: ["full", "none"],
   /** `Retry-After` of a 429 (§7: "not specified beyond status"). */
   retry_after: ["seconds", "date", "none"],
-  /** Counting of a minute (§8: "60 requests per minute per token"). `bucket` refills one request per second. */
+  /** Rule for a minute (§8: "60 requests per minute per token"). `bucket` adds one request per second. */
   rate: ["fixed", "sliding", "bucket"],
   /** Values of `errors` in a 422: lists of sentences, or one sentence (§7: "object of field errors"). */
   field_errors: ["lists", "texts"],
   /**
-   * Spelling of status words (§2 Gaps). `words` uses different words: "Pending Payment", "running". `digits`: "1". `numbers`: 1.
+   * Spelling of status words (§2 Gaps). `words` has other words: "Pending Payment", "running". `digits`: "1". `numbers`: 1.
    */
   status: ["lower", "capitalised", "upper_snake", "words", "digits", "numbers"],
   /** Value of `provisioning_status` (§2 Gaps). */
@@ -53,70 +53,70 @@ export const PROFILE_SWITCHES = {
   billing_cycle: ["word", "months", "unit", "integer"],
   /** Words for the product type (§2 Gaps): vps, "Root VPS", "root-vps". */
   product_type: ["slug", "title", "other"],
-  /** Type of ids on the wire. `string` contradicts the integers of §2, as some servers do. */
+  /** Type of ids in JSON. §2 specifies integers, which some servers send as strings. */
   ids: ["integer", "string"],
   /** Ids of grants, webhooks, client accounts and migration requests (§2 Gaps): as `ids`, UUIDs, or opaque strings. */
   record_ids: ["plain", "uuid", "opaque"],
-  /** Fields of a plan (§2 Plan). The id is `plan_id` or `id`. The plan has one price, one price per currency, or no price. */
+  /** Id and prices of a plan (§2 Plan). Id: `plan_id` or `id`. Prices: one, one per currency, or none. */
   plan: ["plan_id", "id", "prices", "priceless"],
   /** Response of suspend and unsuspend (§4 Gaps): 202 with a message, 200 with the service, 204, or 202 without a body. */
   queued: ["message", "service", "no_content", "empty"],
-  /** Bodies of deletions and of given passwords: with a message, or 204 without a body (§4 Gaps). */
+  /** Responses to a deletion and to a given password: with a message, or 204 (§4 Gaps). */
   bodies: ["full", "empty204"],
   /** Field of a generated password (§4: "the new password once"). */
   password: ["password", "new_password"],
   /** Position of the invoice in the response to an order (§4 Gaps). */
   creation: ["nested", "beside", "split", "invoice_wrapped"],
-  /** Single objects without their `data` wrapper. */
+  /** `yes`: a single object without its `data` wrapper. */
   unwrapped: ["no", "yes"],
   /** Fields of a grant (§2 Gaps): `id`, `grant_id`, or the e-mail address inside `user`. */
   grant: ["id", "grant_id", "user"],
-  /** `expires_at` of a grant (§2 Gaps): an instant, or seconds since the epoch as a number or a string. */
+  /** `expires_at` of a grant (§2 Gaps): ISO 8601, or seconds since the epoch as a number or a string. */
   expires_at: ["instant", "epoch", "epoch_text"],
-  /** Response to the registration of a webhook (§2 Gaps): `secret`, `signing_secret`, or without the `data` wrapper. */
+  /** Response to the registration of a webhook (§2 Gaps): `secret`, `signing_secret`, or no `data` wrapper. */
   webhook: ["secret", "signing_secret", "bare"],
   /**
-   * `events` of a webhook (§2 Gaps): names, a map from each name to true or false, objects with a name, comma-separated names.
+   * `events` of a webhook (§2 Gaps): a list of names, a map from name to boolean, a list of objects, comma-separated names.
    */
   webhook_events: ["list", "map", "objects", "text"],
   /** Field of the domain in a migration request and a registration (§2 Gaps). `nested`: `{"domain": {"name": …}}`. */
   domain_name: ["domain", "domain_name", "hostname", "nested"],
-  /** Results of an availability check (§2 Gaps): a list or a map; `available`, `is_available` or a `status`. */
+  /** Results of an availability check (§2 Gaps): a list or a map, with `available`, `is_available` or `status`. */
   domain_check: ["list", "map", "is_available", "status"],
   /** Accepted `registrant_contact` (§4 Gaps): the usual fields, or any fields. */
   registrant: ["fields", "loose"],
-  /** Position of the answers to source type and scope questions in a migration request (§2 Gaps). */
+  /** Position of the answers (source type and scope) in a migration request (§2 Gaps). */
   migration: ["flat", "nested"],
-  /** Format of instants. §2 specifies `offset`. */
+  /** Format of times. §2 specifies `offset`. */
   timestamps: ["offset", "micros_z", "date"],
-  /** Scale of amounts (§2 Gaps). `major` rounds to whole units, because §2 requires integers. */
+  /** Unit of amounts (§2 Gaps). `major` is rounded to integers, as §2 requires. */
   money: ["minor", "major"],
-  /** Status of a repeated request with the same Idempotency-Key: the same status, or 200 (§4: "the original response"). */
+  /**
+   * Status of the response to a repeated request with the same Idempotency-Key: the same, or 200 (§4: "the original
+   * response").
+   */
   replay: ["same", "ok"],
   /**
-   * Idempotency-Key of an order that was rejected with 422: free for the corrected order, or kept with the rejection (§4: "a
+   * Idempotency-Key of an order that was rejected with 422: free for a corrected order, or kept with the rejection (§4: "a
    * repeated request … returns the original response").
    */
   refused_key: ["free", "kept"],
   /** Retention of an Idempotency-Key (§8 Gaps). */
   key_retention: ["day", "ten_minutes"],
-  /** `data` of an event (§6: "not shown"): the fields, the record under its name, or only its id. */
+  /** `data` of an event (§6: "not shown"): the fields of the record, the record under its name, or only its id. */
   event_data: ["fields", "nested", "id"],
-  /** Intervals between the retries of a delivery (§6: "not shown"): 10 s, 100 s, 1000 s; 1, 5, 30 min; 1, 2, 4 s. */
+  /** Intervals between attempts of a delivery (§6: "not shown"): 10, 100, 1000 s; 1, 5, 30 min; 1, 2, 4 s. */
   backoff: ["tens", "minutes", "seconds"],
-  /** Number of deliveries of an event (not specified in §6). Some queues deliver twice. */
+  /** Deliveries of each event (§6: not specified). Some queues deliver twice. */
   deliveries: ["once", "twice"],
-  /** `flaky`: some requests fail before or after their effect. The seed selects them. */
+  /** `flaky`: some requests, which the seed selects, fail before or after their effect. */
   weather: ["calm", "flaky"],
 } as const;
 
 export type ProfileSwitch = keyof typeof PROFILE_SWITCHES;
 export type Profile = { [K in ProfileSwitch]: (typeof PROFILE_SWITCHES)[K][number] };
 
-/**
- * Returns the intervals of a delivery's retries (§6: "increasing intervals") in seconds: before the first, second and third
- * retry.
- */
+/** Returns the intervals before the first, second and third retry of a delivery, in seconds (§6: "increasing intervals"). */
 export function backoffSeconds(profile: Profile): readonly number[] {
   return { tens: [10, 100, 1000], minutes: [60, 300, 1800], seconds: [1, 2, 4] }[profile.backoff];
 }
@@ -129,11 +129,11 @@ export function firstPage(profile: Profile): 0 | 1 {
   return profile.pages === "from_zero" ? 0 : 1;
 }
 
-/** Named profiles, as differences from the defaults. */
+/** Named profiles, as differences from the default. */
 export const PROFILE_SETS = {
-  /** The defaults, which imitate a Laravel application. */
+  /** The default, which imitates a Laravel application. */
   laravel: {},
-  /** The minimum: no headers, no bodies, no wrappers, no prices. */
+  /** Minimum: no headers, bodies, wrappers or prices. */
   minimal: {
     envelope: "array",
     error_bodies: "empty",
@@ -149,7 +149,7 @@ export const PROFILE_SETS = {
     domain_check: "map",
     event_data: "id",
   },
-  /** All switches differ from the defaults. */
+  /** No switch has its default value. */
   contrary: {
     envelope: "items_pagination",
     pages: "from_zero",
@@ -193,7 +193,7 @@ export const PROFILE_SETS = {
     backoff: "minutes",
     deliveries: "twice",
   },
-  /** The strictest server within the specification: no hints, short retention, no guarantees. */
+  /** The strictest server that the specification allows: no hints, short retention, no guarantees. */
   strict: {
     envelope: "data_only",
     order: "scattered",
@@ -212,7 +212,7 @@ export const PROFILE_SETS = {
     backoff: "seconds",
     deliveries: "twice",
   },
-  /** The defaults with background faults: some requests fail. */
+  /** The default with background faults. */
   flaky: { weather: "flaky" },
 } as const satisfies Record<string, Partial<Profile>>;
 
@@ -221,8 +221,8 @@ export type ProfileSet = keyof typeof PROFILE_SETS;
 const NAMES = Object.keys(PROFILE_SWITCHES) as ProfileSwitch[];
 
 /**
- * Returns the complete profile: the defaults with the given values. A text is parsed by `parseProfile`.
- * @throws SandboxOptionError for an unknown switch or value, with the existing ones.
+ * Returns the complete profile, with defaults for missing switches. `parseProfile` parses a text.
+ * @throws SandboxOptionError for an unknown switch or value, with the known ones
  */
 export function completeProfile(given: string | Readonly<Record<string, string | undefined>> = {}): Profile {
   if (typeof given === "string") return parseProfile(given);
@@ -252,9 +252,9 @@ export function completeProfile(given: string | Readonly<Record<string, string |
 }
 
 /**
- * Parses `envelope=items_pagination,status=capitalised`, or the name of a set with differences: `contrary,ids=integer`. The set
- * may be at any position. Spaces around the parts are allowed. An empty text is the default profile.
- * @throws SandboxOptionError for two sets, an unknown set, a repeated switch, an unknown switch or value.
+ * Parses switches (`envelope=items_pagination,status=capitalised`), or a set and differences (`contrary,ids=integer`). The
+ * set can be anywhere in the text. Spaces around the parts are allowed. An empty text is the default profile.
+ * @throws SandboxOptionError for an unknown set, switch or value, a second set, and a repeated switch
  */
 export function parseProfile(text: string): Profile {
   const given: Record<string, string> = Object.create(null);
@@ -277,19 +277,19 @@ export function parseProfile(text: string): Profile {
   return completeProfile({ ...(set !== undefined && PROFILE_SETS[set as keyof typeof PROFILE_SETS]), ...given });
 }
 
-/** Returns the switches that differ from the defaults. */
+/** Returns the switches without their default value. */
 export function changedIn(profile: Profile): ProfileSwitch[] {
   return NAMES.filter((name) => profile[name] !== PROFILE_SWITCHES[name][0]);
 }
 
-/** Returns the differences from the defaults, in the format of `parseProfile`. Empty for the default profile. */
+/** Returns the differences from the default, in the format of `parseProfile`. */
 export function profileText(profile: Profile): string {
   return changedIn(profile)
     .map((name) => `${name}=${profile[name]}`)
     .join(",");
 }
 
-/** Returns the message for a part that is neither a set nor `switch=value`. */
+/** Returns the error message of a part that is neither a set nor `switch=value`. */
 function noPart(part: string, name: string): string {
   if (isSwitch(name)) {
     return `The profile switch "${name}" needs one value, as switch=value: ${name}=${PROFILE_SWITCHES[name].join(` or ${name}=`)}.`;
@@ -298,7 +298,7 @@ function noPart(part: string, name: string): string {
   return `There is no profile set "${part}".${meant(part, sets, "sets")} Write a switch as switch=value.`;
 }
 
-/** Returns the most similar name, or all names. */
+/** Suggests the most similar name, or lists all names. */
 function meant(name: string, names: readonly string[], what: string): string {
   return didYouMean(name, names) || ` The ${what} are ${names.join(", ")}.`;
 }

@@ -1,4 +1,4 @@
-/** Collections of an account except orders (§4): client accounts (Manage track only), webhook subscriptions, invoices. */
+/** Records of an account except orders (§4): client accounts (Manage track only), webhooks, invoices. */
 import {
   billing,
   covers,
@@ -59,7 +59,7 @@ export function addAccount({ store, clock }: World, customer_id: number, body: B
   return store.table("accounts").put({ id, customer_id, ...wanted, created_at: clock.instant() });
 }
 
-/** Adds a webhook. The signing secret is sent once, at registration (§2). */
+/** Adds a webhook. Its signing secret is returned only once, at the registration (§2). */
 export function addWebhook(world: World, customer_id: number, body: Body): Webhook {
   const { store, clock } = world;
   const fields = new Fields(body);
@@ -70,12 +70,12 @@ export function addWebhook(world: World, customer_id: number, body: Body): Webho
   return store.table("webhooks").put({ id, customer_id, ...wanted, secret, created_at: clock.instant() });
 }
 
-/** Returns a new signing secret for a webhook (inside a transaction). */
+/** Returns a new signing secret. Must run inside a transaction. */
 export function webhookSecret({ store, settings }: World): string {
   return `whsec_${nextSecret(store, settings.seed, "webhook").slice(0, 40)}`;
 }
 
-/** Reads "One or more event names from the Events part". A repeated name counts once. */
+/** Reads "One or more event names from the Events part". Removes duplicates. */
 function readEvents(fields: Fields): EventName[] {
   const given = fields.raw("events");
   if (given === undefined || given === null) fields.refuse("events", "The events field is required.");

@@ -1,4 +1,4 @@
-/** Domains (§4): availability and registration. The specification does not define the types of their fields. */
+/** Domains (§4): availability and registration. The types of their fields are not specified. */
 import { type Call, type Endpoints, requireUnrestricted, technical, view } from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { domainPrice } from "../money.ts";
@@ -21,10 +21,7 @@ function check(call: Call, names: readonly unknown[], field: string): Reply {
   return { form: "checked", results };
 }
 
-/**
- * Reads `?domain=a`, `?domain=a,b`, `?domain[]=a&domain[]=b`, `?domains[]=…`. The specification does not define the parameters
- * (§4 Gaps).
- */
+/** Reads `?domain=a`, `?domain=a,b`, `?domain[]=a&domain[]=b`, `?domains[]=…`. The parameters are not specified (§4 Gaps). */
 function checkQuery(call: Call): Reply {
   for (const parameter of ["domains[]", "domains", "domain[]", "domain"]) {
     const values = call.query[parameter];
@@ -54,24 +51,24 @@ function register(call: Call): Reply {
     status: "pending",
     created_at: world.clock.instant(),
   });
-  // The Manage discount belongs to a plan (§1), and a domain has no plan.
+  // The Manage discount belongs to a plan (§1). A domain has no plan.
   const invoice = raiseInvoice(world, order, order.price);
   const record = world.store.table("domains").get(order.id) ?? order;
   return { form: "ordered", item: { kind: "domain", record }, invoice };
 }
 
-/** Unavailable names. Every name whose first label begins with "taken" is also unavailable. */
+/** Registered names. Names whose first label starts with "taken" are also registered. */
 const HELD = new Set(["example.com", "example.org", "example.net", "google.com", "github.com"]);
 
 const ENDED = new Set(["terminated", "cancelled", "fraud"]);
 
-/** Returns true if the name can be registered: it is not taken, and the sandbox has no order for it. */
+/** Returns true if the domain is not registered and the sandbox has no order for it. */
 function isAvailable(store: Store, domain: string): boolean {
   if (HELD.has(domain) || domain.startsWith("taken")) return false;
   return store.table("domains").find((order) => order.domain === domain && !ENDED.has(order.status)) === undefined;
 }
 
-/** Returns the names to check in lower case without duplicates. `names` are the values of the parameter. */
+/** Returns the names in lower case without duplicates. `names` are the values of the parameter. */
 function readNames(names: readonly unknown[], field: string): string[] {
   if (names.length === 0) throw wrongField(field, `The ${field} field is required.`);
   const errors: Record<string, string[]> = {};
@@ -85,7 +82,8 @@ function readNames(names: readonly unknown[], field: string): string[] {
 }
 
 /**
- * Reads a registration and calculates its price. Throws one 422 with all field errors. Errors of the contact have dotted paths.
+ * Reads a registration and calculates its price.
+ * @throws Refusal 422 with all field errors. Those of the contact have dotted paths.
  */
 function readDomainOrder({ store, settings }: World, body: Body) {
   const fields = new Fields(body);

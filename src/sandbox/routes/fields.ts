@@ -1,6 +1,6 @@
 /**
- * Reads the fields of a request body, and collects every error by its dotted path (§7: 422 `{message, errors}`). A wrong or
- * missing field is read as undefined. `complete` then rejects the body.
+ * Reads the fields of a body, and collects the errors by dotted path (§7: 422 `{message, errors}`). An invalid or missing
+ * field is undefined. `complete` throws if there are errors.
  */
 import { domainToASCII } from "node:url";
 import { type FieldErrors, invalid } from "../refusal.ts";
@@ -22,7 +22,7 @@ export class Fields {
     this.#errors = errors;
   }
 
-  /** Adds an error. The field is read as undefined. */
+  /** Adds an error of the field. Returns undefined, which is the value of the field. */
   refuse(name: string, message: string): undefined {
     const path = this.#prefix + name;
     this.#errors[path] = [...(this.#errors[path] ?? []), message];
@@ -30,8 +30,8 @@ export class Fields {
   }
 
   /**
-   * Returns the values after all fields were read. A missing required field is an error, so no value is undefined.
-   * @throws Refusal 422 with every error.
+   * Returns the values of all fields. If a required field is missing, there is an error, so no value is undefined.
+   * @throws Refusal 422 with all errors
    */
   complete<T extends Readonly<Record<string, unknown>>>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
     if (Object.keys(this.#errors).length > 0) throw invalid(this.#errors);
@@ -82,7 +82,7 @@ export class Fields {
     return found ?? this.#wrong(name, `must be one of ${values.join(", ")}`);
   }
 
-  /** Returns a string that passes the test. `form` describes the expected value, such as "a valid domain name". */
+  /** Returns a string that passes `test`. `form` describes it for the error, such as "a valid domain name". */
   matching(name: string, test: (value: string) => boolean, form: string, rule: Rule = {}): string | undefined {
     const value = this.string(name, { ...rule, max: 2048 });
     if (value === undefined || test(value)) return value;
@@ -95,7 +95,7 @@ export class Fields {
     return value === undefined ? undefined : keptDomain(value);
   }
 
-  /** Returns a future instant in the store's format. */
+  /** Returns a future time in the store's format. */
   futureInstant(name: string, now: number): string | undefined {
     const value = this.string(name);
     if (value === undefined) return undefined;
@@ -105,7 +105,7 @@ export class Fields {
     return new Date(at).toISOString();
   }
 
-  /** Returns the fields of an object inside the body. */
+  /** Returns the fields of a nested object. */
   object(name: string, rule: Rule = {}): Fields | undefined {
     const value = this.#present(name, rule);
     if (value === undefined) return undefined;
@@ -118,32 +118,31 @@ export class Fields {
     return rule.required ? this.#wrong(name, "is required") : undefined;
   }
 
-  /** Adds an error to the field, such as "must be a string". */
+  /** Adds an error such as "must be a string". */
   #wrong(name: string, problem: string): undefined {
     return this.refuse(name, `The ${(this.#prefix + name).replaceAll("_", " ")} field ${problem}.`);
   }
 }
 
-/** Accepted formats of a timestamp "with UTC offset" (§2): an offset, a Z, or a date (midnight UTC). */
+/** Timestamps "with UTC offset" (§2): with an offset or Z. Also dates, which mean midnight UTC. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 
-/** Returns a domain in its stored format: lower case, without the final dot, with A-labels for an international name. */
+/** Returns a domain in the store's format: in lower case, without the final dot, with A-labels for an international name. */
 export function keptDomain(value: string): string {
   const name = value.trim().toLowerCase().replace(/\.$/, "");
   return /^[a-z\d.-]*$/.test(name) || !/^[\p{L}\p{M}\p{N}.-]*$/u.test(name) ? name : domainToASCII(name) || name;
 }
 
-/** Returns an e-mail address in the format that the sandbox compares. */
+/** Returns an e-mail address in the store's format. */
 export function keptEmail(value: string): string {
   const at = value.lastIndexOf("@") + 1;
   return value.slice(0, at).toLowerCase() + keptDomain(value.slice(at));
 }
 
 /**
- * Returns true for a host name with at least two labels and a top-level label that is not a number. Accepts A-labels and the
- * letters of a script.
+ * Returns true for a domain name: at least two labels, the last one not a number. Accepts A-labels and letters of any script.
  */
 export function isDomainName(given: string): boolean {
   const value = keptDomain(given);

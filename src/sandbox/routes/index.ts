@@ -1,6 +1,8 @@
 /**
- * The 24 endpoints of the specification (§4), with the rules for their fields. In: a call that has passed the checks of
- * `http/api.ts`. Out: a reply without a wire format. Must not: read the profile (except for registrants), or know HTTP.
+ * The 24 endpoints of the specification (§4), with the checks of their fields. In: a call that has passed the checks of
+ * `http/api.ts`. Out: a reply, before `shape/` formats it.
+ *
+ * Must not: read the profile (except `registrant`); use HTTP.
  */
 import type { Endpoints, RoutedEndpoint } from "../http/endpoint.ts";
 import { patternOf } from "../operations.ts";

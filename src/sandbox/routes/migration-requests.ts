@@ -1,6 +1,6 @@
 /**
- * Migration requests (§4). The API creates them. Credentials and submission belong to the dashboard (§1), so the control handles
- * them.
+ * Migration requests (§4). The API only creates them. Credentials and submission belong to the dashboard (§1), and so to the
+ * control.
  */
 import {
   covers,
@@ -21,7 +21,7 @@ import { type Body, Fields } from "./fields.ts";
 
 export const migrationRequestEndpoints = {
   listMigrationRequests: view((call) => {
-    // A request for a service outside the token's scope is also outside the scope (§5.4).
+    // The token's scope (§5.4) excludes the requests of other services.
     const visible = ({ order_id }: MigrationRequest): boolean => order_id === null || covers(call.token, order_id);
     return page(call, "migration_request", ownRecords(call, "migration_requests").filter(visible));
   }),
@@ -54,15 +54,15 @@ export function addMigrationRequest(
 const SOURCES = ["cpanel", "plesk", "directadmin", "wordpress", "ftp", "other"] as const;
 
 /**
- * Fields that are not answers to questions. The server sets them, they are stored separately, or they belong to the dashboard
- * (§1: credentials).
+ * Fields that are not answers: the server sets them, they are stored separately, or they belong to the dashboard (§1:
+ * credentials).
  */
 const NOT_ANSWERS = new Set("id domain order_id status created_at customer_id credentials password".split(" "));
 
 /**
- * Reads a migration request. The names of the source type and scope questions are not specified (§2 Gaps). `source` is checked if
- * it is present, and all other fields are stored unchanged. `orderProblem` returns the reason why the request cannot be bound to
- * an order.
+ * Reads a migration request. The names of the source type and scope fields are not specified (§2 Gaps). Checks only `source`,
+ * and stores all other fields unchanged.
+ * @param orderProblem Returns the reason why the order cannot belong to the request, if there is one.
  */
 export function readMigrationRequest(
   body: Body,
@@ -102,7 +102,7 @@ export function setCredentials(store: Store, id: number, given: Credentials): Mi
   return store.table("migration_requests").update(id, { credentials: { host, username, password } });
 }
 
-/** Submits the request. The host then moves the site. */
+/** Submits the request for the host to move the site. */
 export function submitMigration(store: Store, id: number): MigrationRequest {
   if (draftOf(store, id).credentials === null) {
     throw unprocessable(`Migration request ${id} has no credentials. Set them first.`);
@@ -110,7 +110,7 @@ export function submitMigration(store: Store, id: number): MigrationRequest {
   return store.table("migration_requests").update(id, { status: "submitted" });
 }
 
-/** Completes the request after the host has moved the site. Deletes the credentials. */
+/** Completes a request after the host has moved the site. Deletes the credentials. */
 export function completeMigration(store: Store, id: number): MigrationRequest {
   const request = requestOf(store, id);
   if (request.status !== "submitted")

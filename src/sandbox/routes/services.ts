@@ -1,7 +1,4 @@
-/**
- * Services (§4): their plans; order, list, view, suspend, unsuspend, password, sign-in; and the grants with which a service is
- * shared.
- */
+/** Services (§4): plans, order, list, view, suspend, unsuspend, password, sign-in, and grants. */
 import {
   type Call,
   covers,
@@ -27,7 +24,7 @@ import type { World } from "../world.ts";
 import { type Body, Fields, isEmail, keptEmail } from "./fields.ts";
 
 export const serviceEndpoints = {
-  // "List orderable plans" (§1): the active plans of active products.
+  // "List orderable plans" (§1): active plans of active products.
   listPlans: view((call) => {
     const { store } = call.world;
     const isOnSale = ({ product_id }: Plan): boolean => store.table("products").get(product_id)?.active === true;
@@ -60,8 +57,7 @@ export const serviceEndpoints = {
 } satisfies Endpoints;
 
 /**
- * Orders a service. "Creating a service generates an invoice immediately" (§3.1). The service stays pending until the invoice is
- * paid.
+ * Orders a service. "Creating a service generates an invoice immediately" (§3.1). The service is pending until the payment.
  */
 function order(call: Call): Reply {
   const { world, customer, token } = call;
@@ -85,15 +81,15 @@ function order(call: Call): Reply {
     created_at: world.clock.instant(),
   });
   const invoice = raiseInvoice(world, service, placed.total);
-  // If the invoice was paid at once, the service has already changed.
+  // If the invoice was paid at once, the service has changed.
   const record = world.store.table("services").get(service.id) ?? service;
   firstBilling(world, record, invoice);
   return { form: "ordered", item: { kind: "service", record }, invoice };
 }
 
 /**
- * Queues a suspension or its end, which are "queued, not applied synchronously" (§3.2). A request for the present or coming
- * status queues nothing.
+ * Queues a suspension or its end: "queued, not applied synchronously" (§3.2). Queues nothing if the service has the status,
+ * or will have it after its queued jobs.
  */
 function queue(call: Call, kind: "suspend" | "unsuspend"): Reply {
   const service = recordInPath(call, "services");
@@ -111,7 +107,7 @@ function queue(call: Call, kind: "suspend" | "unsuspend"): Reply {
   return { form: "queued", message, service };
 }
 
-/** Requires a control panel, which a password and a sign-in need. It exists from provisioning to the end of the service. */
+/** Requires a control panel, for a password or a sign-in. It exists from provisioning to the end of the service. */
 function requirePanel(service: Service): void {
   const live = service.status === "active" || service.status === "suspended";
   if (live && service.provisioning_status === "provisioned") return;
@@ -147,24 +143,24 @@ interface ServiceOrder {
   plan: Plan;
   currency: Service["currency"];
   domain: string | null;
-  /** Term in months. */
+  /** In months. */
   term: number;
   coupon: Coupon | undefined;
-  /** Undiscounted list price of the complete term. */
+  /** List price of the complete term. */
   price: number;
   /** Billed amount. */
   total: number;
 }
 
 /**
- * Returns true for hosting, which has a domain and a given panel password: shared and WordPress. Returns false for servers and
- * desktops.
+ * Returns true for shared and WordPress hosting, which have a domain and a given panel password. Servers and desktops have
+ * neither.
  */
 export function isHosting({ product_type }: Plan | Service): boolean {
   return product_type === "shared" || product_type === "wordpress";
 }
 
-/** Reads an order and calculates its price. Throws one 422 with all field errors. */
+/** Reads an order and calculates its price. @throws Refusal 422 with all field errors */
 function readServiceOrder(store: Store, customer: Customer, body: Body): ServiceOrder {
   const fields = new Fields(body);
   const plan = readPlan(store, fields);
@@ -182,7 +178,7 @@ function readServiceOrder(store: Store, customer: Customer, body: Body): Service
   return { ...order, coupon, price, total: amountBilled(price, term, managePercent, coupon?.percent ?? 0) };
 }
 
-/** Reads the plan. "Must be an active plan on an active product." */
+/** Reads the plan: "Must be an active plan on an active product." */
 function readPlan(store: Store, fields: Fields): Plan | undefined {
   const id = fields.integer("plan_id", { required: true });
   if (id === undefined) return undefined;
@@ -192,7 +188,7 @@ function readPlan(store: Store, fields: Fields): Plan | undefined {
   return fields.refuse("plan_id", "The selected plan id is not an active plan on an active product.");
 }
 
-/** Reads the domain. "Required for hosting plans; otherwise omitted." */
+/** Reads the domain: "Required for hosting plans; otherwise omitted." */
 function readDomain(fields: Fields, plan: Plan | undefined): string | null {
   if (plan !== undefined && !isHosting(plan)) {
     if (fields.given("domain")) fields.refuse("domain", "The domain field must be omitted for this plan.");
@@ -202,7 +198,7 @@ function readDomain(fields: Fields, plan: Plan | undefined): string | null {
   return fields.domain("domain", { required }) ?? null;
 }
 
-/** Reads the coupon. "Must be a valid coupon for this plan and cycle." */
+/** Reads the coupon: "Must be a valid coupon for this plan and cycle." */
 function readCoupon(store: Store, fields: Fields, plan: Plan | undefined, term: number): Coupon | undefined {
   const code = fields.string("coupon_code");
   if (code === undefined) return undefined;
@@ -217,8 +213,8 @@ function readCoupon(store: Store, fields: Fields, plan: Plan | undefined, term: 
 const SHORTEST_PASSWORD = 8;
 
 /**
- * Checks a given password: "string, minimum 8 characters" (§4, §8). The password is neither trimmed nor stored. "Root VPS or
- * Virtual Desktop: no body" (§4): for these products, a given password is rejected instead of silently ignored.
+ * Checks a given password: "string, minimum 8 characters" (§4, §8). It is neither trimmed nor stored. "Root VPS or Virtual
+ * Desktop: no body" (§4): a password for these products is rejected, not ignored.
  */
 function checkPassword(body: Body, given: boolean): void {
   const fields = new Fields(body);
@@ -233,8 +229,8 @@ function checkPassword(body: Body, given: boolean): void {
 }
 
 /**
- * Shares a service with another user (§4). Each e-mail address (in any case) has one grant per service. An expired grant is
- * replaced. The specification does not say whether expires_at is required. If it is missing or null, the grant does not expire.
+ * Shares a service with a user (§4). A service has one grant per e-mail address, in any case. An expired grant is replaced.
+ * It is not specified whether expires_at is required. Without it, the grant does not expire.
  */
 export function addGrant({ store, clock }: World, service_id: number, body: Body): Grant {
   const grants = store.table("grants");

@@ -1,6 +1,8 @@
 /**
- * Converts replies and rejections to bodies on the wire, according to the profile and the rendering. No other code does this. The
- * default is the format in the specification. Must not: change a record, know a route or HTTP.
+ * Converts replies and rejections to bodies of responses, according to the profile and the rendering. The default is the
+ * format of the specification.
+ *
+ * Must not: change a record; use a route or HTTP.
  */
 import { STATUS_CODES } from "node:http";
 import type { Settings } from "../options.ts";
@@ -14,17 +16,17 @@ type Form = Pick<Settings, "profile" | "rendering">;
 
 interface WireAnswer {
   status: number;
-  /** Body of the response. Undefined if the response has no body. */
+  /** Undefined without a body. */
   body: unknown;
 }
 
 const NO_CONTENT: WireAnswer = { status: 204, body: undefined };
 
-/** Returns the response as it is sent. `url` is the URL of the request, for the links in the list envelope. */
+/** Returns the response to send. `url` is the URL of the request, for links in the list envelope. */
 export function shape(reply: Reply, form: Form, url: URL): WireAnswer {
   const { profile, rendering } = form;
   const { answers = {}, lists } = rendering;
-  /** Puts a body at the position of the rendering, or of single records in the profile. */
+  /** Puts a body at a dotted path of the rendering, or wraps it as the profile does. */
   const placed = (place: string | undefined, body: unknown, usual = body): WireAnswer => ({
     status: 200,
     body: place === undefined ? single(usual, profile) : renderSingle(body, place),
@@ -53,7 +55,7 @@ export function shape(reply: Reply, form: Form, url: URL): WireAnswer {
   }
 }
 
-/** Converts ids in a request body. A server that sends its ids as strings also accepts strings. */
+/** Converts ids of a request body to integers. A profile with ids as strings accepts both. */
 export function unshape(body: Record<string, unknown>, profile: Profile): Record<string, unknown> {
   if (profile.ids === "integer") return body;
   const read = { ...body };
@@ -85,7 +87,7 @@ function one(item: Sent, form: Form, body = bodyOf(item, form)): unknown {
   return bare ? body : single(body, form.profile);
 }
 
-/** Returns the response for a record that was read or created. */
+/** Returns the response with a record that was read or created. */
 function answered({ item, status }: Extract<Reply, { form: "one" }>, form: Form): WireAnswer {
   const rendering = form.rendering.kinds?.[item.kind];
   const created = status === 201 ? rendering?.created : undefined;
@@ -135,12 +137,13 @@ function ordered({ item, invoice: raised }: Extract<Reply, { form: "ordered" }>,
   return { status, body: bodies[profile.creation] };
 }
 
-/** Replacement for the items of an empty list. */
+/** Items of an empty list. */
 const EMPTY = { array: [], null: null, map: {}, nothing: {} } as const;
 
 /**
- * Returns the list envelope: "one common envelope wrapping the items" (§4 Pagination). Its format is not specified. `bodies` are
- * the items as they are sent. `url` is the URL of the request, for the links.
+ * Returns the list envelope: "one common envelope wrapping the items" (§4 Pagination). Its format is not specified.
+ * @param bodies Items in their final format.
+ * @param url URL of the request, for links.
  */
 function envelope(
   { name, page, perPage, total }: Extract<Reply, { form: "page" }>,
@@ -180,8 +183,8 @@ function envelope(
 type Said = Pick<Refusal, "status" | "body" | "headers">;
 
 /**
- * Returns the response of a rejection. §7 specifies the errors of 403 ("a plain-text message field") and 422 (`{message,
- * errors}`), and the others "not beyond status". If `body` is undefined, the response has no body.
+ * Returns the response of a rejection. §7 specifies the bodies of 403 ("a plain-text message field") and 422 (`{message,
+ * errors}`). Other bodies are "not specified beyond status". `body` is undefined without a body.
  */
 export function shapeRefusal(
   { status, body, headers }: Said,
@@ -199,14 +202,14 @@ export function shapeRefusal(
   return { status, body: text, headers: { ...headers, ...type } };
 }
 
-/** Returns an "object of field errors" (§7). The value of each field is not specified. */
+/** Returns the "object of field errors" (§7). Its values are not specified. */
 function fieldErrors(body: Said["body"], profile: Profile): { message: string; errors?: unknown } {
   if (body.errors === undefined || profile.field_errors === "lists") return body;
   const texts = Object.entries(body.errors).map(([field, sentences]) => [field, sentences.join(" ")]);
   return { ...body, errors: Object.fromEntries(texts) };
 }
 
-/** Returns a page as a web server or a proxy in front of the API sends it. */
+/** Returns an HTML page like those of web servers and proxies. */
 function page(status: number): string {
   const title = `${status} ${STATUS_CODES[status] ?? "Error"}`;
   return `<!DOCTYPE html>

@@ -1,6 +1,6 @@
 /**
- * The replies of routes before they get a wire format, the body of each kind of record, and the formats of single values (ids,
- * amounts, instants, words). Fields in §2 are always present. The profile decides the other fields.
+ * Replies of routes before they are formatted, bodies of each kind of record, and formats of single values (ids, amounts,
+ * times, words). Fields of §2 are always present. The profile determines the others.
  */
 import { createHash } from "node:crypto";
 import { billingCycle, discounted } from "../money.ts";
@@ -21,7 +21,7 @@ import {
   type Service,
   type Webhook,
 } from "../store/records.ts";
-/** A record to send, with its kind. */
+/** Record to send, with its kind. */
 export type Sent =
   | { kind: "plan"; record: Plan; customer: Customer }
   | { kind: "service"; record: Service }
@@ -37,26 +37,26 @@ export type Reply =
   | { form: "page"; name: string; items: Sent[]; page: number; perPage: number; total: number }
   /** One record. */
   | { form: "one"; status: 200 | 201; item: Sent }
-  /** A new order with its invoice. */
+  /** New order with its invoice. */
   | { form: "ordered"; item: Sent; invoice: Invoice }
-  /** A sign-in URL, which is sent once. */
+  /** Sign-in URL, which is returned only once. */
   | { form: "sign_on"; url: string }
-  /** A generated password, which is sent once. */
+  /** Generated password, which is returned only once. */
   | { form: "password"; password: string }
   /** Result of an availability check. */
   | { form: "checked"; results: { domain: string; available: boolean }[] }
-  /** A background job was queued. The service is unchanged. */
+  /** A job was queued. The service has not changed. */
   | { form: "queued"; message: string; service: Service }
-  /** A success without a record. */
+  /** Success without a record. */
   | { form: "done"; message: string };
 
-/** Returns the response with one record. */
+/** Replies with one record. */
 export const shown = (item: Sent): Reply => ({ form: "one", status: 200, item });
 export const created = (item: Sent): Reply => ({ form: "one", status: 201, item });
 
 export type JsonObject = Record<string, unknown>;
 
-/** Returns a record of a response or an event, without its wrapper. */
+/** Returns the body of a record, without a wrapper. */
 export function itemBody(item: Sent, profile: Profile): JsonObject {
   switch (item.kind) {
     case "plan":
@@ -105,7 +105,7 @@ function serviceBody(service: Service, profile: Profile): JsonObject {
   };
 }
 
-/** The Manage fields are present only for agencies, and always for them (§2 Plan). */
+/** The Manage fields are present only for agencies (§2 Plan). */
 function planBody(plan: Plan, manage: boolean, profile: Profile): JsonObject {
   const price = plan.prices[plan.currency] ?? 0;
   const prices = Object.fromEntries(Object.entries(plan.prices).map(([name, value]) => [name, amount(value, profile)]));
@@ -196,8 +196,8 @@ function migrationBody(request: MigrationRequest, profile: Profile): JsonObject 
 }
 
 /**
- * Returns the `data` object of an event about this record: its fields as in the API, these fields under the record's name
- * (`{"service": {…}}`), or only ids (`{"service_id": …}`; for an invoice also the id of its order).
+ * Returns the `data` of an event, by profile: the record's fields, the fields under its kind (`{"service": {…}}`), or only
+ * its id (`{"service_id": …}`, for an invoice also the id of its order).
  */
 export function eventData(item: Sent, profile: Profile): Record<string, unknown> {
   const body = itemBody(item, profile);
@@ -206,22 +206,20 @@ export function eventData(item: Sent, profile: Profile): Record<string, unknown>
   return { fields: body, nested: { [item.kind]: body }, id: { ...id, ...order } }[profile.event_data];
 }
 
-/** Records whose ids the specification does not define (§2 Gaps). Ids of services and invoices are integers (§2). */
+/** Kinds of records without specified ids (§2 Gaps). Services and invoices have integers (§2). */
 const RECORD_KINDS = ["grant", "webhook", "account", "migration_request"] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
-/** Returns the id of a plan, an order or an invoice. */
+/** Returns the id of a plan, order or invoice. */
 export function idOf(id: number | null, profile: Profile): number | string | null {
   return id !== null && profile.ids === "string" ? String(id) : id;
 }
 
-/**
- * Text before and after the number of an opaque id. It contains special characters of a path, a query, a shell and a template.
- */
+/** Text around the number of an opaque id, with special characters of paths, queries, shells and templates. */
 const OPAQUE_HEAD = "/";
 const OPAQUE_TAIL = ":a@b?c=d&e #f%2Fé";
 
-/** Returns the id of any other record. Its UUID is computed from the id and back, so it is not stored. */
+/** Returns the id of a record of another kind. A UUID is computed from the number, and `readId` computes the number again. */
 export function recordId(kind: RecordKind, id: number, profile: Profile): number | string | null {
   if (profile.record_ids === "plain") return idOf(id, profile);
   if (profile.record_ids === "opaque") return `${kind}${OPAQUE_HEAD}${id}${OPAQUE_TAIL}`;
@@ -229,7 +227,7 @@ export function recordId(kind: RecordKind, id: number, profile: Profile): number
   return `${head}-${(BigInt(id) ^ mask).toString(16).padStart(12, "0")}`;
 }
 
-/** Returns the number behind an id in a path. Undefined for an impossible id. The words of `kind` are joined by `_`. */
+/** Returns the number of an id in a path. Undefined for an invalid id. `kind` has underscores instead of spaces. */
 export function readId(kind: string, text: string, profile: Profile): number | undefined {
   const record = profile.record_ids === "plain" ? undefined : RECORD_KINDS.find((one) => one === kind);
   const head = profile.record_ids === "opaque" && record !== undefined ? `${record}${OPAQUE_HEAD}` : "";
@@ -241,7 +239,7 @@ export function readId(kind: string, text: string, profile: Profile): number | u
   return end === undefined ? undefined : Number(BigInt(`0x${end}`) ^ mask);
 }
 
-/** Parts of a kind's UUIDs: the common prefix, and the mask that hides the id at the end. */
+/** Parts of the UUIDs by kind: a common prefix, and a mask that hides the number. */
 const MARKS = Object.fromEntries(
   RECORD_KINDS.map((kind) => {
     const digits = createHash("sha256").update(`record id of a ${kind}`).digest("hex");
@@ -250,12 +248,12 @@ const MARKS = Object.fromEntries(
   }),
 ) as Record<RecordKind, { head: string; mask: bigint }>;
 
-/** Returns an amount in the profile's unit. The amount is always an integer (§2). */
+/** Returns an amount in the profile's unit, as an integer (§2). */
 export function amount(minor: number, profile: Profile): number {
   return profile.money === "major" ? Math.round(minor / 100) : minor;
 }
 
-/** The stored format is `2026-11-21T10:00:00.000Z`. */
+/** @param kept Time in the store's format, `2026-11-21T10:00:00.000Z`. */
 export function instant(kept: string | null, profile: Profile): string | null {
   if (kept === null) return null;
   const forms = {
@@ -266,7 +264,7 @@ export function instant(kept: string | null, profile: Profile): string | null {
   return forms[profile.timestamps];
 }
 
-/** Statuses of orders and of migration requests: a different word, a number, and for orders the longer word of `upper_snake`. */
+/** Statuses of orders and migration requests: another word, a number, and for orders a longer word for `upper_snake`. */
 const STATUSES: Readonly<Record<string, { readonly other: string; readonly code: number; readonly long?: string }>> = {
   pending: { other: "Pending Payment", code: 0, long: "PENDING_PAYMENT" },
   active: { other: "running", code: 1 },
@@ -279,7 +277,7 @@ const STATUSES: Readonly<Record<string, { readonly other: string; readonly code:
   completed: { other: "done", code: 12 },
 };
 
-/** Returns the status word of an order (`ofOrder`) or of a migration request. */
+/** Returns the status of an order (`ofOrder`) or of a migration request. */
 export function statusWord(word: string, profile: Profile, ofOrder = false): string | number {
   const { other = word, code = 99, long } = STATUSES[word] ?? {};
   const words = {
@@ -300,7 +298,7 @@ const QUEUE_WORDS: Readonly<Record<ProvisioningStatus, string>> = {
   failed: "error",
 };
 
-/** Follows the spelling of `status` for the value `words`, if `status` defines a spelling. */
+/** The value `words` is spelled like `status`. */
 function provisioningWord(word: ProvisioningStatus, profile: Profile): string | null {
   const spelled = profile.status === "capitalised" ? capitalised(word) : word;
   const words = {
@@ -336,7 +334,7 @@ export function cycle(months: number, profile: Profile): string | number {
   return forms[profile.billing_cycle];
 }
 
-/** §2 Service lists the types "shared, WordPress, Root VPS, Virtual Desktop". */
+/** Types of §2 Service: "shared, WordPress, Root VPS, Virtual Desktop". */
 const PRODUCT_WORDS: Readonly<Record<ProductType, { readonly title: string; readonly other: string }>> = {
   shared: { title: "Shared", other: "shared-hosting" },
   wordpress: { title: "WordPress", other: "managed-wordpress" },

@@ -1,7 +1,6 @@
 /**
- * Last stage of a response. A rendering renames, wraps, rewrites and drops parts of the profile's response, and thus imitates
- * servers beyond the values of the switches. It is plain data, so that it can be printed and reduced. All parts are optional, and
- * an empty rendering changes nothing.
+ * Rendering: renames, wraps, rewrites and omits parts of the profile's response. It imitates servers that the switches do not
+ * cover. It is plain data, so a test can print and reduce it. All parts are optional.
  */
 import type { RateState } from "../http/rate.ts";
 import { isObject, isText } from "../store/sound.ts";
@@ -14,7 +13,7 @@ export interface Rendering {
   lists?: ListRendering;
   kinds?: { readonly [kind in SentKind]?: KindRendering };
   answers?: AnswersRendering;
-  /** Bodies of JSON errors, except 403 and 422 (§7 specifies these bodies). */
+  /** JSON bodies of errors except 403 and 422, whose bodies §7 specifies. */
   refusals?: keyof typeof REFUSALS;
   headers?: HeadersRendering;
 }
@@ -22,7 +21,7 @@ export interface Rendering {
 /** Metadata of a page. `next` is a URL, `next_page` a number. */
 type PageFact = "page" | "last" | "total" | "per_page" | "count" | "more" | "next" | "next_page";
 
-/** Metadata of the profile's default envelope. */
+/** Dotted paths of the metadata in the profile's default envelope. */
 const USUAL_FACTS: { readonly [fact in PageFact]?: string } = {
   page: "meta.current_page",
   last: "meta.last_page",
@@ -32,75 +31,75 @@ const USUAL_FACTS: { readonly [fact in PageFact]?: string } = {
 };
 
 interface ListRendering {
-  /** Dotted path of the items. `*` is the name of the collection. "" selects the response itself. */
+  /** Dotted path of the items. `*` is the name of the list. "" is the complete response. */
   items?: string;
-  /** Dotted paths of the metadata. Null omits a value. Default: `USUAL_FACTS`. */
+  /** Dotted paths of the metadata. Null omits a value. `USUAL_FACTS` by default. */
   facts?: { readonly [fact in PageFact]?: string | null };
-  /** Pages count from 0 in the metadata, or also in the parameter. */
+  /** Pages start at 0 in the metadata, or also in the parameter. */
   from0?: "metadata" | "both";
-  /** True if numbers in the metadata are strings. */
+  /** True for numbers of the metadata as strings. */
   texts?: boolean;
-  /** Replacement for an empty list of items. */
+  /** Value instead of an empty list. */
   empty?: "null" | "object" | "absent";
-  /** Response after the last page: 404, or the last page again. Default: an empty page. */
+  /** Response after the last page: 404, or the last page again. By default, an empty page. */
   past?: "missing" | "repeats";
-  /** True if items are a map by id instead of a list. */
+  /** True for a map by id instead of a list. */
   byId?: boolean;
   /** Further fields of the envelope. */
   more?: Readonly<Record<string, Json>>;
-  /** Seconds during which a new record is missing from lists. */
+  /** Time until a new record is in lists, in seconds. */
   lagSeconds?: number;
 }
 
 interface KindRendering {
-  /** Field -> dotted path. Null omits the field. */
+  /** Dotted path by field. Null omits the field. */
   fields?: Readonly<Record<string, string | null>>;
-  /** Field -> notation of its value. */
+  /** Format of the value by field. */
   values?: Readonly<Record<string, keyof typeof NOTATIONS>>;
-  /** Field -> replacements for its words. */
+  /** Replacements of words by field. */
   words?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   /** Format of ids. */
   ids?: "text" | "prefixed";
-  /** True if field names are in camelCase. */
+  /** True for field names in camelCase. */
   camel?: boolean;
-  /** Name of a field that contains all other fields except the id. */
+  /** Field that contains the other fields except the id. */
   nested?: string;
-  /** Name of the field that wraps each list item: `{NAME: item}`. */
+  /** Field that wraps each item of a list: `{NAME: item}`. */
   wrapped?: string;
-  /** Dotted path of a single record in its response. "" selects the response itself. */
+  /** Dotted path of a single record. "" is the complete response. */
   single?: string;
-  /** Additional unknown fields. */
+  /** Additional fields, which the specification does not contain. */
   more?: Readonly<Record<string, Json>>;
-  /** Fields of deleted records, which stay in lists. By default, deleted records are missing from lists. */
+  /** Additional fields of deleted records, which are then in lists. Omitted by default. */
   ended?: Readonly<Record<string, Json>>;
-  /** Response to a creation. `only`: only these fields of the record. `body`: replaces the record. */
+  /** Response to a creation. `only`: fields of the record to send. `body`: sent instead of the record. */
   created?: { readonly status?: number; readonly only?: readonly string[]; readonly body?: Json };
 }
 
 interface AnswersRendering {
-  /** Paths of the order and its invoice in the response to an order. */
+  /** Dotted paths of the order and its invoice in the response to an order. */
   ordered?: { readonly order?: string; readonly invoice?: string; readonly status?: number };
-  /** Response to suspend and unsuspend. If `body` is undefined, it has no body. */
+  /** Response to suspend and unsuspend, without a body if `body` is undefined. */
   queued?: { readonly status: number; readonly body?: Json };
-  /** Response to deletions and given passwords. */
+  /** Response to deletions and given passwords, without a body if `body` is undefined. */
   done?: { readonly status: number; readonly body?: Json };
-  /** Path of a generated password. */
+  /** Dotted path of a generated password. */
   password?: string;
-  /** Path of a sign-in URL. */
+  /** Dotted path of a sign-in URL. */
   signOn?: string;
-  /** Path of the results of an availability check. */
+  /** Dotted path of the results of an availability check. */
   checked?: string;
 }
 
 interface HeadersRendering {
-  /** Rate-limit headers: fields of the IETF drafts, or other fields. Default: as in the profile. */
+  /** Rate headers: of an IETF draft, or other ones. By default, those of the profile. */
   rate?: "draft3" | "draft7" | "draft9" | "dashed" | "limit_alone";
   /** `Content-Type` of JSON responses. */
   json?: string;
   more?: Readonly<Record<string, string>>;
 }
 
-/** Notations of a value. A notation does not change values of other types. */
+/** Formats of a value. Values of other types stay unchanged. */
 const NOTATIONS = {
   zulu: ofInstant((at) => `${new Date(at).toISOString().slice(0, 19)}Z`),
   millis: ofInstant((at) => new Date(at).toISOString()),
@@ -184,18 +183,18 @@ function nameOf(kind: SentKind, name: string, camel: boolean): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Converts an id. Ids in §2 are integers, and ids of other records are not specified. */
+/** Formats an id. §2 specifies integers for services and invoices, and no format for other records. */
 function idIn(kind: SentKind, id: unknown, form: KindRendering["ids"]): unknown {
   if (form === undefined || typeof id !== "number") return id;
   return form === "text" ? String(id) : `${kind.slice(0, 2)}_${id}`;
 }
 
-/** Removes the prefix that `idIn` adds from the ids in a path. */
+/** Removes the prefix of `idIn` from the ids of a path. */
 export function readParams(params: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, text.replace(/^[a-z]{2}_/, "")]));
 }
 
-/** Converts the query parameters of a list with pages from 0 to parameters with pages from 1. */
+/** Converts the page number of a query from 0-based to 1-based. */
 export function readQuery(
   query: Readonly<Record<string, string[]>>,
   { from0 }: ListRendering = {},
@@ -205,7 +204,7 @@ export function readQuery(
   return { ...query, page: [String(Number(page) + 1)] };
 }
 
-/** Returns a single record, or its replacement, in its wrapper. */
+/** Puts a body at the dotted path `place`. */
 export function renderSingle(body: unknown, place: string): unknown {
   if (place === "") return body;
   const whole: JsonObject = {};
@@ -224,7 +223,7 @@ export function renderOrdered(
   return whole;
 }
 
-/** Returns one page of a list. `origin` and `path` are for its URLs. */
+/** Returns a page of a list. `url` is used for links. */
 export function renderPage(
   reply: Extract<Reply, { form: "page" }>,
   items: readonly JsonObject[],
@@ -258,13 +257,13 @@ export function renderPage(
   return { ...more, ...whole };
 }
 
-/** Functions create a new value for each page, because metadata may be added to it. */
+/** Functions, because metadata may be added to the value of each page. */
 const EMPTY = { null: () => null, object: () => ({}), absent: () => undefined } as const;
 
 const idsOf = (items: readonly JsonObject[]): JsonObject =>
   Object.fromEntries(items.map((item, at) => [String(item.id ?? item.plan_id ?? at), item]));
 
-/** Returns the body of a JSON error whose format is not specified. */
+/** Returns the body of an error without a specified format. */
 export function renderRefusal(
   status: number,
   body: { readonly message: string },
@@ -292,7 +291,7 @@ export function renderRate(
   return fields[form];
 }
 
-/** Sets a value at a path, which is dotted or a list of names. Merges the value with an existing object. */
+/** Sets a value at a path (dotted, or a list of names). Merges it with an existing object. */
 export function put(whole: JsonObject, place: string | readonly string[], value: unknown): void {
   const names = typeof place === "string" ? place.split(".") : [...place];
   const last = names.pop() ?? "";

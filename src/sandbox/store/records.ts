@@ -1,6 +1,6 @@
 /**
- * Records of the sandbox in their internal format: integers for ids and money (minor units), ISO 8601 UTC strings for instants,
- * `YYYY-MM-DD` for dates. Only `shape/` decides which parts are sent in which format.
+ * Records in their internal format: ids and amounts (in minor units) as integers, times as ISO 8601 strings in UTC, dates as
+ * `YYYY-MM-DD`. `shape/` converts them for responses.
  */
 
 export const PRODUCT_TYPES = ["shared", "wordpress", "vps", "virtual_desktop"] as const;
@@ -10,11 +10,11 @@ export type ProductType = (typeof PRODUCT_TYPES)[number];
 export const CURRENCIES = ["GEL", "USD", "EUR"] as const;
 export type Currency = (typeof CURRENCIES)[number];
 
-/** Abilities of §5. */
+/** Abilities (§5). */
 export const ABILITIES = ["view", "technical", "billing"] as const;
 export type Ability = (typeof ABILITIES)[number];
 
-/** Events of §6. */
+/** Events (§6). */
 export const EVENTS = [
   "service.provisioned",
   "invoice.paid",
@@ -26,7 +26,7 @@ export const EVENTS = [
 ] as const;
 export type EventName = (typeof EVENTS)[number];
 
-/** Partner tiers, lowest first. The specification mentions only Growth "or above" (§4). The other tiers are invented. */
+/** Partner tiers, lowest first. Only Growth is specified ("or above", §4). The others are invented. */
 export const TIERS = ["starter", "growth", "scale"] as const;
 export type Tier = (typeof TIERS)[number];
 
@@ -34,7 +34,7 @@ export type ServiceStatus = "pending" | "active" | "suspended" | "terminated" | 
 export type ProvisioningStatus = "pending" | "provisioning" | "provisioned" | "failed";
 export type InvoiceStatus = "unpaid" | "paid" | "cancelled" | "refunded";
 
-/** A customer account, which owns tokens (§5.2). On the Manage track, it is an agency. */
+/** Customer account, which has tokens (§5.2). On the Manage track, it is an agency. */
 export interface Customer {
   id: number;
   name: string;
@@ -42,7 +42,7 @@ export interface Customer {
   tier: Tier | null;
 }
 
-/** The person who issued tokens. A token never has more access than its issuing user (§5.2). */
+/** User who creates tokens. A token never has more permissions than its user (§5.2). */
 export interface User {
   id: number;
   customer_id: number;
@@ -57,7 +57,7 @@ export interface Token {
   name: string;
   value: string;
   abilities: Ability[];
-  /** Services in the token's scope. Null if the scope is the complete account (§5.2). */
+  /** Ids of the services in the token's scope. Null for all services of the account (§5.2). */
   service_ids: number[] | null;
 }
 
@@ -73,9 +73,9 @@ export interface Plan {
   product_id: number;
   name: string;
   product_type: ProductType;
-  /** Currency of the price in the plan list. */
+  /** Currency of the plan list. */
   currency: Currency;
-  /** Currency -> monthly list price. The plan can be ordered in these currencies. */
+  /** Monthly list prices by currency. The plan can be ordered only in these currencies. */
   prices: Partial<Record<Currency, number>>;
   manage_discount_percent: number;
   active: boolean;
@@ -90,7 +90,7 @@ export interface Coupon {
   active: boolean;
 }
 
-/** A record of a customer account. */
+/** Record of a customer account. */
 interface Owned {
   id: number;
   customer_id: number;
@@ -105,7 +105,7 @@ export interface Service extends Owned {
   domain: string | null;
   term: number;
   coupon_code: string | null;
-  /** Reason of the suspension: a request, or an overdue invoice. Null if the service is not suspended. */
+  /** Reason of the suspension: a request, or an overdue invoice. Otherwise null. */
   suspended_for: "request" | "unpaid" | null;
   currency: Currency;
   price: number;
@@ -114,7 +114,7 @@ export interface Service extends Owned {
 }
 
 export interface Invoice extends Owned {
-  /** Id of a service or a domain order. Their ids come from the same sequence. */
+  /** Id of a service or domain order. Both have ids of the same sequence. */
   order_id: number;
   invoice_number: string;
   status: InvoiceStatus;
@@ -140,7 +140,7 @@ export interface Webhook extends Owned {
   secret: string;
 }
 
-/** A client account owned by an agency (Manage track). */
+/** Client account of an agency (Manage track). */
 export interface Account extends Owned {
   name: string;
   company_name: string | null;
@@ -153,13 +153,13 @@ export interface MigrationRequest extends Owned {
   domain: string;
   order_id: number | null;
   status: string;
-  /** Answers to source type and scope questions. Their names are not specified, so all fields are stored. */
+  /** Answers about source type and scope. Their names are not specified, so all fields are stored. */
   answers: Record<string, unknown>;
-  /** Credentials from the dashboard (§1). They are never sent. */
+  /** Set in the dashboard (§1). Never sent. */
   credentials: Credentials | null;
 }
 
-/** Access to the old host, for a migration. */
+/** Access to the old host of a migration. */
 export interface Credentials {
   host: string;
   username: string;
@@ -176,28 +176,25 @@ export interface Transfer {
   created_at: string;
 }
 
-/** One event for one subscription (§6 Delivery). */
+/** Event for one webhook (§6 Delivery). */
 export interface Delivery extends Owned {
   webhook_id: number;
   event: EventName;
   url: string;
-  /** Exact text that is sent and signed. It is the same in every attempt. */
+  /** Text that is signed and sent, the same in every attempt. */
   body: string;
-  /**
-   * Status. `abandoned`: after the last retry, or if its subscription no longer exists. `blocked`: the sandbox may not connect to
-   * the address.
-   */
+  /** `abandoned`: after the last retry, or if the webhook no longer exists. `blocked`: the address is not allowed. */
   status: "pending" | "delivered" | "abandoned" | "blocked";
   attempts: Attempt[];
-  /** Id of the original delivery if this delivery repeats it. */
+  /** Id of the original delivery, for a repeated one. */
   replay_of: number | null;
 }
 
 export interface Attempt {
   at: string;
-  /** Status of the response. Null if no response arrived. */
+  /** Status of the response. Null without a response. */
   status: number | null;
-  /** Reason of a failed attempt. */
+  /** Reason of a failure. */
   error: string | null;
 }
 
@@ -211,26 +208,26 @@ export interface DomainOrder extends Owned {
   status: ServiceStatus;
 }
 
-/** Time of the next attempt of a delivery. Its id is the id of the delivery. */
+/** Next attempt of a delivery. Both have the same id. */
 export interface Outgoing {
   id: number;
   due_at: string;
 }
 
-/** Next billing step of a service. Its id is the id of the service (see `lifecycle/billing.ts`). */
+/** Next billing step of a service (see `lifecycle/billing.ts`). Both have the same id. */
 export interface BillingStep {
   id: number;
   step: "notice" | "renew" | "suspend" | "terminate" | "cancel";
   due_at: string;
   /** Id of the invoice whose payment cancels the step. Null without an invoice. */
   invoice_id: number | null;
-  /** True for the invoice of a renewal, false for the invoice of the order. */
+  /** True for the invoice of a renewal, false for the invoice of an order. */
   renewal: boolean;
-  /** Day of the month on which terms end. A shorter month uses its last day. */
+  /** Day of the month on which terms end, or the last day of a shorter month. */
   anchor_day: number;
 }
 
-/** A queued background job. Jobs run in the order of `due_at`, then id (see `lifecycle/services.ts`). */
+/** Queued job. Jobs are performed by `due_at`, then by id (see `lifecycle/services.ts`). */
 export interface Job {
   id: number;
   kind: "suspend" | "unsuspend" | "provision" | "register";
@@ -238,7 +235,7 @@ export interface Job {
   due_at: string;
 }
 
-/** A one-time sign-in to a service's control panel. */
+/** Sign-in URL of a control panel, for one use. */
 export interface SignOn {
   id: number;
   service_id: number;
@@ -247,7 +244,7 @@ export interface SignOn {
   created_at: string;
 }
 
-/** Response stored under an Idempotency-Key. Its id is `<customer id>:<key>`. */
+/** Response to a request with an Idempotency-Key. Its id is `<customer id>:<key>`. */
 export interface KeptAnswer {
   id: string;
   status: number;
@@ -255,19 +252,19 @@ export interface KeptAnswer {
   kept_at: string;
 }
 
-/** A named number: sequences, and the offset of the clock. */
+/** Named number: a sequence, or a value of the clock. */
 export interface Counter {
   id: string;
   value: number;
 }
 
-/** A named text: the seed of the data. */
+/** Named text: the seed. */
 export interface Setting {
   id: string;
   value: string;
 }
 
-/** Every collection by name. The control API uses the same names. */
+/** Records by collection. The control uses the same names. */
 export interface Collections {
   customers: Customer;
   users: User;
@@ -295,7 +292,7 @@ export interface Collections {
 
 export type CollectionName = keyof Collections;
 
-/** Collections that the control may read and change. */
+/** Collections for the control. */
 export const OPEN_COLLECTIONS = [
   "customers",
   "users",
@@ -316,7 +313,7 @@ export const OPEN_COLLECTIONS = [
   "deliveries",
 ] as const satisfies readonly CollectionName[];
 
-/** All collections, including the sandbox's internal ones. */
+/** All collections, including internal ones. */
 export const COLLECTION_NAMES: readonly CollectionName[] = [
   ...OPEN_COLLECTIONS,
   "outbox",

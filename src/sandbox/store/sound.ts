@@ -1,4 +1,4 @@
-/** Rules for field values. The control may create drift, but no record that is impossible at every host. */
+/** Checks the values of fields. The control may create drift, but only records that could exist at a host. */
 import { TERM_MONTHS } from "../money.ts";
 import { unprocessable } from "../refusal.ts";
 import { ABILITIES, CURRENCIES, EVENTS, PRODUCT_TYPES, TIERS } from "./records.ts";
@@ -29,16 +29,13 @@ const instant: FieldRule = [
   "an instant such as 2026-12-31T10:00:00.000Z",
 ];
 
-/** Rejects a day that the month does not have, because it would be read as a day of the next month. */
+/** Rejects days such as 31 February, which `Date` would move to March. */
 function isDay(text: string): boolean {
   const ms = Date.parse(text);
   return !Number.isNaN(ms) && new Date(ms).toISOString() === text;
 }
 
-/**
- * Rules by field name, for every collection. A status or a product type may be any word, because clients must handle unknown
- * words (§2 Gaps).
- */
+/** Rules by field name. Statuses and product types may be any word, because clients must accept unknown words (§2 Gaps). */
 const EVERYWHERE: Readonly<Record<string, FieldRule>> = {
   currency: oneOf(CURRENCIES),
   product_types: someOf(PRODUCT_TYPES),
@@ -61,7 +58,7 @@ const HERE: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
   deliveries: { status: oneOf(["pending", "delivered", "abandoned", "blocked"]) },
 };
 
-/** Fields that may be null. */
+/** Nullable fields by collection. */
 const NULLABLE: Readonly<Record<string, readonly string[]>> = {
   customers: ["tier"],
   tokens: ["service_ids"],
@@ -84,9 +81,9 @@ function ruleOf(collection: string, name: string): FieldRule | undefined {
   return HERE[collection]?.[name] ?? EVERYWHERE[name] ?? byForm;
 }
 
-/** @throws Refusal (422) for a value that the field cannot have. */
+/** @throws Refusal (422) for an invalid value */
 export function checkSound(collection: string, name: string, value: unknown): void {
   const rule = ruleOf(collection, name);
   if (rule === undefined || value === null || rule[0](value)) return;
-  throw unprocessable(`The field "${name}" holds ${rule[1]}, not ${JSON.stringify(value)?.slice(0, 60)}.`);
+  throw unprocessable(`The field "${name}" must be ${rule[1]}, not ${JSON.stringify(value)?.slice(0, 60)}.`);
 }

@@ -1,7 +1,6 @@
 /**
- * Stores the data in a SQLite file: one table of JSON rows. The records are in memory, and every transaction is also written in
- * one SQLite transaction. So the file is read only at the start. This needs no schema that could differ from `records.ts`, and
- * reads are as fast as without a file.
+ * Stores the data in a SQLite file: one table of JSON rows. It is read only at the start. Later, the records are in memory,
+ * and each transaction is also written to the file. So, no schema must be kept equal to `records.ts`, and reads are fast.
  */
 import { closeSync, lstatSync, openSync } from "node:fs";
 import { SandboxOptionError } from "../refusal.ts";
@@ -9,7 +8,7 @@ import type { Persistence, RecordId } from "./store.ts";
 
 type Sqlite = typeof import("node:sqlite");
 
-/** Loads `node:sqlite` only if a file is used, and suppresses the ExperimentalWarning of Node 22. */
+/** Loads `node:sqlite` without the ExperimentalWarning of Node 22. */
 async function loadSqlite(): Promise<Sqlite> {
   const emitWarning = process.emitWarning;
   const quiet = (warning: string | Error, ...rest: unknown[]): void => {
@@ -26,18 +25,18 @@ async function loadSqlite(): Promise<Sqlite> {
 
 /**
  * Opens or creates the file.
- * @throws SandboxOptionError if the file cannot be opened, is not the database of a sandbox, or is used by another process.
+ * @throws SandboxOptionError if the file cannot be opened, is not the data of a sandbox, or is used by another process
  */
 export async function openSqlite(file: string): Promise<Persistence> {
   const { DatabaseSync } = await loadSqlite();
   try {
-    // No sandbox leaves such a journal (WAL uses another file), and SQLite would delete the file that the journal names.
+    // A sandbox uses WAL and leaves no such journal. SQLite would delete the file that a foreign journal names.
     if (lstatSync(`${file}-journal`, { throwIfNoEntry: false }) !== undefined)
       throw new Error(`${file}-journal lies beside it, which no sandbox leaves; remove it`);
-    // Only the owner may read the file, because it contains signing secrets. SQLite gives its other files the same mode.
+    // Only the owner may read the file with its signing secrets. SQLite's other files get the same mode.
     closeSync(openSync(file, "a", 0o600));
     const database = new DatabaseSync(file);
-    // Two sandboxes with one file would overwrite each other's data, so the first one locks the file.
+    // The lock prevents that two sandboxes overwrite each other's data.
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;");
     database.exec("BEGIN EXCLUSIVE");
     database.exec(
@@ -48,7 +47,7 @@ export async function openSqlite(file: string): Promise<Persistence> {
   } catch (error) {
     throw new SandboxOptionError(
       `The data file ${file} cannot be used: ${error instanceof Error ? error.message : String(error)}. ` +
-        "Name a new file, or one that a sandbox wrote and that no other sandbox holds open.",
+        "Use a new file, or the data file of a sandbox that is not running.",
     );
   }
 }
@@ -58,7 +57,7 @@ function persistenceOf(database: InstanceType<Sqlite["DatabaseSync"]>): Persiste
     "INSERT INTO records (collection, id, row) VALUES (?, ?, ?) ON CONFLICT (collection, id) DO UPDATE SET row = excluded.row",
   );
   const remove = database.prepare("DELETE FROM records WHERE collection = ? AND id = ?");
-  // Ids grow, so their order is the order of creation. The tables keep this order.
+  // Ids increase, so this is the order of creation, which the tables keep.
   const select = database.prepare("SELECT collection, row FROM records ORDER BY collection, CAST(id AS INTEGER)");
   return {
     *load() {

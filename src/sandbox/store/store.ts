@@ -1,20 +1,20 @@
 /**
- * The store: one table of JSON records per collection, in memory. A transaction is rolled back if it throws. With a `Persistence`
- * (see `sqlite.ts`), a transaction is written before it returns, so that a response is sent only after its effects are durable.
+ * Store: one table of records per collection, in memory. An error rolls back its transaction. With a `Persistence` (see
+ * `sqlite.ts`), a transaction is written before it returns, so it is durable before the response.
  */
 import { createHmac } from "node:crypto";
 import { COLLECTION_NAMES, type CollectionName, type Collections } from "./records.ts";
 
 export type RecordId = number | string;
 
-/** One changed record. `row` is null if the record was deleted. */
+/** Changed record. `row` is null after a deletion. */
 export interface RowChange {
   collection: CollectionName;
   id: RecordId;
   row: { id: RecordId } | null;
 }
 
-/** Storage of committed transactions. `write` is atomic: it stores all changes or none. */
+/** Storage of committed transactions. `write` stores all changes or none. */
 export interface Persistence {
   load(): Iterable<{ collection: string; row: { id: RecordId } }>;
   write(changes: readonly RowChange[]): void;
@@ -28,10 +28,10 @@ const endedRows = new WeakSet<object>();
 /** Returns true if a record was deleted. */
 export const hasEnded = (row: object): boolean => endedRows.has(row);
 
-/** Records of one collection, in the order of their creation. Records are never mutated: `update` replaces them. */
+/** Records of one collection, oldest first. A record is never mutated. `update` replaces it. */
 export class Table<T extends { id: RecordId }> {
   readonly #rows = new Map<RecordId, T>();
-  /** Deleted records, for hosts that keep them in lists. They are not in the data file. */
+  /** Deleted records, for hosts that keep them in lists. Not in the data file. */
   readonly #ended = new Map<RecordId, T>();
   readonly #note: Note;
 
@@ -64,14 +64,14 @@ export class Table<T extends { id: RecordId }> {
     return this.all().filter(test);
   }
 
-  /** Adds the record, or replaces the record with the same id. */
+  /** Adds a record, or replaces the record with its id. */
   put(row: T): T {
     this.#note(row.id, this.#rows.get(row.id));
     this.#rows.set(row.id, row);
     return row;
   }
 
-  /** Replaces some fields of an existing record. Throws if it does not exist, so callers check first. */
+  /** Replaces fields of a record. @throws Error if it does not exist */
   update(id: RecordId, change: Partial<T>): T {
     const before = this.#rows.get(id);
     if (before === undefined) throw new Error(`There is no record ${id} to update.`);
@@ -87,7 +87,7 @@ export class Table<T extends { id: RecordId }> {
     endedRows.add(before);
   }
 
-  /** Restores a record outside of any transaction, for rollbacks and when a file is loaded. */
+  /** Restores a record outside a transaction: after a rollback, and when a file is loaded. */
   restore(id: RecordId, row: T | undefined): void {
     this.#ended.delete(id);
     if (row === undefined) this.#rows.delete(id);
@@ -105,7 +105,7 @@ export class Store {
   readonly #persistence: Persistence | undefined;
   #undo: { collection: CollectionName; id: RecordId; before: { id: RecordId } | undefined }[] = [];
   #open = false;
-  /** Called after each transaction that changed something, and after each rollback. */
+  /** Called after each transaction with changes, and after each rollback. */
   onCommit: () => void = () => undefined;
   onUndo: () => void = () => undefined;
 
@@ -125,7 +125,7 @@ export class Store {
     return this.#tables[collection];
   }
 
-  /** Returns the next number of a sequence. The first number is `start`. */
+  /** Returns the next number of a sequence, which starts at `start`. */
   next(sequence: string, start = 1): number {
     const value = (this.table("counters").get(sequence)?.value ?? start - 1) + 1;
     this.table("counters").put({ id: sequence, value });
@@ -133,8 +133,8 @@ export class Store {
   }
 
   /**
-   * Runs a function, then writes its changes. If the function or the write throws, restores the state before. The function is
-   * synchronous, so that two requests cannot interleave.
+   * Runs `work`, and writes its changes. If either throws, restores the previous state. `work` is synchronous, so that
+   * transactions do not interleave.
    */
   transaction<T>(work: () => T): T {
     if (this.#open) throw new Error("Transactions do not nest.");
@@ -148,7 +148,7 @@ export class Store {
       return result;
     } catch (error) {
       if (this.#undo.length > 0) report = this.onUndo;
-      // Undo the newest change first, so that a record with two changes gets its original state.
+      // From the newest change to the oldest, so that a record changed twice is restored to its first state.
       for (const { collection, id, before } of this.#undo.reverse()) this.#untyped(collection).restore(id, before);
       throw error;
     } finally {
@@ -158,7 +158,7 @@ export class Store {
     }
   }
 
-  /** Deletes every record of every collection (inside a transaction). */
+  /** Deletes all records. Must run inside a transaction. */
   clear(): void {
     for (const collection of COLLECTION_NAMES) {
       const table = this.#untyped(collection);
@@ -189,12 +189,12 @@ export class Store {
   }
 }
 
-/** Returns 64 hexadecimal digits that depend only on the seed and the label. */
+/** Returns 64 hexadecimal digits for a seed and a label. */
 export function derive(seed: string, label: string): string {
   return createHmac("sha256", seed).update(label).digest("hex");
 }
 
-/** Returns the next secret of a kind (inside a transaction). The same data never returns a secret twice. */
+/** Returns the next secret of a kind. Secrets of the same data never repeat. Must run inside a transaction. */
 export function nextSecret(store: Store, seed: string, kind: string): string {
   return derive(seed, `${kind}:${store.next(`secret:${kind}`)}`);
 }

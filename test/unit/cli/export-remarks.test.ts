@@ -36,6 +36,7 @@ describe("an export of a construct that Terraform lacks", () => {
   it("warns of a value that changes its meaning", async () => {
     const { code, stdout, stderr } = await exported({
       guards: { max_orders: 3, max_spend: { USD: 2000 }, max_removals: 1, max_removals_percent: 5 },
+      notify: [{ command: ["mail", "ops@acme.example"] }],
       services: {
         www: {
           ...SITE,
@@ -55,15 +56,17 @@ describe("an export of a construct that Terraform lacks", () => {
     expect(code).toBe(0);
     expect(stderr).toContain("The guards have no counterpart in Terraform and are left out");
     expect(stderr).toContain("max_orders: 3; max_spend: USD 2000; max_removals: 1; max_removals_percent: 5.");
+    expect(stderr).toContain("The channels of `notify` have no counterpart in Terraform and are left out");
     expect(stderr).toContain("`depends_on` between instances of hosting_grant.www is left out");
     expect(stderr).toContain("url contains a secret, so Terraform hides the whole value");
     expect(stderr).toContain("events[0] refers to an item of a set by its position");
-    expect(stderr).toContain("4 warnings.");
+    expect(stderr).toContain("5 warnings.");
     expect(stdout).toContain("  events = [tolist(hosting_webhook.a.events)[0]]\n");
     expect(block(stdout, 'resource "hosting_service" "www"')).toContain("depends_on = [hosting_service.box]");
     expect(block(stdout, 'resource "hosting_grant" "www"')).not.toContain("depends_on");
     expect(block(stdout, 'resource "hosting_webhook" "a"')).toContain("create_before_destroy = true");
-    expect(stdout).toContain("# The guards have no counterpart in Terraform");
+    for (const what of ["guards", "channels of `notify`"])
+      expect(stdout).toContain(`# The ${what} have no counterpart in Terraform`);
   });
 
   it("warns of a state that Terraform cannot read", async () => {

@@ -2,6 +2,7 @@ import { chmod, readFile, readlink, rename, stat, symlink, writeFile } from "nod
 import path from "node:path";
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
+import { refuse } from "../../support/refusing-disk.ts";
 import { runIn } from "./harness.ts";
 
 const UGLY = "services:\n    a: {plan_id: 11, currency: USD, domain: a.example}\nproject: p\n";
@@ -91,4 +92,13 @@ it("fmt writes the target of a symbolic link, and keeps the link", async () => {
   expect(await project.run("fmt")).toMatchObject({ code: 0, out: "hosting.yaml\n" });
   expect(await readlink(file("hosting.yaml"))).toBe("real.yaml.txt");
   expect(await read("real.yaml.txt")).toBe(FORM);
+});
+
+it("fmt restores the files that it has written if a later file cannot be written", async () => {
+  const { project, file, read } = await folder();
+  await writeFile(file("last.hosting.yaml"), UGLY);
+  refuse("renameSync", "last.hosting.yaml", "EROFS");
+  const { code, text } = await project.run("fmt", "hosting.yaml", "last.hosting.yaml");
+  expect([code, text]).toEqual([1, expect.stringContaining("No file was written: last.hosting.yaml")]);
+  for (const name of ["hosting.yaml", "last.hosting.yaml"]) expect(await read(name)).toBe(UGLY);
 });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { showProgress } from "../../../src/cli/apply.ts";
 import * as cliParts from "../../../src/cli/parts.ts";
+import { problem } from "../../../src/core/messages/index.ts";
 import type { ApplyEvent, ChangeOutcome } from "../../../src/core/model/index.ts";
 import { testClock } from "../../support/clock.ts";
 import { fakeIo } from "../../support/io.ts";
@@ -131,6 +132,15 @@ describe("the progress of a long read", () => {
     ["--quiet", { terminal: true, quiet: true }, ""],
     ["--json where standard error may be the same file", { terminal: false, json: true }, "Something else.\n"],
   ])("is nothing with %s", (_, parts, expected) => expect(read(parts).stderr).toBe(expected));
+
+  it("with --quiet shows no warning about a wait, and all other warnings", () => {
+    const io = fakeIo();
+    const { log } = openedOn(cliParts, io, { quiet: true }).project;
+    log.warn(problem("store.waiting/lists", { seconds: 80 }));
+    expect(io.stderr()).toBe("");
+    log.warn(problem("store.waiting/lists", { seconds: 80 }), problem("store.damaged", { place: "a.store" }));
+    expect(io.stderr()).toMatch(/^Warning: a\.store is corrupted/);
+  });
 
   it("with --verbose names the waiting request and the reason", () => {
     expect(read({ terminal: true, verbose: true }).stderr).toContain(

@@ -1,5 +1,5 @@
 /** The parts of an adoption: names, blocks of YAML, plans, reading in bounded memory, files all or none. */
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { PlanRecord } from "../../../src/core/api/index.ts";
@@ -11,7 +11,8 @@ import { declare, type Known } from "../../../src/project/adopt/declare.ts";
 import { preferredName, readPairs, slug } from "../../../src/project/adopt/names.ts";
 import { writeFiles } from "../../../src/project/adopt/write.ts";
 import fc, { character } from "../../support/fc.ts";
-import { quickFolder } from "../../support/folder.ts";
+import { quickFolder, temporaryFolder } from "../../support/folder.ts";
+import { refuse } from "../../support/refusing-disk.ts";
 import { kindOf, liveGrant, liveService, remote } from "../../support/subjects.ts";
 
 const service = kindOf("hosting_service");
@@ -255,5 +256,26 @@ describe("files", () => {
     };
     await expect(writeFiles(changes, then)).rejects.toThrow(fails ? "no space" : "No file was written");
     expect(await contents(dir)).toEqual(was);
+  });
+
+  it("are restored with their modes and links when a later file cannot be replaced", async () => {
+    const [dir, other] = [await folder(), temporaryFolder()];
+    const at = (name: string) => path.join(dir, name);
+    await writeFile(path.join(other, "target.yaml"), "target\n", { mode: 0o640 });
+    await symlink(path.join(other, "target.yaml"), at("link.yaml"));
+    await writeFile(at("last.yaml"), "last\n");
+    const changes = ["link", "last"].map((name) => {
+      const [before, text] = [name === "link" ? "target\n" : "last\n", "text\n"];
+      return { file: at(`${name}.yaml`), before, text };
+    });
+    const allow = refuse("renameSync", "last.yaml", "EIO");
+    await expect(writeFiles(changes, async () => undefined)).rejects.toThrow("No file was written");
+    const target = path.join(other, "target.yaml");
+    expect(await readFile(target, "utf8")).toBe("target\n");
+    expect((await stat(target)).mode & 0o777).toBe(0o640);
+    expect(await readlink(at("link.yaml"))).toBe(target);
+    allow();
+    await writeFiles(changes, async () => undefined);
+    expect(await readFile(target, "utf8")).toBe("text\n");
   });
 });

@@ -147,6 +147,16 @@ describe("the file of a saved plan", () => {
     }
   });
 
+  it.each([
+    ["at the top", '"plan":', '"plan":{},"plan":'],
+    ["in a change, before the signed value", '"address"', '"address":"hosting_service.other","address"'],
+    ["with an escaped name", '"address"', '"\\u0061ddress":"hosting_service.other","address"'],
+  ])("is refused with a key twice: %s", (_, key, twice) => {
+    const text = encodeSavedPlan(saved(plan([order()])), none);
+    expect(JSON.parse(text.replace(key, twice))).toEqual(JSON.parse(text));
+    expect(() => decodeSavedPlan(text.replace(key, twice), "f")).toThrow("f was edited");
+  });
+
   describe("with a key", () => {
     const of = saved(plan([order()]));
     const sealed = async () => encodeSavedPlan(of, none, await quick(rawKey).fresh());

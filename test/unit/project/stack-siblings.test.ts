@@ -115,7 +115,7 @@ describe("the outputs of another stack", () => {
   });
 
   it.each<[string, Partial<RemoteState>, string]>([
-    ["another backend", { backend: "s3" }, 'cannot read a state in the backend "s3"'],
+    ["another backend", { backend: "gcs" }, 'cannot read a state in the backend "gcs"'],
     ["another workspace", { workspace: "prod" }, "reads only the workspace `default`"],
     ["an expression", { config: { path: "${var.path}" } }, "is an expression"],
     [
@@ -124,6 +124,8 @@ describe("the outputs of another stack", () => {
       'does not support the setting "password"',
     ],
     ["a list", { config: { path: ["x"] } }, "path is not a string"],
+    ["a secret key", { backend: "s3", config: { secret_key: "hidden-password" } }, 'the setting "secret_key"'],
+    ["no key", { backend: "s3", config: { bucket: "states", region: "eu" } }, "The backend s3 lacks settings"],
     ["no address", { backend: "http", config: {} }, "no address"],
   ])("are refused with %s", async (_, state, words) => {
     const { said } = await siblings(state);

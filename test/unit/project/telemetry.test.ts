@@ -61,7 +61,7 @@ async function traced(env: Record<string, string> = ENV) {
   const parts = {
     source: { env },
     host: { clock: { now: () => 1_000_000 } },
-    log: { alert: ({ code }: { code: string }) => void warnings.push(code) },
+    log: { warn: ({ code }: { code: string }) => void warnings.push(code) },
     redaction,
   } as unknown as ProjectParts;
   const fake = { ...api, trace: { ...api.trace, getTracer: () => tracer }, metrics: { getMeter: () => meter } };

@@ -9,7 +9,10 @@ import { runIn } from "../cli/harness.ts";
 
 const HOME = "https://api.example";
 const WEBHOOK = { webhooks: { hook: { url: "https://hooks.example/x", events: ["invoice.paid"] } } };
+const BUCKET = { bucket: "states", key: "acme.tfstate", region: "eu-test-1" };
 const SECRETS = {
+  AWS_ACCESS_KEY_ID: "canary-of-the-key-id",
+  AWS_SECRET_ACCESS_KEY: "canary-of-the-secret-key",
   HOSTING_TOKEN: "canary-of-the-hosting-token",
   DEPLOY_KEY: "canary-of-another-variable",
   TF_HTTP_USERNAME: "ci",
@@ -35,6 +38,7 @@ const attacks: [string, (canary: Canary) => object][] = [
   ["another variable", ({ url }) => ({ providers: { default: { base_url: url, token_env: "DEPLOY_KEY" } } })],
   ["a file's first line", ({ url }) => ({ providers: { default: { base_url: url, token_file: "OUTSIDE" } } })],
   ["the backend's password", ({ url }) => ({ backend: { http: { address: `${url}/s`, without_lock: true } } })],
+  ["the keys of a bucket", ({ url }) => ({ backend: { s3: { ...BUCKET, endpoints: { s3: url } } } })],
   [
     "a DELETE",
     ({ url }) => ({

@@ -68,6 +68,8 @@ const YAML = answers({
     providers.*: base_url token_env token_file money_scale
     backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
     backend.pg: schema_name table_name index_name workspace
+    backend.s3: bucket key region endpoints.s3 endpoint workspace workspace_key_prefix use_path_style force_path_style encrypt use_lockfile profile
+    backend.s3: skip_credentials_validation skip_metadata_api_check skip_region_validation skip_requesting_account_id skip_s3_checksum
     defaults.services: password secret_output
     defaults.webhooks: secret_output
     templates.*: password secret_output
@@ -117,6 +119,8 @@ const STACK = answers({
     provider: base_url token token_env token_file money_scale
     terraform.backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
     terraform.backend.pg: schema_name table_name index_name workspace
+    terraform.backend.s3: bucket key region endpoints endpoint workspace workspace_key_prefix use_path_style force_path_style encrypt use_lockfile profile
+    terraform.backend.s3: skip_credentials_validation skip_metadata_api_check skip_region_validation skip_requesting_account_id skip_s3_checksum
     terraform.backend.local: path
     data.terraform_remote_state: backend config workspace defaults depends_on provider
     resource.hosting_service.secret_output: command outside_project
@@ -332,8 +336,10 @@ function hostile(key: string, answer: Answer, evil: string, outside: string, tem
     [/_method$/, "DELETE"],
     [/remote_state\.backend$/, "http"],
     [/remote_state\.workspace$/, "default"],
-    [/without_lock$/, true],
-    [/(schema_name|table_name|index_name|workspace)$/, "other"],
+    [/(without_lock|encrypt|_path_style|use_lockfile|\.skip_\w+)$/, true],
+    [/(schema_name|table_name|index_name|workspace|bucket|\.key|region|prefix|profile)$/, "other"],
+    [/\.(?:endpoint|endpoints\.s3)$/, evil],
+    [/\.endpoints$/, { s3: evil }],
     [/^(?:templates|defaults)\..*password$/, { env: "DEPLOY_NAME" }],
     [/^(?:templates|defaults)\..*secret_output$/, { command: ["cat", outside] }],
     [/(token_env|password\.env)$/, "DEPLOY_NAME"],

@@ -40,6 +40,16 @@ describe("what is recorded, for reading", () => {
     expect(text).toContain("Amounts are in the unit of the API, which may be cents");
   });
 
+  it("shows the site of a grant in its own account, if two accounts have a service with the same id", () => {
+    const grant = { id: "7", service_id: "1001", email: "dev@acme.example", permission: "view" };
+    const other = { ...resource("hosting_service.b", { ...liveService, domain: "b.example" }), provider: "beta" };
+    const text = renderRecordedMarkdown(
+      recorded([resource("hosting_service.a", liveService), resource("hosting_grant.a", grant), other]),
+      options,
+    );
+    expect(text).toMatch(/^\|[^|]*dev@acme\.example[^|]*\| `?www\.acme\.example/m);
+  });
+
   it("has every row of 5,000 services on the page, as lines and not as a table", () => {
     const html = renderRecordedHtml(recorded(services(5000)), options);
     expect(html).toContain("Services: 5,000");

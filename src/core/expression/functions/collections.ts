@@ -37,7 +37,7 @@ const anySet = (name: string) => take(name, { set: "any" }, "untyped");
 
 const SETS = { parameters: [anySet("first_set")], rest: anySet("other_sets") };
 
-/** Returns the definition of a set function. Elements are first converted to a common type. */
+/** Defines a set function. Converts the elements to a common type first. */
 function ofSets(takes: Pick<Definition, "parameters" | "rest">, combine: Combine, needsAll = true): Definition {
   return {
     ...takes,
@@ -78,7 +78,7 @@ export const COLLECTIONS: Readonly<Record<string, Definition>> = {
       throw new CallError(CALLS.map_or_object, 0);
     },
     run(type, given) {
-      // The attribute names of an unknown object are known.
+      // The type of an unknown object contains its attribute names.
       if (shapeOf(given.type) === "object")
         return tuple([...attributesOf(given.type).keys()].sort(compareText).map(text));
       return isKnown(given) ? texts(entriesOf(given).map(([key]) => key)) : unknown(type);

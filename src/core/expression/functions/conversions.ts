@@ -24,11 +24,11 @@ import {
 import { sameType, shapeOf, typeName } from "../types.ts";
 import { CallError, type Definition, numberIn, take, textOf } from "./definition.ts";
 
-// Functions that convert values: to another type, to and from JSON, secret or not.
+// Functions that convert values: to another type, to and from JSON, to secret and public values.
 
 const anything = take("value", "any", "nullable", "unknown", "untyped", "parts");
 
-/** Returns the definition of `tolist`, `tostring` and similar functions. */
+/** Defines `tolist`, `tostring` and similar functions. */
 function conversion(wanted: Type): Definition {
   return {
     parameters: [{ ...anything, name: "v" }],
@@ -38,7 +38,7 @@ function conversion(wanted: Type): Definition {
       return wanted;
     },
     run(_, given) {
-      // The whole result is unknown, as in Terraform, even if parts of the argument are known.
+      // As in Terraform, any unknown part makes the whole result unknown.
       if (!isKnown(given)) return secretIf(unknown(wanted), given.secret);
       const failure = ({ message }: Error) => {
         const { content, type } = given;
@@ -57,7 +57,7 @@ const HINTS: Readonly<Record<string, string>> = {
   number: CALLS.number_text,
 };
 
-/** Characters that JSON output escapes: special characters of HTML, and JavaScript's line separators. */
+/** Characters that Terraform escapes in JSON: special characters of HTML, and JavaScript's line separators. */
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
 const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -67,7 +67,7 @@ export function quotedJson(content: string): string {
   return JSON.stringify(content).replace(ESCAPED, escaped);
 }
 
-/** Returns a completely known value as JSON: no spaces, sorted keys, all digits of numbers. */
+/** Converts a known value to JSON: no spaces, sorted keys, all digits of numbers. */
 export function writtenJson(typed: Typed): string {
   if (typed.content === null) return "null";
   switch (shapeOf(typed.type)) {
@@ -112,7 +112,7 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   issensitive: {
     parameters: [anything],
     result: "bool",
-    // The sensitivity of an unknown value is known only after apply.
+    // An unknown value may become secret in the apply.
     run: (_, given) => (isKnown(given) ? bool(given.secret !== undefined) : unknown("bool")),
   },
 
@@ -151,8 +151,9 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
 const DEEPEST = 100;
 
 /**
- * Returns the value of a JSON document: objects and tuples, numbers with all digits.
- * @throws CallError if the JSON is invalid. @throws Refusal if it is nested too deeply.
+ * Parses a JSON document to objects, tuples and exact numbers.
+ * @throws CallError if the JSON is invalid.
+ * @throws Refusal if it is nested too deeply.
  */
 function decoded(document: string): Typed {
   try {
@@ -160,7 +161,7 @@ function decoded(document: string): Typed {
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     const { offset, trailing } = error;
-    // Some versions of Terraform ignore an extra closing bracket.
+    // Some versions of Terraform accept a superfluous closing bracket.
     if (trailing && /[\]}]/.test(document[offset] ?? "")) throw new Refusal(CALLS.json_bracket);
     if (trailing) throw new CallError(CALLS.json_rest);
     throw new CallError(CALLS.json(offset + 1));

@@ -3,11 +3,11 @@ import { Refusal } from "../refusal.ts";
 import { text, whole } from "../typed-value.ts";
 import { CallError, type Definition, take, textOf } from "./definition.ts";
 
-// Functions of points in time.
+// Functions for timestamps and durations.
 
-/** A point in time: local time and offset from UTC. */
+/** A moment: local time, and its offset from UTC. */
 interface Moment {
-  /** Local time in nanoseconds since 1970. */
+  /** Local time in nanoseconds since the epoch. */
   readonly reading: bigint;
   /** Offset from UTC in minutes. */
   readonly offset: number;
@@ -40,7 +40,7 @@ function offsetText({ offset }: Moment, between: string): string {
   return `${offset < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}${between}${two(minutes % 60)}`;
 }
 
-/** Formats a timestamp without fractions of a second, as in Terraform. */
+/** Formats a moment without fractions of a second, as Terraform does. */
 function timestamp(at: Moment): string {
   const clock = clockOf(at);
   if (clock.getUTCFullYear() < 0 || clock.getUTCFullYear() > 9999) throw new Refusal(CALLS.years);
@@ -59,7 +59,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
 
-/** Parses a Go duration (`-1h30m`, `1.5s`) to nanoseconds. */
+/** Converts a Go duration (`-1h30m`, `1.5s`) to nanoseconds. */
 function duration(written: string): bigint {
   const unsigned = written.replace(/^[+-]/, "");
   if (unsigned === "0") return 0n;
@@ -73,7 +73,7 @@ function duration(written: string): bigint {
     if (match === null || whole + fraction === "") throw invalid();
     if (whole.length > 15 || fraction.length > 15) throw new Refusal(CALLS.duration_size(written));
     const size = UNITS[unit] ?? 0;
-    // Terraform computes fractions in floating point.
+    // Terraform computes the fraction with floating-point numbers.
     total += BigInt(whole) * BigInt(size) + BigInt(Math.trunc(Number(fraction) * (size / 10 ** fraction.length)));
     end += all.length;
   }
@@ -105,7 +105,7 @@ const timecmp: Definition = {
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
 
-/** Returns the value of a verb of a date format. Undefined if the verb is unknown. */
+/** Returns the text for a verb of a date format. Undefined if the verb is unknown. */
 function written(letters: string, at: Moment): string | undefined {
   const clock = clockOf(at);
   const month = MONTHS[clock.getUTCMonth()] ?? "";

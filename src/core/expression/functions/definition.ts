@@ -16,19 +16,19 @@ import {
   withoutSecrets,
 } from "../typed-value.ts";
 
-// Definition of a function, and Terraform's processing of its arguments.
+// Defines functions, and processes their arguments as Terraform does.
 
 /**
- * Property of a parameter. `nullable`, `unknown`, `untyped`: the function accepts null, unknown, or untyped unknown arguments;
- * otherwise they never reach the function. By default, any secret in the argument makes the result secret. `own`: only the
- * argument's own mark does. `parts`: only the marks that the function keeps.
+ * Trait of a parameter. `nullable`, `unknown`, `untyped`: the function receives null, unknown, or untyped unknown arguments;
+ * otherwise it is not called with these. By default, any secret part of the argument makes the result secret. `own`: only if
+ * the whole argument is secret. `parts`: the function itself keeps the marks.
  */
 type Trait = "nullable" | "unknown" | "untyped" | "own" | "parts";
 
 export interface Parameter {
   /** Name in Terraform's messages. */
   readonly name: string;
-  /** Type to which arguments are converted. `any` accepts all arguments unchanged. */
+  /** Type to which the argument is converted. `any`: no conversion. */
   readonly type: Type;
   readonly traits: readonly Trait[];
 }
@@ -43,13 +43,13 @@ export interface Definition {
   readonly parameters: readonly Parameter[];
   /** Parameter of all further arguments. */
   readonly rest?: Parameter;
-  /** Type of the result, as far as the arguments are known. @throws CallError */
+  /** Type of the result. May depend on the arguments. @throws CallError */
   readonly result: Type | ((...args: readonly Typed[]) => Type);
-  /** Computes the result. All arguments have the type of their parameter. @throws CallError */
+  /** Computes the result. The arguments already have the types of their parameters. @throws CallError */
   run(result: Type, ...args: readonly Typed[]): Typed;
 }
 
-/** Error in a call, or in the argument `index`. */
+/** Error about a call, or about its argument number `index` (from 0). */
 export class CallError extends Error {
   readonly index: number | undefined;
   constructor(message: string, index?: number) {
@@ -59,9 +59,9 @@ export class CallError extends Error {
 }
 
 /**
- * Calls a function as Terraform does: counts and converts arguments, rejects null, and returns an unknown value if an argument
- * is unknown.
- * @throws ExpressionError with offset 0. The message contains no secret arguments.
+ * Calls a function as Terraform does: checks the number of arguments, converts them, and rejects null. An unknown argument
+ * makes the result unknown.
+ * @throws ExpressionError with offset 0. The message contains no secret.
  */
 export function call(name: string, definition: Definition, given: readonly Typed[]): Typed {
   const { parameters, rest } = definition;
@@ -89,7 +89,7 @@ export function call(name: string, definition: Definition, given: readonly Typed
   }
 }
 
-/** @param parameters One per argument. @throws CallError */
+/** Prepares the arguments and calls the function. @param parameters One for each argument. @throws CallError */
 function prepared({ result, run }: Definition, given: readonly Typed[], parameters: readonly Parameter[]): Typed {
   const has = (i: number, trait: Trait) => parameters[i]?.traits.includes(trait) === true;
   const marks: (Origin | undefined)[] = [];
@@ -100,14 +100,14 @@ function prepared({ result, run }: Definition, given: readonly Typed[], paramete
     marks.push(has(i, "own") ? converted.secret : originOf(converted));
     return has(i, "own") ? converted : withoutSecrets(converted);
   });
-  // Without calling the function, the result may contain any part of a secret.
+  // If the function is not called, any part of its result may be secret.
   const open = (type: Type) => secretIf(unknown(type), ...given.map(originOf));
 
   for (const [i, arg] of args.entries()) {
     if (arg.content === null && !has(i, "nullable")) throw new CallError(CALLS.null_argument, i);
     if (arg.type !== "any" || has(i, "untyped")) continue;
     if (arg.content !== null) return open("any");
-    // In Terraform, the result stays unknown, even after apply.
+    // In Terraform, this result stays unknown even after the apply.
     throw new Refusal(CALLS.untyped_null);
   }
   const type = typeof result === "function" ? result(...args) : result;
@@ -115,7 +115,7 @@ function prepared({ result, run }: Definition, given: readonly Typed[], paramete
   return secretIf(run(type, ...args), ...marks);
 }
 
-/** Returns the content of a known string. The argument check ensures that it is not null. */
+/** Returns the content of a known string. Earlier checks exclude null. */
 export function textOf({ content }: Typed): string {
   return typeof content === "string" ? content : "";
 }
@@ -131,7 +131,7 @@ export function numberIn({ content }: Typed): BigFloat {
 const LEAST = -(2n ** 63n);
 const MOST = 2n ** 63n - 1n;
 
-/** Returns the argument as an integer. @param index Index of the argument for messages. */
+/** Returns the argument as an integer. @param index Position of the argument, for messages. */
 export function integerIn(arg: Typed, index?: number, prefix = ""): number {
   const value = numberIn(arg);
   const whole = value.exponent > 64 ? undefined : toBigInt(value);

@@ -8,7 +8,7 @@ import { quotedJson, writtenJson } from "./conversions.ts";
 import { CallError, type Definition, numberIn, take, textOf, texts } from "./definition.ts";
 import { charactersOf } from "./strings.ts";
 
-// `format` and `formatlist`, with Go's verbs.
+// `format` and `formatlist`, with the verbs of Go.
 
 const parameters = [take("format")];
 const rest = take("args", "any", "nullable", "unknown");
@@ -22,7 +22,7 @@ const format: Definition = {
   },
 };
 
-/** Returns one string per element of the list arguments. Other arguments are repeated. */
+/** Returns one string per element of the list arguments. Other arguments repeat. */
 const formatlist: Definition = {
   parameters,
   rest,
@@ -33,7 +33,7 @@ const formatlist: Definition = {
     const count = sizeOf(args, sequences);
     if (args.some((arg) => arg.type === "any" && !isKnown(arg)) || args.some((arg, i) => sequences[i] && !isKnown(arg)))
       return unknown({ list: "string" });
-    // Unknown elements of a set may turn out equal.
+    // Unknown elements may be equal, so the size of the set is unknown.
     if (args.some((arg) => shapeOf(arg.type) === "set" && !isWhollyKnown(arg))) return unknown({ list: "string" });
     if (count === 0) return texts([]);
     const made = Array.from({ length: count ?? 1 }, (_, k) => {
@@ -44,7 +44,7 @@ const formatlist: Definition = {
   },
 };
 
-/** Returns the common length of the list arguments. Undefined if no length is known. */
+/** Returns the common length of all list arguments. Undefined if none is known. */
 function sizeOf(args: readonly Typed[], sequences: readonly boolean[]): number | undefined {
   const sizes = args.flatMap((arg, index) =>
     sequences[index] === true && isKnown(arg) ? [{ index, size: elementsOf(arg).length }] : [],
@@ -73,7 +73,7 @@ export const FORMAT: Readonly<Record<string, Definition>> = { format, formatlist
 const PART = /%(?:(%)|([0#\-+ ]*)([1-9]\d*)?(\.\d*)?(?:\[([1-9]\d*)\])?([A-Za-z]))/y;
 const LARGEST = 10_000;
 
-/** Replaces the verbs by the known arguments. @throws CallError, Refusal */
+/** Replaces the verbs with the arguments, which are known. @throws CallError, Refusal */
 function formatted(template: string, args: readonly Typed[]): string {
   let made = "";
   let next = 1;
@@ -107,7 +107,7 @@ function formatted(template: string, args: readonly Typed[]): string {
   return made;
 }
 
-/** Parses a width or precision. A `.` without digits means a precision of zero. */
+/** Parses a width or precision. A `.` without digits means precision 0. */
 function sized(digits: string | undefined): number | undefined {
   if (digits === undefined) return undefined;
   if (Number(digits) > LARGEST) throw new Refusal(CALLS.format_width(LARGEST));
@@ -142,7 +142,7 @@ function asIs(verb: Verb, arg: Typed): string {
   return padded(verb, writtenJson(arg));
 }
 
-/** Formats a string. The precision limits the number of characters; without a precision there is no limit. */
+/** Formats a string. The precision is the maximum number of characters. 0: unlimited. */
 function asText(verb: Verb, arg: Typed): string {
   const content = textOf(as("string", verb, arg));
   const most = verb.precision ?? 0;

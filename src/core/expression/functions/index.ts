@@ -1,7 +1,7 @@
 /**
- * Terraform functions that depend only on their arguments. Input: typed values. Output: the typed value that Terraform
- * computes, or an `ExpressionError` with Terraform's message. Functions must not depend on the machine, the time or chance, or
- * reveal secret arguments in messages.
+ * Terraform functions whose result depends only on their arguments. In: typed values. Out: the typed value that Terraform
+ * computes, or an `ExpressionError` with Terraform's message. Must not: depend on the machine, the time or chance, or reveal
+ * secret arguments in messages.
  */
 import type { Typed } from "../typed-value.ts";
 import { COLLECTIONS } from "./collections.ts";
@@ -23,7 +23,7 @@ const FUNCTIONS: ReadonlyMap<string, Definition> = new Map(
 /** Names of all functions, for suggestions. */
 export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys()].sort();
 
-/** Unsupported Terraform functions. Most depend on the machine, the time or chance. */
+/** Terraform functions that hostform does not support. Most depend on the machine, the time or chance. */
 export const KNOWN_ELSEWHERE: ReadonlySet<string> = new Set(
   `abspath base64gzip basename bcrypt cidrhost cidrnetmask cidrsubnet cidrsubnets convert csvdecode dirname ephemeralasnull
   file filebase64 filebase64sha256 filebase64sha512 fileexists filemd5 fileset filesha1 filesha256 filesha512 list log map
@@ -32,9 +32,10 @@ export const KNOWN_ELSEWHERE: ReadonlySet<string> = new Set(
 );
 
 /**
- * Calls a function after `...` was expanded. `try` and `can` take expressions and are evaluated elsewhere.
+ * Calls a function. `try` and `can` are not included, because they receive unevaluated expressions.
  * @returns undefined if the function does not exist.
- * @throws ExpressionError with offset 0. @throws Refusal if only Terraform supports the call.
+ * @throws ExpressionError with offset 0.
+ * @throws Refusal if only Terraform supports the call.
  */
 export function callFunction(name: string, args: readonly Typed[]): Typed | undefined {
   const definition = FUNCTIONS.get(name);

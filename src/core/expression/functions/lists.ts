@@ -34,13 +34,13 @@ const hasOrder = (type: Type) => isSequence(type) && shapeOf(type) !== "set";
 const sequence = (type: Type, items: readonly Typed[]): Typed =>
   shapeOf(type) === "tuple" ? tuple(items) : list(elementType(type), items);
 
-/** Returns the elements of a list and its nested lists. `known` is false if a part may be a list of unknown length. */
+/** Returns the elements of a list and of all nested lists. `known`: false if the length of a nested list is unknown. */
 function flat(given: Typed): {
   readonly items: readonly Typed[];
   readonly secret: Origin | undefined;
   readonly known: boolean;
 } {
-  // Unknown elements of a set may turn out equal.
+  // Unknown elements may be equal, so the size of the set is unknown.
   const open = shapeOf(given.type) === "set" && !isWhollyKnown(given);
   const parts = elementsOf(given).map((item) => {
     const nested = item.content !== null && isSequence(item.type);
@@ -67,7 +67,10 @@ function bounds(given: Typed, start: Typed, end: Typed): readonly [number, numbe
   return [from, to];
 }
 
-/** Returns the index within the list. Terraform 1.11 rejects a negative index; later versions count from the end. */
+/**
+ * Returns the index modulo the length. Terraform 1.11 rejects a negative index, but later versions count from the end;
+ * hostform refuses it.
+ */
 function wrapped(index: Typed, count: number): number {
   if (count === 0) throw new CallError(CALLS.element_empty);
   const at = integerIn(index, undefined, CALLS.element_index);
@@ -78,7 +81,7 @@ function wrapped(index: Typed, count: number): number {
 const booleans = take("list", { list: "bool" });
 
 export const LISTS: Readonly<Record<string, Definition>> = {
-  /** Checks elements in order. A false element decides only if no earlier element is unknown. */
+  /** As in Terraform, a false element after an unknown element does not decide. */
   alltrue: {
     parameters: [booleans],
     result: "bool",
@@ -245,7 +248,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
     },
     run(_, given) {
       switch (shapeOf(given.type)) {
-        // The type contains the length.
+        // The type of a tuple contains its length.
         case "tuple":
           return whole(tupleTypes(given.type).length);
         case "object":
@@ -253,7 +256,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
         case "string":
           return isKnown(given) ? whole(charactersOf(textOf(given)).length) : unknown("number");
         case "set":
-          // Unknown elements may turn out equal.
+          // Unknown elements may be equal, so the size of the set is unknown.
           return isWhollyKnown(given) ? whole(elementsOf(given).length) : unknown("number");
         default:
           return isKnown(given) ? whole(elementsOf(given).length) : unknown("number");
@@ -272,7 +275,7 @@ export const LISTS: Readonly<Record<string, Definition>> = {
       if (items.length !== elementsOf(keys).length) throw new CallError(CALLS.matchkeys_length);
       const common = unify([keys.type, searched.type]) ?? "any";
       const wanted = elementsOf(convert(searched, common));
-      // For an unknown part of the search set, Terraform returns an empty list, which would change later.
+      // Terraform would return an empty list here and another list later.
       if (![values, keys, searched].every(isWhollyKnown)) return unknown(type);
       const found = elementsOf(convert(keys, common)).map((key) => wanted.some((other) => equals(key, other) === true));
       const kept = items.filter((_, i) => found[i] === true);

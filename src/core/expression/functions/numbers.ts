@@ -21,7 +21,7 @@ import { CallError, type Definition, integerIn, numberIn, take, textOf } from ".
 
 const ONE = wholeNumber(1);
 
-/** Returns the definition of `max` or `min`. Of equal numbers, the first one is returned. */
+/** Defines `max` or `min`. If several numbers are equal, returns the first. */
 function extreme(sign: 1 | -1): Definition {
   return {
     parameters: [],
@@ -81,7 +81,10 @@ export const NUMBERS: Readonly<Record<string, Definition>> = {
     },
   },
 
-  /** Terraform computes powers with 64-bit floats. Results without rounding are equal on every processor. */
+  /**
+   * Terraform computes powers with 64-bit floats. hostform accepts only results without rounding, which are equal on all
+   * processors.
+   */
   pow: {
     parameters: [take("num", "number"), take("power", "number")],
     result: "number",

@@ -6,18 +6,18 @@ import { elementType, shapeOf } from "../types.ts";
 import { CallError, type Definition, take, textOf } from "./definition.ts";
 import { replaceText } from "./strings.ts";
 
-// Functions that search with patterns.
+// Functions with regular expressions.
 
 /**
- * Maximum number of characters in a pattern, and of steps after repetitions are expanded. The steps determine the time per
- * character of the text.
+ * Maximum number of characters of a pattern, and of steps after repetitions are expanded. The number of steps determines the
+ * time per character.
  */
 const LONGEST = 20_000;
 
 /**
- * Compiles a pattern in Go syntax, with Go's messages. The library uses Unicode 17, Terraform Unicode 15. Therefore `\p{L}` and
- * `(?i)` also match newer letters.
- * @param wrong Returns the error for an invalid pattern, from the reason and the invalid part.
+ * Compiles a pattern in Go's syntax. The library uses Unicode 17, Terraform uses Unicode 15: `\p{L}` and `(?i)` also match
+ * newer letters.
+ * @param wrong Returns the error about an invalid pattern, from the reason and the invalid part.
  */
 function compiled(pattern: string, wrong: (what: string, part: string) => Error): RE2JS {
   const tooLarge = new Refusal(CALLS.pattern_size);
@@ -29,7 +29,7 @@ function compiled(pattern: string, wrong: (what: string, part: string) => Error)
   } catch (error) {
     if (!(error instanceof RE2JSSyntaxException)) throw error;
     const what = error.getDescription();
-    // Terraform's version of Go allows duplicate group names.
+    // Terraform's version of Go accepts duplicate group names.
     if (what.startsWith("duplicate")) throw new Refusal(CALLS.pattern_groups);
     throw wrong(what, error.getPattern() ?? "");
   }
@@ -38,13 +38,13 @@ function compiled(pattern: string, wrong: (what: string, part: string) => Error)
 const patternOf = (pattern: Typed) =>
   compiled(textOf(pattern), (what, part) => new CallError(CALLS.pattern(what, part), 0));
 
-/** Returns the names of the groups in order. Undefined for unnamed groups. */
+/** Returns the names of the groups, in order. Undefined for a group without a name. */
 function namesOf(pattern: RE2JS): readonly (string | undefined)[] {
   const byIndex = new Map(Object.entries(pattern.namedGroups()).map(([name, index]) => [index, name]));
   return Array.from({ length: pattern.groupCount() }, (_, i) => byIndex.get(i + 1));
 }
 
-/** Returns the result type: a string without groups, an object for named groups, a tuple for unnamed groups. */
+/** Returns the type of the result. No groups: a string. Named groups: an object. Other groups: a tuple. */
 function resultType(pattern: Typed): Type {
   if (!isKnown(pattern)) return "any";
   const names = namesOf(patternOf(pattern));
@@ -66,12 +66,12 @@ function captured(match: Matcher, names: readonly (string | undefined)[], type: 
   return shape === "tuple" ? tuple(groups.map(([, group]) => group)) : object(groups);
 }
 
-/** Returns the position after the next character, used after an empty match. */
+/** Returns the position of the next character. Needed after an empty match. */
 function next(subject: string, at: number): number {
   return at + ((subject.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }
 
-/** Yields matches without overlaps. An empty match directly after another match is skipped. */
+/** Yields matches that do not overlap. Skips an empty match directly after another match. */
 function* matches(pattern: RE2JS, subject: string): Generator<Matcher> {
   const matcher = pattern.matcher(subject);
   let previous = -1;
@@ -108,7 +108,7 @@ const regexall: Definition = {
   },
 };
 
-/** Matches `$1`, `${1}`, `$name`, `${name}` and `$$` in a replacement. Names are as long as possible. */
+/** Pattern of `$1`, `${1}`, `$name`, `${name}` and `$$` in a replacement. Names are as long as possible. */
 const GROUP = /\$(?:(\$)|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))/gu;
 
 function expanded(template: string, match: Matcher, names: readonly (string | undefined)[]): string {

@@ -4,9 +4,9 @@ import { Refusal } from "../refusal.ts";
 import { bool, compareText, elementsOf, isKnown, isWhollyKnown, list, text, unknown } from "../typed-value.ts";
 import { CallError, type Definition, integerIn, take, textOf, texts } from "./definition.ts";
 
-// String functions, and characters as Terraform counts and maps them.
+// String functions. Characters are counted and mapped as in Terraform.
 
-/** Returns the definition of a function from strings to a string. */
+/** Defines a function of strings that returns a string. */
 function ofTexts(names: readonly string[], compute: (...texts: string[]) => string): Definition {
   return {
     parameters: names.map((name) => take(name)),
@@ -15,7 +15,7 @@ function ofTexts(names: readonly string[], compute: (...texts: string[]) => stri
   };
 }
 
-/** Returns the definition of a predicate on two strings. */
+/** Defines a function of two strings that returns a bool. */
 function question(names: readonly string[], ask: (subject: string, part: string) => boolean): Definition {
   return {
     parameters: names.map((name) => take(name)),
@@ -34,7 +34,7 @@ function trim(subject: string, cutset: string): string {
   return first < 0 ? "" : characters.slice(first, last + 1).join("");
 }
 
-/** Replaces all occurrences. The empty string occurs before, after and between all code points. */
+/** Replaces all occurrences. An empty `part` occurs before, between and after all code points. */
 export function replaceText(subject: string, part: string, by: string): string {
   if (part !== "") return subject.split(part).join(by);
   return [...subject].reduce((all, character) => all + character + by, by);
@@ -47,7 +47,7 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function decodeBase64(subject: string): string {
-  // Line breaks are allowed anywhere.
+  // Terraform accepts line breaks anywhere.
   const encoded = subject.replace(/[\r\n]/g, "");
   if (!BASE64.test(encoded)) throw new CallError(CALLS.base64(subject));
   try {
@@ -63,14 +63,14 @@ function urlencode(subject: string): string {
     .replaceAll("%20", "+");
 }
 
-// Terraform's upper, lower and title map each character to one character ("ß" has no upper case). JavaScript maps whole strings
-// ("SS").
+// Terraform's upper, lower and title map one character to one character: "ß" stays. JavaScript's toUpperCase would return
+// "SS".
 
-/** Characters with one upper-case character for which JavaScript returns several: Greek letters with iota subscript. */
+/** Greek letters with iota subscript. Each has one upper-case character, but JavaScript returns several. */
 const GREEK_LOWER = /^[\u1f80-\u1f87\u1f90-\u1f97\u1fa0-\u1fa7]$/;
 const GREEK_SINGLE: Readonly<Record<string, string>> = { "\u1fb3": "\u1fbc", "\u1fc3": "\u1fcc", "\u1ff3": "\u1ffc" };
 
-/** Letters whose case mapping is newer than Terraform's Unicode tables. */
+/** Letters whose case mapping is newer than Terraform's Unicode version. */
 const NEWER =
   /^[\u019b\u0264\u1c89\u1c8a\ua7cb-\ua7cf\ua7d2-\ua7d5\ua7da-\ua7dc\u{10d50}-\u{10d65}\u{10d70}-\u{10d85}\u{16ea0}-\u{16ed3}]$/u;
 
@@ -84,7 +84,7 @@ const TITLE_PAIRS: Readonly<Record<string, string>> = {
   "\u01f1": "\u01f2",
   "\u01f3": "\u01f2",
 };
-/** Characters already in title case: the middle of three forms, and Georgian, which has no initial capitals. */
+/** Characters that are already in title case. Georgian has no capital letters at the beginning of words. */
 const TITLE_SAME = /^[\u01c5\u01c8\u01cb\u01f2\u10d0-\u10fa\u10fd-\u10ff]$/;
 
 function upperOf(character: string): string {
@@ -104,9 +104,7 @@ function titleOf(character: string): string {
   return TITLE_PAIRS[character] ?? (TITLE_SAME.test(character) ? character : upperOf(character));
 }
 
-/**
- * Capitalizes words. In ASCII, all characters except letters, digits and `_` separate words; outside of ASCII, only spaces do.
- */
+/** Capitalizes words. In ASCII, every character except letters, digits and `_` separates words; otherwise only spaces do. */
 function titleCase(text: string): string {
   let previous = " ";
   return Array.from(text, (character) => {
@@ -119,19 +117,18 @@ function titleCase(text: string): string {
 const separates = (character: string): boolean =>
   character <= "\x7f" ? !/[0-9A-Za-z_]/.test(character) : SPACE.test(character);
 
-// Terraform counts grapheme clusters as characters.
+// A character of Terraform is a grapheme cluster.
 
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 const ASCII = /^[ -~]*$/;
 
 /**
- * Position in a conjunct (Devanagari, Burmese …) where Terraform starts a new character. Newer Unicode versions join its
- * consonants to one character. In Terraform's tables, a letter after a mark or joiner starts a new one. Four letters count as
- * marks.
+ * Position in a conjunct (Devanagari, Burmese …) where Terraform begins a new character: a letter after a mark or joiner.
+ * Newer Unicode versions combine these letters into one character. Four letters count as marks.
  */
 const CONJUNCT = /(?<=\p{M}|\u200d|\uff9e|\uff9f)(?!\u0e33|\u0eb3|\uff9e|\uff9f)(?=\p{L})/u;
 
-/** Marks of Unicode 16 and 17. Whether they join depends on the version of Terraform. */
+/** Marks of Unicode 16 and 17. Terraform versions differ in how they combine these. */
 const NEWER_MARKS =
   /[\u1acf-\u1add\u1ae0-\u1aeb\u0897\u{10d69}-\u{10d6d}\u{10efa}-\u{10efc}\u{113b8}-\u{113e2}\u{11b60}-\u{11b67}\u{11f5a}\u{1611e}-\u{1612f}\u{1e5ee}-\u{1e5ef}\u{1e6e3}-\u{1e6f5}]/u;
 
@@ -144,7 +141,7 @@ export function charactersOf(text: string): readonly string[] {
   );
 }
 
-/** White space as defined by Terraform. */
+/** White space in Terraform. */
 const SPACES = "\\t-\\r \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const SPACE = new RegExp(`^[${SPACES}]$`);
 const SPACES_AROUND = new RegExp(`^[${SPACES}]+|[${SPACES}]+$`, "g");
@@ -200,7 +197,7 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
     run(_, given) {
       if (!isKnown(given)) return unknown({ list: "string" });
       const items = elementsOf(given);
-      // The length is known even if the order is not.
+      // Even if elements are unknown, the length of the list is known.
       if (!isWhollyKnown(given)) return list("string", Array(items.length).fill(unknown("string")));
       const missing = items.findIndex(({ content }) => content === null);
       if (missing >= 0) throw new CallError(CALLS.sort_null(missing));
@@ -217,7 +214,7 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
     },
   },
 
-  /** Even an unknown string starts with the empty prefix. */
+  /** Even an unknown string starts with an empty prefix. */
   startswith: {
     parameters: [take("str", "string", "unknown"), take("prefix")],
     result: "bool",
@@ -246,7 +243,7 @@ export const STRINGS: Readonly<Record<string, Definition>> = {
       const offset = integerIn(from);
       const length = integerIn(count);
       const characters = charactersOf(textOf(subject));
-      // Terraform quirk: with a negative offset, length zero means all characters.
+      // As in Terraform: with a negative offset, length 0 means all characters.
       if (offset >= 0 && length === 0) return text("");
       const start = offset < 0 ? Math.max(offset + characters.length, 0) : offset;
       return text(characters.slice(start, length <= 0 ? undefined : start + length).join(""));

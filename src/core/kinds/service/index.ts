@@ -97,7 +97,7 @@ const attributes = z.strictObject({
     decisive: true,
     computed: true,
     default: 1,
-    // The words of billing cycles are not specified. They apply when a service is adopted, not to an ordered service.
+    // The specification does not define billing cycles. hostform interprets them only when it adopts a service.
     unreadable: true,
     example: 12,
   }),
@@ -181,7 +181,7 @@ function remote(record: ServiceRecord, settings: ReadSettings, { phase: life, ..
       price: record.price,
       next_due_date: record.next_due_date,
       created_at: record.created_at,
-      // §2 defines no plan_id and no words for billing cycles, so these attributes are set only if the API returns them.
+      // §2 defines no plan_id and no billing cycles, so these attributes exist only if the API returns them.
       ...(record.plan_id !== null && { plan_id: record.plan_id }),
       ...(term !== undefined && { term }),
       ...(phase !== "unknown" && { suspended: phase === "suspended" }),
@@ -192,8 +192,9 @@ function remote(record: ServiceRecord, settings: ReadSettings, { phase: life, ..
 const word = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /**
- * Returns true if a service certainly has another product than declared. Product words are not specified (§2). Two words differ
- * if the catalogue has both, or if only one product has generated passwords (§4).
+ * Returns true if a service certainly has another product than declared. The specification does not define product words
+ * (§2). Two words mean different products if the list of hosting plans contains both, or if only one of the products has
+ * generated passwords (§4).
  */
 function isOtherProduct(
   declared: string | null,
@@ -209,7 +210,7 @@ function isOtherProduct(
   return plans.some(({ product_type }) => product_type !== null && sameFolded(product_type, product));
 }
 
-/** Attributes of a service that a job does not have (§2). */
+/** Fields that a service has and a job does not (§2). */
 const DESCRIBING = [
   "plan",
   "plan_id",
@@ -227,7 +228,7 @@ function check(config: ValueObject): Diagnostic[] {
   return [problem("config.missing_attribute/password_version", { attribute: ["password"] })];
 }
 
-/** Services, a paid kind (§2 Service, §4 services endpoints). */
+/** Services: paid objects (§2 Service, §4 services endpoints). */
 export const service: Kind<"createService"> = {
   type: "hosting_service",
   section: "services",
@@ -261,9 +262,9 @@ export const service: Kind<"createService"> = {
     return remote(record, context.settings, lifeOf(record, context, LIVES.services));
   },
   naturalKey: ({ domain }) => foldedDomain(domain),
-  // Two services without a domain can have the same hosting plan. §2 defines no plan_id on a service, so the name is compared.
+  // Two services without a domain may have the same hosting plan. §2 defines no plan_id, so compare the plan's name.
   mayMatch({ domain, plan_id }, live, plans) {
-    // A host may return the domain only after provisioning. A service with another domain is another service.
+    // A host may return the domain only after provisioning. If both domains are known, they must be similar.
     if (typeof domain === "string" && typeof live.domain === "string") return similarDomain(domain, live.domain);
     if (domain !== undefined && domain !== null && typeof domain !== "string") return false;
     if (typeof live.plan_id === "number" && typeof plan_id === "number") return live.plan_id === plan_id;
@@ -272,7 +273,7 @@ export const service: Kind<"createService"> = {
     const name = declared?.name;
     const shown = live.plan;
     if (typeof name !== "string" || typeof shown !== "string") return true;
-    // A name that no listed hosting plan has proves nothing.
+    // If no listed hosting plan has the name, the name proves nothing.
     return sameFolded(name, shown) || !plans.some((plan) => plan.name !== null && sameFolded(plan.name, shown));
   },
   likeness: ({ plan_id }) => String(plan_id),

@@ -4,9 +4,9 @@ import type { Diagnostic, Quote, ValueObject } from "../../model/index.ts";
 import { monthsOf } from "./words.ts";
 
 /**
- * Returns the price of an order from the list of hosting plans (§2 Plan). `list` is the undiscounted price. `billed` is the price
- * for the account of the token (Manage track). Null if the list does not show it. The server applies unpublished prepay and
- * coupon discounts. Discounts only lower the price (§4), so an upper bound is often known.
+ * Returns the price of an order from the list of hosting plans (§2 Plan). `list`: price without discount. `billed`: price for
+ * the token's account (Manage track). Null if the list lacks the price. Prepay and coupon discounts are not published. They
+ * only lower the price (§4), so `most`, the maximum, is often known.
  */
 export function quoteService(
   planned: ValueObject,
@@ -23,9 +23,9 @@ export function quoteService(
   if (plan === undefined) {
     const { quote } = unpriced(`plan_id ${planned.plan_id} is not in the list of hosting plans`);
     if (plans.length === 0) return { quote };
-    // An entry without a readable number may be the ordered hosting plan.
+    // If a list entry has no readable number, it may be the ordered hosting plan.
     const isComplete = plans.every(({ plan_id: id }) => id !== null);
-    // A repeated order gets the response of the first order, even if the hosting plan is no longer offered.
+    // The host returns the first response to a repeated order, even if it no longer offers the hosting plan.
     const severity = isComplete && !isOrdered ? "error" : "warning";
     const about = { id: planned.plan_id, count: plans.length, isComplete, attribute: ["plan_id"] };
     const diagnostic = problem("plan.catalogue", { ...about, severity });
@@ -58,19 +58,19 @@ export function quoteService(
   return { quote: { ...quote, unknown } };
 }
 
-/** Returns the fit of a list entry for an order: 2 with the price of the term, 1 with a price in the currency, otherwise 0. */
+/** Rates a list entry for an order: 2 if it has the price of the term, 1 if it has a price in the currency, else 0. */
 function fit(row: PlanRecord, currency: string, term: ValueObject[string] | undefined): 0 | 1 | 2 {
   if (listPrice(row, currency) === null) return 0;
   return cyclesOf(row, term) === 1 ? 2 : 1;
 }
 
-/** Returns the list entry that prices an order. Some hosts list a hosting plan once for each currency or cycle. */
+/** Returns the best list entry for an order. Some hosts list a hosting plan once per currency or billing cycle. */
 const rowFor = (rows: readonly PlanRecord[], currency: string, term: ValueObject[string] | undefined) =>
   rows.toSorted((a, b) => fit(b, currency, term) - fit(a, currency, term))[0];
 
 /**
- * Returns the undiscounted price of one billing cycle, in the API's own unit. Null if the list has no price in this currency. An
- * amount without a currency (§2 Gaps) is ignored, because a limit in GEL would count it as GEL.
+ * Returns the price of one billing cycle without discount, in the API's own unit. Null if the list has no price in this
+ * currency. An amount without a currency (§2 Gaps) is ignored, because a limit in GEL would treat it as GEL.
  */
 export function listPrice(plan: PlanRecord, currency: string): number | null {
   const own = isOwn(plan, currency) ? plan.price : null;
@@ -83,10 +83,10 @@ const isOwn = ({ currency: own }: PlanRecord, currency: string) => own?.trim().t
 const isUnnamed = ({ currency, price, prices }: PlanRecord) =>
   currency === null && price !== null && Object.keys(prices).length === 0;
 
-/** Returns a price, or null for a negative number, which means "none". It must not lower a sum under a limit. */
+/** Returns a price. Null for a negative number, which means "no price" and must not lower a sum. */
 const amount = (price: number | null | undefined) => (price == null || price < 0 ? null : price);
 
-/** Returns the number of listed cycles in a term. Undefined if it is unknown, or less than one. */
+/** Returns how often the listed billing cycle fits into the term. Undefined if unknown or less than 1. */
 function cyclesOf({ billing_cycle }: PlanRecord, term: unknown): number | undefined {
   const months = monthsOf(billing_cycle);
   if (months === undefined) return term === 1 ? 1 : undefined;

@@ -6,7 +6,7 @@ import type { ChangeStep } from "../kind.ts";
 import { listPrice } from "./quote.ts";
 import { isHosting, monthsOf, passwordForm } from "./words.ts";
 
-/** Returns the step that sets a password, or generates one (§4 POST /services/{id}/password). */
+/** Returns the step that sets a password or lets the host generate one (§4 POST /services/{id}/password). */
 export function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject): ChangeStep<"resetPassword"> {
   const form = passwordForm(typeof prior.product_type === "string" ? prior.product_type : null);
   const given = form === "given" || (form === "unknown" && typeof config.password === "string");
@@ -21,7 +21,8 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
       const done = { password_version: planned.password_version ?? null };
       const earlier = { generated_password: null, generated_password_fingerprint: null };
       if (given) return { attributes: { ...done, ...earlier } };
-      // The version is stored in any case. The host would return the same response again, and reset a live server for nothing.
+      // Save the version even if the password is missing. Otherwise the next apply would reset the password of a live server
+      // again.
       if (answer.password === null) {
         const about = { endpoint: describeEndpoint("resetPassword"), names: answer.names ?? "none" };
         const lost = (isLast: boolean) =>
@@ -34,7 +35,7 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
   };
 }
 
-/** Returns the warning about an unknown generated password, in each plan. */
+/** Returns the warning about a generated password that the state does not contain. */
 function unknownPassword(live: JsonObject): Diagnostic[] {
   const { product_type: type, generated_password: password, generated_password_fingerprint: print } = live;
   if (typeof type !== "string" || passwordForm(type) !== "generated" || (password ?? print ?? null) !== null) return [];
@@ -43,7 +44,7 @@ function unknownPassword(live: JsonObject): Diagnostic[] {
 
 /**
  * Returns an error if a required password is missing, or if one is declared for a product with generated passwords (§4). The
- * plan reports this, so that no order is placed before a step that fails.
+ * plan checks this before the order, because the password step would fail after the order.
  */
 export function passwordSuits(
   config: ValueObject,
@@ -65,7 +66,7 @@ export function passwordSuits(
     : [];
 }
 
-/** Returns an error if a hosting plan without a domain requires one (§4). The list of plans shows the product type. */
+/** Returns an error if the domain is missing although the product of the hosting plan requires one (§4). */
 export function domainSuits(
   { plan_id: id, domain }: ValueObject,
   live: JsonObject | undefined,
@@ -78,7 +79,7 @@ export function domainSuits(
   return [problem("config.missing_attribute/domain", about)];
 }
 
-/** Returns the ids of the hosting plans with this name, because the API returns no plan id (§2). */
+/** Returns the ids of hosting plans with this name. The API returns only the name (§2). */
 export const namesakesOf = (plans: readonly PlanRecord[], name: unknown): number[] => {
   const ids = plans.flatMap((plan) => {
     const same = typeof name === "string" && plan.name !== null && sameFolded(plan.name, name);
@@ -88,8 +89,8 @@ export const namesakesOf = (plans: readonly PlanRecord[], name: unknown): number
 };
 
 /**
- * Returns the hosting plan of a live service by number or name. If several plans have the name, or the host returns no name, the
- * price and the billing cycle decide. If they are not unique, `id` is undefined and `candidates` has the possible plans.
+ * Returns the hosting plan of a live service by number or name. If several plans have the name, or the host returns no name,
+ * price and billing cycle decide. If several plans remain, `id` is undefined and `candidates` contains them.
  */
 export function planOf(
   live: JsonObject,
@@ -120,8 +121,8 @@ export function planOf(
 }
 
 /**
- * Returns an error if the declared hosting plan of an adopted service is wrong. The API returns only the name of the plan (§2).
- * The list must give the declared number another name, and the name of the service to another plan.
+ * Returns an error if an adopted service certainly has another hosting plan than declared. The API returns only the name of
+ * the plan (§2): the list must contain the declared number with another name, and the service's name with another number.
  */
 export function planSuits(
   { plan_id: id }: ValueObject,
@@ -137,7 +138,7 @@ export function planSuits(
   return [problem("plan.mismatch/plan", { id, ...names, attribute: ["plan_id"] })];
 }
 
-/** Returns the step that queues a suspension or its end (§3). The step ends when the service shows the new phase. */
+/** Returns the step that queues a suspension or its end (§3). The step ends when the API returns the new phase. */
 export function suspension(prior: JsonObject, suspend: boolean): ChangeStep<"suspendService" | "unsuspendService"> {
   return {
     name: suspend ? "suspending" : "unsuspending",

@@ -1,10 +1,10 @@
 import type { JsonObject, Phase } from "../../model/index.ts";
 import { type PhaseWords, phaseOfWord, words } from "../life.ts";
 
-/** Words of an incomplete provisioning: "not started", "inactive". */
+/** Words for a provisioning that has not finished: "not started", "inactive". */
 const UNDONE = new Set(["not", "inactive"]);
 
-/** Returns the phase of a service. A live service is `pending` until its provisioning ends. */
+/** Returns the phase of a service. A live service counts as `pending` until its provisioning ends. */
 export function phaseOf(status: string | null, provisioning: string | null, settings: PhaseWords): Phase {
   const phase = phaseOfWord(status, settings);
   const waits =
@@ -32,7 +32,7 @@ const CYCLES: Readonly<Record<string, number>> = {
   triennially: 36,
 };
 
-/** Returns the months of a billing cycle ("monthly", "3 months", "1 year", "12"). Undefined for an unknown word. */
+/** Returns a billing cycle ("monthly", "3 months", "1 year", "12") in months. Undefined for an unknown word. */
 export function monthsOf(cycle: string | null): number | undefined {
   if (cycle === null) return undefined;
   const text = cycle.trim().toLowerCase();
@@ -42,7 +42,7 @@ export function monthsOf(cycle: string | null): number | undefined {
   return Object.hasOwn(CYCLES, word) ? CYCLES[word] : undefined;
 }
 
-/** Returns the source of a product's password (§4, password body): the user (`given`), the server (`generated`), or unknown. */
+/** Returns who chooses the password of a product (§4): the user (`given`), the server (`generated`), or unknown. */
 export function passwordForm(productType: string | null): "given" | "generated" | "unknown" {
   const type = (productType ?? "").toLowerCase().replace(/[^a-z]/g, "");
   if (type.includes("vps") || type.includes("virtualdesktop")) return "generated";
@@ -50,10 +50,10 @@ export function passwordForm(productType: string | null): "given" | "generated" 
   return "unknown";
 }
 
-/** Returns true for website hosting, by a known word (§2: "hosting kinds mentioned: shared, WordPress"). */
+/** Returns true if the product is known to be website hosting (§2: "hosting kinds mentioned: shared, WordPress"). */
 export const isHosting = (productType: string | null): boolean => passwordForm(productType) === "given";
 
-/** Returns true if a password change neither generates a password nor replaces a generated password. */
+/** Returns true if a password change affects no generated password. */
 export function keepsNoPassword(before: JsonObject | undefined): boolean {
   if (typeof before?.product_type !== "string" || passwordForm(before.product_type) !== "given") return false;
   return (before.generated_password ?? null) === null;

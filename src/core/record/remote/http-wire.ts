@@ -1,12 +1,10 @@
 // Requests to a state server with limits and retries, and the meaning of its responses.
-import { hash } from "node:crypto";
 import type { Dispatcher } from "undici";
 import { type Doing, raise } from "../../messages/index.ts";
 import { type Clock, isObject, parsedJson } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
 
 export interface WireOptions {
-  readonly credentials: { readonly username: string; readonly password: string } | undefined;
   readonly clock: Clock;
   /** Opens the connections. Only the first request calls this function, because most states are files. */
   readonly connect: () => Promise<Dispatcher>;
@@ -16,10 +14,21 @@ export interface WireOptions {
   readonly mostBytes?: number;
 }
 
+export type Headers = Readonly<Record<string, string>>;
+
 export interface HttpRequest {
   readonly method: string;
   readonly url: URL;
   readonly body?: string;
+  readonly headers?: Headers;
+}
+
+/** Protocol of a server, beyond HTTP. */
+export interface Protocol {
+  /** Returns all headers of one attempt, with the credentials. */
+  headersOf(message: HttpRequest): Headers | Promise<Headers>;
+  /** Further status of a busy server, beside 429. The same request is sent again. */
+  readonly busy?: number;
 }
 
 export interface HttpResponse {
@@ -27,13 +36,15 @@ export interface HttpResponse {
   /** Media type in lower case; "" if absent. */
   readonly type: string;
   readonly text: string;
+  /** Version of the body. */
+  readonly etag: string | undefined;
   /** Target of a redirect. */
   readonly location: string | undefined;
   /** True if an earlier attempt had no clear response, so that the server may already have done the same. */
   readonly doubtful: boolean;
 }
 
-const JSON_BODY = { "content-type": "application/json" };
+export const JSON_BODY = { "content-type": "application/json" };
 /** Time limit of one attempt, from connecting to the last byte. */
 const ATTEMPT_MS = 30_000;
 const ATTEMPTS = 4;
@@ -60,16 +71,12 @@ export type HttpWire = ReturnType<typeof createWire>;
  * All requests are repeatable, because each is idempotent. Redirects are not followed, because they would receive credentials and
  * secrets. Responses are limited in size.
  */
-export function createWire(options: WireOptions) {
-  const { credentials, clock, connect, timeoutMs = REQUEST_MS, mostBytes = MOST_BYTES } = options;
-  const pair = credentials && Buffer.from(`${credentials.username}:${credentials.password}`, "utf8").toString("base64");
-  const authorization: Record<string, string> = pair === undefined ? {} : { authorization: `Basic ${pair}` };
-
+export function createWire(options: WireOptions, { headersOf, busy }: Protocol) {
+  const { clock, connect, timeoutMs = REQUEST_MS, mostBytes = MOST_BYTES } = options;
   let watched: Dispatcher | undefined;
   let isConnected = false;
-  const attemptOnce = async ({ method, url, body }: HttpRequest, left: number, signal: AbortSignal | undefined) => {
-    // Terraform's header of a body. The protocol requires MD5, which protects only against accidents.
-    const described = body === undefined ? {} : { ...JSON_BODY, "content-md5": hash("md5", body, "base64") };
+  const attemptOnce = async (message: HttpRequest, left: number, signal: AbortSignal | undefined) => {
+    const { method, url, body } = message;
     const over = new AbortController();
     const stop = new AbortController();
     const ms = Math.min(ATTEMPT_MS, left);
@@ -78,7 +85,11 @@ export function createWire(options: WireOptions) {
       () => undefined,
     );
     try {
-      const [{ default: undici }, dispatcher] = await Promise.all([import("undici"), connect()]);
+      const [{ default: undici }, dispatcher, headers] = await Promise.all([
+        import("undici"),
+        connect(),
+        headersOf(message),
+      ]);
       if (watched !== dispatcher)
         dispatcher.once("connect", () => {
           isConnected = true;
@@ -89,7 +100,7 @@ export function createWire(options: WireOptions) {
         method,
         dispatcher,
         signal: given,
-        headers: { ...authorization, ...described },
+        headers,
         body: body ?? null,
         headersTimeout: 0,
         bodyTimeout: 0,
@@ -103,6 +114,7 @@ export function createWire(options: WireOptions) {
         status: answer.statusCode,
         type: (one("content-type") ?? "").toLowerCase(),
         text,
+        etag: one("etag"),
         location: one("location"),
         retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
       };
@@ -118,10 +130,10 @@ export function createWire(options: WireOptions) {
 
   /**
    * @param signal ends the request at once.
-   * @returns the last response with any status.
-   * @throws Unanswered without a response in time; HostformError `state.backend` for a too large response; the signal's reason.
+   * @returns the last response with any status; Unanswered without a response in time.
+   * @throws HostformError `state.backend` for a too large response; the signal's reason.
    */
-  const send = async (message: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> => {
+  const send = async (message: HttpRequest, signal?: AbortSignal): Promise<HttpResponse | Unanswered> => {
     const until = clock.monotonic() + timeoutMs;
     const isLast = (attempt: number, wait: number) => attempt === ATTEMPTS || clock.monotonic() + wait >= until;
     let doubtful = false;
@@ -129,13 +141,14 @@ export function createWire(options: WireOptions) {
       let wait = pause;
       try {
         const { retryAfterMs, ...answer } = await attemptOnce(message, until - clock.monotonic(), signal);
-        const failing = answer.status >= 500 || answer.status === 429;
+        const failing = answer.status >= 500 || [429, busy].includes(answer.status);
         wait = Math.min(retryAfterMs ?? pause, LONGEST_PAUSE_MS);
         if (!failing || isLast(attempt, wait)) return { ...answer, doubtful };
         doubtful ||= answer.status >= 500;
       } catch (error) {
         signal?.throwIfAborted();
-        if (!(error instanceof Unanswered) || isLast(attempt, wait)) throw error;
+        if (!(error instanceof Unanswered)) throw error;
+        if (isLast(attempt, wait)) return error;
         doubtful = true;
       }
       await clock.sleep(wait, signal);
@@ -143,11 +156,11 @@ export function createWire(options: WireOptions) {
   };
 
   /** Sends a message. @throws HostformError `state.backend` without a response. */
-  const ask = (message: HttpRequest, signal?: AbortSignal) =>
-    send(message, signal).catch((error: unknown) => {
-      if (!(error instanceof Unanswered)) throw error;
-      return raise("state.backend/unreachable", { place: nameOfUrl(message.url), reason: error.message });
-    });
+  const ask = async (message: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> => {
+    const answer = await send(message, signal);
+    if (!(answer instanceof Unanswered)) return answer;
+    return raise("state.backend/unreachable", { place: nameOfUrl(message.url), reason: answer.message });
+  };
 
   /** Returns false if no connection was ever open, so that no request was sent. */
   const mayHaveSent = () => isConnected;
@@ -183,6 +196,10 @@ export function isSuccess(answer: HttpResponse): boolean {
   return answer.status >= 200 && answer.status < 300 && !isPage(answer);
 }
 
+/** Returns true if the server may have handled the request, whatever the response is. */
+export const isUnclear = (answer: HttpResponse | Unanswered): boolean =>
+  answer instanceof Unanswered || answer.doubtful || answer.status >= 500;
+
 /** Returns true if the state is locked: status 423, or 409 at GitLab and other servers. */
 export function isHeld({ status }: HttpResponse): boolean {
   return status === 423 || status === 409;
@@ -192,10 +209,10 @@ export function isHeld({ status }: HttpResponse): boolean {
  * Throws the error about a response outside the protocol.
  * @param doing failed operation: "locked", "read", "freed" (`The state could not be …`).
  */
-export function refuseAnswer(doing: Doing, message: HttpRequest, answer: HttpResponse): never {
+export function refuseAnswer(doing: Doing, message: HttpRequest, answer: HttpResponse, store?: "s3"): never {
   const { status, location } = answer;
   const target = location !== undefined && URL.canParse(location) ? ` to ${nameOfUrl(new URL(location))}` : "";
-  raise("state.backend/response", { doing, status, target, exchange: describeExchange(message, answer) });
+  raise("state.backend/response", { doing, status, target, exchange: describeExchange(message, answer), store });
 }
 
 /** Describes request and response, with the server's own message if present: `POST https://… answered 403: 403 Forbidden`. */
@@ -204,9 +221,15 @@ export function describeExchange({ method, url }: HttpRequest, answer: HttpRespo
   return `${method} ${nameOfUrl(url)} answered ${answer.status}${words === undefined ? "." : `: ${words}`}`;
 }
 
-/** Returns `message` or `error` of a JSON response. Other bodies may be a state and are never printed. */
-function serverWords({ text }: HttpResponse): string | undefined {
+/** Returns the code of an error of S3, such as `NoSuchKey`. */
+export const errorCode = ({ text }: HttpResponse) => /<Code>([^<]{1,100})<\/Code>/.exec(text)?.[1];
+
+/** Returns `message` or `error` of a JSON response, or the error of S3. Other bodies may be a state and are never printed. */
+function serverWords(answer: HttpResponse): string | undefined {
+  const { text } = answer;
   if (text.length > 10_000) return undefined;
+  const code = errorCode(answer);
+  if (code !== undefined) return `${code}: ${/<Message>([^<]*)/.exec(text)?.[1] ?? ""}`.slice(0, LONGEST_WORDS);
   const json = parsedJson(text);
   if (!isObject(json)) return undefined;
   const { message, error } = json;

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { problem, raise } from "../../messages/index.ts";
 import {
   elapsedMs,
@@ -11,18 +12,41 @@ import {
 import { decodeHolder, type StateLock } from "../lock.ts";
 import type { StateBackend } from "../opening.ts";
 import type { Verify } from "../state-file.ts";
-import { type HttpBackendOptions, HttpStateLock, noLock } from "./http-lock.ts";
 import {
   createWire,
   describeExchange,
   type HttpRequest,
   type HttpResponse,
+  type HttpWire,
   isHeld,
   isSuccess,
+  isUnclear,
+  JSON_BODY,
   nameOfUrl,
+  type Protocol,
   refuseAnswer,
   Unanswered,
+  type WireOptions,
 } from "./http-wire.ts";
+import { type LockDoor, ServerLock, type ServerLockOptions } from "./server-lock.ts";
+
+export interface HttpLock {
+  readonly address: URL;
+  /** Request method, such as `LOCK`. */
+  readonly method: string;
+  readonly unlockAddress: URL;
+  readonly unlockMethod: string;
+}
+
+export interface HttpBackendOptions extends WireOptions, ServerLockOptions {
+  readonly address: URL;
+  /** Request method of a write, such as `POST`. */
+  readonly updateMethod: string;
+  readonly credentials: { readonly username: string; readonly password: string } | undefined;
+  readonly lock: HttpLock | undefined;
+  /** True continues without a lock. */
+  readonly withoutLock: boolean;
+}
 
 /** Maximum age of the text that decides a write, in milliseconds. `READINGS`: maximum number of reads. */
 const FRESH_MS = 5_000;
@@ -33,8 +57,8 @@ const READINGS = 3;
  * POST (`update_method`) replaces it.
  */
 export function createHttpBackend(options: HttpBackendOptions): StateBackend {
-  const wire = createWire(options);
-  const lock = options.lock && new HttpStateLock(options, options.lock, wire);
+  const wire = createWire(options, protocolOf(options));
+  const lock = options.lock && new ServerLock(options, doorOf(options.lock, wire));
   const name = nameOfUrl(options.address);
   /** Text after the last read or write of this process. */
   let seen: { readonly text: string | undefined } | undefined;
@@ -58,10 +82,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
     const url = new URL(options.address);
     if (lock?.id !== undefined) url.searchParams.set("ID", lock.id);
     const message: HttpRequest = { method: options.updateMethod, url, body: text };
-    const answer = await wire.send(message).catch((error: unknown) => {
-      if (error instanceof Unanswered) return error;
-      throw error;
-    });
+    const answer = await wire.send(message);
     const isLost = answer instanceof Unanswered;
     if ((isLost || !isSuccess(answer)) && !(await arrived(text, answer))) {
       if (isLost) refuseUnwritten(message.method, answer.message);
@@ -80,7 +101,7 @@ export function createHttpBackend(options: HttpBackendOptions): StateBackend {
 
   /** Returns true if the state arrived despite a lost response. A server may reject the second of two equal writes. */
   async function arrived(text: string, answer: HttpResponse | Unanswered): Promise<boolean> {
-    if (!(answer instanceof Unanswered) && !answer.doubtful && answer.status < 500) return false;
+    if (!isUnclear(answer)) return false;
     return get().then(
       (there) => sameState(there, text),
       () => false,
@@ -143,4 +164,43 @@ function sameState(a: string | undefined, b: string | undefined): boolean {
   if (a === undefined || b === undefined) return false;
   const json = parsedJson(a);
   return json !== undefined && equal(json, parsedJson(b));
+}
+
+function protocolOf({ credentials: given }: HttpBackendOptions): Protocol {
+  const pair = given && Buffer.from(`${given.username}:${given.password}`, "utf8").toString("base64");
+  const authorization: Record<string, string> = pair === undefined ? {} : { authorization: `Basic ${pair}` };
+  return {
+    // Terraform's header of a body. The protocol requires MD5, which protects only against accidents.
+    headersOf: ({ body }) => ({
+      ...authorization,
+      ...(body !== undefined && { ...JSON_BODY, "content-md5": hash("md5", body, "base64") }),
+    }),
+  };
+}
+
+function doorOf({ address, method, unlockAddress, unlockMethod }: HttpLock, wire: HttpWire): LockDoor {
+  return {
+    take: async (body, signal) => {
+      const message = { method, url: address, body };
+      const answer = await wire.ask(message, signal);
+      const isTaken = isSuccess(answer);
+      if (!isTaken && !isHeld(answer)) return refuseAnswer("locked", message, answer);
+      return { isTaken, notice: answer.text, exchange: describeExchange(message, answer) };
+    },
+    free: async (body, signal) => {
+      const message = { method: unlockMethod, url: unlockAddress, body };
+      const answer = await wire.ask(message, signal);
+      // The first of two attempts may have freed the lock, so that the second attempt found no lock.
+      if (isSuccess(answer) || (answer.doubtful && answer.status < 500)) return;
+      refuseAnswer("freed", message, answer);
+    },
+    mayHaveSent: wire.mayHaveSent,
+  };
+}
+
+/** Creates the replacement for the lock of a backend without lock settings. */
+function noLock({ address, withoutLock }: HttpBackendOptions): StateLock {
+  const refuse = (): never => raise("state.backend/no_lock", { place: nameOfUrl(address) });
+  const held = { verify: () => undefined, release: () => undefined };
+  return { acquire: async () => (withoutLock ? held : refuse()), takeOver: async () => refuse() };
 }

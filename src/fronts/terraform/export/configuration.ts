@@ -73,14 +73,14 @@ export function terraformConfiguration(parts: ConfigurationParts): {
   const outputs = outputBlocks(desired.outputs ?? [], context);
   const terraform = terraformBlock(desired, places, leastVersion(variables, [...resources, ...refactored]));
   const providers = providerBlocks(desired, places, parts.insecureHttp);
-  const limits = guardsWarning(desired.guards);
+  const omitted = [guardsWarning(desired.guards), channelsWarning(desired)].filter((one) => one !== undefined);
   return {
     document: {
-      comments: [...header(parts), ...(limits === undefined ? [] : [`${limits.summary}. ${limits.detail}`])],
+      comments: [...header(parts), ...omitted.map(({ summary, detail }) => `${summary}. ${detail}`)],
       blocks: [terraform.block, ...variables.blocks(), ...providers, ...resources, ...refactored, ...outputs.blocks],
     },
     diagnostics: [
-      ...(limits === undefined ? [] : [limits]),
+      ...omitted,
       ...terraform.diagnostics,
       ...[...written.values()].flatMap(({ diagnostics }) => diagnostics),
       ...outputs.diagnostics,
@@ -148,6 +148,8 @@ function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
   if (limits.length === 0) return undefined;
   return problem("terraform.export/guards", { limits: limits.join("; "), range });
 }
+
+const channelsWarning = ({ notify }: Desired): Diagnostic | undefined => notify && problem("terraform.export/channels");
 
 /** Returns cycles between resources whose instances have no cycle. */
 function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {

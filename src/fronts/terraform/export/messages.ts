@@ -26,6 +26,13 @@ const messages = {
       "Check the plans in another way, for example with a policy on `terraform show -json`.",
     ),
   ),
+  "terraform.export/channels": warning(
+    texts(
+      "The channels of `notify` have no counterpart in Terraform and are left out",
+      "A run of Terraform sends no notifications.",
+      "Send notifications from the pipeline that runs Terraform.",
+    ),
+  ),
   "terraform.export/circle": error(({ nodes }: { nodes: readonly string[] }) =>
     texts(
       `References form a cycle in Terraform: ${nodes.join(" -> ")}`,

@@ -78,12 +78,12 @@ function refusalOf(kind: Kind, entry: Entry, { place, self }: ProviderSession): 
 async function findEntryObject(
   kind: Kind,
   { attributes, private: mark }: ResourceState,
-  { account, session }: ProviderScope,
+  { account }: ProviderScope,
 ): Promise<{ readonly found: Remote | undefined; readonly hasEnded: boolean }> {
   const found = await account.find(kind, String(attributes.id), parentOf(kind, attributes));
   if (found !== undefined) return { found, hasEnded: found.phase === "gone" };
   const isReadable = kind.list !== undefined || kind.get !== undefined;
-  return { found, hasEnded: isReadable && !isJustCreated(mark, session.settings, account.hostNow()) };
+  return { found, hasEnded: isReadable && !isJustCreated(mark, account) };
 }
 
 /** The state lock excludes neither a second alias nor a run with `-lock=false`. */

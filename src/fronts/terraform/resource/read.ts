@@ -155,7 +155,7 @@ export async function keptUnread(
 ): Promise<Answer> {
   const { account } = scope;
   const prior = recordedAs(kind, recorded.state, recorded.mark);
-  const unread = await unreadBy(account, kind, prior.attributes.id, error);
+  const unread = await unreadBy(account, kind, prior, error);
   if (unread === undefined || isPendingCreate(prior)) throw error;
   if (unread.cause === "ability") return { ...recorded, diagnostics: abilityWarning(kind, scope, unread) };
   const isOfList = error instanceof ApiError && !error.endpoint.includes("{") && !hasCode(error, "api.malformed");

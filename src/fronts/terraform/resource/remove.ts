@@ -89,11 +89,12 @@ async function handedOver(kind: Kind, recorded: ResourceState, { account }: Prov
   const holder = kinds.get(kind.nested?.in ?? "") ?? kind;
   const id = holder === kind ? recorded.attributes.id : parentOf(kind, recorded.attributes);
   if (typeof id !== "string" || holder.get === undefined) return undefined;
+  const prior = holder === kind ? recorded : { attributes: { id }, private: {} };
   try {
     await account.find(holder, id);
     return undefined;
   } catch (error) {
-    const unread = await unreadBy(account, holder, id, error);
+    const unread = await unreadBy(account, holder, prior, error);
     if (unread?.cause !== "handed_over") return undefined;
     const condition = unreadCondition(kind, recorded.address, recorded, unread);
     const observed = observedUnread(account, { kind, prior: recorded, config: undefined }, unread);

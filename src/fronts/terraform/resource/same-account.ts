@@ -98,7 +98,7 @@ function isMissing(anchor: Anchor, account: Account): Promise<boolean> {
       const found = await account.find(kind, id);
       if (found !== undefined) return !isSameObject(kind, { created_at }, found.attributes);
       const mark = created_at === null ? {} : { created: created_at };
-      return kind.get !== undefined || !isJustCreated(mark, account.settings, account.hostNow());
+      return kind.get !== undefined || !isJustCreated(mark, account);
     } catch (error) {
       if (isForbidden(error)) return !namesLimit(error);
       throw error;

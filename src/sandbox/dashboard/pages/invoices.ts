@@ -1,11 +1,11 @@
-/** Shows the invoices of the account: their page, and the tables and buttons for other pages. */
+/** Page of the account's invoices, and its tables and buttons for other pages. */
 import { html } from "hono/html";
 import type { Invoice } from "../../store/records.ts";
 import { type ActParts, act, search, searched } from "../forms.ts";
 import { badge, counted, fromNow, type Html, type List, long, money, section, shown, table, when } from "../html.ts";
 import { type Action, callAction, find, own, type Page, ROOT, serviceLink, type Visit } from "../page.ts";
 
-/** Actions for payment and cancellation, for every page that lists invoices. */
+/** Actions of every page that lists invoices. */
 export const INVOICE_ACTIONS = {
   pay: callAction("payInvoice", ({ invoice_number, total, currency }) => {
     return `${invoice_number} is paid: ${money(total, currency)}.`;
@@ -49,13 +49,13 @@ function states(state: string | undefined): Html {
   return html`<nav aria-label="State of the invoices"><ul class="tabs">${link(undefined, "all")}${STATES.map((word) => link(word, word))}</ul></nav>`;
 }
 
-/** Returns the text to search. */
+/** Returns the text that a search compares. */
 function nameOf({ control }: Visit, { invoice_number, order_id }: Invoice): string {
   const order = find(control, "services", order_id) ?? find(control, "domains", order_id);
   return `${invoice_number} ${order_id} ${order?.domain ?? ""}`;
 }
 
-/** @param invoices in display order. `brief` leaves out values that the page already shows. */
+/** @param invoices in display order. `brief` omits values that the page shows elsewhere. */
 export function invoiceTable(
   visit: Visit,
   invoices: readonly Invoice[],
@@ -79,7 +79,7 @@ export function invoiceTable(
   });
 }
 
-/** Returns a short list of unpaid invoices for the overview. */
+/** Returns a table of unpaid invoices for the overview. */
 export function dueInvoices(visit: Visit, invoices: readonly Invoice[]): Html {
   return table({
     caption: "Invoices to pay",
@@ -94,7 +94,7 @@ export function dueInvoices(visit: Visit, invoices: readonly Invoice[]): Html {
   });
 }
 
-/** Returns the status of an invoice. After the due date, "unpaid" becomes "overdue", which is no word of the API. */
+/** Returns the status of an invoice. An unpaid invoice after its due date is "overdue", which is not a status of the API. */
 function stateOf({ status, due_date }: Invoice, now: string): string {
   return status === "unpaid" && due_date < now.slice(0, 10) ? "overdue" : status;
 }
@@ -105,7 +105,7 @@ function amounts({ total, subtotal, currency }: Invoice): Html {
   return html`${list} ${money(total, currency)}`;
 }
 
-/** Returns the service or domain order of an invoice. Their ids come from the same sequence. */
+/** Returns a link to the service, or the domain order. Both have ids of the same sequence. */
 function orderOf({ control }: Visit, { order_id }: Invoice): Html {
   if (find(control, "services", order_id) !== undefined) return serviceLink({ control }, order_id);
   const order = find(control, "domains", order_id);

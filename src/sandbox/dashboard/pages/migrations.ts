@@ -1,4 +1,7 @@
-/** Shows the migration requests of the account. The API creates them, and this page completes them (§1). */
+/**
+ * Page of the account's migration requests. The API only creates them. This page sets credentials, submits and completes them
+ * (§1).
+ */
 import { html } from "hono/html";
 import type { MigrationRequest } from "../../store/records.ts";
 import { act, textField } from "../forms.ts";
@@ -44,7 +47,7 @@ const migration: Page = {
         const { id } = control.setMigrationCredentials(form.id(), {
           host: form.text("host") ?? "",
           username: form.text("username") ?? "",
-          // A password may begin or end with a space.
+          // A password may begin or end with spaces.
           password: form.raw("password") ?? "",
         });
         return `The credentials of migration request ${id} are set.`;
@@ -79,7 +82,7 @@ function read(visit: Visit): MigrationRequest {
   return visit.control.get("migration_requests", idOf(visit, "migration request"));
 }
 
-/** Returns the source type and scope questions as they were sent. */
+/** Returns the answers of the request: source type and scope. */
 function answers({ answers: given }: MigrationRequest): [string, Html][] {
   return Object.entries(given).map(([name, value]) => [
     name,

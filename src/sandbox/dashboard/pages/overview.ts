@@ -1,4 +1,4 @@
-/** First page: counts of the account, unpaid invoices, the next due steps, and the latest requests. */
+/** First page: counts of the account's records, unpaid invoices, next due steps, and latest requests. */
 import { html } from "hono/html";
 import { counted, type Html, money, section } from "../html.ts";
 import { own, type Page, ROOT, type Visit } from "../page.ts";
@@ -49,7 +49,7 @@ ${tile("/migrations", "Migrations", own(visit, "migration_requests").length, "re
 </ul>`;
 }
 
-/** Returns the sum of unpaid invoices for each currency. */
+/** Returns the sum of unpaid invoices by currency. */
 function owed(invoices: readonly { total: number; currency: string }[]): string {
   const sums = new Map<string, number>();
   for (const { total, currency } of invoices) sums.set(currency, (sums.get(currency) ?? 0) + total);

@@ -1,4 +1,4 @@
-/** Shows the live log of API requests, and the rate windows (§8) as pictures: the last minute, and the rest of the limit. */
+/** Page of the log of API requests, and pictures of the rate windows (§8). */
 import { html } from "hono/html";
 import type { RequestEntry } from "../../http/journal.ts";
 import type { RateView } from "../../http/rate.ts";
@@ -30,7 +30,7 @@ ${section(
   },
 };
 
-/** Returns the requests of all accounts. */
+/** Returns the log of all accounts. */
 function log({ control, query }: Visit): Html {
   const text = searched(query);
   const all = control.requests().filter((entry) => text === "" || wordsOf(entry).includes(text));
@@ -41,7 +41,7 @@ function log({ control, query }: Visit): Html {
   return html`${requestTable(all.slice(-SHOWN).toReversed(), "Requests to the API, newest first")}${older}`;
 }
 
-/** Returns the text to search. */
+/** Returns the text that a search compares. */
 function wordsOf(entry: RequestEntry): string {
   const { method, path, query, status, token } = entry;
   return [method, path, ...Object.values(query).flat(), status ?? "cut", token ?? "none"].join(" ").toLowerCase();
@@ -104,7 +104,7 @@ export function requestTable(entries: readonly RequestEntry[], caption: string):
   });
 }
 
-/** Returns the path below /api/v1 with its query. */
+/** Returns the path below /api/v1, with its query. */
 function pathOf({ path, query }: RequestEntry): string {
   const words = new URLSearchParams(
     Object.entries(query).flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
@@ -113,14 +113,14 @@ function pathOf({ path, query }: RequestEntry): string {
 }
 
 const MINUTE = 60_000;
-/** Width of the picture for one minute, in its own units. */
+/** Width of the picture of one minute, in SVG units. */
 const WIDTH = 600;
 const LANE = 34;
 const BARS = 60;
 
 type BarTone = "good" | "wait" | "bad";
 
-/** Number of requests in one second of the minute, by response. */
+/** Number of requests within one second, by result. */
 type Second = Record<BarTone, number>;
 
 function answerOf({ status }: RequestEntry): BarTone {
@@ -139,7 +139,7 @@ function seconds(entries: readonly RequestEntry[], now: number): Second[] {
   return bars;
 }
 
-/** Returns the rate windows of the selected account's tokens. */
+/** Returns pictures of the rate windows, for the tokens of the selected account. */
 export function ratePictures(visit: Visit): Html {
   const entries = visit.control.requests();
   const rates = visit.control.rates().filter((rate) => rate.customer_id === visit.account.id);
@@ -148,7 +148,7 @@ export function ratePictures(visit: Visit): Html {
   return html`<ul class="rates">${rates.map((rate) => html`<li>${picture(rate, entries, visit)}</li>`)}</ul>`;
 }
 
-/** Description of when new requests are allowed, by the rule of the profile. */
+/** Event that allows new requests, by the profile's rule. */
 const AGAIN: Readonly<Record<Profile["rate"], string>> = {
   fixed: "the window closes",
   sliding: "one more",
@@ -180,7 +180,7 @@ ${level === 0 ? "" : html`<rect class="${tone}" x="0" y="${LANE + 6}" width="${l
 <div class="rate-axis" aria-hidden="true"><span>60 s ago</span><span>${again}</span><span>now</span></div>`;
 }
 
-/** Returns a mark for the start of the current window. Earlier requests no longer count. */
+/** Returns a mark at the start of the current window. Earlier requests are not counted. */
 function windowStart(resetsAt: string, now: string): Html {
   const x = WIDTH - ((Date.parse(now) - (Date.parse(resetsAt) - MINUTE)) / MINUTE) * WIDTH;
   if (x <= 0 || x > WIDTH) return html``;

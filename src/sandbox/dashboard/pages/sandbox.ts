@@ -1,4 +1,4 @@
-/** Shows the pages of the sandbox itself: its clock, its faults, and its settings. */
+/** Pages of the sandbox itself: clock, faults and settings. */
 import { html } from "hono/html";
 import type { Span, Upcoming } from "../../control/time.ts";
 import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "../../faults.ts";
@@ -10,7 +10,7 @@ import { type Action, callAction, find, type Page, ROOT, serviceLink, type Visit
 
 const UNITS = ["seconds", "minutes", "hours", "days", "weeks", "months"] as const;
 
-/** Waits until due events are sent, as the HTTP call does. */
+/** Advances the clock, and waits until the due events are sent. */
 async function advance({ control }: Visit, span: Span): Promise<string> {
   const { now } = control.advanceClock(span);
   await control.settled();
@@ -60,10 +60,10 @@ function time({ now, frozen }: Visit): Html {
   return html`<p class="clock-now">${when(now)} UTC ${frozen ? badge("frozen", "wait") : badge("running", "good")}</p>`;
 }
 
-/** Maximum number of groups in the agenda. Later steps are not read. */
+/** Maximum number of groups on the page, and of steps that are read for them. */
 const GROUPS = 25;
 const LOOKED_AT = 1000;
-/** Maximum number of listed steps of one group. Further steps are collapsed or only counted. */
+/** Maximum number of steps that a group lists, and that it lists collapsed. Further steps are only counted. */
 const NAMED = 3;
 const FOLDED = 50;
 
@@ -77,7 +77,7 @@ function due(visit: Visit): Html {
   });
 }
 
-/** Steps of the same type that are due at the same time in the same account. */
+/** Steps of the same type and account that are due at the same time. */
 type Group = readonly [Upcoming, ...Upcoming[]];
 
 function agenda({ control }: Visit, most: number): Group[] {
@@ -97,7 +97,7 @@ const WORDS: Readonly<Record<Upcoming["what"], readonly [one: string, many: stri
   deliver: ["is sent", "are sent"],
 };
 
-/** Returns a short agenda for the overview. It includes all accounts, because they share the clock. */
+/** Returns the next steps for the overview. Includes all accounts, because they share the clock. */
 export function dueList(visit: Visit, most: number): Html {
   const due = agenda(visit, most);
   if (due.length === 0) return html`<p class="empty">Nothing is due.</p>`;
@@ -107,7 +107,7 @@ export function dueList(visit: Visit, most: number): Html {
   )}</ol>`;
 }
 
-/** Describes a group. Adds the account unless it is the selected account. */
+/** Describes a group, with its account if it is not the selected account. */
 function whatHappens(visit: Visit, group: Group): Html {
   const [{ what, customer_id }] = group;
   const other = visit.accounts.find(({ id }) => id === customer_id && id !== visit.account.id);
@@ -135,7 +135,7 @@ function subject(visit: Visit, { what, order_id, delivery_id }: Upcoming): Html 
   return html`Domain order ${order_id}${domain !== undefined && html` ${long(domain)}`}`;
 }
 
-/** Effects of a fault, as options of one control. */
+/** Effects of a fault, as the options of one control. */
 const OUTCOMES: readonly { word: string; label: string; effect: Partial<FaultRequest> }[] = [
   { word: "500", label: "500 Server Error", effect: { status: 500 } },
   { word: "503", label: "503 Service Unavailable", effect: { status: 503 } },
@@ -253,7 +253,7 @@ ${section("Start over", act(visit, { do: "reset", label: "Reset", tone: "danger"
   },
 };
 
-/** Returns the command that orders a service. As at the real host, only the API can order. */
+/** Returns the command that orders a service. Only the API can order, as at the real host. */
 function order({ about, account }: Visit): Html {
   const line = `curl -X POST ${about.url}/api/v1/services \\
   -H "Authorization: Bearer $HOSTING_TOKEN" -H "Accept: application/json" \\

@@ -1,4 +1,4 @@
-/** Shows the services of the account, each with its invoices, grants and transfers, and the actions of the vendor. */
+/** Pages of the account's services with their invoices, grants and transfers, and actions of the vendor. */
 import { html } from "hono/html";
 import type { Plan, Service, Transfer } from "../../store/records.ts";
 import { act, search, searched, selectField, textField, unfold } from "../forms.ts";
@@ -23,7 +23,7 @@ import { type Action, callAction, idOf, own, type Page, ROOT, serviceLink, type 
 import { INVOICE_ACTIONS, invoiceTable } from "./invoices.ts";
 
 /**
- * Actions for transfers of a service: one account offers it, and the other account accepts or declines (§6
+ * Actions of a transfer: one account offers a service, and another account accepts or declines it (§6
  * service.transfer_accepted).
  */
 const TRANSFER_ACTIONS = {
@@ -107,7 +107,7 @@ ${textField(kept, { name: "domain_prefix", label: "Domains begin with", value: "
   },
 };
 
-/** Returns the domain orders below the services. */
+/** Returns the section of domain orders. */
 function domains(visit: Visit): Html {
   const all = own(visit, "domains").toReversed();
   if (all.length === 0) return html``;
@@ -236,7 +236,7 @@ function queue({ control, now }: Visit, { id }: Service): Html {
   return html`${jobs.map((job) => html`${job.kind} <span class="hint">${fromNow(job.due_at, now)}</span> `)}`;
 }
 
-/** Returns the buttons that the service's state allows. */
+/** Returns the buttons for the service's current state. */
 function buttons(visit: Visit, record: Service): Html {
   const { id, status, provisioning_status } = record;
   const ended = !["pending", "active", "suspended"].includes(status);
@@ -252,7 +252,7 @@ function buttons(visit: Visit, record: Service): Html {
           id,
           label: "Unsuspend",
           about: `service ${id}`,
-          // For an overdue invoice, the payment below is the primary action.
+          // For an overdue invoice, payment is the primary action.
           ...(record.suspended_for !== "unpaid" && { tone: "primary" }),
         })
       : ""
@@ -266,7 +266,7 @@ function buttons(visit: Visit, record: Service): Html {
   })}`;
 }
 
-/** Returns a note if the service belongs to another account than the selected account. */
+/** Returns a note if the service does not belong to the selected account. */
 function owner({ control, account }: Visit, { customer_id }: Service): Html {
   if (customer_id === account.id) return html``;
   const name = control.get("customers", customer_id).name;
@@ -284,7 +284,7 @@ function grants({ control }: Visit, { id }: Service): Html {
   });
 }
 
-/** Returns the open offer, or the form for a new offer, and earlier transfers. */
+/** Returns the open offer or a form for a new offer, and the earlier transfers. */
 function transferPart(visit: Visit, service: Service): Html {
   const all = visit.control.list("transfers").filter(({ service_id }) => service_id === service.id);
   const open = all.find(({ status }) => status === "offered");
@@ -327,7 +327,7 @@ function line(visit: Visit, transfer: Transfer): Html {
   return html`${badge(status)} ${nameOf(visit, from_customer_id)} to ${nameOf(visit, to_customer_id)} <span class="hint">${when(transfer.created_at)}</span>`;
 }
 
-/** Returns the offers of other accounts to the selected account. */
+/** Returns the open offers to the selected account. */
 function incoming(visit: Visit): Html {
   const open = visit.control
     .list("transfers")

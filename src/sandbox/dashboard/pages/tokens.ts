@@ -1,4 +1,4 @@
-/** Shows the API tokens of the account: "created by a user in the dashboard (API Tokens page)" (§5.1). */
+/** Page of the account's API tokens: "created by a user in the dashboard (API Tokens page)" (§5.1). */
 import { html } from "hono/html";
 import { ABILITIES, type Ability, type Token } from "../../store/records.ts";
 import { act, checkboxes, textField } from "../forms.ts";

@@ -1,4 +1,4 @@
-/** Shows the webhook subscriptions of the account, and the deliveries of events to them: body, signature, attempts. */
+/** Pages of the account's webhooks and their deliveries, each with body, signature and attempts. */
 import { html } from "hono/html";
 import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
 import { content } from "../../http/request.ts";
@@ -217,7 +217,7 @@ function next({ control, now }: Visit, { id, status }: Delivery): Html {
     : html`<p class="hint">The next attempt: ${when(due.at)}, ${fromNow(due.at, now)}.</p>`;
 }
 
-/** Returns the signature with the current secret. After a rotation, it differs from the sent signature. */
+/** Returns the signature with the webhook's current secret. After a rotation, it differs from the sent signature. */
 function signature({ control }: Visit, { webhook_id, body }: Delivery): Html {
   const subscription = control.list("webhooks").find(({ id }) => id === webhook_id);
   if (subscription === undefined)
@@ -250,7 +250,7 @@ function deliveryTable({ now, query }: Visit, path: string, deliveries: readonly
   });
 }
 
-/** @param webhookId sends only to this subscription, even if it has not subscribed to the event. */
+/** Returns the form for a test event. @param webhookId The only receiver, even if it has not subscribed to the event. */
 function triggerForm(webhookId?: number): ActParts {
   return {
     do: "trigger",

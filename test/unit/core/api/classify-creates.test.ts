@@ -8,6 +8,7 @@ import { refusal } from "../../../../src/core/api/classify.ts";
 import { type EndpointName, endpoints } from "../../../../src/core/api/endpoints.ts";
 import type { ApiReply, ApiRequest } from "../../../../src/core/api/exchange.ts";
 import { START, testClock } from "../../../support/clock.ts";
+import { hostOf, TwoClocks, WATCHDOG_MS } from "../../../support/two-clocks.ts";
 import { api, setUp, useNock } from "./support.ts";
 
 useNock();
@@ -137,6 +138,29 @@ describe("the host's clock", () => {
     ["is that of a failure, which a proxy may have made", HOUR, { status: 502 }],
   ])("equals the local clock if the header %s", async (_, date, more) => {
     expect(await offsetAfter(date, more)).toBe(0);
+  });
+
+  it.each<[string, (clock: TwoClocks) => void]>([
+    ["the wall clock is set back", (clock) => clock.step(-HOUR)],
+    ["the machine sleeps", (clock) => clock.suspend(HOUR)],
+  ])("is kept if %s, during a request or after it", async (_, happens) => {
+    for (const isDuring of [true, false]) {
+      const clock = new TwoClocks();
+      const answeredAt = clock.now() - 3 * HOUR;
+      const headers = { date: new Date(answeredAt).toUTCString() };
+      const dispatcher = hostOf(
+        () => {},
+        () => {
+          if (isDuring) happens(clock);
+          return { status: 200, json: { data: { id: 7 } }, headers };
+        },
+      );
+      const { client } = setUp({ clock, dispatcher, timeoutMs: WATCHDOG_MS });
+      await client.services.get("7");
+      if (!isDuring) happens(clock);
+      expect(client.hostNow(), `${isDuring}`).toBe(answeredAt + 1_000 + clock.passed);
+      expect(client.answeredAt()).toBe(answeredAt);
+    }
   });
 
   it("is read from the latest response", async () => {

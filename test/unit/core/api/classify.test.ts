@@ -107,4 +107,14 @@ describe("an error response", () => {
     });
     await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/api/refusals.txt");
   });
+
+  it("has the sent request in its detail, unless the summary has the same request", () => {
+    const detailOf = (path: string) => {
+      const request = { endpoint: "getService", method: "GET", path, secrets: [] } as unknown as ApiRequest;
+      const reply = { status: 403, headers: {}, text: OWN };
+      return refusal(request, reply, { redact: (words) => words, clock: testClock(START) }).diagnostics[0]?.detail;
+    };
+    expect(detailOf("/services/{id}")).toBe("The server says: No.");
+    expect(detailOf("/services/7")).toBe("GET /api/v1/services/7. The server says: No.");
+  });
 });

@@ -4,6 +4,7 @@ import type { EndpointName } from "../../../../src/core/api/endpoints.ts";
 import type { ApiAnswer, ApiRequest } from "../../../../src/core/api/exchange.ts";
 import { FailedAttempt } from "../../../../src/core/api/failed-attempt.ts";
 import { type RetryOptions, retry } from "../../../../src/core/api/retry.ts";
+import { momentOf } from "../../../../src/core/model/index.ts";
 import { FakeClock } from "./support.ts";
 
 const ENDPOINT: Record<string, EndpointName> = {
@@ -197,24 +198,25 @@ describe("an order is repeated only while the host certainly stores its key", ()
 
   it("passes on the time until which the request may be sent", async () => {
     const clock = new FakeClock();
-    const until: (number | undefined)[] = [];
-    const handler = retry({ clock, random: () => 1, maxAttempts: 3 }, async ({ endpoint, notAfter }) => {
-      until.push(notAfter);
+    const kept: ApiRequest["keyKept"][] = [];
+    const handler = retry({ clock, random: () => 1, maxAttempts: 3 }, async ({ endpoint, keyKept }) => {
+      kept.push(keyKept);
       throw failed({ reached: "maybe" }, endpoint);
     });
     await handler(request("keyed", { repeatWithinMs: 4000 })).catch(() => undefined);
-    expect(until).toEqual([undefined, START + 3999, START + 3999]);
+    const first = { since: momentOf(new FakeClock()), ms: 4000 };
+    expect(kept).toEqual([undefined, first, first]);
   });
 
   it("counted from the first attempt that may have succeeded; an unsent attempt does not count", async () => {
     const clock = new FakeClock();
-    const calls: { at: number; until: number | undefined }[] = [];
-    const handler = retry({ clock, random: () => 1, maxAttempts: 3 }, async ({ endpoint, notAfter }) => {
-      calls.push({ at: clock.now(), until: notAfter });
+    const calls: { at: number; since: number | undefined }[] = [];
+    const handler = retry({ clock, random: () => 1, maxAttempts: 3 }, async ({ endpoint, keyKept }) => {
+      calls.push({ at: clock.now(), since: keyKept?.since.wall });
       throw failed({ reached: calls.length === 1 ? "no" : "maybe" }, endpoint);
     });
     await handler(request("keyed", { repeatWithinMs: 4000 })).catch(() => undefined);
-    expect(calls.map(({ until }) => until)).toEqual([undefined, undefined, (calls[1]?.at ?? 0) + 3999]);
+    expect(calls.map(({ since }) => since)).toEqual([undefined, undefined, calls[1]?.at]);
   });
 });
 
@@ -227,7 +229,7 @@ describe("a request that waited too long for the rate limit", () => {
       "may have been ordered by an earlier attempt: the key is too old",
       "keyed",
       [{}, late],
-      /forgotten its Idem/,
+      /Idempotency-Key may have expired/,
       "maybe",
     ],
     ["may have been removed by an earlier attempt: there is no key", "idempotent", [{}, late], /any more/, "maybe"],

@@ -232,7 +232,7 @@ describe("the check of an output", () => {
 
 describe("a file that cannot be created", () => {
   it.each<[string, Standing | undefined, RegExp]>([
-    ["its folder does not exist", undefined, /^Create its folder first/],
+    ["its folder does not exist", undefined, /^Run mkdir -p \S+ to create its folder/],
     ["its folder rejects new files, as /proc does", { ...PRIVATE, form: "folder" }, /where files can be/],
   ])("is reported with a fix if %s", async (_, folder, fix) => {
     const disk = new FakeDisk();

@@ -1,5 +1,6 @@
 /** Lists that lag: the state keeps an object's creation time as long as lists may lack the object. */
 import { describe, expect, it } from "vitest";
+import { Account, isJustCreated } from "../../../../src/core/lifecycle/index.ts";
 import type { Change, JsonObject } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
@@ -24,6 +25,13 @@ async function run(type: string, live: JsonObject, age: number, over: Partial<Ch
 }
 
 describe("the time of creation", () => {
+  it("is compared with the host's time in its newest response, which no clock of this machine changes", () => {
+    const at = (answeredAt: number) =>
+      new Account({ hostNow: () => START + 3_600_000, answeredAt: () => answeredAt } as never, { statusWords: {} });
+    expect(isJustCreated({ created }, at(START + 59_999))).toBe(true);
+    expect(isJustCreated({ created }, at(START + 60_000))).toBe(false);
+  });
+
   it("is kept by a change as long as lists may lag, and then dropped", async () => {
     const suspended = { after: complete(kindOf("hosting_service"), { ...liveService, suspended: true }) };
     const answer = () => null;

@@ -41,13 +41,17 @@ interface Host {
   readonly code?: Code;
   readonly reached?: Reached;
   readonly fields?: Readonly<Record<string, readonly string[]>>;
-  /** True if the host creates the grant and still returns an error. */
+  /** True if the host creates a grant for each request, whatever it returns. */
   readonly made?: boolean;
+  /** True if the host accepts each request, and its response contains no id. */
+  readonly terse?: true;
   /**
-   * Status with which the list of grants fails, and the number of sent creates from which it fails. Default: the
-   * list succeeds.
+   * Status with which the list of grants fails, the number of sent creates from which it fails, and the number of
+   * failures. Default: the list succeeds; it fails always.
    */
-  readonly hides?: readonly [status: number, sent: number];
+  readonly hides?: readonly [status: number, sent: number, times?: number];
+  /** True if this run ordered the service. Default: true if the list succeeds. */
+  readonly isNew?: true;
   /** True if an earlier run's create is pending. */
   readonly earlier?: true;
   /** Attributes that replace the service's attributes. */
@@ -79,7 +83,7 @@ async function grant(host: Host) {
       },
     },
   });
-  if (host.hides === undefined) account.noteNew("1001");
+  if (host.hides === undefined || host.isNew) account.noteNew("1001");
   const refusal = {
     code,
     summary: "not now",
@@ -90,10 +94,12 @@ async function grant(host: Host) {
     ...(fields && { fieldErrors: fields }),
   };
   let sent = 0;
+  let hidden = 0;
   const writer = fakeWriter(() => {
     sent += 1;
     const refused = host.times === undefined ? phase() !== "live" : sent <= host.times;
-    if (made && sent === 1) fake.objects.set("301", remote(liveGrant));
+    if (made) fake.objects.set(String(300 + sent), remote({ ...liveGrant, id: String(300 + sent) }));
+    if (host.terse) return { raw: {} };
     if (refused) throw new ApiError(refusal);
     return { ...liveGrant, raw: {} };
   });
@@ -110,8 +116,9 @@ async function grant(host: Host) {
   const kind = {
     ...fake.kind,
     async *list(...args: Parameters<NonNullable<Kind["list"]>>) {
-      const [by, since = 0] = host.hides ?? [];
-      if (by !== undefined && sent >= since) throw new ApiError({ ...refusal, reached: "answered", status: by });
+      const [by, since = 0, times = Number.POSITIVE_INFINITY] = host.hides ?? [];
+      if (by !== undefined && sent >= since && ++hidden <= times)
+        throw new ApiError({ ...refusal, endpoint: "GET /x", reached: "answered", status: by });
       yield* fake.kind.list?.(...args) ?? [];
     },
   };
@@ -212,6 +219,27 @@ describe("a grant of a service that is not live yet", () => {
     const { isWait, last } = await grant({ ...paidLater, reached: "maybe", ...host });
     expect(isWait).toBe(false);
     expect(last).toMatchObject({ private: { pending: { operation: "createGrant" } } });
+  });
+
+  it.each<[why: string, host: Partial<Host>]>([
+    ["accepted without an id", { phases: ["live"], terse: true, hides: [403, 1, 1] }],
+    [
+      "accepted without an id, of a service that is paid",
+      { phases: ["pending", "live"], terse: true, hides: [409, 1, 1] },
+    ],
+    ["with an unknown result", { phases: ["pending", "live"], reached: "maybe", hides: [409, 1, 1] }],
+  ])("that the host creates is adopted after its list was rejected, and not created again: %s", async (_, host) => {
+    const { sent, outcome } = await grant({ phases: ["live"], paid: [true], made: true, isNew: true, ...host });
+    expect(outcome).toMatchObject({ attributes: { id: "301" } });
+    expect(sent).toBe(1);
+  });
+
+  it("stays pending after the host accepted it, if its list is always rejected", async () => {
+    const host = { terse: true, made: true, isNew: true, hides: [403, 1] } as const;
+    const live = await grant({ ...host, phases: ["live"] });
+    expect(live).toMatchObject({ isWait: false, sent: 1, last: { private: { pending: { accepted: true } } } });
+    const unpaid = await grant({ ...host, phases: ["pending"], paid: [false] });
+    expect(unpaid).toMatchObject({ isWait: true, sent: 1, last: { private: { pending: { accepted: true } } } });
   });
 
   it("with an unknown result is deferred only if the list does not show it", async () => {

@@ -12,6 +12,7 @@ const refusal = (code: Code, { status = 403, endpoint = BY_ID, said = "" }) =>
 
 const SERVICE = "hosting_service";
 const GRANT = "hosting_grant";
+const PRIOR = recorded("hosting_service.a", liveService);
 
 describe("an object that was not read", () => {
   it.each<[string, string, ReturnType<typeof refusal>, boolean, string | undefined]>([
@@ -50,14 +51,33 @@ describe("an object that was not read", () => {
     ["without a token", SERVICE, refusal("api.unauthenticated", { status: 401 }), false, undefined],
   ])("%s %s", async (_, type, error, isListed, cause) => {
     const { account, kind } = fakeAccount(kindOf(type), ...(isListed ? [remote(liveService)] : []));
-    expect((await unreadBy(account, kind, "1001", error))?.cause).toBe(cause);
+    expect((await unreadBy(account, kind, PRIOR, error))?.cause).toBe(cause);
+  });
+
+  it("is handed over only if a complete list lacks it, and lists cannot lag behind its creation", async () => {
+    const { account, kind } = fakeAccount(kindOf(SERVICE));
+    const error = refusal("api.forbidden", { said: "Forbidden" });
+    const created = new Date(account.hostNow() - 1_000).toISOString();
+    expect((await unreadBy(account, kind, { ...PRIOR, private: { created } }, error))?.cause).toBe("failed");
+    let readings = 0;
+    const moving = {
+      ...kind,
+      // The row moves to an earlier page during the first reading.
+      async *list() {
+        readings += 1;
+        if (readings > 1) yield remote(liveService);
+      },
+    };
+    const { account: other } = fakeAccount(kindOf(SERVICE));
+    expect((await unreadBy(other, moving, PRIOR, error))?.cause).toBe("failed");
+    expect(readings).toBe(2);
   });
 
   it("has no cause if the failure is a defect, or if there are several kinds of failure", async () => {
     const { account, kind } = fakeAccount(kindOf(SERVICE));
     const both = [...refusal("api.server", {}).diagnostics, ...refusal("api.unauthenticated", {}).diagnostics];
-    expect(await unreadBy(account, kind, "1001", new Error("x"))).toBeUndefined();
-    expect(await unreadBy(account, kind, "1001", new HostformError(both))).toBeUndefined();
+    expect(await unreadBy(account, kind, PRIOR, new Error("x"))).toBeUndefined();
+    expect(await unreadBy(account, kind, PRIOR, new HostformError(both))).toBeUndefined();
   });
 
   it.each([
@@ -66,18 +86,17 @@ describe("an object that was not read", () => {
     ["Outside the restriction", true],
   ])("%j: the token may be restricted: %s", async (said, expected) => {
     const { account, kind } = fakeAccount(kindOf(SERVICE));
-    const unread = await unreadBy(account, kind, "1001", refusal("api.forbidden", { said }));
+    const unread = await unreadBy(account, kind, PRIOR, refusal("api.forbidden", { said }));
     expect(unread && mayBeRestricted(unread)).toBe(expected);
   });
 
   it("is a condition with its name, unless the name is secret or was never recorded", async () => {
     const { account, kind } = fakeAccount(kindOf(SERVICE));
-    const unread = await unreadBy(account, kind, "1001", refusal("api.forbidden", { said: "Wrong account." }));
+    const unread = await unreadBy(account, kind, PRIOR, refusal("api.forbidden", { said: "Wrong account." }));
     if (unread === undefined) throw new Error("it is read");
-    const prior = recorded("hosting_service.a", liveService);
-    const summary = (of: typeof prior | undefined) => unreadCondition(kind, "hosting_service.a", of, unread)?.summary;
-    expect(summary(prior)).toContain(`(${liveService.domain})`);
-    expect(summary({ ...prior, sensitive: ["domain"] })).not.toContain(`${liveService.domain}`);
+    const summary = (of: typeof PRIOR | undefined) => unreadCondition(kind, "hosting_service.a", of, unread)?.summary;
+    expect(summary(PRIOR)).toContain(`(${liveService.domain})`);
+    expect(summary({ ...PRIOR, sensitive: ["domain"] })).not.toContain(`${liveService.domain}`);
     expect(summary(undefined)).toBeUndefined();
   });
 });

@@ -502,6 +502,20 @@ describe.each(IMPLEMENTATIONS)("a store %s", (_, machineOf) => {
         expect(await b.newest({ thing: "vps" })).toBeUndefined();
       });
     });
+
+    it("lowers the later times of the creates up to a count, and keeps the earlier times and the later creates", async () => {
+      const { open } = machineOf();
+      const [a, b] = [open(), open()];
+      await create(a, intent({ id: "1", thing: "early", at: AT }));
+      await create(a, intent({ id: "2", thing: "ahead", at: AT + 5_000 }));
+      const count = await b.count();
+      await create(a, intent({ id: "3", thing: "after", at: AT + 5_000 }));
+      await b.sentBefore(AT + 1_000, count);
+      await b.withTurn(RUN, async () => {
+        const times = ["early", "ahead", "after"].map(async (thing) => ((await b.newest({ thing }))?.at ?? 0) - AT);
+        expect(await Promise.all(times)).toEqual([0, 1_000, 5_000]);
+      });
+    });
   });
 
   describe("notes", () => {

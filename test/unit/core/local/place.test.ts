@@ -65,6 +65,18 @@ describe("the mark of a state at a backend", () => {
     expect(mark("http", { address: "https://state.example/a" })).toBe(
       mark("http", {}, { TF_HTTP_ADDRESS: "https://state.example/a" }),
     );
+    const [object, store] = [{ bucket: "b", key: "k" }, "https://minio.example"];
+    // Terraform records all settings.
+    const recorded = { ...object, endpoint: null, endpoints: { dynamodb: null, s3: store }, encrypt: null };
+    const marks = [
+      mark("s3", { ...object, endpoint: store, region: "eu" }),
+      mark("s3", { ...object, endpoints: { s3: `${store}/` }, use_lockfile: true }),
+      mark("s3", recorded, { AWS_ENDPOINT_URL_S3: "https://ignored.example" }),
+      ...["AWS_ENDPOINT_URL_S3", "AWS_S3_ENDPOINT", "AWS_ENDPOINT_URL"].map((name) =>
+        mark("s3", object, { [name]: store }),
+      ),
+    ];
+    expect(new Set(marks).size).toBe(1);
   });
 
   it("equals the mark of earlier versions for the default table", () => {
@@ -86,6 +98,9 @@ describe("the mark of a state at a backend", () => {
       mark("http", { address: "https://state.example/b" }),
       mark("s3", { bucket: "b", key: "k" }),
       mark("s3", { bucket: "b", key: "l" }),
+      mark("s3", { bucket: "b", key: "k" }, {}, "eu"),
+      mark("s3", { bucket: "b", key: "k", workspace_key_prefix: "w" }, {}, "eu"),
+      mark("s3", { bucket: "b", key: "k" }, { AWS_ENDPOINT_URL: "https://other.example" }),
       mark("gcs", { bucket: "b", prefix: "k" }),
     ];
     expect(new Set(marks).size).toBe(marks.length);

@@ -170,6 +170,22 @@ describe("effectsOf: the consequences of a plan for people", () => {
     expect(down?.undo).toBe("Declare suspended as false, and apply.");
   });
 
+  it("finds the site of a grant in its own account, if two accounts have a service with the same id", () => {
+    const service = (provider: string, domain: string) =>
+      change({
+        address: `hosting_service.${provider}`,
+        provider,
+        before: { ...liveService, domain },
+        actions: ["no-op"],
+      });
+    const effects = sentences(
+      service("default", "a.example"),
+      service("beta", "b.example"),
+      grant({ provider: "default", actions: ["delete"], before: may("view") }),
+    );
+    expect(effects).toEqual(["dev@acme.example loses view access to a.example."]);
+  });
+
   it("finds the site of a grant whose service is ordered in the same plan", () => {
     const given = grant({
       actions: ["create"],

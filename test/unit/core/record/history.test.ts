@@ -125,3 +125,37 @@ describe("an encrypted history", () => {
     expect((await new History(place, clear).read()).broken).toBeUndefined();
   });
 });
+
+describe("a copy of a history", () => {
+  it.each([
+    ["that is empty", 3, 0, true],
+    ["with the first entries", 3, 2, true],
+    ["with all entries", 3, 3, false],
+    ["with later entries", 2, 3, false],
+    ["if there is nothing to copy", 0, 3, false],
+  ])("is needed at a place %s: %i entries to %i is %s", async (_, given, own, isNeeded) => {
+    const { lines } = await written();
+    const { place } = inMemory(lines.slice(0, own));
+    expect(await new History(place, clear).isContinuedBy(lines.slice(0, given))).toBe(isNeeded);
+  });
+
+  it("ignores pruned details, and rejects other entries with their line", async () => {
+    const { lines } = await written();
+    const pruned = inMemory([...lines]);
+    await new History(pruned.place, clear).prune(Date.parse("2026-11-03"));
+    expect(await new History(pruned.place, clear).isContinuedBy(lines)).toBe(false);
+    const other = inMemory(lines.map((line, at) => (at === 1 ? line.replace('"requests":2', '"requests":9') : line)));
+    await expect(new History(other.place, clear).isContinuedBy(lines)).rejects.toMatchObject({
+      diagnostics: [{ code: "state.history", detail: "Line 2 of memory is another entry." }],
+    });
+  });
+
+  it("is read again: a place that stores other lines is an error", async () => {
+    const { lines } = await written();
+    const lossy = { ...inMemory().place, replace: async () => {} };
+    await expect(new History(lossy, clear).copy(lines)).rejects.toThrow("The history cannot be read or written");
+    const { place } = inMemory();
+    await new History(place, clear).copy(lines);
+    expect((await new History(place, clear).read()).broken).toBeUndefined();
+  });
+});

@@ -44,6 +44,11 @@ backend:
     ["without settings", "http:", { type: "http", settings: {} }],
     ["with an empty map", "pg: {}", { type: "pg", settings: {} }],
     [
+      "of a bucket",
+      "s3: {bucket: states, key: clients/acme.tfstate, endpoints: {s3: 'https://minio.example'}, use_lockfile: true}",
+      { type: "s3", settings: { bucket: "states", endpoints: { s3: "https://minio.example" }, use_lockfile: true } },
+    ],
+    [
       "with settings",
       "pg: {schema_name: s, table_name: t, index_name: i, workspace: acme}",
       { type: "pg", settings: { schema_name: "s", table_name: "t", index_name: "i", workspace: "acme" } },
@@ -77,6 +82,14 @@ describe("errors in the section backend", () => {
     ["a method in small letters", "backend: {http: {lock_method: post}}", "config.invalid_value", 2],
     ["a list as value", "backend: {http: {address: [a]}}", "config.invalid_value", 2],
     ["a workspace with a slash", "backend: {pg: {workspace: a/b}}", "config.invalid_value", 2],
+    ["a lock in DynamoDB", "backend: {s3: {dynamodb_table: locks}}", "config.unsupported", 2],
+    ["a bucket without a lock", "backend: {s3: {use_lockfile: false}}", "config.invalid_value", 2],
+    ["a bucket that is a host", "backend: {s3: {bucket: evil.example/x}}", "config.invalid_value", 2],
+    ["a region that is a host", "backend: {s3: {region: evil.example/x}}", "config.invalid_value", 2],
+    ["an endpoint that is none", "backend: {s3: {endpoints: {s3: minio}}}", "config.invalid_value", 2],
+    ["a misspelt endpoint", "backend: {s3: {endpoints: {S3: 'https://minio.example'}}}", "config.invalid_value", 2],
+    ["a key with dots", "backend: {s3: {key: a/../b}}", "config.invalid_value", 2],
+    ["a key with a slash at its end", "backend: {s3: {key: a/}}", "config.invalid_value", 2],
     ["a variable that is not set", "backend: {http: {address: '${env.NO}/x'}}", "config.environment", 2],
     ["a reference", "backend: {pg: {workspace: '${hosting_service.a.id}'}}", "config.reference", 2],
   ] as const)("%s", (_, text, code, line) => {
@@ -97,6 +110,14 @@ describe("errors in the section backend", () => {
     ],
     ["address with a password of the environment", http("address: ${env.LEAK}"), "TF_HTTP_PASSWORD"],
     ["conn_str", "project: p\nbackend:\n  pg:\n    conn_str: host=h password=canary\n", "PG_CONN_STR"],
+    ["secret_key", "project: p\nbackend:\n  s3:\n    secret_key: canary\n", "AWS_SECRET_ACCESS_KEY"],
+    ["access_key", "project: p\nbackend:\n  s3:\n    access_key: canary\n", "AWS_ACCESS_KEY_ID"],
+    ["token", "project: p\nbackend:\n  s3:\n    token: canary\n", "AWS_SESSION_TOKEN"],
+    [
+      "endpoint with a password",
+      "project: p\nbackend:\n  s3:\n    endpoint: https://u:canary@h\n",
+      "AWS_ACCESS_KEY_ID",
+    ],
     ["conn_str as address", "project: p\nbackend:\n  pg:\n    conn_str: postgres://u:canary@h/d\n", "PG_CONN_STR"],
   ])("a credential is rejected and not shown: %s", (_, text, variable) => {
     const { backend, diagnostics } = read(text);

@@ -152,10 +152,21 @@ describe("the backend of a stack", () => {
     });
     const settings = { schema_name: "one", table_name: "two", index_name: "three" };
     expect(backend([{ pg: [settings] }])).toMatchObject({ type: "pg", settings });
+    const bucket = {
+      bucket: "states",
+      key: "clients/acme.tfstate",
+      region: "eu-central-1",
+      endpoints: { s3: "https://minio.example" },
+      use_lockfile: true,
+      skip_s3_checksum: true,
+    };
+    expect(backend({ s3: { ...bucket, profile: null } })).toMatchObject({ type: "s3", settings: bucket });
   });
 
   it.each<Json>([
-    { s3: {} },
+    { gcs: {} },
+    { s3: { bucket: "states", key: "k", secret_key: "u:p@" } },
+    { s3: { bucket: "states", key: "k", dynamodb_table: "locks" } },
     { local: { workspace_dir: "x" } },
     { http: { address: "https://u:p@git.example" } },
     { pg: { conn_str: "postgres://u:p@h/d" } },

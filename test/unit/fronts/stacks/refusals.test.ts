@@ -64,7 +64,7 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
   ["variables that are null", { variable: null }, "config.structure", /`variable` has no NAME/],
   ["providers that are null", { provider: null }, "config.structure", /`provider` has no NAME/],
   // terraform
-  ["other backends", { terraform: { backend: { s3: {} } } }, "config.unsupported", /backend "s3"/],
+  ["other backends", { terraform: { backend: { gcs: {} } } }, "config.unsupported", /backend "gcs"/],
   ["HCP Terraform", { terraform: { cloud: {} } }, "config.unsupported", /HCP Terraform/],
   [
     "backends of expressions",

@@ -185,6 +185,18 @@ describe("an environment", () => {
     expect(inEnvironment("", "guards: {max_orders: 5}").desired?.guards).toMatchObject({ maxOrders: 5 });
   });
 
+  it("replaces all channels, and an empty list sends nothing", () => {
+    const declared = "notify: [{url: https://a.example/x}]\n---\nnotify: [{command: [mail, a]}]\n";
+    const channelsIn = (environment: string) => inEnvironment(declared, environment).desired?.notify;
+    expect(channelsIn("notify: [{url_env: SLACK_URL}]")).toEqual([{ url_env: "SLACK_URL" }]);
+    expect(channelsIn("notify: []")).toBeUndefined();
+    for (const none of ["notify:\n", "guards: {}"])
+      expect(channelsIn(none)).toEqual([{ url: "https://a.example/x" }, { command: ["mail", "a"] }]);
+    expect(reported(inEnvironment(declared, "notify: [{url: a}]").diagnostics)).toEqual([
+      expect.stringMatching(/^1:\d+ config\.\w+: /),
+    ]);
+  });
+
   it("has its own state", () => {
     const pg = "backend: {pg: {workspace: all}}\n";
     expect(inEnvironment(pg, "backend: {pg: {workspace: prod}}").backend).toMatchObject({
@@ -209,7 +221,7 @@ describe("an environment", () => {
     [
       "two documents",
       "guards: {max_orders: 1}\n---\nguards: {max_orders: 2}\n",
-      "3:1 config.structure: The file of an environment is one document",
+      "3:1 config.structure: The file of an environment has more than one document",
     ],
     [
       "a backend and a state",

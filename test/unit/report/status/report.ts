@@ -102,9 +102,14 @@ export function sampleReport(count: number, hostile = ""): AccountReport {
     ],
     money: {
       unread: null,
-      run_rate: [{ client: "client-1", provider: "default", currency: "USD", total: 9000, count: 10 }],
+      run_rate: ["client-1", "client-2"].map((client) => {
+        return { client, provider: "default", is_suspended: false, currency: "USD", total: 4500, count: 5 };
+      }),
       due: [{ week: "2026-11-23", provider: "default", currency: "USD", total: 2250, count: 5 }],
-      renewals: [{ days: 30, provider: "default", currency: "USD", total: 9000, count: 10 }],
+      renewals: services.map(({ provider, client, address, site, id: service_id, next_due_date: due_date, price }) => ({
+        ...{ provider, client, address, site, service_id, due_date, currency: "USD" },
+        ...{ next_30_days: price, next_60_days: 2 * price, next_90_days: 3 * price },
+      })),
       invoices,
     },
     access: {

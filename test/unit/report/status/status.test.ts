@@ -11,7 +11,7 @@ import {
   type SectionName,
   STATUS_SECTIONS,
 } from "../../../../src/report/index.ts";
-import { dueDays, unpaidOf, weekOf } from "../../../../src/report/status/money.ts";
+import { dueDays, sumsOf, unpaidOf, weekOf } from "../../../../src/report/status/money.ts";
 import { headlineOf, tablesOf, tilesOf } from "../../../../src/report/status/sections.ts";
 import { emptyStates, sampleReport } from "./report.ts";
 
@@ -55,12 +55,48 @@ it("sums open invoices by account and currency, with the earliest due date", () 
     { ...one, due_date: "2026-11-25", total: 50 },
     { ...one, is_open: false },
     { ...one, currency: "GEL", due_date: null },
+    { ...one, total: null },
     { ...one, provider: "beta", total: null },
   ];
   expect(unpaidOf(invoices)).toEqual([
     { provider: "default", currency: "USD", total: 950, count: 2, due_date: "2026-11-25" },
     { provider: "default", currency: "GEL", total: 900, count: 1, due_date: null },
   ]);
+});
+
+describe("the renewals of a service", () => {
+  const [service] = sampleReport(1).services;
+  const [bill] = sampleReport(10).money.invoices;
+  if (service === undefined || bill === undefined) throw new Error("no service");
+  const renewals = (next_due_date: string, open: readonly { due_date: string; is_overdue?: boolean }[], months = 1) =>
+    sumsOf(
+      [{ service: { ...service, next_due_date }, isSuspended: false, months, today: "2026-11-24" }],
+      open.map((one) => ({ ...bill, is_overdue: false, ...one, service_id: service.id })),
+    ).renewals.map((one) => [one.due_date, one.next_30_days, one.next_60_days, one.next_90_days].join(" "));
+  it.each([
+    ["a monthly service", "2026-12-01", [], ["2026-12-01 900 1800 2700"]],
+    ["a service that renews after 30 days", "2027-01-05", [], ["2027-01-05 0 900 1800"]],
+    ["a service that renews after 90 days", "2027-03-01", [], []],
+    ["a service with an earlier due date", "2026-11-20", [], ["2026-12-20 900 1800 2700"]],
+    ["a term with an unpaid invoice", "2026-11-24", [{ due_date: "2026-12-01" }], ["2026-12-24 900 900 1800"]],
+    [
+      "an unpaid invoice that is due after the next term",
+      "2026-11-24",
+      [{ due_date: "2027-01-08" }],
+      ["2026-12-24 900 900 1800"],
+    ],
+    ["an unpaid invoice of an earlier term", "2026-12-01", [{ due_date: "2026-11-27" }], ["2026-12-01 900 1800 2700"]],
+    ["a service with an overdue invoice", "2026-12-01", [{ due_date: "2026-11-20", is_overdue: true }], []],
+  ])("%s, with the next due date %s and the unpaid invoices %j: %j", (_, next, open, rows) =>
+    expect(renewals(next, open)).toEqual(rows),
+  );
+
+  it("are sorted by day", () => {
+    const billed = ["2027-01-05", "2026-12-01"].map((next_due_date) => {
+      return { service: { ...service, next_due_date }, isSuspended: false, months: 12, today: "2026-11-24" };
+    });
+    expect(sumsOf(billed, []).renewals.map((one) => one.due_date)).toEqual(["2026-12-01", "2027-01-05"]);
+  });
 });
 
 describe("the first sentence", () => {
@@ -170,7 +206,7 @@ describe("the figures of services", () => {
     expect(Object.keys(tilesOf({ ...report, overview: all }))).not.toContain("Gone");
   });
 
-  it("show a service without a domain by its id and its hosting plan", () => {
+  it("show a service without a domain by its address, or else by its id, and by its hosting plan", () => {
     const [service] = report.services;
     const [invoice] = report.money.invoices;
     if (service === undefined || invoice === undefined) throw new Error("no service");
@@ -181,7 +217,8 @@ describe("the figures of services", () => {
         Plan: "Shared Plus",
       });
     const money = { ...report.money, invoices: [{ ...invoice, site: null, service_id: "1000" }] };
-    expect(cellsOf("unpaid", { money }).rows).toMatchObject([{ Site: "service 1000" }]);
+    expect(cellsOf("unpaid", { money, services: [nameless] }).rows).toMatchObject([{ Site: "service 1000" }]);
+    expect(cellsOf("unpaid", { money }).rows).toMatchObject([{ Site: service.address }]);
   });
 });
 
@@ -197,8 +234,12 @@ describe("the forms", () => {
       "Services: 10",
       "Drift: 2",
       "Exists and is not declared: 2",
-      "Overdue: 1",
+      "Overdue invoices: 1",
+      "Unpaid invoices: 1",
+      "Renewals within 90 days: 10",
+      "Average month by client, at list prices",
       "above its quote",
+      "The quote of an order is its list price.",
       "Last changes: 1",
     ])
       expect(text).toContain(title);
@@ -206,6 +247,62 @@ describe("the forms", () => {
     expect(text).toContain("Billed and not declared");
     expect(text.replace(/<\/?code>|`/g, "")).toContain("A full status: 307 requests, about 5 minutes");
     expect(text.replaceAll("`", "")).toContain("Not read: webhooks of account default. The token lacks the ability.");
+  });
+
+  it.each(Object.entries(texts))("%s has one word for an unpaid invoice after its due date", (_, text) => {
+    const rows = text.split("\n").filter((line) => line.includes("INV-2026-3"));
+    // Unpaid, overdue, and all invoices.
+    expect(rows).toHaveLength(3);
+    for (const row of rows) expect(row).toMatch(/overdue/);
+  });
+
+  it.each(Object.entries(texts))("%s has a total of each currency", (_, text) => {
+    const cells = text.replace(/<[^>]*>|[|*]/g, " ").split("\n");
+    const totals = cells.filter((line) => /^\s*Total /.test(line)).map((line) => line.trim().split(/\s{2,}/));
+    expect(totals).toEqual([
+      ["Total", "90.00 USD", "180.00 USD", "270.00 USD"],
+      ["Total", "10", "90.00 USD"],
+    ]);
+  });
+
+  it("the page has commands as code, and no backtick", () => {
+    expect(texts.html).toContain('<td data-head="Fix"><code>hostform resolve hosting_service.site-4</code></td>');
+    expect(texts.html).not.toContain("`");
+  });
+
+  it("no time is in the form of the API", () => {
+    for (const text of Object.values(texts)) expect(text).not.toMatch(/T\d\d:\d\d/);
+    expect(texts.text).toContain(
+      "From the state, read at 2026-11-20 04:10 UTC or later. A full status reads the grants",
+    );
+    const [grant] = report.access.grants;
+    const grants = grant ? [{ ...grant, expires_at: "2026-11-30T04:00:00+04:00" }] : [];
+    const access = renderReport({ ...report, access: { ...report.access, grants } }, ["access"], plain);
+    expect(access).toContain("  2026-11-30 00:00 UTC  ");
+  });
+
+  it("changes end without a full stop, and count the other effects", () => {
+    const effects = [
+      "a.example is ordered.",
+      "b.example is ordered.",
+      "c.example is ordered.",
+      "d.example is ordered.",
+    ];
+    const changes = [{ at: "2026-11-23T17:00:00.000Z", who: "ann", command: "apply", effects }];
+    const text = renderReport({ ...report, changes }, ["changes"], plain);
+    expect(text).toContain("apply: a.example is ordered, b.example is ordered, c.example is ordered and 1 more\n");
+  });
+
+  it("a site without a domain is named by its address, or else by the id of its service", () => {
+    const [grant] = report.access.grants;
+    const [service] = report.services;
+    if (grant === undefined || service === undefined) throw new Error("no access");
+    const named = (service_id: string) => {
+      const grants = [{ ...grant, site: null, service_id }];
+      return renderReport({ ...report, access: { ...report.access, grants } }, ["access"], plain);
+    };
+    expect(named(`${service.id}`)).toContain(" hosting_service.site-0 ");
+    expect(named("7")).toContain(" service 7 ");
   });
 
   it("Markdown has at most 50 rows of a table, and says how many it leaves out", () => {

@@ -105,7 +105,7 @@ describe("calling functions", () => {
       'Invalid value for "args" parameter: too many arguments; only 1 used by format string',
     ],
     ["parseint", ["12", 2], 'Invalid value for "number" parameter: cannot parse "12" as a base 2 integer'],
-  ])("reports an error as Terraform does: %s of %j", (name, args, message) => {
+  ])("names the wrong argument and the reason: %s of %j", (name, args, message) => {
     expect(mistake(name, ...args.map((arg) => fromValue(arg)))).toContain(message);
   });
 

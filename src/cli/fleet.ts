@@ -1,0 +1,67 @@
+/** Runs `fleet plan`, `fleet status` and `fleet apply`: one report and one exit code for many projects. */
+import path from "node:path";
+import type { FailOn } from "../core/model/index.ts";
+import { applyFleet, planFleet, readFleet, statusFleet } from "../fleet/index.ts";
+import { leaving } from "../project/redaction.ts";
+import { type FleetReport, renderFleet, renderFleetHtml, renderFleetMarkdown } from "../report/index.ts";
+import { approve } from "./apply.ts";
+import { refuse } from "./messages.ts";
+import { type FailOnFlags, failedOn } from "./options.ts";
+import { type Action, printJson, say } from "./terminal.ts";
+
+interface FleetFlags extends FailOnFlags {
+  readonly project?: readonly string[];
+  readonly target?: readonly string[];
+  readonly format?: "text" | "json" | "markdown" | "html";
+  readonly autoApprove?: boolean;
+  readonly detailedExitcode?: boolean;
+}
+
+/** Returns the action of one command. Exit code 1 if a project failed or did not start. */
+const running =
+  (command: "plan" | "status" | "apply"): Action<FleetFlags> =>
+  async (terminal, project, flags) => {
+    const { source, host } = project;
+    const [file = path.join(source.dir, "fleet.yaml"), other] = source.files;
+    if (other !== undefined) refuse("usage/combined", { options: "two files of a fleet" });
+    const fleet = await readFleet(file, path.relative(source.cwd, file));
+    const stop = new AbortController();
+    const end = terminal.onInterrupt(() => stop.abort());
+    const options = {
+      env: source.env,
+      clock: host.clock,
+      signal: stop.signal,
+      projects: flags.project,
+      targets: flags.target,
+      onProject: ({ name, result }: FleetReport["projects"][number]) => say(terminal, `${name}: ${result}`),
+    };
+    try {
+      const ask = async (report: FleetReport) => {
+        if (flags.autoApprove) return true;
+        terminal.out(renderFleet(report));
+        await approve(terminal, "Apply the plans of these projects?", stop.signal, undefined);
+        return true;
+      };
+      const run = { plan: planFleet, status: statusFleet, apply: applyFleet }[command];
+      const report = await run(fleet, { ...options, approve: ask });
+      const { format = terminal.json ? "json" : "text" } = flags;
+      if (format === "json") printJson(terminal, report);
+      else if (format === "text") terminal.out(renderFleet(report));
+      else {
+        const render = { markdown: renderFleetMarkdown, html: renderFleetHtml }[format];
+        terminal.out(leaving(render(report), project.redaction, format));
+      }
+      const isFailed = report.errors.length > 0 || report.projects.some(({ result }) => FAILED.has(result));
+      const differs = flags.detailedExitcode && report.projects.some(({ result }) => result === "differs");
+      const holds = new Set(report.projects.flatMap((one) => one.holds) as FailOn[]);
+      return failedOn(flags, holds, isFailed ? 1 : differs ? 2 : 0, (text) => say(terminal, text));
+    } finally {
+      end();
+    }
+  };
+
+const FAILED: ReadonlySet<string> = new Set(["failed", "not_started"]);
+
+export const runFleetPlan = running("plan");
+export const runFleetStatus = running("status");
+export const runFleetApply = running("apply");

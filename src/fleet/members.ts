@@ -1,0 +1,101 @@
+// The projects that the entries of a fleet select.
+import path from "node:path";
+import { list, listFiles } from "../core/files/index.ts";
+import { type Diagnostic, type EnvVars, HostformError, ifErrno, isLike } from "../core/model/index.ts";
+import { type LoadOptions, loadProject } from "../project/library.ts";
+import type { Fleet, FleetEntry } from "./declaration.ts";
+import { refuse } from "./messages.ts";
+import { type Checkout, checkedOut } from "./repository.ts";
+
+/** One project of a fleet. */
+export interface Member {
+  /** Unique name: the folder, with the repository and the environment. */
+  readonly name: string;
+  readonly options: LoadOptions;
+  /** Commit of the project's repository. */
+  readonly commit?: string | undefined;
+}
+
+/** Projects, and the errors about entries without a usable project. */
+export interface Members {
+  readonly found: readonly Member[];
+  readonly failed: readonly { readonly name: string; readonly errors: readonly Diagnostic[] }[];
+}
+
+/**
+ * Finds the projects of a fleet, in the order of the entries, and fetches their repositories. A failed entry does not affect the
+ * others.
+ */
+export async function members(fleet: Fleet, env: EnvVars): Promise<Members> {
+  const templates = await templatesOf(fleet, env);
+  const found = new Map<string, Member>();
+  const failed: { name: string; errors: readonly Diagnostic[] }[] = [];
+  for (const [at, entry] of fleet.projects.entries()) {
+    const shared = { env, environment: entry.environment, stack: entry.stack, ...(templates && { templates }) };
+    try {
+      for (const member of await membersOf(entry, fleet, shared, `${path.basename(fleet.file)}: projects[${at}]`)) {
+        if (found.has(member.name)) refuse("fleet.project/twice", { file: fleet.file, name: member.name });
+        found.set(member.name, member);
+      }
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      failed.push({ name: nameOf(entry, entry.path ?? "."), errors: error.diagnostics });
+    }
+  }
+  return { found: [...found.values()], failed };
+}
+
+async function membersOf(entry: FleetEntry, fleet: Fleet, shared: LoadOptions, file: string): Promise<Member[]> {
+  const root = path.dirname(fleet.file);
+  const { path: pattern = ".", git: url, branch = "main", signers } = entry;
+  const load = (dir: string) => ({ ...shared, directory: dir });
+  const accept = async (dir: string) => {
+    for (const folder of await foldersIn(dir, pattern)) await loadProject(load(path.join(dir, folder)));
+  };
+  const repository = { url: url ?? "", ref: branch, signers: signers && path.resolve(root, signers) };
+  const { dir, commit }: Partial<Checkout> =
+    url === undefined ? {} : await checkedOut(repository, shared.env ?? {}, accept);
+  const folders = await foldersIn(dir ?? root, pattern);
+  if (folders.length === 0) refuse("fleet.project/none", { file, why: `no folder matches ${pattern}` });
+  return folders.map((folder) => ({
+    name: nameOf(entry, folder),
+    options: load(path.join(dir ?? root, folder)),
+    commit,
+  }));
+}
+
+/** Returns the name of a project: `acme-sites/customers/acme@production`. */
+function nameOf({ git, environment }: FleetEntry, folder: string): string {
+  const repository = git && path.posix.basename(git.replace(/\/$/, "").replace(/^.*:/, ""), ".git");
+  const parts = [repository, folder === "." && repository ? undefined : folder].filter(Boolean);
+  return [parts.join("/"), environment].filter(Boolean).join("@");
+}
+
+/** Returns the folders below `root` that match a pattern. `*` matches any part of a name that does not begin with a dot. */
+async function foldersIn(root: string, pattern: string): Promise<string[]> {
+  let found = ["."];
+  for (const step of pattern.split("/").filter((one) => one !== "." && one !== "")) {
+    const next = found.map(async (folder) => {
+      const inside = path.join(root, folder);
+      const [names, files] = await Promise.all([
+        list(inside, { roots: [root] }),
+        listFiles(inside, { roots: [root] }),
+      ]).catch(ifErrno((): string[][] => [[], []]));
+      return (names ?? [])
+        .filter((name) => !files?.includes(name) && !name.startsWith(".") && isLike(step, name))
+        .sort()
+        .map((name) => path.join(folder, name));
+    });
+    found = (await Promise.all(next)).flat();
+  }
+  return found;
+}
+
+/** Returns the shared templates with their version. @throws HostformError as {@link checkedOut} does. */
+async function templatesOf({ templates, file }: Fleet, env: EnvVars): Promise<LoadOptions["templates"]> {
+  if (templates === undefined) return undefined;
+  const { path: at, git: url, commit: ref } = templates;
+  if (url === undefined || ref === undefined) return { file: path.resolve(path.dirname(file), at), version: at };
+  const { dir, commit } = await checkedOut({ url, ref }, env, async () => {});
+  return { file: path.join(dir, at), version: `${at} at ${commit.slice(0, 12)}` };
+}

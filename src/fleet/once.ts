@@ -1,0 +1,217 @@
+// One run over all projects of a fleet: plan, status, or apply in waves.
+import { type Clock, type Diagnostic, type EnvVars, type FailOn, ifExplained, isLike } from "../core/model/index.ts";
+import { type LoadedProject, loadProject, type Planned } from "../project/library.ts";
+import { yamlRemedies } from "../project/stack-diagnostics.ts";
+import { diagnosticJson, type FleetProject, type FleetReport, fleetTotals } from "../report/index.ts";
+import type { Fleet } from "./declaration.ts";
+import { type Member, members } from "./members.ts";
+import { problem, refuse } from "./messages.ts";
+
+export interface FleetOptions {
+  readonly env: EnvVars;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+  /** Names or patterns of projects. Default: all. */
+  readonly projects?: readonly string[] | undefined;
+  /** Only these resources of each project, such as `client:acme`. A project without them is left out. */
+  readonly targets?: readonly string[] | undefined;
+  /** Called after each project. */
+  onProject?(project: FleetProject): void;
+}
+
+export interface ApplyFleetOptions extends FleetOptions {
+  /** Decides about the plans of all projects. */
+  approve(report: FleetReport): Promise<boolean>;
+}
+
+/** A loaded project with its plan. */
+interface Ready {
+  readonly member: Member;
+  readonly project: LoadedProject;
+  readonly plan: Planned;
+}
+
+const NOTHING = { add: 0, change: 0, destroy: 0, orders: 0, spend: {}, offline: [], holds: [], errors: [] };
+
+const failedProject = ({ name, commit }: Pick<Member, "name" | "commit">, errors: readonly Diagnostic[]) => ({
+  ...NOTHING,
+  name,
+  commit: commit ?? null,
+  result: "failed" as const,
+  errors: errors.map((one) => diagnosticJson(one, yamlRemedies)),
+});
+
+/** Plans each project. Changes nothing. */
+export async function planFleet(fleet: Fleet, options: FleetOptions): Promise<FleetReport> {
+  const { projects } = await plannedFleet(fleet, options);
+  return reportOf(fleet, "plan", options, projects);
+}
+
+/** Reads the status of each project. Changes nothing. */
+export async function statusFleet(fleet: Fleet, options: FleetOptions): Promise<FleetReport> {
+  const { targets } = options;
+  const projects = await eachProject(fleet, options, async (member) => {
+    const { report } = await (await load(member, options)).status({ targets, signal: options.signal });
+    const { services, states, synced, declared } = report.overview;
+    const result = synced === declared ? "same" : "differs";
+    const overview = { services, live: states.live, offline: states.offline };
+    return { ...NOTHING, ...headOf(member), result, holds: report.holds, overview };
+  });
+  return reportOf(fleet, "status", options, projects);
+}
+
+/**
+ * Plans each project, checks the limits of the fleet, asks once, and applies in waves. After a wave with a failure, the other
+ * waves do not start. A project whose plan has errors is not applied.
+ */
+export async function applyFleet(fleet: Fleet, options: ApplyFleetOptions): Promise<FleetReport> {
+  const { projects, ready } = await plannedFleet(fleet, options);
+  const errors = guardErrors(fleet, projects);
+  const planned = { ...reportOf(fleet, "plan", options, projects), errors };
+  if (errors.length > 0) return { ...planned, command: "apply", projects: projects.map(notStarted) };
+  const changing = ready.filter(({ plan }) => plan.hasChanges && plan.applicable);
+  if (changing.length > 0 && !(await options.approve(planned)))
+    return { ...planned, command: "apply", projects: projects.map(notStarted) };
+  const done = new Map(projects.map((one) => [one.name, one]));
+  for (const wave of wavesOf(changing, fleet.waves)) {
+    const ended = await inParallel(wave, fleet, options, (one) => isolated(one.member, applied(one, options)));
+    for (const one of ended) done.set(one.name, one);
+    const isStopped = (one: FleetProject) =>
+      one.result === "failed" || one.holds.some((name) => fleet.stop_on.includes(name as FailOn));
+    if (options.signal?.aborted || ended.some(isStopped)) break;
+  }
+  const all = [...done.values()].map((one) => (one.result === "differs" ? notStarted(one) : one));
+  return reportOf(fleet, "apply", options, all);
+}
+
+const notStarted = (one: FleetProject): FleetProject =>
+  one.result === "differs" ? { ...one, result: "not_started" } : one;
+
+async function applied({ member, project, plan }: Ready, options: FleetOptions): Promise<FleetProject> {
+  const planned = summaryOf(member, plan);
+  const result = await project.apply(plan, options.signal && { signal: options.signal });
+  const errors = [...result.changes.flatMap(({ diagnostics }) => diagnostics), ...result.diagnostics].filter(
+    ({ severity }) => severity === "error",
+  );
+  return { ...planned, result: result.complete ? "applied" : "failed", holds: result.holds, errors };
+}
+
+async function plannedFleet(fleet: Fleet, options: FleetOptions) {
+  const ready: Ready[] = [];
+  const { targets = [], signal } = options;
+  const projects = await eachProject(fleet, options, async (member) => {
+    const project = await load(member, options);
+    const plan = await project.plan({ targets, ...(signal && { signal }) });
+    ready.push({ member, project, plan });
+    return summaryOf(member, plan);
+  });
+  const order = new Map(projects.map(({ name }, at) => [name, at]));
+  const at = ({ member }: Ready) => order.get(member.name) ?? 0;
+  return { projects, ready: ready.sort((a, b) => at(a) - at(b)) };
+}
+
+const load = ({ options }: Member, { clock }: FleetOptions) => loadProject({ ...options, clock, notify: true });
+
+const headOf = ({ name, commit }: Member) => ({ name, commit: commit ?? null });
+
+function summaryOf(member: Member, { json, diagnostics, holds, hasChanges, applicable }: Planned): FleetProject {
+  const { resource_changes, hostform } = json;
+  const has = (...actions: readonly string[]) =>
+    resource_changes.filter(({ change }) => change.actions.some((action) => actions.includes(action))).length;
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  const spend = hostform.totals.map(({ currency, now, unknown }) => [currency, unknown > 0 ? null : now] as const);
+  return {
+    ...headOf(member),
+    result: errors.length > 0 || !(applicable || !hasChanges) ? "failed" : hasChanges ? "differs" : "same",
+    add: has("create"),
+    change: has("update"),
+    destroy: has("delete"),
+    orders: hostform.totals.reduce((sum, { orders }) => sum + orders, 0),
+    spend: Object.fromEntries(spend),
+    offline: hostform.effects.flatMap(({ kind, domain, address }) => (kind === "offline" ? (domain ?? address) : [])),
+    holds,
+    errors,
+  };
+}
+
+/** Returns an error for each exceeded limit over all projects. A limit of money also refuses unknown prices. */
+function guardErrors({ guards }: Fleet, projects: readonly FleetProject[]) {
+  const { orders, destroy, spend } = fleetTotals(projects);
+  const found: Diagnostic[] = [];
+  const check = (what: string, planned: number, limit: number | undefined) => {
+    if (limit === undefined || planned <= limit) return;
+    found.push(problem("fleet.guard", { what, planned: String(planned), limit: String(limit) }));
+  };
+  check("order", orders, guards.max_orders);
+  check("destroy", destroy, guards.max_removals);
+  for (const [currency, limit] of Object.entries(guards.max_spend ?? {}))
+    check(`spend ${currency}`, spend[currency] === null ? Number.POSITIVE_INFINITY : (spend[currency] ?? 0), limit);
+  return found.map((one) => diagnosticJson(one, yamlRemedies));
+}
+
+/** Divides projects into groups of the declared sizes. The last group has all remaining projects. */
+export function wavesOf<T>(all: readonly T[], sizes: readonly number[] = []): T[][] {
+  const waves: T[][] = [];
+  let from = 0;
+  for (const size of sizes) {
+    waves.push(all.slice(from, from + size));
+    from += size;
+  }
+  return [...waves, all.slice(from)].filter(({ length }) => length > 0);
+}
+
+/** Runs a task for each chosen project, several at the same time. The error of one project is the result of that project. */
+async function eachProject(
+  fleet: Fleet,
+  options: FleetOptions,
+  work: (member: Member) => Promise<FleetProject>,
+): Promise<FleetProject[]> {
+  const { found, failed } = await members(fleet, options.env);
+  const isChosen = ({ name }: { readonly name: string }) =>
+    options.projects === undefined || options.projects.some((pattern) => isLike(pattern, name));
+  const unusable = failed.filter(isChosen).map((one) => failedProject(one, one.errors));
+  const chosen = found.filter(isChosen);
+  if (unusable.length + chosen.length === 0)
+    refuse("fleet.project/unmatched", { names: found.map(({ name }) => name) });
+  return [...unusable, ...(await inParallel(chosen, fleet, options, (one) => isolated(one, work(one))))];
+}
+
+const isolated = (member: Member, work: Promise<FleetProject>): Promise<FleetProject> =>
+  work.catch(ifExplained(({ diagnostics }) => failedProject(member, diagnostics)));
+
+/** Runs a task for each item, at most `parallelism` at the same time, in order. After an abort, no further task starts. */
+async function inParallel<T>(
+  all: readonly T[],
+  { parallelism }: Fleet,
+  { signal, onProject }: FleetOptions,
+  work: (item: T) => Promise<FleetProject>,
+): Promise<FleetProject[]> {
+  const done: FleetProject[] = [];
+  const queue = all.entries();
+  const next = async () => {
+    for (const [at, item] of queue) {
+      if (signal?.aborted) return;
+      const project = await work(item);
+      done[at] = project;
+      onProject?.(project);
+    }
+  };
+  await Promise.all(Array.from({ length: parallelism }, next));
+  return done.filter((one) => one !== undefined);
+}
+
+const reportOf = (
+  { fleet, templates }: Fleet,
+  command: FleetReport["command"],
+  { clock }: FleetOptions,
+  projects: readonly FleetProject[],
+): FleetReport => ({
+  format_version: "1.0",
+  fleet,
+  command,
+  timestamp: new Date(clock.now()).toISOString(),
+  templates: templates ? [templates.path, templates.commit?.slice(0, 12)].filter(Boolean).join(" at ") : null,
+  projects,
+  totals: fleetTotals(projects),
+  errors: [],
+});

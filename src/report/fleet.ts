@@ -1,0 +1,135 @@
+// The report of a fleet: one line for each project, and sums.
+import { html } from "hono/html";
+import { formatMoney, some } from "../core/model/index.ts";
+import type { DiagnosticJson } from "./diagnostics.ts";
+import { escapeLine, escapeMarkdown, sentenceMarkdown } from "./escape.ts";
+import { plural } from "./numbers.ts";
+import { list, pageHtml, section, table } from "./page.ts";
+
+/** Result of one project of a fleet. */
+export interface FleetProject {
+  readonly name: string;
+  /** Commit of the project's repository. */
+  readonly commit: string | null;
+  readonly result: "same" | "differs" | "applied" | "failed" | "not_started";
+  /** Numbers of added, changed and destroyed resources, planned or applied. */
+  readonly add: number;
+  readonly change: number;
+  readonly destroy: number;
+  readonly orders: number;
+  /** Sum of the orders by currency, in the API's unit. Null if a price is unknown. */
+  readonly spend: Readonly<Record<string, number | null>>;
+  /** Domains that go offline. */
+  readonly offline: readonly string[];
+  /** Names of `--fail-on` that hold. */
+  readonly holds: readonly string[];
+  readonly errors: readonly DiagnosticJson[];
+  /** Overview of the account, for `status` only. */
+  readonly overview?: { readonly services: number; readonly live: number; readonly offline: number } | undefined;
+}
+
+export interface FleetReport {
+  readonly format_version: "1.0";
+  readonly fleet: string;
+  readonly command: "plan" | "apply" | "status";
+  readonly timestamp: string;
+  /** Version of the shared templates. */
+  readonly templates: string | null;
+  readonly projects: readonly FleetProject[];
+  readonly totals: Pick<FleetProject, "add" | "change" | "destroy" | "orders" | "spend">;
+  /** Errors of the whole fleet. Nothing was applied then. */
+  readonly errors: readonly DiagnosticJson[];
+}
+
+const WORDS: Readonly<Record<FleetProject["result"], string>> = {
+  same: "no changes",
+  differs: "differs",
+  applied: "applied",
+  failed: "FAILED",
+  not_started: "not started",
+};
+
+/** Returns the sums over projects. */
+export function fleetTotals(projects: readonly FleetProject[]): FleetReport["totals"] {
+  const sum = (name: "add" | "change" | "destroy" | "orders") => projects.reduce((all, one) => all + one[name], 0);
+  const spend: Record<string, number | null> = {};
+  for (const one of projects)
+    for (const [currency, amount] of Object.entries(one.spend)) {
+      const before = spend[currency];
+      spend[currency] = amount === null || before === null ? null : (before ?? 0) + amount;
+    }
+  return { add: sum("add"), change: sum("change"), destroy: sum("destroy"), orders: sum("orders"), spend };
+}
+
+function factsOf({ add, change, destroy, orders, spend, offline, overview }: FleetProject): string {
+  const counts = [
+    ...(overview
+      ? [`${overview.live} of ${plural(overview.services, "service")} live, ${overview.offline} offline`]
+      : []),
+    ...(add + change + destroy > 0 ? [`${add} to add, ${change} to change, ${destroy} to destroy`] : []),
+    ...(orders > 0 ? [`${plural(orders, "order")}: ${spendText(spend)}`] : []),
+    ...(offline.length > 0 ? [`goes offline: ${some(offline)}`] : []),
+  ];
+  return counts.join("; ");
+}
+
+const spendText = (spend: FleetProject["spend"]) =>
+  Object.entries(spend)
+    .map(([currency, amount]) => (amount === null ? `unknown ${currency}` : formatMoney(amount, currency, undefined)))
+    .join(", ") || "none";
+
+function rowsOf(report: FleetReport) {
+  const order = ["failed", "not_started", "differs", "applied", "same"];
+  return report.projects
+    .toSorted((a, b) => order.indexOf(a.result) - order.indexOf(b.result))
+    .map((one) => ({ one, word: WORDS[one.result], facts: factsOf(one) }));
+}
+
+function headlineOf({ projects, totals, command }: FleetReport): string {
+  const by = Map.groupBy(projects, ({ result }) => result);
+  const parts = (["failed", "not_started", "differs", "applied", "same"] as const).flatMap((result) => {
+    const count = by.get(result)?.length ?? 0;
+    return count === 0 ? [] : [`${count} ${WORDS[result].toLowerCase()}`];
+  });
+  const orders = totals.orders > 0 ? ` Orders: ${totals.orders}, ${spendText(totals.spend)}.` : "";
+  const changes =
+    command === "status" ? "" : ` ${totals.add} to add, ${totals.change} to change, ${totals.destroy} to destroy.`;
+  return `${plural(projects.length, "project")}: ${parts.join(", ")}.${changes}${orders}`;
+}
+
+const errorLine = ({ code, summary, fix }: DiagnosticJson) => `${summary} [${code}]${fix ? ` Fix: ${fix}` : ""}`;
+
+/** The report as text: projects that need a person first. */
+export function renderFleet(report: FleetReport): string {
+  const width = Math.max(...report.projects.map(({ name }) => name.length), 0);
+  const lines = rowsOf(report).flatMap(({ one, word, facts }) => [
+    `${one.name.padEnd(width)}  ${word}${facts ? `: ${facts}` : ""}`,
+    ...one.errors.map((error) => `  ${errorLine(error)}`),
+  ]);
+  const templates = report.templates === null ? [] : [`Templates: ${report.templates}.`];
+  const errors = report.errors.map((error) => `Error: ${errorLine(error)}`);
+  return `${[...lines, "", headlineOf(report), ...templates, ...errors].map(escapeLine).join("\n")}\n`;
+}
+
+const cellsOf = (report: FleetReport) =>
+  rowsOf(report).map(({ one, word, facts }) => [
+    one.name,
+    word,
+    [facts, ...one.errors.map(errorLine)].filter(Boolean).join("; "),
+  ]);
+
+/** The report as Markdown, for a pull request comment. */
+export function renderFleetMarkdown(report: FleetReport): string {
+  const rows = cellsOf(report).map((cells) => `| ${cells.map(sentenceMarkdown).join(" | ")} |`);
+  const errors = report.errors.map((error) => `- ${sentenceMarkdown(errorLine(error))}`);
+  const head = [`## Fleet ${escapeMarkdown(report.fleet)}`, "", sentenceMarkdown(headlineOf(report)), ""];
+  return `${[...head, ...errors, "| project | result | changes |", "| --- | --- | --- |", ...rows].join("\n")}\n`;
+}
+
+/** The report as a page. */
+export function renderFleetHtml(report: FleetReport): string {
+  const projects = table(["Project", "Result", "Changes"], cellsOf(report));
+  const errors = report.errors.length === 0 ? [] : [section("Errors", list(report.errors.map(errorLine)), "alarm")];
+  const headline = html`<p class="headline">${headlineOf(report)}</p>`;
+  return pageHtml(`Fleet ${report.fleet}`, [headline, ...errors, section("Projects", projects)]);
+}

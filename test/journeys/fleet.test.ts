@@ -1,0 +1,204 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import type { FleetReport } from "../../src/report/index.ts";
+import { type Project, startProject } from "../support/project.ts";
+
+const service = (domain: string) => ({ plan_id: 11, currency: "USD", domain, deletion_policy: "forget" });
+const declaration = (name: string, more: object = {}) =>
+  JSON.stringify({ project: name, services: { www: service(`www.${name}.example`) }, ...more });
+
+/** Writes a fleet of these projects below `customers/`. */
+async function fleetOf(names: readonly string[], more: object = {}): Promise<Project> {
+  const project = await startProject();
+  for (const name of names) {
+    await mkdir(path.join(project.dir, "customers", name), { recursive: true });
+    await project.declare(declaration(name), `customers/${name}/hosting.yaml`);
+  }
+  await project.declare({ fleet: "agency", projects: [{ path: "customers/*" }], ...more }, "fleet.yaml");
+  return project;
+}
+
+const reportOf = (out: string) => JSON.parse(out) as FleetReport;
+const results = ({ projects }: FleetReport) => Object.fromEntries(projects.map(({ name, result }) => [name, result]));
+const sites = ({ control }: Project) =>
+  control.list("services").flatMap(({ domain }) => (/^www\..\.example$/.test(String(domain)) ? [domain] : []));
+
+describe("a fleet", () => {
+  it("plans, applies and reports all projects, and needs no second apply", async () => {
+    const project = await fleetOf(["a", "b", "c"]);
+    const planned = await project.run("fleet", "plan", "--json", "--detailed-exitcode");
+    expect(planned.code, planned.text).toBe(2);
+    expect(reportOf(planned.out)).toMatchObject({
+      fleet: "agency",
+      totals: { add: 3, change: 0, destroy: 0, orders: 3, spend: { USD: 1350 } },
+    });
+    expect(project.changesSent()).toEqual([]);
+
+    const applied = await project.run("fleet", "apply", "--auto-approve");
+    expect(applied.code, applied.text).toBe(0);
+    expect(applied.out).toContain("customers/a  applied: 1 to add, 0 to change, 0 to destroy; 1 order:");
+    expect(sites(project)).toHaveLength(3);
+    project.clock.advance(60_000);
+
+    const again = await project.run("fleet", "plan", "--detailed-exitcode");
+    expect(again.code, again.text).toBe(0);
+    expect(again.out).toContain("3 projects: 3 no changes.");
+    const status = await project.run("fleet", "status");
+    expect(status.out, status.text).toContain("customers/b  no changes:");
+  });
+
+  it("asks once, and applies nothing without a yes", async () => {
+    const project = await fleetOf(["a", "b"]);
+    project.answer = () => "no";
+    const ran = await project.run("fleet", "apply");
+    expect(ran.code, ran.text).toBe(1);
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("does not start the waves after a failure", async () => {
+    const project = await fleetOf(["a", "b", "c", "d"], { waves: [1, 2], parallelism: 1 });
+    project.control.addFault({ method: "POST", path: "/services", phase: "before", status: 422, nth: 2 });
+    const ran = await project.run("fleet", "apply", "--auto-approve", "--json");
+    expect(ran.code, ran.text).toBe(1);
+    const { "customers/d": last, ...others } = results(reportOf(ran.out));
+    expect(Object.values(others).sort()).toEqual(["applied", "applied", "failed"]);
+    expect(last).toBe("not_started");
+    expect(sites(project)).toHaveLength(2);
+  });
+
+  it("is refused as a whole above a limit over all projects", async () => {
+    const project = await fleetOf(["a", "b"], { guards: { max_orders: 1, max_spend: { USD: 500 } } });
+    const ran = await project.run("fleet", "apply", "--auto-approve", "--format", "markdown");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.out).toContain("The plans of the fleet would order 2; the limit is 1");
+    expect(ran.out).toContain("would spend USD 900; the limit is 500");
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("goes on with the other projects after the mistake of one", async () => {
+    const project = await fleetOf(["a", "b"]);
+    await project.declare("project: b\nservices: {www: {plan: 11}}\n", "customers/b/hosting.yaml");
+    const ran = await project.run("fleet", "apply", "--auto-approve", "--json");
+    expect(ran.code, ran.text).toBe(1);
+    expect(results(reportOf(ran.out))).toEqual({ "customers/a": "applied", "customers/b": "failed" });
+    expect(sites(project)).toEqual(["www.a.example"]);
+  });
+
+  it("selects projects and clients", async () => {
+    const project = await fleetOf(["a", "b"]);
+    const ran = await project.run("fleet", "plan", "--project", "customers/b", "--json");
+    expect(Object.keys(results(reportOf(ran.out)))).toEqual(["customers/b"]);
+    const none = await project.run("fleet", "plan", "--project", "customer/*");
+    expect(none.code).toBe(1);
+    expect(none.err).toContain("No project of the fleet matches [fleet.project]");
+  });
+
+  it.each([
+    [{ fleet: "x", projects: [{ path: "../y" }] }, "projects.0.path: expected a path inside the folder"],
+    [{ fleet: "x", projects: [{ path: "a", branch: "main" }] }, "`branch` and `signers` need `git`"],
+    [{ fleet: "x", projects: [{ git: "ext::sh -c id" }] }, "projects.0.git: expected an https or ssh URL"],
+    [
+      { fleet: "x", projects: [{ git: "https://git.example/x", branch: "-u" }] },
+      "projects.0.branch: expected a branch",
+    ],
+    [{ fleet: "x", project: [{ path: "a" }] }, '"project" is not known. Did you mean "projects"?'],
+    [{ fleet: "x", projects: [{ path: "a" }], interval: "5s" }, "interval: expected a time of at least 1m"],
+  ])("names a mistake in its file: %j", async (file, why) => {
+    const project = await startProject();
+    await project.declare(file, "fleet.yaml");
+    const ran = await project.run("fleet", "plan");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain(why);
+    expect(ran.err).toContain("[fleet.invalid]");
+    expect(ran.err).toContain("fleet.yaml:");
+  });
+
+  it("shares templates, and rejects any other section in their file", async () => {
+    const project = await fleetOf(["a"], { templates: { path: "site.yaml" } });
+    await project.declare(
+      { templates: { site: { parameters: { domain: null }, ...service("${domain}") } } },
+      "site.yaml",
+    );
+    const using = { project: "a", services: { www: { template: "site", with: { domain: "www.a.example" } } } };
+    await project.declare(using, "customers/a/hosting.yaml");
+    const planned = await project.run("fleet", "plan");
+    expect(planned.code, planned.text).toBe(0);
+    expect(planned.out).toContain("Templates: site.yaml.");
+    await project.declare({ templates: {}, guards: { max_orders: 100 } }, "site.yaml");
+    const refused = await project.run("fleet", "plan");
+    expect(refused.text).toContain('A file that all projects share cannot have "guards"');
+  });
+});
+
+describe("a fleet with repositories", () => {
+  const git = (dir: string, ...args: string[]) =>
+    execFileSync("git", ["-c", "user.name=ana", "-c", "user.email=ana@agency.example", ...args], { cwd: dir })
+      .toString()
+      .trim();
+
+  async function repository(project: Project, file: string, text: string): Promise<string> {
+    const dir = path.join(project.dir, "origin");
+    await mkdir(dir, { recursive: true });
+    git(dir, "init", "--quiet", "--initial-branch=main");
+    await writeFile(path.join(dir, file), text);
+    git(dir, "add", "--all");
+    git(dir, "commit", "--quiet", "--message", "change");
+    return dir;
+  }
+
+  it("applies the newest commit, and keeps the last valid files after a broken one", async () => {
+    const project = await startProject();
+    project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "home");
+    const dir = await repository(project, "hosting.yaml", declaration("a"));
+    await project.declare({ fleet: "agency", projects: [{ git: `file://${dir}` }] }, "fleet.yaml");
+    const applied = await project.run("fleet", "apply", "--auto-approve", "--json");
+    expect(applied.code, applied.text).toBe(0);
+    expect(reportOf(applied.out).projects).toMatchObject([
+      { name: "origin", result: "applied", commit: git(dir, "rev-parse", "HEAD") },
+    ]);
+    project.clock.advance(60_000);
+
+    await repository(project, "hosting.yaml", "project: a\nservices: {www: {plan: 11}}\n");
+    const broken = await project.run("fleet", "apply", "--auto-approve");
+    expect(broken.code, broken.text).toBe(1);
+    expect(broken.out).toContain("origin  FAILED");
+    expect(sites(project)).toEqual(["www.a.example"]);
+
+    await repository(project, "hosting.yaml", declaration("a"));
+    const again = await project.run("fleet", "plan", "--detailed-exitcode");
+    expect(again.code, again.text).toBe(0);
+  });
+
+  it("refuses a commit without the signature of an allowed signer", async () => {
+    const project = await startProject();
+    project.env.HOSTFORM_STATE_HOME = path.join(project.dir, "home");
+    const dir = await repository(project, "hosting.yaml", declaration("a"));
+    const key = path.join(project.dir, "key");
+    execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-C", "ana@agency.example", "-f", key]);
+    const { readFile } = await import("node:fs/promises");
+    await writeFile(path.join(project.dir, "signers"), `ana@agency.example ${await readFile(`${key}.pub`, "utf8")}`);
+    await project.declare({ fleet: "agency", projects: [{ git: `file://${dir}`, signers: "signers" }] }, "fleet.yaml");
+    const refused = await project.run("fleet", "plan");
+    expect(refused.code).toBe(1);
+    expect(refused.out).toContain("has no valid signature of an allowed signer");
+
+    git(
+      dir,
+      "-c",
+      "gpg.format=ssh",
+      "-c",
+      `user.signingkey=${key}`,
+      "commit",
+      "--quiet",
+      "--amend",
+      "-S",
+      "-m",
+      "signed",
+    );
+    const accepted = await project.run("fleet", "plan");
+    expect(accepted.code, accepted.text).toBe(0);
+    await rm(key);
+  });
+});
