@@ -94,7 +94,7 @@ for (const [name, make, ...programs] of backends) {
       }
       const again = await project.hostform(...APPLY, "--lock-timeout", "5s");
       expect(again.code, again.text).toBe(0);
-      const wasFreed = "Freed the lock of an earlier run on this machine that was killed";
+      const wasFreed = "Released the lock of a killed run on this machine";
       expect(again.err.includes(wasFreed)).toBe(name === "http" && where === "on the same machine");
       expectNothingTwice(project);
       const quiet = await project.hostform("plan", "--detailed-exitcode");

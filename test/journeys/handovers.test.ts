@@ -239,7 +239,7 @@ describe("what is not a pure exchange", () => {
     const text = ran.text.replaceAll(/\s+/g, " ");
     for (const email of [A, B])
       expect(text).toContain(
-        `hosting_grant.www["${email}"] is not changed: hosting_service.www must change first, and its status is unknown`,
+        `hosting_grant.www["${email}"] is not changed: hosting_service.www must change first, and the status of hosting_service.www is unknown`,
       );
     expect(text).toContain("status_words");
     expect(project.changesSent().map((line) => line.replaceAll(/\d+/g, "ID"))).toEqual([

@@ -40,8 +40,8 @@ describe("an order of another project with the same token", () => {
     for (const command of ["plan", "apply"] as const) {
       const { code, text } = await run(second, command);
       expect(code, text).toBe(1);
-      expect(text).toContain("max_orders_day allows 4, and today has 4 so far");
-      expect(text).toMatch(/max_spend_month allows 2249 USD.*, and 1800 USD.* is spent so far/);
+      expect(text).toContain("max_orders_day allows 4, and today already has 4 orders");
+      expect(text).toMatch(/max_spend_month allows 2249 USD.*, and 1800 USD.* is already spent this month/);
       expect(text).toContain(
         "history, invoices and reservations. 3 orders of this month by this token in other projects.",
       );

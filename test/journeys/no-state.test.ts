@@ -154,7 +154,7 @@ describe("the missing state", () => {
     const ran = await other.run("plan");
     const words = ran.text.replace(/\s+/g, " ");
     expect(words).toContain("[state.missing]");
-    expect(words).toMatch(/hosting\.tfstate in \S+ holds these objects\./);
+    expect(words).toMatch(/hosting\.tfstate in \S+ contains these objects\./);
   });
 
   it("is put back from its backup by the command that is named, with its secrets", async () => {

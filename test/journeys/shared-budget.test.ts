@@ -53,7 +53,7 @@ describe("the request budget", () => {
     const project = await startProject({ declare });
     project.env.HOSTFORM_BUDGET_SHARE = share;
     const { code, err } = await project.run("services");
-    expect([code, err]).toEqual([1, expect.stringContaining("HOSTFORM_BUDGET_SHARE is not a share")]);
+    expect([code, err]).toEqual([1, expect.stringContaining("HOSTFORM_BUDGET_SHARE is not a number from 0 to 1")]);
     expect(project.sent()).toEqual([]);
   });
 

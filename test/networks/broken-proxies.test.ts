@@ -33,7 +33,7 @@ async function through(port: number, scheme = "http", more = {}) {
 describe("the tunnel of a proxy", () => {
   const html = `HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: ${PAGE.length}\r\n\r\n${PAGE}`;
   it.each<[what: string, connect: (socket: Socket) => void, reason: RegExp]>([
-    ["that holds a web page", (socket) => void socket.end(html), /does not speak TLS|connection was closed/],
+    ["that holds a web page", (socket) => void socket.end(html), /does not support TLS|connection was closed/],
     ["that stays silent", (socket) => void socket.write(TUNNEL), /no response within 0\.1 s/],
     ["that is cut", (socket) => void socket.write(TUNNEL, () => socket.destroy()), /connection was closed/],
   ])("%s: the message names the proxy", async (_, connect, reason) => {
@@ -89,7 +89,9 @@ describe("a proxy that requires authentication", () => {
     ["Digest", ['Proxy-Authenticate: Digest realm="a, Basic b", nonce="x"']],
   ])("by %s: hostform supports Basic only", async (names, lines) => {
     const { port } = await refusing(...lines);
-    expect(await through(port)).toContain(`accepts sign-ons by ${names} only, and hostform supports Basic only (407)`);
+    expect(await through(port)).toContain(
+      `requires the authentication ${names}, and hostform supports only Basic (407)`,
+    );
   });
 
   it("by Basic among other methods, and rejects the password: each command tries the password once", async () => {

@@ -101,7 +101,7 @@ describe("a handshake", () => {
     const { port: target } = await answering(plansAnswer);
     const client = await builtClient({ baseUrl: `https://localhost:${await tlsBefore(target, old)}` });
     const { text, reached } = await failureOf(client.services.suspend("7"));
-    expect(text).toContain("offers no version of TLS from 1.2 on");
+    expect(text).toContain("supports only versions of TLS before 1.2");
     expect(text).not.toContain("attempt");
     expect(reached).toBe("no");
   });
@@ -112,7 +112,7 @@ describe("a handshake", () => {
     const port = await listen(server);
     const client = await builtClient({ baseUrl: `https://localhost:${port}` });
     const { text, reached } = await failureOf(client.services.suspend("7"));
-    expect(text).toContain(`TLS handshake with localhost:${port}: the server does not speak TLS`);
+    expect(text).toContain(`TLS handshake with localhost:${port}: the server does not support TLS`);
     expect(text).toContain("Check the port of the base URL");
     expect(reached).toBe("no");
   });

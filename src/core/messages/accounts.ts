@@ -1,5 +1,5 @@
 /** Messages about a wrong account, and about a missing, shared or outdated state. */
-import { some } from "../model/index.ts";
+import { counted, some } from "../model/index.ts";
 import { type Catalogue, error, type Words, warning } from "./message.ts";
 
 /** `of`: "Provider default". `origin`: its current base URL. */
@@ -82,11 +82,11 @@ export const accounts = {
     summary: `${isNew ? `This project has no state here (${place})` : `The state of this project is empty (${place})`}, but the account has ${count} of its objects`,
     detail:
       holder !== undefined
-        ? `${holder} holds these objects.`
+        ? `${holder} contains these objects.`
         : others.length > 0
           ? `The same folder has ${some(others)}.`
           : backup !== undefined
-            ? `${backup} is a copy from before the last change, with the secrets that only the state had.`
+            ? `${backup} is a backup from before the last change. It also contains the secrets that no API call returns.`
             : "The state may be in another checkout, in an undeclared backend, or in another environment.",
     remedies: [
       "If the state is in another place, move the file here, or declare the backend of the state.",
@@ -95,8 +95,8 @@ export const accounts = {
     ],
   })),
   "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
-    summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages${more > 0 ? `, as ${more} more object${more === 1 ? "" : "s"}` : ""}`,
-    detail: `Last used there at ${lastSeen}. Here: ${here}.`,
+    summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages${more > 0 ? `; both states manage ${counted(more, "more object")}` : ""}`,
+    detail: `The other state was last used at ${lastSeen}. This state: ${here}.`,
     remedies: [
       "Keep each object in one state only. Otherwise each run reverts the values of the other state.",
       { do: "forget", when: "the other state must manage it" },
@@ -104,28 +104,28 @@ export const accounts = {
   })),
   "state.backend/unset": error({
     summary: "PG_CONN_STR is not set",
-    remedies: [PG_FORMS, "It holds a password: write it in no file of the project."],
+    remedies: [PG_FORMS, "It contains a password, so do not write it in a file of the project."],
   }),
   "state.backend/sslmode": error(({ modes }: Words<"modes">) => ({
     summary: "The sslmode of PG_CONN_STR is not supported",
-    detail: `It can be ${modes}. Any other one would send the state in the clear when the server asks for it.`,
-    remedies: ["Set one of these."],
+    detail: `Supported values: ${modes}. With another value, the server could request the state in clear text.`,
+    remedies: ["Set a supported value."],
   })),
   "state.backend/port": error({ summary: "The port of PG_CONN_STR is invalid", remedies: [PG_FORMS] }),
   "state.backend/unverified": error(({ mode, host }: Words<"mode" | "host">) => ({
     summary: `sslmode=${mode} does not check that ${host} is the database server`,
     detail:
       mode === "disable"
-        ? "Password and state would cross the network in clear text."
-        : "Another server on the way would receive the state, which holds secrets.",
+        ? "The password and the state would be sent in clear text."
+        : "An attacker in the network could receive the state, which contains secrets.",
     remedies: [
-      "Write sslmode=verify-full in PG_CONN_STR, and sslrootcert=FILE when an authority of your own signed the server's certificate.",
-      "Only in a network that you trust as a whole: HOSTFORM_PG_INSECURE=1.",
+      "Set sslmode=verify-full in PG_CONN_STR. For a private certificate authority, also set sslrootcert=FILE.",
+      "If you trust the complete network, set HOSTFORM_PG_INSECURE=1 instead.",
     ],
   })),
   "state.backend/address": error({
-    summary: "PG_CONN_STR is not an address",
-    detail: "Special characters of a password must be percent-encoded in an address: @ is %40, and / is %2F.",
+    summary: "PG_CONN_STR is not a valid URL",
+    detail: "Special characters of a password must be percent-encoded in a URL: @ is %40, and / is %2F.",
     remedies: [PG_FORMS],
   }),
   "state.backend/pairs": error({ summary: "PG_CONN_STR is malformed", remedies: [PG_FORMS] }),

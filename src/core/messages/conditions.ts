@@ -265,7 +265,7 @@ export const conditions = {
     ],
   })),
   "plan.unknown_status/withheld": warning((given: Status & Words<"address" | "other">) => ({
-    summary: `${given.address} is not changed: ${given.other} must change first, and its status is unknown`,
+    summary: `${given.address} is not changed: ${given.other} must change first, and the status of ${given.other} is unknown`,
     detail: "A deletion waits until the changes before it succeed.",
     remedies: [remedy(given)],
   })),

@@ -114,14 +114,14 @@ export const limits = {
       source,
       unit,
     }: Month & Words<"spent" | "more"> & { readonly unknown: readonly string[] }) => ({
-      summary: `${more} more this month; max_spend_month allows ${limit}, and ${spent} is spent so far`,
+      summary: `The orders cost ${more}; max_spend_month allows ${limit}, and ${spent} is already spent this month`,
       detail: [...(unknown.length > 0 ? [`Unknown cost: ${some(unknown)}.`] : []), source, unit].join("\n"),
       remedies: ["Wait for the next month (UTC), or raise max_spend_month. The history lists the orders."],
     }),
   ),
   "guard.month/orders": error(
     ({ orders, today, limit, source }: Words<"source"> & Record<"orders" | "today" | "limit", number>) => ({
-      summary: `${counted(orders, "more order")}; max_orders_day allows ${limit}, and today has ${today} so far`,
+      summary: `The plan makes ${counted(orders, "order")}; max_orders_day allows ${limit}, and today already has ${counted(today, "order")}`,
       detail: source,
       remedies: ["Wait for the next day (UTC), or raise max_orders_day. The history lists the orders."],
     }),
@@ -176,6 +176,6 @@ export const limits = {
   "policy.unsupported": either(({ what, why }: Words<"what" | "why">) => ({
     summary: `The policy has ${what}, which cannot be enforced here`,
     detail: `${why}.`,
-    remedies: ["Enforce this part where the whole plan is known, or remove it from the policy of this run."],
+    remedies: ["Enforce this part in a run that knows the complete plan, or remove it from the policy of this run."],
   })),
 } satisfies Catalogue;

@@ -10,7 +10,7 @@ export type Doing = "locked" | "freed" | "read" | "written";
 /** Returns reason and fix for an unexpected response of a state backend. */
 function explained(status: number, target: string): readonly [reason: string, fix: string] {
   if (status < 300) return ["the server sends an HTML page", "Check the URL: a proxy or a login page may respond."];
-  if (status < 400) return [`the server redirects${target} (${status})`, "Set the URL to the final one."];
+  if (status < 400) return [`the server redirects${target} (${status})`, "Set the URL to the target of the redirect."];
   if (status === 401 || status === 403) {
     const reason = status === 401 ? "the server rejects the credentials" : "the credentials lack the permission";
     const fix =
@@ -23,10 +23,10 @@ function explained(status: number, target: string): readonly [reason: string, fi
       "Set lock_method, unlock_method and update_method to the methods of the server. GitLab requires POST, DELETE and POST.";
     return [`the server does not support this method (${status})`, fix];
   }
-  if (status === 413) return ["the state is larger than the server accepts (413)", "Raise its limit."];
+  if (status === 413) return ["the state is larger than the server accepts (413)", "Raise the server's limit."];
   if (status === 429) return ["the server asks for fewer requests (429)", "Try again in a minute."];
   if (status >= 500) return [`the server fails (${status})`, "Try again later, and check the log of the server."];
-  return [`the protocol has no such response (${status})`, "Check the URL."];
+  return [`the server returns an unexpected status (${status})`, "Check the URL."];
 }
 
 const lost = (summary: string, detail: string | undefined): Texts => ({
@@ -56,14 +56,14 @@ export const locks = {
     remedies: ["Check who holds the state: another process may have locked it since."],
   })),
   "state.locked/unnamed": error(({ exchange }: Words<"exchange">) => ({
-    summary: "The server does not name the holder of the state",
+    summary: "The state is locked, and the server does not name the process with the lock",
     detail: exchange,
-    remedies: [{ do: "unlock", id: "LOCK-ID" }, "The holder and the log of the server have the lock ID."],
+    remedies: [{ do: "unlock", id: "LOCK-ID" }, "The process with the lock and the server's log show the lock ID."],
   })),
   "state.locked/freed": warning(({ holder }: Held) => ({
-    summary: "Freed the lock of an earlier run on this machine that was killed",
+    summary: "Released the lock of a killed run on this machine",
     detail: holder,
-    remedies: ["No action is needed: this run continues from the state of that run."],
+    remedies: ["No action is needed: this run continues from the state of the killed run."],
   })),
   "state.lock_file": error(({ place, reason }: Failure) => ({
     summary: "Another file is in the place of the state's lock file",
@@ -89,9 +89,9 @@ export const locks = {
   ),
 
   "state.backend/unlock": warning(({ id, reason }: Words<"id" | "reason">) => ({
-    summary: "The lock of the state could not be freed",
+    summary: "The lock of the state could not be released",
     detail: `Lock ID ${id}: ${reason}.`,
-    remedies: [{ do: "unlock" }, "Until then, the next run finds the state locked."],
+    remedies: [{ do: "unlock" }, "Until then, the state stays locked."],
   })),
   "state.backend/no_lock": error(({ place }: Words<"place">) => ({
     summary: "The backend has no lock, so two runs could overwrite each other",
@@ -102,7 +102,7 @@ export const locks = {
     ],
   })),
   "state.backend/unconfirmed": warning(({ reason }: Words<"reason">) =>
-    lost("The server could not confirm that it stored the state", reason),
+    lost("The server did not confirm that it stored the state", reason),
   ),
   "state.backend/unreachable": failure(
     "The server of the state cannot be reached",
@@ -111,7 +111,7 @@ export const locks = {
   "state.backend/too_large": error(({ place, bytes }: Words<"place"> & { readonly bytes: number }) => ({
     summary: "The response of the server is too large for a state",
     detail: `${place} sent more than ${bytes} bytes.`,
-    remedies: ["Check that the URL is the URL of a state."],
+    remedies: ["Check that the URL is that of a state."],
   })),
   "state.backend/response": error((of: Words<"exchange" | "target"> & { readonly doing: Doing; status: number }) => {
     const [reason, fix] = explained(of.status, of.target);
@@ -155,7 +155,7 @@ export const locks = {
       detail: `${place}: ${reason}.`,
       remedies: [
         isDenied
-          ? "Grant the role the rights on schema, table and sequence, or run the first plan with a role that has them."
+          ? "Grant the role all rights on the schema, table and sequence. Or run the first plan with a role that has these rights."
           : "Check the log of the server.",
       ],
     }),

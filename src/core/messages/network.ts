@@ -67,7 +67,7 @@ export const checkNetwork = (): string => CHECK_NETWORK;
 export function checkPeer({ authority, variable }: Omit<PeerNames, "host">, tunnel: string | undefined): string {
   if (variable !== undefined) return `Check ${variable}, and that the proxy runs.`;
   if (tunnel === undefined) return CHECK_NETWORK;
-  return `Check that ${tunnel} supports CONNECT to ${authority}, and passes on the bytes unchanged.`;
+  return `Check that ${tunnel} supports CONNECT to ${authority}, and forwards the bytes unchanged.`;
 }
 
 /**
@@ -92,7 +92,7 @@ export function checkDirect(given: {
 /** Failures of a dispatcher that the caller of the client passes. */
 export const proxySignOn = (): FailureTexts => ({
   reason: "the proxy asks for a user name and password (407)",
-  remedy: "Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT.",
+  remedy: "Set HTTPS_PROXY or HTTP_PROXY to http://USER:PASSWORD@HOST:PORT.",
 });
 export const proxyRejected = (status: string): FailureTexts => ({
   reason: `the proxy rejected the connection (${status})`,
@@ -104,7 +104,7 @@ export const untrusted = (code: string): FailureTexts => ({
 });
 export const noTls = (code: string): FailureTexts => ({
   reason: `no TLS connection (${code})`,
-  remedy: "Check that the base URL is https and names the right port.",
+  remedy: "Check that the base URL has https and the right port.",
 });
 export const closedInHandshake = (code: string): FailureTexts => ({
   reason: `connection closed in the TLS handshake (${code})`,
@@ -136,8 +136,8 @@ export function signOnFailure(given: {
   const { proxy, variable, isSignedOn, schemes, example } = given;
   if (schemes !== undefined)
     return {
-      reason: `${proxy} accepts sign-ons by ${schemes.join(", ")} only, and hostform supports Basic only (407)`,
-      remedy: `Ask the administrator of the proxy for a sign-on by Basic, or run a proxy on this machine that signs on, and set ${variable} to its URL.`,
+      reason: `${proxy} requires the authentication ${schemes.join(", ")}, and hostform supports only Basic (407)`,
+      remedy: `Ask the administrator of the proxy for the authentication Basic. Or run a local proxy that authenticates, and set ${variable} to its URL.`,
     };
   return {
     reason: `${proxy} ${isSignedOn ? "rejects the user name or the password" : "asks for a user name and a password"} (407)`,
@@ -168,10 +168,7 @@ export const proxyExpectsTls = ({ authority, variable }: Words<"authority" | "va
 });
 export const proxyNotHttp = ({ variable, message }: Words<"variable" | "message">, isTls: boolean): FailureTexts => ({
   reason: `the proxy's response is not HTTP (${message})`,
-  remedy: checkTls(
-    `Check the host and the port in ${variable}: a server that is no HTTP proxy may listen there.`,
-    isTls,
-  ),
+  remedy: checkTls(`Check the host and the port in ${variable}: the server there may not be an HTTP proxy.`, isTls),
 });
 
 /** Returns the setting that contains the address of the peer. */
@@ -183,15 +180,15 @@ const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Failures of a TLS handshake that do not concern the certificate. @param check Remedy for the tunnel, if there is one. */
 export function plainServer(variable: string | undefined, check: string | undefined): FailureTexts {
-  const port = `Check the port of ${settingOf(variable)}: a server of plain http may listen there.`;
-  return { reason: "the server does not speak TLS", remedy: check === undefined ? port : `${check} ${port}` };
+  const port = `Check the port of ${settingOf(variable)}: the server there may use plain http.`;
+  return { reason: "the server does not support TLS", remedy: check === undefined ? port : `${check} ${port}` };
 }
 export const oldTls = (): FailureTexts => ({
-  reason: "the server offers no version of TLS from 1.2 on",
-  remedy: "The host must offer TLS 1.2 or later.",
+  reason: "the server supports only versions of TLS before 1.2",
+  remedy: "Ask the host to enable TLS 1.2 or later.",
 });
 export const noAgreement = (variable: string | undefined): FailureTexts => ({
-  reason: "the two sides cannot agree on TLS parameters",
+  reason: "this machine and the server support no common TLS parameters",
   remedy: `Check ${settingOf(variable)}. If it is correct, report the code to the host.`,
 });
 

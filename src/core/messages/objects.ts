@@ -167,7 +167,9 @@ export const objects = {
   "plan.exists/outside": error(({ noun, id, name, from, to, outside }: HalfExchange) => ({
     summary: `${noun} ${id}${name === undefined ? "" : ` (${name})`} moves from ${from} to ${to} together with other objects`,
     detail: `This run does not include ${some(outside)}.`,
-    remedies: [`Plan ${some(outside)} in the same run: half of a swap would delete objects that the other half needs.`],
+    remedies: [
+      `Include ${some(outside)} in the run. Without it, a part of the swap would delete objects that the other part needs.`,
+    ],
   })),
   "plan.exists/replaced": error((given: Objects & Words<"id">) => ({
     summary: `${given.address}: ${given.noun} ${given.id} no longer exists, and ${which(given)} has replaced it`,
@@ -185,7 +187,7 @@ export const objects = {
   })),
   "plan.exists/twin": error((given: Objects & Words<"id">) => ({
     summary: `${given.address} would replace ${given.noun} ${given.id}, but ${which(given)} exists already`,
-    detail: `${given.ids.length === 1 ? `The existing ${given.noun} is` : `The existing ${given.noun}s are`} not in the state. The host would reject the new ${given.noun}, or have two.`,
+    detail: `${given.ids.length === 1 ? `The existing ${given.noun} is` : `The existing ${given.noun}s are`} not in the state. The host would reject the new ${given.noun}, or create a duplicate.`,
     remedies: [{ do: "import", id: given.object, forgetFirst: true }, ANOTHERS],
   })),
   "plan.exists": error((given: Objects) => {
@@ -278,7 +280,7 @@ export const objects = {
       return {
         summary: `${address} may be ${which(given)}, which ${one ? "is" : "are"} not in the state`,
         detail: other
-          ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. A host may shorten it.`
+          ? `Its ${other[0]} is ${openJson(other[1])}; ${address} declares ${openJson(other[2])}. Some hosts shorten this value.`
           : `The API shows ${some([...new Set(facts)], 3)}. ${pending === undefined ? "The state may have been lost." : `The unanswered request for ${pending} may have created ${one ? "it" : "one"}.`}`,
         remedies: [
           { do: "import", id: one ? object : undefined, when: `${which(given)} is ${address}` },
@@ -312,7 +314,7 @@ export const objects = {
   })),
   "api.form/other": warning((given: Form) => ({
     summary: inOwnForm(given),
-    detail: "The value may cost or expose more, so the next plan shows a difference.",
+    detail: "The returned value may cost more or expose more. The next plan shows the difference.",
     remedies: ["If the value of the API is correct, declare that value."],
   })),
   "plan.prevented": error(({ address, noun, id, policies }: Resource & Words<"id"> & Policies) => ({

@@ -12,7 +12,7 @@ const AGAIN = "Try again later. If it fails again, ask the host.";
 const CHECK_URL = "Check that the base URL is the API's URL.";
 const NO_GATEWAY =
   "Check that the base URL is the API's URL, and that no proxy or gateway responds in its place. If one does, ask its administrator to allow requests to the API.";
-const REPORT_LIST = "Report it to the host. Nothing is changed on the basis of an incomplete listing.";
+const REPORT_LIST = "Report it to the host. Without the complete list, nothing is changed.";
 const SET_URL = "Set the URL that the host gives, such as https://api.example.com; /api/v1 is optional.";
 const UNSENT = "No request was sent.";
 const ORIGINS = "HOSTFORM_ALLOWED_ORIGINS";
@@ -25,7 +25,7 @@ const argument = <Given>(summary: (given: Given) => string, remedy: (given: Give
   error((given: Given) => ({ summary: summary(given), detail: UNSENT, remedies: [remedy(given)] }));
 const listing = <Given = unknown>(what: string, detail: (given: Given) => string, remedy = REPORT_LIST) =>
   error((given: Given & Request) => ({
-    summary: `The listing ${given.request} ${what}`,
+    summary: `The list ${given.request} ${what}`,
     detail: detail(given),
     remedies: [remedy],
   }));
@@ -49,14 +49,14 @@ export const requests = {
     remedies: ["Run the command again: it reads the account first."],
   })),
   "api.too_late/key": error(({ request }: Request) => ({
-    summary: `${request} was not sent again: it waited for the rate limit for so long that the host may have forgotten its Idempotency-Key`,
+    summary: `${request} was not sent again: after the wait for the rate limit, its Idempotency-Key may have expired`,
     detail: "An earlier attempt may have been carried out.",
     remedies: [
-      "Run the command again: it looks in the account for the result of that attempt, and orders again only if it finds nothing.",
+      "Run the command again: it searches the account for the result of that attempt, and orders only if there is none.",
     ],
   })),
   "api.late": error(({ request }: Request) => ({
-    summary: `${request} was not sent: more than 5 seconds passed since it was recorded`,
+    summary: `${request} was not sent: more than 5 seconds have passed since it was prepared`,
     detail: "This process was stopped, or had to wait. Another run may have changed the account since then.",
     remedies: [{ do: "apply_again" }],
   })),
@@ -64,39 +64,39 @@ export const requests = {
   "api.argument/key": argument(
     ({ isGiven }: { readonly isGiven: boolean }) =>
       `An order needs an Idempotency-Key${isGiven ? " that can be sent as a header" : ""}`,
-    () => "Give idempotencyKey: 1 to 255 visible ASCII characters, the same for the same order.",
+    () => "Pass an idempotencyKey of 1 to 255 visible ASCII characters, the same for each attempt of one order.",
   ),
   "api.argument/surplus": argument(
     ({ what }: Words<"what">) => `This endpoint takes no ${what}`,
-    () => "Leave it out.",
+    ({ what }) => `Remove the ${what}.`,
   ),
   "api.argument/password": argument(
     () => "The password is shorter than 8 characters",
-    () => "Give a password of at least 8 characters.",
+    () => "Pass a password of at least 8 characters.",
   ),
   "api.argument/id": argument(
     ({ value }: Words<"value" | "name">) => `${value} is not an id`,
-    ({ name }) => `Give ${name} as the API shows it.`,
+    ({ name }) => `Pass the ${name} that the API returns.`,
   ),
   "api.argument/domain": argument(
     ({ value, why }: Words<"value" | "why">) => `${value} is not a domain name: ${why}`,
-    () => "Give names such as acme.example.",
+    () => "Pass a name such as acme.example.",
   ),
   "api.argument/option": argument(
     ({ name, bounds }: Words<"name" | "bounds">) => `${name} must be ${bounds}`,
-    () => "Give such a number.",
+    () => "Pass a number in this range.",
   ),
 
   "api.malformed": error(({ request, expected, came }: Request & Words<"expected" | "came">) => ({
     summary: `The API's response to ${request} has an unknown format`,
     detail: `Expected ${expected}, received ${came}.`,
     remedies: [
-      "Check that the base URL is the API's URL, and that no proxy responds in its place. If both hold, report the format of the response.",
+      "Check that the base URL is the API's URL, and that no proxy responds in its place. If both are correct, report the format of the response.",
     ],
   })),
   "api.malformed/row": warning(({ request, failure }: Request & Words<"failure">) => ({
     summary: `An entry in the response to ${request} has an unknown format`,
-    detail: `${failure} An object that the list lacks may still exist.`,
+    detail: `${failure} An object that is missing from the list may still exist.`,
     remedies: [
       "Report the format of the entry to the host. Until the entry is readable, no object is created in this list.",
     ],
@@ -118,7 +118,7 @@ export const requests = {
     summary: `${request} returned no list, so this run could not check its objects`,
     detail: `${failure}. Objects keep their values in the state.`,
     remedies: [
-      "If the list should have objects, check that no proxy responds. Otherwise ask the host for a list, [] if it is empty: until then, no object is created in this list.",
+      "If objects exist, check that no proxy responds. If none exist, ask the host to return an empty list ([]). Until then, no object is created in this list.",
     ],
   })),
   "api.inconclusive": error(({ request, status, came, expected }: Request & Status & Words<"came" | "expected">) => ({
@@ -131,11 +131,11 @@ export const requests = {
   "api.accepted": error(({ request, noun, came }: Request & Words<"noun" | "came">) => ({
     summary: `The API accepted ${request}, but its response names no object`,
     detail: `Expected ${noun} with an id, received ${came}.`,
-    remedies: ["Check the account before you send it again: a job may create it later."],
+    remedies: ["Check the account before you send the request again: a job may create the object later."],
   })),
   "api.too_large": error(({ request }: Request) => ({
     summary: `The response to ${request} is too large`,
-    remedies: ["Report it to the host: no response of the API should be that large."],
+    remedies: ["Report the size of the response to the host."],
   })),
 
   "api.pagination": listing("is incomplete", ({ why }: Words<"why">) => why),
@@ -149,12 +149,12 @@ export const requests = {
   "api.pagination/changing": listing(
     "changes while it is read",
     ({ times }: { readonly times: number }) => `It was read ${times} times, and differed each time.`,
-    "Run the command again when nobody else changes the account. Nothing is changed on the basis of an incomplete listing.",
+    "Run the command again when nobody else changes the account. Without the complete list, nothing is changed.",
   ),
 
   "api.unauthenticated": error({
     summary: "The API did not accept the token (401)",
-    remedies: ["Check the token; create a new one in the dashboard (API Tokens) if it was revoked."],
+    remedies: ["Check the token. If it was revoked, create a new token in the dashboard (API Tokens)."],
   }),
   "api.forbidden": error(({ request, ability }: Request & Words<"ability">) => ({
     summary: `The token lacks permission for ${request} (403)`,
@@ -165,12 +165,12 @@ export const requests = {
   "api.forbidden/track": error(({ request }: Request) => ({
     summary: `The account lacks permission for ${request} (403)`,
     remedies: [
-      "Client accounts need an account on the Manage track. Use such an account, or leave out client accounts.",
+      "Client accounts need an account on the Manage track. Use such an account, or remove the client accounts from the declaration.",
     ],
   })),
   "api.forbidden/restricted": error(({ request }: Request) => ({
     summary: `The token lacks permission for ${request} (403)`,
-    remedies: ["Use a token of the whole account, or widen the restriction of this token."],
+    remedies: ["Use a token of the whole account, or add the service to the scope of this token."],
   })),
   "api.forbidden/refused": error(({ request, ability }: Request & Words<"ability">) => ({
     summary: `The API rejected ${request} (403)`,
@@ -188,39 +188,39 @@ export const requests = {
     summary: `The API rejected the values of ${request} (422)`,
     remedies: [
       changes
-        ? "Correct the values that the server names. If it names none, the state of the object does not allow the request (an unpaid service)."
-        : "Report it to the host: the request only reads, and takes no values from you.",
+        ? "Correct the values in the server's message. If the message contains none, the status of the object does not allow the request (for example, an unpaid service)."
+        : "Report it to the host: the request only reads, and contains no declared values.",
     ],
   })),
   "api.conflict": error(({ request, status }: Request & Status) =>
-    again(`The API is busy with another request, so it did not serve ${request} (${status})`),
+    again(`The API rejected ${request} during another request (${status})`),
   ),
   "api.conflict/key": error({
-    summary: "The API is still working on a request with the same Idempotency-Key (409)",
+    summary: "The API is still processing a request with the same Idempotency-Key (409)",
     remedies: ["Run the command again in a minute. It uses the same Idempotency-Key, so nothing is ordered twice."],
   }),
   "api.rejected": error(({ request, status }: Request & Status) => ({
     summary: `The API rejected ${request} (${status})`,
-    remedies: ["Read the server's message."],
+    remedies: ["Follow the server's message."],
   })),
   "api.rejected/key": error(({ status }: Status) => ({
     summary: `The API knows the Idempotency-Key of this order from a request with other values (${status})`,
     remedies: [
       "Look in the dashboard for the result of the earlier order. If it was carried out, import its service.",
-      "If not, declare another reference, which gives the order another key.",
+      "If it was not carried out, declare another reference: it gives the order another key.",
     ],
   })),
   "api.rate_limited": error({
     summary: "The API rejected the request: the rate limit is exceeded (429)",
-    remedies: ["Wait a minute, or lower requests_per_minute if others use the same token."],
+    remedies: ["Wait a minute. If other programs use the same token, reduce requests_per_minute."],
   }),
   "api.rate_limited/pause": error(
     (given: Request & Words<"pause" | "since" | "until" | "again"> & { readonly isRepeated: boolean }) => ({
       summary: `The API asks for a pause of ${given.pause}`,
       detail: `${given.request} was not sent${given.isRepeated ? " again" : ""}. The API rejected a request${given.since} (429), and asks for a pause until ${given.until}.`,
       remedies: [
-        `Run the command again after ${given.again}: until then, no request with this token is sent.`,
-        "If you know that the host is ready again, set HOSTFORM_STORE=memory for one command: it ignores the pause, which all processes of this machine share.",
+        `Run the command again after ${given.again}. Until then, no request with this token is sent.`,
+        "If the host is ready earlier, set HOSTFORM_STORE=memory for one command, which then ignores the pause.",
       ],
     }),
   ),
@@ -251,7 +251,7 @@ export const requests = {
   ),
   "api.unreachable/proxy": error({
     summary: "The proxy asks for a user name and password (407)",
-    remedies: ["Put them into HTTPS_PROXY or HTTP_PROXY: http://USER:PASSWORD@HOST:PORT."],
+    remedies: ["Set HTTPS_PROXY or HTTP_PROXY to http://USER:PASSWORD@HOST:PORT."],
   }),
   "api.deprecated": warning(
     ({ request, announced, page }: Request & Words<"announced"> & { readonly page: string | undefined }) => ({
@@ -271,7 +271,7 @@ export const requests = {
     "Remove it from the URL. The API token is set separately.",
   ),
   "provider.base_url/query": baseUrl("The base URL contains a query or a fragment"),
-  "provider.base_url/version": baseUrl("The base URL names another version of the API than /api/v1"),
+  "provider.base_url/version": baseUrl("The base URL contains another version of the API than /api/v1"),
   "provider.base_url/plain": error(({ host }: Words<"host">) => ({
     summary: `Plain http to ${host} would expose the API token on the network`,
     detail: "Plain http is accepted for loopback addresses only.",
@@ -288,7 +288,7 @@ export const requests = {
     summary: `${variable} is not the URL of an HTTP proxy`,
     remedies: [
       `Set ${variable} to a URL such as http://proxy.example:3128, or unset it.`,
-      "Percent-encode the characters of a password that have a meaning in URLs (@ is %40).",
+      "Percent-encode the special characters of a password (@ is %40).",
     ],
   })),
   "provider.token": error(({ of, variable, state, set }: Words<"of" | "variable" | "state" | "set">) => ({
@@ -298,7 +298,7 @@ export const requests = {
   "provider.token/empty_file": error(({ of, file }: Words<"of" | "file">) => ({
     summary: `The token file of ${of} is empty`,
     detail: file,
-    remedies: ["Write the API token into it."],
+    remedies: ["Write the API token into the file."],
   })),
   "provider.token/file": error(({ of, failure, base }: Words<"of" | "failure" | "base">) => ({
     summary: `The token file of ${of} cannot be read`,
@@ -321,21 +321,21 @@ export const requests = {
     }),
   ),
   "trust.origin/malformed": error({
-    summary: `${ORIGINS} names something that is not an origin`,
+    summary: `${ORIGINS} contains a value that is not an origin`,
     remedies: [LIST_ORIGINS],
   }),
   "trust.origin/empty": error({ summary: `${ORIGINS} is set, but empty`, remedies: [LIST_ORIGINS] }),
   "trust.override": warning(({ of, origin }: Words<"of" | "origin">) => ({
     summary: `${of} sends its token to ${origin}, not to HOSTING_BASE_URL`,
-    detail: "The provider's settings name that URL.",
-    remedies: [`Remove base_url if you do not want that. If you do, set ${ORIGINS} to the origins that you trust.`],
+    detail: "The base_url of the provider sets this URL.",
+    remedies: [`Remove base_url. If it is intended, set ${ORIGINS} to the origins that you trust.`],
   })),
   "config.invalid_value/share": error({
-    summary: "The environment variable HOSTFORM_BUDGET_SHARE is not a share",
-    remedies: ["Set it to a number above 0 and up to 1, such as 0.5, or unset it."],
+    summary: "The environment variable HOSTFORM_BUDGET_SHARE is not a number from 0 to 1",
+    remedies: ["Set it to a number greater than 0 and at most 1, such as 0.5, or unset it."],
   }),
   "config.invalid_value/store": error({
-    summary: "The environment variable HOSTFORM_STORE names no store",
-    remedies: ["Set it to memory, or unset it: the store is then a file of this machine."],
+    summary: "The environment variable HOSTFORM_STORE has an unknown value",
+    remedies: ["Set it to memory, or unset it. By default, the store is a file of this machine."],
   }),
 } satisfies Catalogue;

@@ -55,7 +55,7 @@ it("a 403 response about a restriction mentions the restriction, and no ability"
   const { client } = setUp();
   const { diagnostics } = await failureOf(client.grants.list("7").all());
   expect(diagnostics[0]?.remedies).toEqual([
-    "Use a token of the whole account, or widen the restriction of this token.",
+    "Use a token of the whole account, or add the service to the scope of this token.",
   ]);
 });
 

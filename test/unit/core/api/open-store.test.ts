@@ -188,7 +188,7 @@ describe("the ledger of an account", () => {
 
   it("is rejected if HOSTFORM_STORE is not a valid store", () => {
     const open = () => openStore({ baseUrl: ORIGIN, token: TOKEN, env: { HOSTFORM_STORE: "banana" } });
-    expect(open).toThrow("HOSTFORM_STORE names no store");
+    expect(open).toThrow("HOSTFORM_STORE has an unknown value");
   });
 
   it("is in a folder of its own for a server on this machine, without a warning if the folder is unusable", async () => {

@@ -227,7 +227,7 @@ describe("a request that waited too long for the rate limit", () => {
       "may have been ordered by an earlier attempt: the key is too old",
       "keyed",
       [{}, late],
-      /forgotten its Idem/,
+      /Idempotency-Key may have expired/,
       "maybe",
     ],
     ["may have been removed by an earlier attempt: there is no key", "idempotent", [{}, late], /any more/, "maybe"],

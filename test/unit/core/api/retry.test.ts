@@ -90,8 +90,10 @@ describe("bounds", () => {
     const { client } = setUp({ ledger });
     const error = await failureOf(client.services.create(order, { idempotencyKey: "key-1" }));
     expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.too_late" }] });
-    expect(error.message).toContain("was not sent again: it waited for the rate limit for so long");
-    expect(fixOf(error.diagnostics[0])).toContain("Run the command again: it looks in the account");
+    expect(error.message).toContain(
+      "was not sent again: after the wait for the rate limit, its Idempotency-Key may have expired",
+    );
+    expect(fixOf(error.diagnostics[0])).toContain("Run the command again: it searches the account");
     expect(JSON.stringify(error.diagnostics)).not.toContain("may be sent again");
     expect(client.requests).toBe(1);
   });

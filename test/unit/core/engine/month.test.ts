@@ -49,14 +49,20 @@ describe("the limits of month and day", () => {
   const usd = { maxSpendMonth: { USD: 1000 } };
   it.each<[reason: string, orders: Order[], limits: object, past: PastOrder[], codes: RegExp[]]>([
     ["exactly the limit", [order("a", 400)], usd, [past("b", 600)], []],
-    ["one unit more", [order("a", 401)], usd, [past("b", 600)], [/401 USD more this month.*600 USD is spent/]],
+    ["one unit more", [order("a", 401)], usd, [past("b", 600)], [/cost 401 USD.*600 USD is already spent/]],
     ["an earlier attempt of the same order", [order("a", 400)], usd, [past("a", 700)], []],
     ["another currency", [order("a", 900)], usd, [past("b", 900, { currency: "EUR" })], []],
-    ["an unknown currency counts", [order("a", 900)], usd, [past("b", 900, { currency: null })], [/900 USD more/]],
-    ["an unknown price", [order("a", null)], usd, [], [/0 USD more/]],
+    ["an unknown currency counts", [order("a", 900)], usd, [past("b", 900, { currency: null })], [/cost 900 USD/]],
+    ["an unknown price", [order("a", null)], usd, [], [/cost 0 USD/]],
     ["an allowed unknown price", [order("a", null)], { ...usd, allowUnknownPrices: true }, [], []],
     ["no order", [], usd, [past("b", 5000)], []],
-    ["a full day", [order("a", 1)], { maxOrdersDay: 1 }, [past("b", 1)], [/max_orders_day allows 1, and today has 1/]],
+    [
+      "a full day",
+      [order("a", 1)],
+      { maxOrdersDay: 1 },
+      [past("b", 1)],
+      [/max_orders_day allows 1, and today already has 1 order/],
+    ],
     ["yesterday", [order("a", 1)], { maxOrdersDay: 1 }, [past("b", 1, { at: DAY - 1 })], []],
   ])("%s", (_, orders, limits, orderedBefore, codes) => {
     const found = checkMonth(orders, { ...limits, budget }, orderedBefore, amountsOf(orders, new Map()));

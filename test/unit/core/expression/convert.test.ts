@@ -134,7 +134,7 @@ describe("types", () => {
 
   it.each([
     ["text", "there is no type text"],
-    ["list", "there is no type list; there are string, number, bool, any, and like list(string)"],
+    ["list", "there is no type list; the types are string, number, bool, any, and types such as list(string)"],
     ["list()", "takes one type"],
     ["vector(string)", "there is no type vector"],
     ["tuple(string)", "in brackets"],

@@ -14,7 +14,7 @@ describe("an expression with a mistake", () => {
     ["var.list[5]", "there is no element with this index"],
     ["[][0]", "the list is empty"],
     ["var.list[0.5]", "whole number"],
-    ["var.list[-1]", "not negative"],
+    ["var.list[-1]", "must not be negative"],
     ['var.list["x"]', "a list has no attribute x"],
     ["var.list[[]]", "does not name an element"],
     ["var.objects.id", "or use [*] for all elements"],
@@ -38,7 +38,7 @@ describe("an expression with a mistake", () => {
     ["[for x in [1] : x => 1]", "has no keys"],
     ["{for x in [1] : x}", '"=>"'],
     // lists and objects
-    ["{a.b = 1}", "put it in parentheses"],
+    ["{a.b = 1}", "write it in parentheses"],
     ["{a = 1 b = 2}", "a comma, a line break"],
     ["{(null) = 1}", "a key is null"],
     ["{[1] = 2}", "this cannot be a key"],
@@ -62,10 +62,10 @@ describe("an expression with a mistake", () => {
     ["uper(1)", 'no such function. Did you mean "upper"?'],
     ['file("x")', "this function of Terraform is not supported"],
     ["provider::x::y()", "there is no such function"],
-    ["max(null...)", "the argument before ... is null"],
+    ["max(null...)", "the argument before `...` is null"],
     ["max({}...)", "not a list"],
-    ["try()", "no argument of try succeeds"],
-    ["can(1, 2)", "can takes one expression"],
+    ["try()", "all arguments of try fail"],
+    ["can(1, 2)", "can() takes one expression"],
   ])("%s is rejected", (expression, message) => {
     expect(fails(expression)).toContain(message);
   });
@@ -82,7 +82,7 @@ describe("an expression with a mistake", () => {
     ["a${b", "not closed"],
     ['${"a\nb"}', "several lines"],
     ['${"\\x"}', "unknown escape"],
-    ['${"\\ud800"}', "is no character"],
+    ['${"\\ud800"}', "is not a character"],
     ['${"}', "not closed by a quote"],
   ])("the template %j is rejected", (text, message) => {
     expect(mistake(() => evaluate(parseTemplate(text), NAMES))).toContain(message);

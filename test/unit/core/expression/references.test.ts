@@ -51,7 +51,7 @@ describe("a template", () => {
   it.each([
     ["ab${env.X", 2, /not closed/],
     ["ab${}", 2, /not a reference/],
-    ["${acme.id}", 0, /names a resource but no attribute/],
+    ["${acme.id}", 0, /is a resource; write an attribute/],
     ["${hosting_service.acme}", 0, /such as hosting_service\.acme\.id/],
     ["ab ${env.NOT_SET}", 3, /NOT_SET is not set/],
     ["${hosting_service.other.id}", 0, /no resource hosting_service\.other/],

@@ -82,7 +82,7 @@ describe("an error in an expression", () => {
     expect(fails("[for k, v in var.s : tonumber(v)]")).toThrow("not shown, because it involves a secret");
     expect(fails("[1][keys(var.s)[0]]")).toThrow("this secret is not a number");
     expect(messageOf("parseint(sha512(S), 16)", "x")).toBe(
-      "the number has more digits than can be kept; round it or make it a string",
+      "the number has more digits than a number can have; round it, or write it as a string",
     );
   });
 });

@@ -60,8 +60,8 @@ describe("PG_CONN_STR", () => {
     ["nothing", "", /is not set/],
     ["a text", "canary", /malformed/],
     ["a quote that does not end", "host=h password='canary", /malformed/],
-    ["an address with a bad escape", "postgres://u:canary%zz@h/d", /not an address/],
-    ["an address with a slash in the password", "postgres://u:can/ary@h/d", /not an address|host/],
+    ["an address with a bad escape", "postgres://u:canary%zz@h/d", /not a valid URL/],
+    ["an address with a slash in the password", "postgres://u:can/ary@h/d", /not a valid URL|host/],
     ["a port that is none", "host=h password=canary port=99999", /port/],
   ])("%s is refused without repeating it", async (_, text, summary) => {
     const diagnostic = await diagnosticOf(() => parse(text));

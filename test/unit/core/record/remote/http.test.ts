@@ -301,7 +301,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a run that was killed while it held
     expect(idIn(server)).toBe("1");
     expect(server.lock).toBeUndefined();
     expect(warnings).toMatchObject([
-      { severity: "warning", code: "state.locked", summary: expect.stringContaining("Freed the lock") },
+      { severity: "warning", code: "state.locked", summary: expect.stringContaining("Released the lock") },
     ]);
     expect(readdirSync(lifeSigns)).toEqual([]);
   });
@@ -431,10 +431,10 @@ describe("answers that are not a state", () => {
       "a redirect",
       { status: 302, location: "https://sso.example/x?token=t" },
       /redirects to https:\/\/sso.example\/x \(302\)/,
-      /final/,
+      /target of the redirect/,
     ],
     ["5xx that stays", { status: 503 }, /fails \(503\)/, /later/],
-    ["another 4xx", { status: 418 }, /no such response \(418\)/, /URL/],
+    ["another 4xx", { status: 418 }, /unexpected status \(418\)/, /URL/],
   ])("%s: nothing is taken for a state", async (_, fault, summary, fix) => {
     const server = await start();
     server.fault = (line) => (line.startsWith("GET") ? fault : undefined);

@@ -45,7 +45,7 @@ describe("the configuration of the provider", () => {
     ],
     [
       { base_url: "https://api.example/api/v2" },
-      "provider.base_url at base_url: The base URL names another version of the API than /api/v1",
+      "provider.base_url at base_url: The base URL contains another version of the API than /api/v1",
     ],
     [{ base_url: "https://user:secret@api.example" }, 'config.secret at base_url: "base_url" holds an API token'],
     [{ token: "" }, "provider.token at token: The API token is empty"],
