@@ -163,7 +163,7 @@ const catalogue = {
     remedies: ["Pass the name: `hostform output --raw NAME`."],
   })),
   "usage/csv": error(({ names }: { readonly names: readonly string[] }) => ({
-    summary: "CSV has one table",
+    summary: "CSV supports only one table",
     remedies: [`Select one section: ${names.map((name) => `--section ${name}`).join(", ")}.`],
   })),
   "usage/report": error(({ file, extensions }: Words<"file"> & { extensions: readonly string[] }) => ({
@@ -236,7 +236,7 @@ const catalogue = {
   })),
   "usage/program": error(({ command, reason }: Words<"command" | "reason">) => ({
     summary: `${JSON.stringify(command)} cannot be run: ${reason}`,
-    remedies: ["Pass a command that is on the PATH, after `--`."],
+    remedies: ["After `--`, pass a program that is on the PATH."],
   })),
   "usage/browser": error(({ command, why }: Words<"command" | "why">) => ({
     summary: `The browser could not be opened: ${command}${why}`,
@@ -265,9 +265,9 @@ const catalogue = {
     remedies: [fix],
   })),
   "monitor.notify": warning(({ reason }: Words<"reason">) => ({
-    summary: `systemd-notify ${reason}, so systemd receives no status of this run`,
+    summary: `systemd receives no status of this run: systemd-notify ${reason}`,
     remedies: [
-      "Install systemd-notify, and set `NotifyAccess=all` in the unit. Or set `Type=exec` and no `WatchdogSec`.",
+      "Install systemd-notify, and set `NotifyAccess=all` in the unit. Or set `Type=exec`, and remove `WatchdogSec`.",
     ],
   })),
   "terraform.install": error(({ mirror, reason }: Words<"mirror" | "reason">) => ({
@@ -320,13 +320,13 @@ const catalogue = {
   })),
   "apply.declined/lock": error(() => ({ summary: "Not approved", detail: "The state stays locked." })),
   "apply.declined/lock_unasked": error(() => ({
-    summary: "Cannot ask: standard input is not a terminal",
+    summary: "Cannot ask for confirmation: standard input is not a terminal",
     detail: "The state stays locked.",
-    remedies: ["To release the lock without a question, pass --yes."],
+    remedies: ["To release the lock without confirmation, pass --yes."],
   })),
   interrupted: error(() => ({ summary: "Interrupted. Nothing was changed" })),
   "interrupted/report": error(() => ({
-    summary: "The run of this report has no plan yet, or was interrupted before its plan",
+    summary: "This run has no plan yet, or was interrupted before its plan",
     remedies: ["Wait until the run ends, or run the command again."],
   })),
   "config.unreadable": error(({ file, reason }: File) => ({

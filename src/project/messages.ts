@@ -27,7 +27,7 @@ const messages = {
   })),
   "config.by_hand/declared": error(({ text, address }: Words<"text" | "address">) => ({
     summary: text === address ? `${text} is already declared` : `${text} is already declared as ${address}`,
-    remedies: ["Pass another name, or change the present block."],
+    remedies: ["Pass another name, or change the existing block."],
   })),
   "config.by_hand/domain": error(({ domain, declared, fix }: Words<"domain" | "declared" | "fix">) => ({
     summary: `No file was written: the template makes the domain ${declared} from ${domain}`,
@@ -42,7 +42,7 @@ const messages = {
     remedies: ["Edit the shared lines by hand."],
   })),
   "config.by_hand/environments": error(({ names }: { readonly names: readonly string[] }) => ({
-    summary: `No file was written: the environments ${names.join(", ")} share each block`,
+    summary: `No file was written: the change would apply to all environments (${names.join(", ")})`,
     remedies: ["Declare the value as a variable, and set the variable in one environment."],
   })),
   "plan.address": error(({ text, near }: Words<"text" | "near">) => ({
@@ -89,7 +89,7 @@ const messages = {
   })),
   "usage/refresh_budget": error(() => ({
     summary: "A budget for reads requires a refresh of all objects",
-    detail: "Another refresh mode reads exactly the objects that the plan changes, so a budget cannot limit it.",
+    detail: "Other refresh modes read only the objects that a plan needs, so a budget cannot limit them.",
     remedies: ["Remove the budget, or refresh all objects."],
   })),
   "usage/environments": error(({ names }: { readonly names: readonly string[] }) => ({
@@ -103,7 +103,7 @@ const messages = {
   })),
   "usage/two_states": error(() => ({
     summary: "A state file is selected, but the declaration has a backend",
-    detail: "The state can have one place only.",
+    detail: "A state can have only one location.",
     remedies: [advise("one_state")],
   })),
   "usage/untrusted": error(({ work }: Words<"work">) => ({
@@ -208,7 +208,7 @@ const messages = {
     remedies: [advise("name_stack")],
   })),
   "plan.address/unknown": error(({ name, meant, purpose }: Words<"name" | "meant" | "purpose">) => ({
-    summary: `Resource ${name}, which is to be ${purpose}, is not declared and not in the state.${meant}`,
+    summary: `${name} cannot be ${purpose}: no such resource is declared or in the state.${meant}`,
     remedies: ["Pass the address as a plan shows it."],
   })),
   "plan.saved/unfit": error(({ held }: { readonly held: readonly string[] }) => ({
@@ -246,13 +246,13 @@ const messages = {
     remedies: [advise("push_state", file)],
   })),
   "state.backend/none": error(() => ({
-    summary: "The state cannot be migrated: the declaration has no backend at a server",
+    summary: "The state cannot be migrated: the declaration has no remote backend",
     remedies: ["Add `backend` with `http` or `pg` to the declaration."],
   })),
   "monitor.telemetry": warning(() => ({
     summary: "OTEL_EXPORTER_OTLP_ENDPOINT is set, but the packages of OpenTelemetry are not installed",
     remedies: [
-      "Run `npm install @opentelemetry/api @opentelemetry/sdk-node` beside hostform, or unset the variable. A single executable cannot load packages.",
+      "Run `npm install @opentelemetry/api @opentelemetry/sdk-node` where hostform is installed, or unset the variable. A single executable cannot load packages.",
     ],
   })),
   "state.backend/http": error(({ host }: Words<"host">) => ({
@@ -278,7 +278,7 @@ const messages = {
     remedies: [advise("decrypt_state")],
   })),
   "plan.pending/adoption": error(({ names }: Words<"names">) => ({
-    summary: `Nothing was adopted: ${names} may exist in the account without an id in the state`,
+    summary: `Nothing was adopted: ${names} may exist in the account, but the state has no id`,
     remedies: [{ do: "apply_again" }, RESOLVE],
   })),
   "plan.pending/forgotten": error(({ address }: Words<"address">) => ({
@@ -313,7 +313,7 @@ const messages = {
     remedies: [advise("export")],
   })),
   "usage/no_clients": error(() => ({
-    summary: "A client is selected, but no file assigns services to clients. The API has no clients",
+    summary: "A client is selected, but no file assigns services to clients, and the API has no clients",
     remedies: [advise("clients_file")],
   })),
   "usage/unmatched": error(({ pattern }: Words<"pattern">) => ({
@@ -321,7 +321,7 @@ const messages = {
     remedies: [{ do: "see", what: "services" }],
   })),
   "file.refused/kept": error(({ file, reason }: File & Words<"reason">) => ({
-    summary: `The lists of the account cannot be saved: ${reason}`,
+    summary: `The lists that the API returned cannot be saved: ${reason}`,
     detail: file,
     remedies: ["Free disk space.", { do: "name_state" }],
   })),

@@ -437,7 +437,7 @@ describe("one plan for many readers", () => {
     expect((await project.run("plan", ...reporting)).code).toBe(0);
     expect(seen).toHaveLength(4);
     for (const one of seen) {
-      expect(one).toContain("The run of this report has no plan yet");
+      expect(one).toContain("This run has no plan yet");
       expect(one).not.toContain("an earlier report");
     }
     expect(JSON.parse(seen[2] ?? "")).toMatchObject({ errored: true, applyable: false });

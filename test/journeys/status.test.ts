@@ -296,7 +296,7 @@ describe("options", () => {
     expect(first).toContain("a.example");
     expect(first).toContain("5.00");
     const many = await project.run("status", "--format", "csv");
-    expect([many.code, many.text]).toEqual([1, expect.stringContaining("CSV has one table")]);
+    expect([many.code, many.text]).toEqual([1, expect.stringContaining("CSV supports only one table")]);
   });
 
   it.each([

@@ -155,7 +155,7 @@ export const shared = {
     ),
   ),
   "config.structure/backends": error(texts("Only one backend can be declared", BACKEND)),
-  "config.structure/no_backend": error(texts("`backend` must name a type", BACKEND)),
+  "config.structure/no_backend": error(texts("`backend` has no type", BACKEND)),
   "config.structure/backend_settings": error(({ type }: Words<"type">) =>
     texts(`\`${type}\` must be a map of settings`, BACKEND),
   ),

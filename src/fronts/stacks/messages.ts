@@ -97,7 +97,7 @@ const messages = {
     ),
   ),
   "config.structure/backend": error(
-    texts("`backend` must name a type", 'Write `"backend": {"local": {"path": "terraform.tfstate"}}`.'),
+    texts("`backend` has no type", 'Write `"backend": {"local": {"path": "terraform.tfstate"}}`.'),
   ),
   "config.structure/flag": error(({ key }: Words<"key">) =>
     texts(`\`${key}\` must be true or false`, `Write \`true\` or \`false\` without an expression.`),
@@ -274,7 +274,7 @@ const messages = {
     other(`${type === "data" ? "data." : ""}${labels.map(short).join(".")} is not a resource of hosting`),
   ),
   "config.unsupported/front": error(({ text }: Words<"text">) =>
-    texts(`${text} configures Terraform's provider, and is not available in hostform`),
+    texts(`${text} configures Terraform's provider, and does not exist in hostform`),
   ),
   "config.unsupported/key": error(({ key }: Words<"key">) =>
     texts(`\`${key}\` is not supported in a stack`, REFUSED[key] ?? "Remove it, or apply the stack with Terraform."),

@@ -54,7 +54,7 @@ const messages = {
   "config.duplicate/state": error(
     texts(
       "An environment has a `backend` or a `state` file",
-      "Remove `backend` or `state`: the state can have one place only.",
+      "Remove `backend` or `state`: a state can have only one location.",
     ),
   ),
   "config.expression/nested_key": error(({ noun, keyAttribute }: Words<"noun" | "keyAttribute">) =>
@@ -143,7 +143,7 @@ const messages = {
     texts("The file of an environment must be a map", `An environment can have ${known.join(", ")}.`),
   ),
   "config.structure/environment_documents": error(
-    texts("The file of an environment is one document", "Move all content to the first document."),
+    texts("The file of an environment has more than one document", "Move all content to the first document."),
   ),
   "config.structure/environment_map": error(({ key }: Words<"key">) =>
     texts(`\`${key}\` must be a map by name`, `Write \`NAME:\` indented below \`${key}:\`.`),
@@ -351,7 +351,7 @@ const messages = {
     texts(`The alias *${name} is inside its own anchor`, "Move the alias out of its anchor."),
   ),
   "config.structure/infinite": error(
-    texts("This number cannot be sent", "Use a finite number. Put quotes around a string."),
+    texts("This number is not finite, so it cannot be sent", "Use a finite number. Put quotes around a string."),
   ),
   "config.structure/key": form("A key", "a string", "Write `name: value`."),
   "config.structure/merge": error(

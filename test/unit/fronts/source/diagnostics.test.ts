@@ -114,8 +114,8 @@ const MISTAKES: { why: string; text: string; reported: string[] }[] = [
     why: "not a number to any API",
     text: "services:\n  a: {term: .inf, plan_id: .nan}\n",
     reported: [
-      "3:13 config.structure: This number cannot be sent",
-      "3:28 config.structure: This number cannot be sent",
+      "3:13 config.structure: This number is not finite, so it cannot be sent",
+      "3:28 config.structure: This number is not finite, so it cannot be sent",
     ],
   },
   {

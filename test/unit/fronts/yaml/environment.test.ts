@@ -209,7 +209,7 @@ describe("an environment", () => {
     [
       "two documents",
       "guards: {max_orders: 1}\n---\nguards: {max_orders: 2}\n",
-      "3:1 config.structure: The file of an environment is one document",
+      "3:1 config.structure: The file of an environment has more than one document",
     ],
     [
       "a backend and a state",

@@ -260,7 +260,7 @@ describe("values of any type", () => {
     ["{a: {b}}", "5:21 config.invalid_value: questions.a.b: expected a string, but the value is empty"],
     ["{a: [x, ~]}", "5:24 config.invalid_value: questions.a[1]: expected a string, but the value is empty"],
     ["{a: '[1.10]'}", "5:20 config.invalid_value: questions.a: this string would be sent as a list or map"],
-    ["{a: .inf}", "5:20 config.structure: This number cannot be sent"],
+    ["{a: .inf}", "5:20 config.structure: This number is not finite, so it cannot be sent"],
   ])("of questions are rejected if they would be sent differently: %s", (questions, message) => {
     expect(problems(request(questions))).toContain(message);
   });
@@ -289,8 +289,8 @@ describe("values of any type", () => {
   });
 
   it.each([
-    ["phone: .inf", "This number cannot be sent"],
-    ["phone: 1e400", "This number cannot be sent"],
+    ["phone: .inf", "This number is not finite, so it cannot be sent"],
+    ["phone: 1e400", "This number is not finite, so it cannot be sent"],
     ["phone: *Stern*", "No anchor &Stern* precedes this alias"],
   ])("cause one error if they are unreadable: %s", (line, summary) => {
     expect(problems(PROJECT + domain(line))).toEqual([expect.stringMatching(/^\d+:14 config\.structure: /)]);
