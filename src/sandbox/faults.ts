@@ -207,7 +207,7 @@ function checkDelivery(request: FaultRequest): void {
   if (name !== undefined) throw wrongField(name, message);
   const { status } = request;
   if (status !== undefined && status < 300)
-    throw wrongField("status", "A delivery fails with 300 or more, not with 2xx.");
+    throw wrongField("status", "The status of a failed delivery is 300 or more.");
 }
 
 /** Fault of a request. A background fault has the id 0. */

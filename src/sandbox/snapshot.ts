@@ -55,7 +55,7 @@ function digestOf({ seed, clock, collections, rate, faults, weather }: Snapshot)
 export function readSnapshot(text: string): Snapshot {
   const said = content(text).body;
   if (!isObject(said) || said.format !== FORMAT) {
-    throw unprocessable("This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port gives one.");
+    throw unprocessable("This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port returns one.");
   }
   if (said.version !== VERSION) {
     throw unprocessable(
@@ -66,7 +66,7 @@ export function readSnapshot(text: string): Snapshot {
   const snapshot = said as unknown as Snapshot;
   if (said.digest === digestOf(snapshot)) return snapshot;
   throw unprocessable(
-    "This snapshot was changed after it was taken, or is incomplete: its digest does not fit. Restore the original, " +
+    "This snapshot was changed after it was taken, or is incomplete: its digest does not match. Restore the original, " +
       "and change records with the control afterwards.",
   );
 }

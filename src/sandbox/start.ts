@@ -116,11 +116,11 @@ function keepSeed(store: Store, options: SandboxOptions, settings: World["settin
   const kept = seedOf(store);
   if (kept === undefined) return;
   if (settings.frozenAt !== undefined) {
-    throw new SandboxOptionError("The data file continues at its own time. Leave the clock out, or name a new file.");
+    throw new SandboxOptionError("The data file continues at its own time. Remove the clock, or use a new file.");
   }
   if (options.seed !== undefined && options.seed !== kept) {
     throw new SandboxOptionError(
-      `The data file was made from the seed "${kept}", not "${options.seed}". Leave the seed out, or name a new file.`,
+      `The data file was made from the seed "${kept}", not "${options.seed}". Remove the seed, or use a new file.`,
     );
   }
   settings.seed = kept;
@@ -145,7 +145,7 @@ async function listen(
     server.once("error", (error: NodeJS.ErrnoException) => {
       const why = error.code === "EADDRINUSE" ? "it is in use" : error.message;
       reject(
-        new SandboxOptionError(`The sandbox cannot listen on port ${port}: ${why}. Choose another one, or 0 for any.`),
+        new SandboxOptionError(`The sandbox cannot listen on port ${port}: ${why}. Choose another port, or 0 for any free port.`),
       );
     });
     server.listen(port, "127.0.0.1", resolve);

@@ -59,7 +59,7 @@ export function changeRecord<K extends OpenCollection>(
     const before = known[name];
     const nullable = isNullable(collection, name);
     if (!(value === null ? nullable : before === null || kindOf(value) === kindOf(before))) {
-      throw unprocessable(`The field "${name}" holds a ${kindOf(before)}, not a ${kindOf(value)}.`);
+      throw unprocessable(`The field "${name}" must be a ${kindOf(before)}, not a ${kindOf(value)}.`);
     }
     checkSound(collection, name, value);
   }
@@ -117,7 +117,7 @@ export const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[
  */
 export function creatable(collection: OpenCollection): keyof NewRecord {
   if (Object.hasOwn(MAKERS, collection)) return collection as keyof NewRecord;
-  throw new Refusal(405, `The control adds no ${collection}. It adds services, ${Object.keys(MAKERS).join(", ")}.`);
+  throw new Refusal(405, `The control cannot create ${collection}. It can create services, ${Object.keys(MAKERS).join(", ")}.`);
 }
 
 /** Creates a token of the account's first user. Its abilities must be among the user's permissions (§5.3). */

@@ -46,7 +46,7 @@ function milliseconds(span: Span, now: number): number {
     }
     total += unit === "months" ? addMonths(now, amount) - now : amount * UNITS[unit as keyof typeof UNITS];
   }
-  if (!(total > 0)) throw unprocessable(`Say how far to move the clock: {${NAMES}}.`);
+  if (!(total > 0)) throw unprocessable(`The period is missing: {${NAMES}}.`);
   if (total > LONGEST_MS) throw unprocessable("The clock moves forward by 100 years at most.");
   return Math.round(total);
 }

@@ -157,7 +157,7 @@ export class Form {
    */
   id(name = "id"): number {
     const text = this.raw(name) ?? "";
-    if (!/^\d{1,15}$/.test(text)) throw unprocessable(`The form names no record: "${text}" is not an id.`);
+    if (!/^\d{1,15}$/.test(text)) throw unprocessable(`The form has no valid id: "${text}".`);
     return Number(text);
   }
 

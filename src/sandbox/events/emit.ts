@@ -91,7 +91,7 @@ export function triggerEvent(world: World, name: string, subject: Subject): Deli
   const owner = item.record.customer_id;
   const account = world.store.table("customers").get(owner)?.name ?? owner;
   if (subject.customer_id !== undefined && subject.customer_id !== owner) {
-    throw unprocessable(`The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the one named.`);
+    throw unprocessable(`The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the selected account.`);
   }
   const { webhook_id } = subject;
   // An event belongs to an account. Other accounts must not receive it.
@@ -125,7 +125,7 @@ function itemOf(world: World, event: EventName, subject: Subject): EventItem {
   const record = found.at(-1);
   if (record === undefined) {
     if (id !== undefined) throw notFound(kind, id);
-    throw unprocessable(`There is no ${kind} for ${event}. Order a service first, or name one.`);
+    throw unprocessable(`There is no ${kind} for ${event}. Order a service first, or pass an id.`);
   }
   return { kind, record } as EventItem;
 }

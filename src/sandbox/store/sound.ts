@@ -85,5 +85,5 @@ function ruleOf(collection: string, name: string): FieldRule | undefined {
 export function checkSound(collection: string, name: string, value: unknown): void {
   const rule = ruleOf(collection, name);
   if (rule === undefined || value === null || rule[0](value)) return;
-  throw unprocessable(`The field "${name}" holds ${rule[1]}, not ${JSON.stringify(value)?.slice(0, 60)}.`);
+  throw unprocessable(`The field "${name}" must be ${rule[1]}, not ${JSON.stringify(value)?.slice(0, 60)}.`);
 }

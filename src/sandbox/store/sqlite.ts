@@ -47,7 +47,7 @@ export async function openSqlite(file: string): Promise<Persistence> {
   } catch (error) {
     throw new SandboxOptionError(
       `The data file ${file} cannot be used: ${error instanceof Error ? error.message : String(error)}. ` +
-        "Name a new file, or one that a sandbox wrote and that no other sandbox holds open.",
+        "Use a new file, or the data file of a sandbox that is not running.",
     );
   }
 }
