@@ -78,7 +78,7 @@ const textOf = (file: string, name: string) =>
 
 const unwritable = (file: string) => (reason: string) => problem("config.unreadable/write", { file, reason });
 
-/** Writes a file atomically and keeps its mode. Keeps a symbolic link. */
+/** Writes a file atomically, with its existing mode. Keeps a symbolic link. */
 async function write(file: string, text: string): Promise<void> {
   const target = realPath(file);
   const mode = look(target)?.mode;

@@ -146,7 +146,7 @@ export class Providers {
     return accountDigest(this.#addressOf(this.#config(alias)) ?? "", this.#tokens.get(alias) ?? "");
   }
 
-  /** Outdates the lists of all accounts. */
+  /** Marks the lists of all accounts as outdated. */
   refresh(): void {
     for (const { account } of this.#open.values()) account.refresh();
   }

@@ -55,7 +55,9 @@ function digestOf({ seed, clock, collections, rate, faults, weather }: Snapshot)
 export function readSnapshot(text: string): Snapshot {
   const said = content(text).body;
   if (!isObject(said) || said.format !== FORMAT) {
-    throw unprocessable("This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port returns one.");
+    throw unprocessable(
+      "This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port returns one.",
+    );
   }
   if (said.version !== VERSION) {
     throw unprocessable(

@@ -145,7 +145,9 @@ async function listen(
     server.once("error", (error: NodeJS.ErrnoException) => {
       const why = error.code === "EADDRINUSE" ? "it is in use" : error.message;
       reject(
-        new SandboxOptionError(`The sandbox cannot listen on port ${port}: ${why}. Choose another port, or 0 for any free port.`),
+        new SandboxOptionError(
+          `The sandbox cannot listen on port ${port}: ${why}. Choose another port, or 0 for any free port.`,
+        ),
       );
     });
     server.listen(port, "127.0.0.1", resolve);

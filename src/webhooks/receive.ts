@@ -203,7 +203,7 @@ export type Claim = "new" | "busy" | "handled";
 export interface DuplicateMemory {
   /** Claims a delivery. Of simultaneous claims, only one gets `new`. */
   claim(identity: string): Claim | Promise<Claim>;
-  /** Ends a `new` claim. If `handled` is false, the delivery is forgotten, so that the sender's next attempt is handled. */
+  /** Ends a `new` claim. If `handled` is false, the claim is deleted, so that the next attempt is handled. */
   settle(identity: string, handled: boolean): void | Promise<void>;
 }
 

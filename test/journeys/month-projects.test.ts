@@ -41,7 +41,7 @@ describe("an order of another project with the same token", () => {
       const { code, text } = await run(second, command);
       expect(code, text).toBe(1);
       expect(text).toContain("max_orders_day allows 4, and today already has 4 orders");
-      expect(text).toMatch(/max_spend_month allows 2249 USD.*, and 1800 USD.* is already spent this month/);
+      expect(text).toMatch(/max_spend_month allows 2249 USD.*, and 1800 USD.* is spent this month/);
       expect(text).toContain(
         "history, invoices and reservations. 3 orders of this month by this token in other projects.",
       );

@@ -48,7 +48,7 @@ interface Course {
   error?: unknown;
 }
 
-/** The application rejected the delivery. The library then forgets it, and the sender retries. */
+/** The application rejected the delivery. The library does not store it as handled, and the sender retries. */
 class NotTaken extends Error {}
 
 /** HTTP status for the sender of such a delivery. */

@@ -88,7 +88,7 @@ interface PlannedDeclared {
 }
 
 /**
- * Plans all declared resources in the order of their references, so that each knows the planned values of its dependencies.
+ * Plans all declared resources in the order of their references, so that each can use the planned values of its dependencies.
  * @param ownerOf Finds owners in the complete state.
  */
 export function planDeclared(options: PlanOptions, ownerOf: OwnerOf): PlannedDeclared {

@@ -33,7 +33,7 @@ export interface Recorder {
 }
 
 /**
- * State during a run: the initial state with every result saved since. Also knows which address owns or creates each object.
+ * State during a run: the initial state with every result saved since. Also finds the address that owns or creates an object.
  */
 export class Records {
   readonly #recorder: Recorder;

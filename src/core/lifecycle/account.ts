@@ -19,14 +19,11 @@ import { type ListCosts, listName, type Recheck, type Rows, readAgainCost, type 
 /** Entries per page (§8). */
 const PAGE_ROWS = 100;
 
-/** Age in milliseconds up to which a reading is fresh. Before an order, hostform repeats older readings. */
+/** Maximum age of a reading before an order, in milliseconds. Older readings are repeated. */
 const MOMENT_MS = 15_000;
 type Listing = Recheck["again"];
 
-/**
- * Reads one account. Reads each list at most once until a change. Uses only a {@link Reader}, so no change of the account is
- * possible.
- */
+/** Reads one account, each list at most once until a change. Has only a {@link Reader}, so it cannot change the account. */
 export class Account {
   readonly #context: ReadContext;
   readonly #collections = new Map<string, Listing>();
@@ -214,10 +211,7 @@ export class Account {
     return listing;
   }
 
-  /**
-   * Outdates all lists if the process slept or was paused since the last call. The first call covers the time since the start
-   * of the run.
-   */
+  /** Marks all lists as outdated if the process was paused since the last call, or since the start of the run. */
   outdateAfterGap(clock: Clock): void {
     const last = this.#comparedAt;
     const isOutdated = last === undefined ? Number.isFinite(clock.wokeAt?.()) : isGap(last, clock);
@@ -225,10 +219,7 @@ export class Account {
     if (isOutdated) this.outdateAll();
   }
 
-  /**
-   * Returns the API's message if the API rejected a request within the last minute because the token lacks the ability. Sends
-   * no request.
-   */
+  /** Returns the API's message if the token lacked the ability within the last minute. Sends no request. */
   lacks(ability: "technical" | "billing"): string | undefined {
     const refusal = this.#context.client.refusalOf?.(ability);
     return (refusal?.serverMessage ?? refusal?.message)?.replace(/[.\s]+$/, "");
@@ -239,7 +230,7 @@ export class Account {
     return this.#generation;
   }
 
-  /** Outdates all lists if another process created an object after they were read. @returns true in this case. */
+  /** Marks all lists as outdated if another process created an object after they were read. @returns true in this case. */
   async catchUp(turn: Turn): Promise<boolean> {
     if (!turn.isNewerThan(await this.#counted)) return false;
     this.outdateAll();
@@ -315,10 +306,7 @@ export class Account {
     return plans;
   }
 
-  /**
-   * Returns the hosting plans. Empty if the token may not read them (§5: `view`).
-   * @param isFree True if no request may be sent.
-   */
+  /** Returns the hosting plans. Empty if the token may not read them (§5: `view`). `isFree`: true to send no request. */
   async knownPlans(isFree = false): Promise<PlanRecord[]> {
     try {
       return isFree && this.#plans === undefined ? [] : await this.plans();
@@ -361,7 +349,7 @@ export class Account {
     return this.plans();
   }
 
-  /** Outdates all lists and plans, for example after a long wait for approval. hostform then reads them again when needed. */
+  /** Marks all lists and hosting plans as outdated, for example after a long wait for approval. */
   refresh(): void {
     // Read the count first: the list may lack objects that are created while it is read.
     this.#counted = this.store?.count() ?? this.#counted;
@@ -400,7 +388,7 @@ export class Account {
     this.#rechecked.delete(listName(kind, parent));
   }
 
-  /** Outdates a list once for an object created at `at` (milliseconds since the epoch), because the list lag has passed. */
+  /** Marks a list as outdated, once per time `at` (milliseconds since the epoch), because an object's list lag has passed. */
   outdateFor(at: number, kind: Kind, parent?: string): void {
     const key = listName(kind, parent);
     if (at <= (this.#outdatedFor.get(key) ?? Number.NEGATIVE_INFINITY)) return;

@@ -71,7 +71,7 @@ export interface RecordContext {
   drop(address: string): Promise<void>;
   /** Returns the other address whose state entry has this live object. */
   ownerOf?(kind: Kind, remote: Remote): string | undefined;
-  /** True if {@link ownerOf} knows only some addresses of the state. */
+  /** True if {@link ownerOf} finds only some addresses of the state. */
   readonly isStatePartial?: boolean;
   /** Reserves a natural key for this address. @returns the other address that has the key. */
   claim?(kind: Kind, planned: JsonObject): string | undefined;

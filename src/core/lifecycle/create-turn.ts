@@ -73,7 +73,7 @@ export async function createInTurn(
         : await store.newest({ thing, place, intent: creation.intent && intentId(creation.intent) });
     const isNew = earlier !== undefined && earlier.serial > countAtStart;
     const isPending = change.private.pending !== undefined;
-    // This state knows its own earlier creations. It does not know objects that another run created after the start of this
+    // This state contains its own earlier creations. It may lack objects that another run created after the start of this
     // run.
     const isOthers = earlier !== undefined && (!earlier.isOwn || (isNew && !isPending));
     if (earlier !== undefined && isOrderedAlready(kind, earlier)) {

@@ -302,7 +302,7 @@ function planPresent(
   });
 }
 
-/** Returns who caused a difference, if it was not the declaration. */
+/** Returns the cause of a difference, if it was not the declaration. */
 function causeIn(
   meta: AttributeMeta,
   given: {

@@ -43,9 +43,7 @@ export type Observation =
       readonly phase: Phase;
       /** Creation time (ISO 8601) of a new object that no list contains yet. hostform uses the state entry. */
       readonly unlisted?: string;
-      /**
-       * Parent that must be live before the API returns the object, such as `service 1001`. hostform uses the state entry.
-       */
+      /** Parent that must be live first, such as `service 1001`. hostform uses the state entry. */
       readonly waitsFor?: string;
       /** Error if the response was not a list. hostform uses the state entry. */
       readonly unproven?: Diagnostic;
@@ -93,10 +91,7 @@ export interface ReadQuery {
   readonly isPending?: boolean;
   /** Declared attributes, possibly unknown. Undefined if the resource is not declared. */
   readonly config: ValueObject | undefined;
-  /**
-   * Kind of the parent object: a service is the parent of a grant. If the parent is not live yet, a hidden object is not an
-   * error.
-   */
+  /** Kind of the parent, such as the service of a grant. Before the parent is live, a hidden object is not an error. */
   readonly parentKind?: Kind | undefined;
   /** True if no other object of the list is needed. One GET then costs less than the list. */
   readonly alone?: boolean;
@@ -242,7 +237,7 @@ async function readImported(
 ): Promise<Observation> {
   const { id, parent } = namedBy(kind, importId, parentOf(kind, config));
   if (kind.list === undefined && kind.get === undefined) {
-    // No endpoint returns such objects, so trust the declared id.
+    // No endpoint returns such objects, so the declared id cannot be checked.
     return {
       status: "present",
       attributes: refreshed(kind, undefined, { id, attributes: {} }),
@@ -259,10 +254,7 @@ async function readImported(
     : seen;
 }
 
-/**
- * Adds the number of the hosting plan from the list of hosting plans to an adopted object, so that it can be compared with
- * the declaration.
- */
+/** Adds the number of the hosting plan to an adopted object, so that it can be compared with the declaration. */
 async function withCatalogue(account: Account, kind: Kind, attributes: JsonObject): Promise<JsonObject> {
   if (kind.fromCatalogue === undefined) return attributes;
   const { attribute, name, numbersOf } = kind.fromCatalogue;

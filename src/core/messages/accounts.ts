@@ -86,7 +86,7 @@ export const accounts = {
         : others.length > 0
           ? `The same folder has ${some(others)}.`
           : backup !== undefined
-            ? `${backup} is a backup from before the last change. It also contains the secrets that no API call returns.`
+            ? `${backup} is a backup from before the last change, with the secrets that no API call returns.`
             : "The state may be in another checkout, in an undeclared backend, or in another environment.",
     remedies: [
       "If the state is in another place, move the file here, or declare the backend of the state.",
@@ -95,8 +95,8 @@ export const accounts = {
     ],
   })),
   "state.shared": warning(({ address, noun, id, other, place, lastSeen, here, more }: Shared) => ({
-    summary: `${address} is ${noun} ${id}, which ${other ?? "another address"} in ${place} also manages${more > 0 ? `; both states manage ${counted(more, "more object")}` : ""}`,
-    detail: `The other state was last used at ${lastSeen}. This state: ${here}.`,
+    summary: `${address} is ${noun} ${id}, which is also in ${place}${other === undefined ? "" : ` as ${other}`}${more > 0 ? `; ${counted(more, "more object")} in both` : ""}`,
+    detail: `Last used there at ${lastSeen}. This state: ${here}.`,
     remedies: [
       "Keep each object in one state only. Otherwise each run reverts the values of the other state.",
       { do: "forget", when: "the other state must manage it" },

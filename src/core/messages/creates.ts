@@ -87,7 +87,7 @@ export const creates = {
   }),
   "plan.pending/changed": error(({ address, noun, id }: Rejected) => ({
     summary: `The plan is out of date: ${address} is not ${noun} ${id}`,
-    detail: `The plan adopts this ${noun} as the result of a create request whose response was lost. The account has changed since then. No request was sent.`,
+    detail: `The plan adopts this ${noun} as the result of a request without a response. The account has changed. No request was sent.`,
     remedies: ["Plan again, then apply."],
   })),
   "plan.pending/repeated": error(({ address, since, sent }: Words<"address" | "since"> & { sent: JsonObject }) => ({

@@ -114,7 +114,7 @@ export const limits = {
       source,
       unit,
     }: Month & Words<"spent" | "more"> & { readonly unknown: readonly string[] }) => ({
-      summary: `The orders cost ${more}; max_spend_month allows ${limit}, and ${spent} is already spent this month`,
+      summary: `The orders cost ${more}; max_spend_month allows ${limit}, and ${spent} is spent this month`,
       detail: [...(unknown.length > 0 ? [`Unknown cost: ${some(unknown)}.`] : []), source, unit].join("\n"),
       remedies: ["Wait for the next month (UTC), or raise max_spend_month. The history lists the orders."],
     }),

@@ -33,7 +33,7 @@ export const either = message("either");
 export const failure = (summary: string, ...remedies: readonly Remedy[]) =>
   error(({ place, reason }: Words<"place" | "reason">) => ({ summary, detail: `${place}: ${reason}.`, remedies }));
 
-/** Messages by code. A code with several messages has a variant in each name: `plan.exists/held`. */
+/** Messages by code. If a code has several messages, their names have a suffix: `plan.exists/held`. */
 export type Catalogue = { readonly [name in Code | `${Code}/${string}`]?: Message<never> };
 
 /** Location of a diagnostic. It is a parameter, because most texts contain it. */

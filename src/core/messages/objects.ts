@@ -187,7 +187,7 @@ export const objects = {
   })),
   "plan.exists/twin": error((given: Objects & Words<"id">) => ({
     summary: `${given.address} would replace ${given.noun} ${given.id}, but ${which(given)} exists already`,
-    detail: `${given.ids.length === 1 ? `The existing ${given.noun} is` : `The existing ${given.noun}s are`} not in the state. The host would reject the new ${given.noun}, or create a duplicate.`,
+    detail: `${given.ids.length === 1 ? `The existing ${given.noun} is` : `The existing ${given.noun}s are`} not in the state. The host would reject the new ${given.noun}, or have two.`,
     remedies: [{ do: "import", id: given.object, forgetFirst: true }, ANOTHERS],
   })),
   "plan.exists": error((given: Objects) => {
@@ -314,7 +314,7 @@ export const objects = {
   })),
   "api.form/other": warning((given: Form) => ({
     summary: inOwnForm(given),
-    detail: "The returned value may cost more or expose more. The next plan shows the difference.",
+    detail: "The value may cost more or expose more. The next plan shows the difference.",
     remedies: ["If the value of the API is correct, declare that value."],
   })),
   "plan.prevented": error(({ address, noun, id, policies }: Resource & Words<"id"> & Policies) => ({

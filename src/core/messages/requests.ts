@@ -51,9 +51,7 @@ export const requests = {
   "api.too_late/key": error(({ request }: Request) => ({
     summary: `${request} was not sent again: after the wait for the rate limit, its Idempotency-Key may have expired`,
     detail: "An earlier attempt may have been carried out.",
-    remedies: [
-      "Run the command again: it searches the account for the result of that attempt, and orders only if there is none.",
-    ],
+    remedies: ["Run the command again: it orders only if the account has no result of that attempt."],
   })),
   "api.late": error(({ request }: Request) => ({
     summary: `${request} was not sent: more than 5 seconds have passed since it was prepared`,
@@ -165,7 +163,7 @@ export const requests = {
   "api.forbidden/track": error(({ request }: Request) => ({
     summary: `The account lacks permission for ${request} (403)`,
     remedies: [
-      "Client accounts need an account on the Manage track. Use such an account, or remove the client accounts from the declaration.",
+      "Client accounts need an account on the Manage track. Use such an account, or remove the client accounts.",
     ],
   })),
   "api.forbidden/restricted": error(({ request }: Request) => ({

@@ -64,10 +64,7 @@ export interface Plan {
   /** Creation time (ISO 8601). */
   readonly timestamp: string;
   readonly mode: "apply" | "destroy";
-  /**
-   * One entry per declared resource or state entry, including no-ops, sorted by address. Resources that cannot be planned
-   * have none.
-   */
+  /** Changes of the declared resources and state entries, including no-ops, sorted by address. None if not plannable. */
   readonly changes: readonly Change[];
   readonly drift: readonly Drift[];
   /** One entry per declared or saved output, sorted by name. */
@@ -293,10 +290,7 @@ export interface ChangeReason {
   readonly text: string;
 }
 
-/**
- * Words and attributes that reports use to describe a resource. The plan contains them, so that reports do not depend on
- * kinds.
- */
+/** Words and attributes with which reports describe a resource, so that reports need no kinds. */
 export interface KindWords {
   /** Noun, for example `client account`. */
   readonly noun: string;

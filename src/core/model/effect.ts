@@ -14,10 +14,7 @@ import { shownName } from "./natural-key.ts";
 import { shownUrl } from "./origin.ts";
 import type { Json } from "./value.ts";
 
-/**
- * The most important effect of a change on the account. Terraform's actions hide this: a suspension is an `update` or a
- * `forget`.
- */
+/** Most important effect of a change. Terraform's actions hide it: a suspension is an `update` or a `forget`. */
 export type ChangeEffect =
   | "none" // changes at most the state, such as the import of a matching object
   | "order" // places a paid order: the host issues an invoice immediately (§1)
@@ -64,9 +61,7 @@ export const EFFECT_KINDS = [
 ] as const;
 export type EffectKind = (typeof EFFECT_KINDS)[number];
 
-/**
- * One effect of a planned change. Its texts contain unescaped words of the API and the declaration. Each report escapes them.
- */
+/** Effect of a planned change. Its texts contain unescaped words of the API, which each report must escape. */
 export interface Effect {
   readonly kind: EffectKind;
   readonly address: string;
@@ -86,10 +81,7 @@ export interface Effect {
 
 type Parts = readonly string[];
 
-/**
- * Template tag that splits a sentence into parts. An interpolated string becomes an odd part; interpolated parts are
- * inserted.
- */
+/** Template tag that splits a sentence into parts. Interpolated strings have odd indexes. */
 function say(own: readonly string[], ...between: readonly (string | Parts)[]): Parts {
   const parts = [own[0] ?? ""];
   for (const [at, value] of between.entries()) {

@@ -77,7 +77,7 @@ type ActionOf =
       /** Id of the correct object, for `import`. */
       readonly id?: string;
     }
-  /** Order a deleted service again. `replayed`: the API answers the same order with the deleted service. */
+  /** Order a deleted service again. `replayed`: the API returns the deleted service for the same order. */
   | { readonly do: "reorder"; readonly replayed?: true }
   /** Replace a live object to get a new one-time secret. */
   | { readonly do: "renew" }

@@ -102,7 +102,7 @@ const MOST_STEPS = 100;
 
 interface Memo {
   readonly value: Typed;
-  /** Values of its resources when it was computed. */
+  /** Values of the resources that the local uses, at its evaluation. */
   readonly read: ReadonlyMap<string, Value | undefined>;
 }
 

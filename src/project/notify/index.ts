@@ -34,7 +34,7 @@ interface Delivery {
   readonly isUnknown?: boolean | undefined;
 }
 
-/** Collects the results of runs, and sends their news. */
+/** Collects the results of runs, and sends messages about their notable events. */
 export class Notifier {
   readonly #project: Project;
   readonly #seen: Sighting[] = [];

@@ -55,7 +55,7 @@ function is(operation: string, { method, path }: RequestEntry): boolean {
   return matches(patternOf(operation), method, path);
 }
 
-/** Returns true if the request may have succeeded, as far as the client knows. Only a 4xx response excludes it. */
+/** Returns true unless a 4xx response proves that the request had no effect. */
 function mayHaveDone({ status }: RequestEntry): boolean {
   return status === null || status < 400 || status >= 500;
 }

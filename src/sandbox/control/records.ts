@@ -117,7 +117,10 @@ export const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[
  */
 export function creatable(collection: OpenCollection): keyof NewRecord {
   if (Object.hasOwn(MAKERS, collection)) return collection as keyof NewRecord;
-  throw new Refusal(405, `The control cannot create ${collection}. It can create services, ${Object.keys(MAKERS).join(", ")}.`);
+  throw new Refusal(
+    405,
+    `The control cannot create ${collection}. It can create services, ${Object.keys(MAKERS).join(", ")}.`,
+  );
 }
 
 /** Creates a token of the account's first user. Its abilities must be among the user's permissions (§5.3). */

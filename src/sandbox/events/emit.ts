@@ -91,7 +91,9 @@ export function triggerEvent(world: World, name: string, subject: Subject): Deli
   const owner = item.record.customer_id;
   const account = world.store.table("customers").get(owner)?.name ?? owner;
   if (subject.customer_id !== undefined && subject.customer_id !== owner) {
-    throw unprocessable(`The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the selected account.`);
+    throw unprocessable(
+      `The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the selected account.`,
+    );
   }
   const { webhook_id } = subject;
   // An event belongs to an account. Other accounts must not receive it.

@@ -25,7 +25,7 @@ export function quoteService(
     if (plans.length === 0) return { quote };
     // If a list entry has no readable number, it may be the ordered hosting plan.
     const isComplete = plans.every(({ plan_id: id }) => id !== null);
-    // The host answers a repeated order with the first response, even if it no longer offers the hosting plan.
+    // The host returns the first response to a repeated order, even if it no longer offers the hosting plan.
     const severity = isComplete && !isOrdered ? "error" : "warning";
     const about = { id: planned.plan_id, count: plans.length, isComplete, attribute: ["plan_id"] };
     const diagnostic = problem("plan.catalogue", { ...about, severity });

@@ -49,7 +49,7 @@ describe("the limits of month and day", () => {
   const usd = { maxSpendMonth: { USD: 1000 } };
   it.each<[reason: string, orders: Order[], limits: object, past: PastOrder[], codes: RegExp[]]>([
     ["exactly the limit", [order("a", 400)], usd, [past("b", 600)], []],
-    ["one unit more", [order("a", 401)], usd, [past("b", 600)], [/cost 401 USD.*600 USD is already spent/]],
+    ["one unit more", [order("a", 401)], usd, [past("b", 600)], [/cost 401 USD.*600 USD is spent/]],
     ["an earlier attempt of the same order", [order("a", 400)], usd, [past("a", 700)], []],
     ["another currency", [order("a", 900)], usd, [past("b", 900, { currency: "EUR" })], []],
     ["an unknown currency counts", [order("a", 900)], usd, [past("b", 900, { currency: null })], [/cost 900 USD/]],
