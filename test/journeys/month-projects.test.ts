@@ -60,7 +60,7 @@ describe("an order of another project with the same token", () => {
     await declare("second", other, { max_orders_day: 2 }, { providers: { other: provider } });
     const { text } = await run("second", "plan");
     expect(text).toMatch(
-      /today has 2 so far.*Sources: history and reservations\. .*403.*2 orders of this month by this token/s,
+      /today already has 2 orders.*Sources: history and reservations\. .*403.*2 orders of this month by this token/s,
     );
   });
 
@@ -73,6 +73,6 @@ describe("an order of another project with the same token", () => {
     await declare("first", again, { max_orders_day: 2 });
     await apply("first");
     await declare("first", { ...again, ...sites("c") }, { max_orders_day: 2 });
-    expect((await run("first", "plan")).text).toContain("today has 2 so far");
+    expect((await run("first", "plan")).text).toContain("today already has 2 orders");
   });
 });

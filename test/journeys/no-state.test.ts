@@ -165,7 +165,7 @@ describe("the missing state", () => {
     rmSync(project.statePath);
     const ran = await project.run("plan");
     const words = ran.text.replace(/\s+/g, " ");
-    expect(words).toContain("hosting.tfstate.backup is a copy from before the last change, with the secrets");
+    expect(words).toContain("hosting.tfstate.backup is a backup from before the last change, with the secrets");
     expect(words).toContain("To continue with the last copy: `hostform state push hosting.tfstate.backup --force`.");
     await project.run("state", "push", "hosting.tfstate.backup", "--force");
     const [made] = project.control.list("webhooks");

@@ -145,7 +145,7 @@ describe("an object in two states", () => {
     await by.declare({ ...rest, webhooks: { a: { ...webhooks?.a, import: id } } } as never);
     const planned = await by.run("plan");
     expect(planned.text.match(/\[state\.shared\]/g), planned.text).toHaveLength(1);
-    expect(planned.text).toContain("which hosting_webhook.a in hosting.tfstate in ");
+    expect(planned.text).toContain("which is also in hosting.tfstate in ");
   });
 
   it("is no warning any more once the file of the other state is removed", async () => {

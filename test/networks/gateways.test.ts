@@ -77,7 +77,7 @@ describe("a 429 response with a pause of 24 hours", () => {
     const text = (await run(["plans"])).text.replace(/\s+/g, " ");
     const times = text.match(new RegExp(MINUTE, "g")) ?? [];
     expect(text).toContain("GET /api/v1/plans was not sent. The API rejected a request at 20");
-    expect(text).toContain("until then, no request with this token is sent");
+    expect(text).toContain("Until then, no request with this token is sent");
     expect(text).toContain("set HOSTFORM_STORE=memory for one command");
     expect(new Set(times).size).toBe(3);
     expect(asked.length).toBe(1);

@@ -108,7 +108,7 @@ describeWith(TERRAFORM)("a YAML project and Terraform", { timeout: 60_000 }, () 
     expect(yaml.code, yaml.text).toBe(0);
     expect(yaml.text).toContain("[state.shared]");
     expect(yaml.text).toContain(`the Terraform workspace default in ${terraform.dir}`);
-    expect(yaml.text).toContain(`Here: hosting.tfstate in ${terraform.dir}`);
+    expect(yaml.text).toContain(`This state: hosting.tfstate in ${terraform.dir}`);
     const { warnings, text } = await terraform.plan();
     expect(warnings[0]?.summary, text).toMatch(/^webhook \d+ \(https:\/\/one\.example\/hook\) is in two states$/);
     expect(warnings[0]?.detail).toContain(`The other state: hosting.tfstate in ${terraform.dir}, as hosting_webhook.a`);

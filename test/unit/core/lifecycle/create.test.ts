@@ -517,7 +517,9 @@ describe("a host that changes the form of values", () => {
       attributes: { email: "d.ev@acme.example" },
       private: { shown: { email: { sent: GRANT.email, is: "d.ev@acme.example", times: 1 } } },
     });
-    expect(diagnostics).toMatchObject([{ code: "api.form", detail: expect.stringContaining("cost more or expose more") }]);
+    expect(diagnostics).toMatchObject([
+      { code: "api.form", detail: expect.stringContaining("cost more or expose more") },
+    ]);
   });
 
   it.each(CASES.filter(([type]) => type !== "hosting_grant"))(
