@@ -115,7 +115,7 @@ export async function resolveCreates(
         if (question !== undefined) await refuseCreated(question, undeclared.undeclared);
         const kept = withdraw(one);
         await (kept === undefined ? store.remove(one.address) : store.put(kept));
-        // Other runs still wait for the list lag and then read the list. No list contains domains, so tell them the decision.
+        // Other runs wait for the list lag and then read the list. No list contains domains, so save the decision for them.
         if (kindAt(one.address)?.creation === "blind")
           await providers
             .use(one.provider)

@@ -77,7 +77,7 @@ export const codes = {
   "api.too_large": "A response or a list of the API is too large",
   "api.pagination": "A list of the API does not end, repeats itself or is incomplete",
   "api.cancelled": "The request was cancelled",
-  "api.no_list": "A response is not a list, so hostform cannot tell which objects exist",
+  "api.no_list": "A response is not a list, so hostform does not know the existing objects",
   "api.deprecated": "The API announces that it will no longer support a request",
   "condition.offline": "A site is offline, but is not declared as suspended",
   "condition.unpaid": "An invoice of a service is unpaid",
