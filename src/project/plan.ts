@@ -140,7 +140,8 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
   let before: State | undefined;
   try {
     // A plan of an untrusted project takes no lock, because the project could prepare a file at the lock's path.
-    const isLocked = source.untrusted !== true && (!isReading(options) || locks(options, source));
+    const waits = options.lock === true || source.lockTimeoutMs !== undefined;
+    const isLocked = source.untrusted !== true && (waits || !isReading(options));
     const open = () =>
       project.state.store().open({
         write: isLocked,
@@ -175,11 +176,9 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
       // The listings may contain objects that another run created after the first read of the state. The state now has
       // the entries of all these objects. The second plan uses the same listings.
       store = later;
-      made = await planFrom(store);
-      made = {
-        ...made,
-        plan: { ...made.plan, diagnostics: [...made.plan.diagnostics, problem("state.changing", {})] },
-      };
+      const again = await planFrom(store);
+      const diagnostics = [...again.plan.diagnostics, problem("state.changing", {})];
+      made = { ...again, plan: { ...again.plan, diagnostics } };
     }
     // Report the differences only if the new plan has no errors, because its errors explain more.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
@@ -224,9 +223,6 @@ export async function withPlan<T>(project: Project, options: RunOptions, then: (
 /** Returns true if the run never applies its plan. */
 const isReading = ({ command, unattended }: Pick<RunOptions, "command" | "unattended">) =>
   command === "plan" || command === "status" || (command === "watch" && unattended !== true);
-
-/** Returns true if a run that only reads must wait for other runs. */
-const locks = ({ lock }: RunOptions, { lockTimeoutMs }: ProjectSource) => lock === true || lockTimeoutMs !== undefined;
 
 /** Returns state entries for the objects that a plan imports. */
 const importsIn = ({ changes }: Plan): ResourceState[] =>

@@ -1,4 +1,5 @@
 // Selects resources by the words of the user: addresses, patterns of addresses, or clients.
+import { kinds } from "../core/kinds/index.ts";
 import { problem } from "../core/messages/index.ts";
 import {
   CLIENT,
@@ -7,6 +8,8 @@ import {
   isLike,
   isPattern,
   nearest,
+  parseAddress,
+  type ResourceState,
   resourceOf,
   type State,
 } from "../core/model/index.ts";
@@ -65,4 +68,24 @@ function nearPattern(pattern: string, names: readonly string[]): string | undefi
     names.flatMap((name) => [-1, 0, 1].map((more) => name.slice(0, Math.max(0, length + more)))),
   );
   return near ? `${near}${pattern.slice(length)}` : undefined;
+}
+
+/**
+ * Returns the entries of nested resources. Their addresses contain the name of the outer resource (with `count` in
+ * Terraform: its id).
+ */
+export function nestedIn(state: State, { address: outer, attributes: { id } }: ResourceState) {
+  const { type, name, key: counted } = parseAddress(outer) ?? {};
+  return [...state.resources.values()].flatMap((record) => {
+    const { address, attributes } = record;
+    const parsed = parseAddress(address);
+    const { nested } = kinds.get(parsed?.type ?? "") ?? {};
+    if (parsed === undefined || nested === undefined || nested.in !== type) return [];
+    const key = typeof parsed.key === "string" ? parsed.key : attributes[nested.keyAttribute];
+    const isInside =
+      counted === undefined
+        ? parsed.name === name && typeof parsed.key === "string"
+        : typeof id === "string" && attributes[nested.parentAttribute] === id;
+    return isInside && typeof key === "string" ? [{ record, address, type: parsed.type, key }] : [];
+  });
 }

@@ -49,6 +49,7 @@ import { interruptible } from "./interrupt.ts";
 import { problem } from "./messages.ts";
 import { type Server, withServers } from "./providers.ts";
 import { learnOutputs, learnResource } from "./secrets.ts";
+import { nestedIn } from "./selection.ts";
 import type { ProjectParts } from "./source.ts";
 import { forStack } from "./stack-diagnostics.ts";
 import { type SiblingOutputs, siblingOutputs, stateFile } from "./stacks/stack.ts";
@@ -359,7 +360,7 @@ export class ProjectState {
     const target = parseAddress(to);
     const isAlone = target !== undefined && target.key === undefined;
     const [first, ...others] = isAlone ? selectResources(store.state, from) : [];
-    const nested = first === undefined || others.length > 0 ? [] : this.#nestedIn(store.state, first);
+    const nested = first === undefined || others.length > 0 ? [] : this.#nested(store.state, first);
     const inner = nested.map(({ address, type, key }) => ({
       from: address,
       to: formatAddress({ type, name: target?.name ?? "", key }),
@@ -381,7 +382,7 @@ export class ProjectState {
     });
     const named = addresses.flatMap((address) => attempt(() => selectResources(store.state, address), unknown));
     const chosen = new Set(
-      named.flatMap((one) => [one, ...this.#nestedIn(store.state, one).map(({ record }) => record)]),
+      named.flatMap((one) => [one, ...this.#nested(store.state, one).map(({ record }) => record)]),
     );
     for (const { address } of [...chosen].filter(isPendingCreate))
       problems.push(problem("plan.pending/forgotten", { address }));
@@ -391,25 +392,9 @@ export class ProjectState {
     return removed;
   }
 
-  /**
-   * Returns the entries of nested resources. Their addresses contain the name of the outer resource (with `count` in
-   * Terraform: its id). Stacks have no nested resources.
-   */
-  #nestedIn(state: State, { address: outer, attributes: { id } }: ResourceState) {
-    const { type, name, key: counted } = parseAddress(outer) ?? {};
-    if (this.#parts.source.stack !== undefined) return [];
-    return [...state.resources.values()].flatMap((record) => {
-      const { address, attributes } = record;
-      const parsed = parseAddress(address);
-      const { nested } = kinds.get(parsed?.type ?? "") ?? {};
-      if (parsed === undefined || nested === undefined || nested.in !== type) return [];
-      const key = typeof parsed.key === "string" ? parsed.key : attributes[nested.keyAttribute];
-      const isInside =
-        counted === undefined
-          ? parsed.name === name && typeof parsed.key === "string"
-          : typeof id === "string" && attributes[nested.parentAttribute] === id;
-      return isInside && typeof key === "string" ? [{ record, address, type: parsed.type, key }] : [];
-    });
+  /** A stack nests no resources. */
+  #nested(state: State, outer: ResourceState) {
+    return this.#parts.source.stack === undefined ? nestedIn(state, outer) : [];
   }
 
   #warn({ warnings }: OpenState): void {

@@ -39,19 +39,22 @@ export function refusal(
     asks.push(texts.asksForPause(waitWords(waitMs ?? 0), minuteOf(now + (waitMs ?? 0))));
   }
   const sent = `${request.method} /api/v1${request.path}`;
-  const news = said.summary.includes(sent) ? [] : [`${sent}.`];
+  const isNamed = NAMING.has(said.code) && describeEndpoint(endpoint) === sent;
   return new FailedAttempt(endpoint, {
     ...said,
     reached: reached ?? (!isCreate(endpoint) || precludes(reply, body) ? "answered" : "maybe"),
     status: reply.status,
     serverMessage,
     fieldErrors,
-    detail: [...news, ...[words, ...fields].map(sentence), ...asks].join(" "),
+    detail: [...(isNamed ? [] : [`${sent}.`]), ...[words, ...fields].map(sentence), ...asks].join(" "),
     transient,
     waitMs,
     isBusy: isBusy(endpoint, reply, body),
   });
 }
+
+/** Codes whose summary names the endpoint. */
+const NAMING: ReadonlySet<string> = new Set(["api.forbidden", "api.not_found", "api.validation"]);
 
 /** Author and message of an error response. */
 interface RefusalBody {

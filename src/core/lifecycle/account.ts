@@ -58,10 +58,7 @@ export class Account {
   origin: string | undefined;
   /** Newest reading of each list, by type. */
   readonly rows = new Map<string, Rows>();
-  /**
-   * Throws `account.foreign` if the token belongs to another account than the state. Must run before hostform treats any
-   * object as missing. Undefined if nothing is compared.
-   */
+  /** Throws `account.foreign` for another account than that of the state. Runs before hostform treats an object as missing. */
   confirm: (() => Promise<unknown>) | undefined;
   /** Number of creations in the store when the run began. The state may lack creations that other runs added later. */
   readonly countAtStart: Promise<number>;
@@ -104,10 +101,7 @@ export class Account {
     return found;
   }
 
-  /**
-   * Requires complete lists of this kind from now on, because hostform will create an object if the list lacks it. Without
-   * this call, a response that is not a list counts as an empty list, and hostform concludes nothing from it.
-   */
+  /** Requires complete lists of this kind from now on, because hostform creates an object if the list lacks it. */
   proveAbsence(kind: Kind, parent?: string): void {
     this.#proved.add(listName(kind, parent));
   }
@@ -118,8 +112,7 @@ export class Account {
   }
 
   /**
-   * Returns one object by id. If the list lacks the object, a second request must confirm this: a GET, or a second reading of
-   * the list. Pages may shift while a list is read.
+   * Returns one object by id. A GET or a second reading confirms that the list lacks the object: pages may shift meanwhile.
    * @returns undefined if the object certainly does not exist.
    * @throws ApiError on any failure except 404; `api.inconclusive` if the response is not a list and the API has no GET.
    */
@@ -154,11 +147,9 @@ export class Account {
   }
 
   /**
-   * Returns true if a failure proves that the object does not exist. Routers and proxies may also return "not found".
-   * Therefore the list must also lack the object, or contain it as ended. If the list cannot be read, a 404 of the API itself
-   * is sufficient; a creation still requires a list.
-   * @param asks Called if the API itself returned 404 but the list contains the object as active. Sends the request again and
-   * returns true if the API returns 404 again.
+   * Returns true if a failure proves that the object does not exist. A proxy may also return "not found", so the list must lack the
+   * object or contain it as ended. If the list cannot be read, a 404 of the API itself is sufficient.
+   * @param asks Sends the request again after a 404 of the API for an active object. Returns true after a second 404.
    * @throws HostformError `api.malformed` if the list still contains the object.
    */
   async isMissing(

@@ -119,7 +119,7 @@ describe("a project with a backend", () => {
   it("is refused without a lock, unless without_lock is declared", async () => {
     const { remote, write, server } = await remoteProject({}, {});
     const env = { TF_HTTP_ADDRESS: server.url };
-    const refused = await remote(["plan"], env);
+    const refused = await remote(apply, env);
     expect(refused.stderr).toContain("two runs could overwrite each other");
     expect(refused.stderr).toContain("without_lock: true");
     await write("hosting.yaml", `project: test\nbackend: {http: {without_lock: true}}\n${WEBHOOK}`);
