@@ -19,7 +19,7 @@ export function refusal(
   const hide = (text: string) => redact(text, request.secrets);
   const body = readBody(reply);
   const classified = classifyError(endpoint, reply, body);
-  const { said, reached, transient } = body.isPage ? ofPage(classified, endpoint, reply) : classified;
+  const { said, isInSummary, reached, transient } = body.isPage ? ofPage(classified, endpoint, reply) : classified;
   const serverMessage = body.message === undefined ? undefined : hide(body.message);
   const fieldErrors = reply.status === 422 ? fieldErrorsOf(body.json, hide) : {};
   const words = serverMessage === undefined ? hide(body.form) : texts.serverMessage(serverMessage);
@@ -39,7 +39,7 @@ export function refusal(
     asks.push(texts.asksForPause(waitWords(waitMs ?? 0), minuteOf(now + (waitMs ?? 0))));
   }
   const sent = `${request.method} /api/v1${request.path}`;
-  const isNamed = NAMING.has(said.code) && describeEndpoint(endpoint) === sent;
+  const isNamed = isInSummary === true && describeEndpoint(endpoint) === sent;
   return new FailedAttempt(endpoint, {
     ...said,
     reached: reached ?? (!isCreate(endpoint) || precludes(reply, body) ? "answered" : "maybe"),
@@ -52,9 +52,6 @@ export function refusal(
     isBusy: isBusy(endpoint, reply, body),
   });
 }
-
-/** Codes whose summary names the endpoint. */
-const NAMING: ReadonlySet<string> = new Set(["api.forbidden", "api.not_found", "api.validation"]);
 
 /** Author and message of an error response. */
 interface RefusalBody {
@@ -142,10 +139,15 @@ export const isOfTrack = (said: string): boolean => /manage[\s_-]?track|partner|
 
 interface Classification {
   readonly said: Diagnostic;
+  /** The summary names the endpoint. */
+  readonly isInSummary?: boolean;
   /** Default: `answered`; for a create only if the response {@link precludes} it. */
   readonly reached?: Reached;
   readonly transient?: boolean;
 }
+
+/** Returns a classification whose summary names the endpoint. */
+const naming = (said: Diagnostic): Classification => ({ said, isInSummary: true });
 
 function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBody): Classification {
   const { status, headers } = reply;
@@ -159,19 +161,18 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
   if (status === 401) return { said: problem("api.unauthenticated") };
   if (status === 403) {
     const { message } = body;
-    if (path === "/accounts" && isOfTrack(message ?? "")) return { said: problem("api.forbidden/track", { request }) };
+    if (path === "/accounts" && isOfTrack(message ?? "")) return naming(problem("api.forbidden/track", { request }));
     if (message !== undefined && !ABOUT_ABILITIES.test(message))
-      return { said: problem("api.forbidden/refused", { request, ability }) };
-    if (/restrict/i.test(message ?? "")) return { said: problem("api.forbidden/restricted", { request }) };
-    return { said: problem("api.forbidden", { request, ability }) };
+      return naming(problem("api.forbidden/refused", { request, ability }));
+    if (/restrict/i.test(message ?? "")) return naming(problem("api.forbidden/restricted", { request }));
+    return naming(problem("api.forbidden", { request, ability }));
   }
   if (GONE.includes(status)) {
     // The API behind a proxy may have carried out a change before its response was lost.
     if (!body.mayBeOwn && (changes || isOfObject || /html/i.test(headers["content-type"] ?? "")))
       return { said: problem("api.malformed/text", { status }), ...(changes && { reached: "maybe" }) };
-    return {
-      said: isOfObject ? problem("api.not_found/object", { status }) : problem("api.not_found", { request, status }),
-    };
+    if (isOfObject) return { said: problem("api.not_found/object", { status }) };
+    return naming(problem("api.not_found", { request, status }));
   }
   if (status === 407) return { said: problem("api.unreachable/proxy"), reached: "no" };
   if (status === 408) return again(problem("api.timeout/host"));
@@ -181,7 +182,7 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
       return { said: problem("api.rejected/key", { status }), reached: "answered" };
     if (status === 409) return again(problem("api.conflict/key"));
   }
-  if (status === 422) return { said: problem("api.validation", { request, changes }) };
+  if (status === 422) return naming(problem("api.validation", { request, changes }));
   if (status === 429) {
     const own = !isCreate(endpoint) || isOwnLimit(reply, body);
     return {
@@ -199,7 +200,7 @@ function classifyError(endpoint: EndpointName, reply: ApiReply, body: RefusalBod
   }
   if (status >= 500) return again(problem("api.server", { status }));
   if (isBusy(endpoint, reply, body)) return again(problem("api.conflict", { request, status }));
-  return { said: problem("api.rejected", { request, status }) };
+  return naming(problem("api.rejected", { request, status }));
 }
 
 /**
