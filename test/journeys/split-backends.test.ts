@@ -1,5 +1,5 @@
 /** `project split` and `project join` with states in files, at an `http` backend, and in PostgreSQL. */
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { applied, SITES, text } from "../support/edited-sites.ts";
@@ -43,6 +43,13 @@ async function ok(project: Project, ...args: string[]): Promise<string> {
   return output;
 }
 
+/** Declares the project in `other`, with the templates of the agency. */
+async function declareOther(project: Project, yaml: string): Promise<void> {
+  mkdirSync(path.join(project.dir, "other"));
+  const shared = SITES.slice(SITES.indexOf("defaults:"), SITES.indexOf("services:\n  acme"));
+  await project.declare(`project: other\n${shared}${yaml}`, "other/hosting.yaml");
+}
+
 const servicesIn = async (project: Project, folder: string) =>
   (await project.run("-C", folder, "state", "list")).out
     .split("\n")
@@ -69,10 +76,7 @@ for (const [from, to] of PAIRS) {
     it("move a client and its state entries, and back", async () => {
       const { project, yaml } = await at(from);
       const other = await backendAt(to, "two");
-      await project.declare(
-        `project: other\n${SITES.slice(SITES.indexOf("defaults:"), SITES.indexOf("services:\n"))}${other.yaml}`,
-        "other/hosting.yaml",
-      );
+      await declareOther(project, other.yaml);
       await ok(project, "project", "split", "client:bakery", "other");
       expect(await servicesIn(project, ".")).toEqual(["hosting_service.acme", "hosting_service.cafe"]);
       expect(await servicesIn(project, "other")).toEqual(["hosting_service.bakery"]);
@@ -106,20 +110,21 @@ describe("projects with a backend", () => {
       (server: HttpBackend) => ({ TF_HTTP_ADDRESS: server.url, TF_HTTP_LOCK_ADDRESS: `${server.url}/lock` }),
     ],
     ["pg", "backend: { pg: {} }\n", () => ({ PG_CONN_STR: "postgres://u:p@127.0.0.1:9/x" })],
-    ["local", "backend: { local: { path: ../hosting.tfstate } }\n", () => ({})],
+    ["file", "", () => ({})],
   ] as const)("that have one state are rejected before any write or request: %s", async (type, yaml, env) => {
     const project = await applied();
     const server = await HttpBackend.start();
     onTestFinished(() => server.close());
     Object.assign(project.env, env(server));
-    const own = SITES + (type === "local" ? "" : yaml);
+    const own = SITES + yaml;
+    const flags = type === "file" ? ["--state", "other/hosting.tfstate"] : [];
     await project.declare(own);
-    await project.declare(`project: other\n${yaml}`, "other/hosting.yaml");
+    await declareOther(project, yaml);
     for (const args of [
       ["split", "client:bakery", "other"],
       ["join", "other"],
     ]) {
-      const { code, text: output } = await project.run("project", ...args);
+      const { code, text: output } = await project.run("project", ...args, ...flags);
       expect([code, output]).toEqual([1, expect.stringContaining("both projects have the same state")]);
     }
     expect(await text(project)).toBe(own);
@@ -141,10 +146,7 @@ describe("projects with a backend", () => {
   ])("complete the move with the same command after a failed write of the %s: %s", async (failing) => {
     const { project, server } = await at("http");
     const other = await backendAt("http", "two");
-    await project.declare(
-      `project: other\n${SITES.slice(SITES.indexOf("defaults:"), SITES.indexOf("services:\n"))}${other.yaml}`,
-      "other/hosting.yaml",
-    );
+    await declareOther(project, other.yaml);
     const before = await text(project);
     const broken = failing === "target" ? other.server : server;
     if (broken) broken.fault = (line) => (line.startsWith("POST") ? { status: 500 } : undefined);
