@@ -70,6 +70,13 @@ const messages = {
     summary: `Nothing was moved: ${why}`,
     remedies: ["Correct the command, or move the blocks and the state entries by hand."],
   })),
+  "usage/split_nothing": error(({ what }: Words<"what">) => ({
+    summary: `Nothing was moved: ${what} has no block`,
+    remedies: [
+      "Pass a file, a client or a project with blocks.",
+      "If an earlier run was interrupted: the move is complete if the plans of both projects have no changes.",
+    ],
+  })),
   "usage/rename": error(({ to }: Words<"to">) => ({
     summary: `${to} is not a new name`,
     remedies: ["Pass a name, or an address of the same type without a key."],

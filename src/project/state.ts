@@ -138,10 +138,8 @@ export class ProjectState {
 
   /** Identifies the state without opening it. @throws HostformError as `backend` of the declaration does. */
   async declaredPlace(): Promise<Place> {
-    const { dir, state } = this.#parts.source;
     const backend = await this.#declaration.backend();
-    if (backend === undefined) return placeOfFile(state);
-    return backend.type === "local" ? placeOfFile(stateFile(dir, backend.settings)) : this.#placeAt(backend);
+    return backend === undefined ? placeOfFile(this.#parts.source.state) : this.#placeAt(backend);
   }
 
   #placeAt({ type, settings }: Pick<Backend, "type" | "settings"> = { type: "http", settings: {} }): Place {

@@ -88,7 +88,7 @@ outputs:
       "other/hosting.yaml",
     );
     const output = await move(project, "join", "other");
-    expect(output).toContain("hosting.yaml stays: only this file has its required_version, templates, comments.");
+    expect(output).toContain("hosting.yaml stays: only this file has its required_version, templates.");
     expect(await text(project, "other/hosting.yaml")).toContain("box: { plan_id: 12 }");
     await expectQuiet(project, "other");
     expect(await text(project)).not.toContain("plan_id: 12");

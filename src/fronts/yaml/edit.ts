@@ -323,7 +323,10 @@ export class FileEdit {
       const [blank = ""] = /\n\r?\n$/.test(text.slice(start - 3, start))
         ? (/^(?:\r?\n)+/.exec(text.slice(end)) ?? [])
         : [];
-      return { start, end: end + blank.length };
+      // The last entry of a file takes the empty lines above.
+      const [, above = ""] =
+        end + blank.length < text.length ? [] : (/\n((?:\r?\n)+)$/.exec(text.slice(0, start)) ?? []);
+      return { start: start - above.length, end: end + blank.length };
     }
     const pairs = map.items as Step["pair"][];
     const nth = pairs.indexOf(pair);

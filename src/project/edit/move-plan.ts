@@ -2,11 +2,13 @@
 import path from "node:path";
 import { exists, listNow, read } from "../../core/files/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
+import { dependencyOrder } from "../../core/model/graph.ts";
 import {
   attempt,
   type Desired,
   type DesiredOutput,
   type DesiredResource,
+  type Diagnostic,
   equal,
   failWith,
   ifExplained,
@@ -26,7 +28,7 @@ import type { Project } from "../project.ts";
 import { selected } from "../selection.ts";
 import { gitignoreWith } from "../starter.ts";
 import { namedBy } from "./changes.ts";
-import { checkEffects, DeclarationEdit, type Edited } from "./declaration-edit.ts";
+import { checkEffects, DeclarationEdit, type Edited, type Place } from "./declaration-edit.ts";
 import { isEmptyText, ownParts, removeAll, sharedIn, textOf } from "./moved-text.ts";
 
 /** A planned move. */
@@ -52,37 +54,26 @@ export const refuseMove = (why: string): never => refuse("usage/split", { why })
 
 /** @param what a file, or `client:NAME`. Undefined: all blocks. @throws HostformError `usage`, and as `DeclarationEdit` does. */
 export async function planMove(from: Project, to: Project, what: string | undefined): Promise<Move> {
+  const { cwd } = from.source;
   await refusePlaces(from, to);
-  const { desired: before, diagnostics } = await to.declaration.check();
-  const isNew = diagnostics.some(({ code }) => code === "config.missing");
-  if (!isNew) failWith(diagnostics.filter(isError));
+  const checked = await to.declaration.check();
+  const { desired: before } = checked;
+  const isNew = isMissing(checked);
+  if (!isNew) failWith(checked.diagnostics.filter(isError));
+  if (isMissing(await from.declaration.check()))
+    refuse("usage/split_nothing", { what: path.relative(cwd, from.source.dir) });
   const edit = await DeclarationEdit.open(from);
-  const { desired } = edit;
-  const { outer, outputs, names, begun } = chosenIn(edit, before, what);
-  const staying = desired.outputs?.filter((one) => !outputs.includes(one));
-  const blocks = edit.removable(outer, names, "Move the block by hand.", staying);
-  const placesOf = (ones: readonly DesiredOutput[]) => ones.flatMap((one) => edit.placeAt(one.range) ?? []);
+  const chosen = chosenIn(edit, before, what);
+  const { outer, names, begun } = chosen;
   const declared = new Set([...(before?.resources ?? []), ...(before?.outputs ?? [])].map(idOf));
-  const added = [
-    ...blocks.filter(({ one }) => !declared.has(idOf(one))),
-    ...placesOf(outputs.filter((one) => !declared.has(idOf(one)))),
-  ];
+  const added = chosen.places.filter(({ id }) => !declared.has(id));
   const target = added.length === 0 ? [] : [await targetFile(edit, to, what, isNew, textOf(added))];
   const any = new Map([...names].map((name) => [name, "any"] as const));
   const after = target.length === 0 ? before : await checkEffects(to, before, target, any);
-  if (after !== undefined) refuseOthers(desired, after, { names, outputs, declared });
-
-  removeAll([...blocks, ...placesOf(outputs)]);
-  for (const one of edit.files) one.edit.dropItems("removed", "from", (address) => begun.includes(address));
-  const effects = new Map([...names].map((name) => [name, "gone"] as const));
-  const left = new Map((await edit.result(effects)).map(({ file, text }) => [file, text]));
-  for (const [, all] of Map.groupBy(blocks, ({ path: at }) => at[0].map)) {
-    const items = all.map(({ one }) => ({ from: one.address, destroy: false }));
-    for (const { edit: file, path: at } of all.slice(0, 1)) file.addItems(at, "removed", items);
-  }
-  const leaving = await edit.result(effects);
+  if (after !== undefined) refuseOthers(edit.desired, after, { ...chosen, declared });
+  const { leaving, left } = await sourceTexts(edit, chosen);
   const files = edit.files.map(({ edit: { source }, before: text }) => {
-    const file = path.resolve(from.source.cwd, source.path);
+    const file = path.resolve(cwd, source.path);
     return { file, before: text, text: left.get(file) ?? text };
   });
   const there = isNew ? [] : (await DeclarationEdit.open(to)).files;
@@ -96,9 +87,10 @@ export async function planMove(from: Project, to: Project, what: string | undefi
   ];
   const rest = files.map((one) => (empty.includes(one.file) ? { ...one, text: "" } : one));
   const changes = [...created, ...rest.filter(({ before: text, text: now }) => now !== text)];
-  if (changes.length === 0) refuseMove(`${what ?? "the project"} has no block`);
+  if (changes.length === 0) refuse("usage/split_nothing", { what: what ?? "the project" });
   const last = leaving.map(({ file, text }) => ({ file, before: text, text: left.get(file) ?? "" }));
-  const shown = path.relative(from.source.cwd, target[0]?.file ?? to.source.dir);
+  const [shown, folder] = [target[0]?.file ?? to.source.dir, to.source.dir].map((one) => path.relative(cwd, one));
+  const { type = "local" } = (await from.declaration.backend()) ?? {};
   return {
     blocks: outer.map(({ address }) => address),
     begun,
@@ -113,10 +105,50 @@ export async function planMove(from: Project, to: Project, what: string | undefi
       ),
       ...begun.map((address) => `The move of ${address} was interrupted, and ends now.`),
       "The state entries move to the state of that project.",
+      ...(isNew && type !== "local"
+        ? [
+            `The state of ${folder} is a file. To use a backend, declare it there, then run \`hostform -C ${folder} state migrate\`.`,
+          ]
+        : []),
       ...notes,
     ],
   };
 }
+
+/** Returns the changed files of the source with `removed`, and the texts without `removed`. */
+async function sourceTexts(edit: DeclarationEdit, { outer, places, names, begun }: Chosen) {
+  const effects = new Map([...names].map((name) => [name, "gone"] as const));
+  removeAll(places);
+  for (const one of edit.files) one.edit.dropItems("removed", "from", (address) => begun.includes(address));
+  const left = new Map((await edit.result(effects)).map(({ file, text }) => [file, text]));
+  const blocks = places.filter(({ id }) => outer.some(({ address }) => address === id));
+  for (const [, all] of Map.groupBy(blocks, ({ path: at }) => at[0].map)) {
+    const items = all.map(({ id }) => ({ from: id, destroy: false }));
+    for (const { edit: file, path: at } of all.slice(0, 1)) file.addItems(at, "removed", items);
+  }
+  return { leaving: usersFirst(await edit.result(effects), edit, names), left };
+}
+
+/** Sorts files: blocks leave a file after the blocks and outputs that refer to them, so that each step is a valid declaration. */
+function usersFirst(
+  files: readonly FileChange[],
+  { desired, project }: DeclarationEdit,
+  names: ReadonlySet<string>,
+): readonly FileChange[] {
+  const fileOf = (range: SourceRange | undefined) => path.resolve(project.source.cwd, range?.file ?? "");
+  const homes = new Map(desired.resources.map((one) => [resourceOf(one.address), fileOf(one.locate([]))]));
+  const used = [...desired.resources, ...(desired.outputs ?? [])].flatMap((one) => {
+    const user = fileOf("address" in one ? one.locate([]) : one.range);
+    const addresses = one.references.flatMap(({ reference: of }) => (of.to === "resource" ? [of.address] : []));
+    const all = [...addresses, ...("address" in one ? one.dependsOn : [])].map(resourceOf);
+    return all.filter((to) => names.has(to)).map((to) => ({ user, home: homes.get(to) }));
+  });
+  const nodes = new Map(files.map((one) => [one.file, one]));
+  return dependencyOrder(nodes, ({ file }) => used.flatMap(({ user, home }) => (home === file ? [user] : [])));
+}
+
+const isMissing = ({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] }): boolean =>
+  diagnostics.some(({ code }) => code === "config.missing");
 
 /** Rejects projects that cannot have separate states. */
 async function refusePlaces(from: Project, to: Project): Promise<void> {
@@ -129,8 +161,20 @@ async function refusePlaces(from: Project, to: Project): Promise<void> {
 
 const idOf = (one: DesiredResource | DesiredOutput): string => ("address" in one ? one.address : `output ${one.name}`);
 
-/** Returns the blocks and outputs to move, and the addresses whose move was interrupted. */
-function chosenIn({ desired, project }: DeclarationEdit, target: Desired | undefined, what: string | undefined) {
+/** Blocks and outputs to move. */
+interface Chosen {
+  readonly outer: readonly DesiredResource[];
+  readonly outputs: readonly DesiredOutput[];
+  /** Places of both in the source. */
+  readonly places: readonly (Place & { readonly id: string })[];
+  /** Addresses of the blocks without keys, and of the resources in the blocks. */
+  readonly names: ReadonlySet<string>;
+  readonly begun: readonly string[];
+}
+
+/** @throws HostformError `config.by_hand` for a block that other resources or outputs use. */
+function chosenIn(edit: DeclarationEdit, target: Desired | undefined, what: string | undefined): Chosen {
+  const { desired, project } = edit;
   const file = what === undefined || isPattern(what) ? undefined : path.resolve(project.source.cwd, what);
   const isIn = (range: SourceRange | undefined) =>
     file === undefined || path.resolve(project.source.cwd, range?.file ?? "") === file;
@@ -142,25 +186,33 @@ function chosenIn({ desired, project }: DeclarationEdit, target: Desired | undef
   const outer = desired.resources.filter(
     ({ address, locate }) => isOuter(address) && here?.has(address) && isIn(locate([])),
   );
+  // Explains an unknown client.
+  if (outer.length === 0 && there?.size === 0) addressesIn(desired.resources);
   const removed = (desired.removed ?? []).filter(
     ({ from, destroy, range }) => !destroy && isOuter(from) && there?.has(from) && isIn(range),
   );
-  // Explains an unknown client.
-  if (outer.length === 0 && removed.length === 0) addressesIn(desired.resources);
   const names = new Set(outer.flatMap(({ address }) => namedBy(address)));
   const isMoving = ({ references }: DesiredOutput) => {
     const used = references.flatMap(({ reference: of }) => (of.to === "resource" ? [resourceOf(of.address)] : []));
     return what === undefined || (used.length > 0 && used.every((address) => names.has(address)));
   };
-  const outputs = desired.outputs?.filter(isMoving) ?? [];
-  return { outer, outputs, names, begun: removed.map(({ from }) => from) };
+  const [outputs, staying] = [true, false].map((is) => (desired.outputs ?? []).filter((one) => isMoving(one) === is));
+  const blocks = edit.removable(outer, names, "Move the block by hand.", staying);
+  const places = [
+    ...blocks.map((block) => ({ ...block, id: block.one.address })),
+    ...(outputs ?? []).flatMap((one) => {
+      const place = edit.placeAt(one.range);
+      return place === undefined ? [] : [{ ...place, id: idOf(one) }];
+    }),
+  ];
+  return { outer, outputs: outputs ?? [], places, names, begun: removed.map(({ from }) => from) };
 }
 
 /** Rejects blocks and outputs that would change by the move. */
 function refuseOthers(
   desired: Desired,
   after: Desired,
-  moved: { names: ReadonlySet<string>; outputs: readonly DesiredOutput[]; declared: ReadonlySet<string> },
+  moved: Chosen & { readonly declared: ReadonlySet<string> },
 ): void {
   const partsOf = (one: DesiredOutput | undefined) => [one?.config ?? null, one?.sensitive ?? null];
   const blocks = desired.resources.filter((one) => {
@@ -212,8 +264,8 @@ async function ignoring(dir: string): Promise<readonly FileChange[]> {
 }
 
 /**
- * Returns the files of the source without content, with their comments. After the move of a whole project, its files are also without
- * content if the target has all their sections.
+ * Returns the files of the source without content, and their comments. A file that has only comments is moved completely. After the
+ * move of a whole project, all files are without content if the target has all their sections.
  */
 function emptied(
   files: readonly (FileChange & { readonly before: string })[],
@@ -222,22 +274,21 @@ function emptied(
 ) {
   // An interrupted run may have moved the comments.
   const isThere = (text: string) => there.some(({ before }) => before.includes(text.trim()));
-  const blank = files.filter(
-    ({ before, text }) => text !== before && isEmptyText(text) && (isWritten || isThere(text)),
-  );
-  const comments = blank.flatMap(({ text }) => (isThere(text) ? [] : [text])).join("");
-  const notes: string[] = [];
-  let empty = blank.map(({ file }) => file);
-  if (isWhole) {
-    const known = new Set(there.flatMap(({ edit }) => sharedIn(edit)));
-    const others = files
-      .filter((one) => !blank.includes(one))
-      .map((one) => ({ ...one, own: ownParts(one.text, known) }));
-    const kept = others.filter(({ own }) => own.length > 0);
-    for (const { file, own } of kept) notes.push(`${path.basename(file)} stays: only this file has its ${some(own)}.`);
-    const isName = ({ text }: FileChange) => /^project:/m.test(text);
-    const left = kept.length > 0 ? [] : others.toSorted((a, b) => Number(isName(a)) - Number(isName(b)));
-    empty = [...empty, ...left.map(({ file }) => file)];
-  }
-  return { empty, comments, notes };
+  const known = new Set(there.flatMap(({ edit }) => sharedIn(edit)));
+  const parts = files.map((one) => {
+    const { sections, comments } = ownParts(one.text, known);
+    const isBlank = one.text !== one.before && isEmptyText(one.text);
+    const own = [...sections, ...(isWritten || isThere(comments) ? [] : ["comments"])];
+    return { ...one, isBlank, comments: isBlank ? one.text : comments, own };
+  });
+  const kept = isWhole ? parts.filter(({ own }) => own.length > 0) : parts;
+  const empty = kept.length === 0 ? parts : parts.filter(({ isBlank, own }) => isBlank && own.length === 0);
+  const isName = ({ text }: FileChange) => /^project:/m.test(text);
+  return {
+    empty: empty.toSorted((a, b) => Number(isName(a)) - Number(isName(b))).map(({ file }) => file),
+    comments: empty.flatMap(({ comments }) => (isThere(comments) ? [] : [comments])).join(""),
+    notes: isWhole
+      ? kept.map(({ file, own }) => `${path.basename(file)} stays: only this file has its ${some(own)}.`)
+      : [],
+  };
 }

@@ -15,19 +15,21 @@ export const sharedIn = (edit: FileEdit): readonly string[] =>
 export const isEmptyText = (text: string): boolean => /^(?:[ \t\r]*(?:#[^\n]*|---)?\n)*$/.test(text);
 
 /**
- * Returns the parts of a file that another project does not have: sections, and comments between the sections. A file without such a
- * part is not needed any more.
+ * Returns the sections of a file that another project does not have, and the comments outside of all sections.
  * @param there lines of the sections of the other project.
  */
-export function ownParts(text: string, there: ReadonlySet<string>): readonly string[] {
+export function ownParts(text: string, there: ReadonlySet<string>) {
   const edit = new FileEdit({ path: "", text });
   const sections = edit.paths.filter(isTop);
-  const isKnown = (at: KeyPath) => at[0].key === "project" || (SHARED.test(at[0].key) && there.has(edit.linesOf(at)));
-  const rest = sections.reduce((left, at) => left.replace(edit.linesOf(at).trimEnd(), ""), text);
-  return [
-    ...sections.filter((at) => !isKnown(at)).map(([{ key }]) => key),
-    ...(/^[\s-]*$/.test(rest) ? [] : ["comments"]),
-  ];
+  const isName = (at: KeyPath) => at[0].key === "project";
+  const isKnown = (at: KeyPath) => SHARED.test(at[0].key) && there.has(edit.linesOf(at));
+  const comments = sections
+    .reduce((left, at) => left.replace(isName(at) ? /^project:.*$/m : edit.linesOf(at).trimEnd(), ""), text)
+    .replace(/^---$/gm, "");
+  return {
+    sections: sections.filter((at) => !isName(at) && !isKnown(at)).map(([{ key }]) => key),
+    comments: comments.trim() === "" ? "" : `${comments.trim()}\n\n`,
+  };
 }
 
 /** Returns the moved entries of each section, in their order. Neighbours are one run. The section is complete if all its entries move. */

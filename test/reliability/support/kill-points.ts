@@ -5,6 +5,7 @@
  *
  * HOSTFORM_KILL `KIND NTH MOMENT`: die at the NTH (from 1) operation of that kind, `before` it, `after` it, or, for a
  * write to a file, `halfway`: only the first half of the bytes is written.
+ * HOSTFORM_KILL_SIGNAL: another signal than SIGKILL, such as SIGINT of Ctrl-C. The run goes on.
  * HOSTFORM_PAUSE `KIND NTH MOMENT`: be frozen there. File descriptor 3 gets a line before that.
  * HOSTFORM_PAUSE_CLOCKS `WALL MONOTONIC`: at the wake, the clocks show so many milliseconds more than passed.
  * HOSTFORM_KILL_TALLY `FILE`: at the end of the run, write to FILE what could be died at: `{KIND: [label, …]}`.
@@ -24,7 +25,7 @@ export type Tally = Record<PointKind, string[]>;
 // biome-ignore lint/suspicious/noExplicitAny: what is wrapped has any signature.
 type Operation = (...args: any[]) => any;
 
-const { HOSTFORM_KILL, HOSTFORM_PAUSE, HOSTFORM_PAUSE_CLOCKS = "0 0" } = process.env;
+const { HOSTFORM_KILL, HOSTFORM_KILL_SIGNAL, HOSTFORM_PAUSE, HOSTFORM_PAUSE_CLOCKS = "0 0" } = process.env;
 const [wantedKind, wantedNth = "0", wantedMoment = "before"] = (HOSTFORM_KILL ?? HOSTFORM_PAUSE ?? "").split(" ");
 const { writeSync } = fs;
 const tally = Object.fromEntries([...POINT_KINDS, "commit"].map((kind) => [kind, []])) as unknown as Tally;
@@ -41,6 +42,7 @@ function pass(kind: PointKind, label: string): Moment | undefined {
 /** The system ends the process before the call returns, or freezes it: then the call returns at the wake. */
 function strike(): void {
   if (HOSTFORM_PAUSE !== undefined) freeze();
+  else if (HOSTFORM_KILL_SIGNAL !== undefined) process.kill(process.pid, HOSTFORM_KILL_SIGNAL);
   else {
     process.kill(process.pid, "SIGKILL");
     throw new Error("SIGKILL did not end the process");
@@ -137,7 +139,7 @@ wrapSync(fs, "openSync", "open", opensForWriting);
 for (const name of ["writeFileSync", "appendFileSync", "writeSync"]) wrapSync(fs, name, "write", toFile, 1);
 wrapSync(fs, "ftruncateSync", "write");
 for (const name of ["fsyncSync", "fdatasyncSync"]) wrapSync(fs, name, "sync");
-wrapSync(fs, "renameSync", "rename");
+for (const name of ["renameSync", "linkSync"]) wrapSync(fs, name, "rename");
 for (const name of ["unlinkSync", "rmSync"]) wrapSync(fs, name, "remove");
 syncBuiltinESMExports();
 

@@ -47,6 +47,8 @@ export interface Start {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly args: readonly string[];
   readonly kill?: KillPoint;
+  /** Signal in place of SIGKILL. */
+  readonly signal?: "SIGINT";
   readonly pause?: PausePoint;
   readonly tally?: string;
 }
@@ -82,7 +84,7 @@ export async function reliabilityProgram(): Promise<Program> {
   const hostform = await builtProgram();
   const shelf = path.join(ROOT, "node_modules/.cache/hostform-contender");
   const folder = await builtOnce(shelf, SOURCES, async (draft) => void (await bundle(draft)));
-  const start = ({ cwd, env, args, kill, pause, tally }: Start): Running => {
+  const start = ({ cwd, env, args, kill, signal, pause, tally }: Start): Running => {
     const child = spawn(process.execPath, ["--import", preload, hostform, ...args], {
       cwd,
       env: {
@@ -95,6 +97,7 @@ export async function reliabilityProgram(): Promise<Program> {
         TZ: "UTC",
         ...env,
         ...(kill && { HOSTFORM_KILL: `${kill.kind} ${kill.nth} ${kill.moment}` }),
+        ...(signal && { HOSTFORM_KILL_SIGNAL: signal }),
         ...(pause && {
           HOSTFORM_PAUSE: `${pause.kind} ${pause.nth} ${pause.moment}`,
           HOSTFORM_PAUSE_CLOCKS: `${pause.wallMs} ${pause.monotonicMs}`,
