@@ -57,7 +57,7 @@ export async function unreadBy(
   const isById = kind.list !== undefined && kind.parent === undefined && endpoint.includes("{");
   const id = prior?.attributes.id;
   if (!isForbidden(error) || typeof id !== "string" || !isById) return { cause: "failed", why, said };
-  const mayLag = isJustCreated(prior?.private ?? {}, account);
+  const mayLag = !isRestricted && isJustCreated(prior?.private ?? {}, account);
   const isHidden = !mayLag && (await account.isUnlisted(kind, id).catch(() => false));
   if (!isHidden) return { cause: "failed", why, said };
   return { cause: isRestricted ? "outside" : "handed_over", why, said };
