@@ -25,6 +25,7 @@ type Listing = Recheck["again"];
 
 /** Reads one account. Lists each collection at most once until a change. Holds only a {@link Reader}, so nothing can change. */
 export class Account {
+  readonly settings: ReadSettings;
   readonly #context: ReadContext;
   readonly #collections = new Map<string, Listing>();
   /** Second listings merged with the first, by {@link listName}. */
@@ -38,7 +39,8 @@ export class Account {
   #whole = new WeakMap<Listing, number>();
   /** Listings that prove nothing: the response was not a list, or an entry was unreadable. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
-  #generation = 0;
+  /** Counter that grows when all lists become outdated. Decisions of an earlier generation must be repeated. */
+  generation = 0;
   #comparedAt: ClockTimes | undefined;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
@@ -69,15 +71,12 @@ export class Account {
   #counted: Promise<number>;
 
   constructor(client: Reader, settings: ReadSettings, signal?: AbortSignal, store?: AccountStore) {
+    this.settings = settings;
     this.#context = { client, settings, signal };
     this.invoices = new Invoices(this.#context);
     this.store = store;
     this.countAtStart = store?.count() ?? Promise.resolve(0);
     this.#counted = this.countAtStart;
-  }
-
-  get settings(): ReadSettings {
-    return this.#context.settings;
   }
 
   /** Returns the host's time in milliseconds since the epoch. Times in API objects are compared with this time. */
@@ -131,13 +130,6 @@ export class Account {
     if (kind.get !== undefined) return this.get(kind, id, kind.list !== undefined);
     await this.#proof(listing);
     return (await this.#proof(this.#again(kind, parent))).get(id);
-  }
-
-  /** Returns true if a complete reading of the collection lacks the object. @throws ApiError as {@link list} does. */
-  async isUnlisted(kind: Kind, id: string): Promise<boolean> {
-    const listing = this.#shared(this.#collections, kind, undefined);
-    if ((await listing).has(id)) return false;
-    return this.#whole.has(listing) || !(await this.#proof(this.#again(kind, undefined))).has(id);
   }
 
   /** Returns one object by GET, or undefined for a confirmed 404. @param unlisted True if the collection lacks the object. */
@@ -240,11 +232,6 @@ export class Account {
     return (refusal?.serverMessage ?? refusal?.message)?.replace(/[.\s]+$/, "");
   }
 
-  /** Counter that grows when all lists become outdated. Decisions of an earlier generation must be repeated. */
-  get generation(): number {
-    return this.#generation;
-  }
-
   /** Outdates all lists if another process created an object after they were read. @returns true if another process did. */
   async catchUp(turn: Turn): Promise<boolean> {
     if (!turn.isNewerThan(await this.#counted)) return false;
@@ -331,7 +318,8 @@ export class Account {
   }
 
   /**
-   * Reads the complete collection once more per run and merges it with the first reading. Call this before creating an object.
+   * Reads the complete collection once more per run and merges it with the first reading. Call this before creating an object,
+   * and before an unlisted object counts as another account's.
    * A complete list is not read again, except before an order if the list is older than 15 seconds.
    */
   recheck(kind: Kind, parent?: string): Listing {
@@ -367,7 +355,7 @@ export class Account {
   refresh(): void {
     // Read the count first: objects created during a listing may be missing in the list.
     this.#counted = this.store?.count() ?? this.#counted;
-    this.#generation += 1;
+    this.generation += 1;
     for (const [key, listing] of this.#collections) this.#earlier.set(key, listing);
     this.#collections.clear();
     this.#confirmed.clear();

@@ -58,8 +58,9 @@ export async function unreadBy(
   const id = prior?.attributes.id;
   if (!isForbidden(error) || typeof id !== "string" || !isById) return { cause: "failed", why, said };
   const mayLag = !isRestricted && isJustCreated(prior?.private ?? {}, account);
-  const isHidden = !mayLag && (await account.isUnlisted(kind, id).catch(() => false));
-  if (!isHidden) return { cause: "failed", why, said };
+  // Rows may move to another page during one reading of a list.
+  const listed = mayLag ? undefined : await account.recheck(kind).catch(() => undefined);
+  if (listed === undefined || listed.has(id)) return { cause: "failed", why, said };
   return { cause: isRestricted ? "outside" : "handed_over", why, said };
 }
 

@@ -74,6 +74,7 @@ describe("an object that was not read", () => {
       },
     };
     const { account: other } = fakeAccount(kindOf(SERVICE));
+    expect((await other.list(moving)).size).toBe(0);
     expect((await unreadBy(other, moving, PRIOR, error))?.cause).toBe("failed");
     expect(readings).toBe(2);
   });
