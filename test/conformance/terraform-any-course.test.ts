@@ -127,13 +127,13 @@ class Agency {
       const said = all.filter((one) => !saysSuspended(one));
       if (said.length === 0 && changes.every(({ action }) => action === "no-op")) return;
       open = [...recovered, ...said];
-      for (const one of open) await this.#doAsTold(one);
+      for (const one of open) await this.#doAsTold(one, run);
       for (const [each] of this.core.state.current) await this.#lookAtDashboard(each);
     }
     throw new Error(`not settled: ${open.map(text).join("\n")}`);
   }
 
-  async #doAsTold(error: Said): Promise<void> {
+  async #doAsTold(error: Said, run: number): Promise<void> {
     const { address: each = "" } = error;
     if (/^No list shows a new /.test(error.summary)) this.machine.clock.advance(LIST_LAG_MS);
     const [, offered] = /(?:terraform import \S+|--adopt) '([^']+)'/.exec(text(error)) ?? [];
@@ -147,11 +147,8 @@ class Agency {
       this.core.forget(each);
       await this.core.import(each, AGENCY[each]?.type ?? "", id);
     }
-    // The value is set back: the state has the create that was requested with it.
-    if (/An interrupted run (?:requested|created) .* with another questions/.test(text(error))) {
-      const old = "hosting_migration_request.old";
-      this.#declared.set(old, 1);
-    }
+    // The user tries the declarations in turn until one has the requested value.
+    if (/An interrupted run (?:requested|created) .* with another /.test(text(error))) this.#declared.set(each, run);
     // Managed no longer, it is there still: the next plan finds it.
     if (/cannot be changed$|^The API cannot change/.test(error.summary)) this.core.forget(each);
   }

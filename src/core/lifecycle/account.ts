@@ -25,6 +25,7 @@ type Listing = Recheck["again"];
 
 /** Reads one account, each list at most once until a change. Has only a {@link Reader}, so it cannot change the account. */
 export class Account {
+  readonly settings: ReadSettings;
   readonly #context: ReadContext;
   readonly #collections = new Map<string, Listing>();
   /** First and second readings of a list, merged, by {@link listName}. */
@@ -38,7 +39,8 @@ export class Account {
   #whole = new WeakMap<Listing, number>();
   /** Readings that prove nothing: the response was not a list, or an entry was unreadable. */
   readonly #unproven = new WeakMap<Listing, ApiError>();
-  #generation = 0;
+  /** Counter that grows when all lists become outdated. Decisions of an earlier generation must be repeated. */
+  generation = 0;
   #comparedAt: ClockTimes | undefined;
   readonly #made = new Set<string>();
   readonly #outdatedFor = new Map<string, number>();
@@ -66,15 +68,12 @@ export class Account {
   #counted: Promise<number>;
 
   constructor(client: Reader, settings: ReadSettings, signal?: AbortSignal, store?: AccountStore) {
+    this.settings = settings;
     this.#context = { client, settings, signal };
     this.invoices = new Invoices(this.#context);
     this.store = store;
     this.countAtStart = store?.count() ?? Promise.resolve(0);
     this.#counted = this.countAtStart;
-  }
-
-  get settings(): ReadSettings {
-    return this.#context.settings;
   }
 
   /** Returns the current time by the host's clock, in milliseconds since the epoch. */
@@ -124,13 +123,6 @@ export class Account {
     if (kind.get !== undefined) return this.get(kind, id, kind.list !== undefined);
     await this.#proof(listing);
     return (await this.#proof(this.#again(kind, parent))).get(id);
-  }
-
-  /** Returns true if a complete reading of the collection lacks the object. @throws ApiError as {@link list} does. */
-  async isUnlisted(kind: Kind, id: string): Promise<boolean> {
-    const listing = this.#shared(this.#collections, kind, undefined);
-    if ((await listing).has(id)) return false;
-    return this.#whole.has(listing) || !(await this.#proof(this.#again(kind, undefined))).has(id);
   }
 
   /** Returns one object by GET, or undefined for a confirmed 404. @param unlisted True if the collection lacks the object. */
@@ -228,11 +220,6 @@ export class Account {
     return (refusal?.serverMessage ?? refusal?.message)?.replace(/[.\s]+$/, "");
   }
 
-  /** Increases when all lists become outdated. A decision of an earlier generation must be repeated. */
-  get generation(): number {
-    return this.#generation;
-  }
-
   /** Marks all lists as outdated if another process created an object after they were read. @returns true in this case. */
   async catchUp(turn: Turn): Promise<boolean> {
     if (!turn.isNewerThan(await this.#counted)) return false;
@@ -320,8 +307,8 @@ export class Account {
   }
 
   /**
-   * Returns the list before a creation, merged with its first reading. Reads the list once more per run, unless the first
-   * reading is complete. An order also requires a reading that is at most 15 seconds old.
+   * Returns the list before a creation, or before an unlisted object counts as another account's: merged with its first reading.
+   * Reads the list once more per run, unless the first reading is complete. An order requires a reading of the last 15 seconds.
    */
   recheck(kind: Kind, parent?: string): Listing {
     const key = listName(kind, parent);
@@ -356,7 +343,7 @@ export class Account {
   refresh(): void {
     // Read the count first: the list may lack objects that are created while it is read.
     this.#counted = this.store?.count() ?? this.#counted;
-    this.#generation += 1;
+    this.generation += 1;
     for (const [key, listing] of this.#collections) this.#earlier.set(key, listing);
     this.#collections.clear();
     this.#confirmed.clear();

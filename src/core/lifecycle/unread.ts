@@ -57,9 +57,10 @@ export async function unreadBy(
   const isById = kind.list !== undefined && kind.parent === undefined && endpoint.includes("{");
   const id = prior?.attributes.id;
   if (!isForbidden(error) || typeof id !== "string" || !isById) return { cause: "failed", why, said };
-  const mayLag = isJustCreated(prior?.private ?? {}, account);
-  const isHidden = !mayLag && (await account.isUnlisted(kind, id).catch(() => false));
-  if (!isHidden) return { cause: "failed", why, said };
+  const mayLag = !isRestricted && isJustCreated(prior?.private ?? {}, account);
+  // Rows may move to another page during one reading of a list.
+  const listed = mayLag ? undefined : await account.recheck(kind).catch(() => undefined);
+  if (listed === undefined || listed.has(id)) return { cause: "failed", why, said };
   return { cause: isRestricted ? "outside" : "handed_over", why, said };
 }
 

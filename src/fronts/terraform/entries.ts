@@ -42,7 +42,7 @@ export interface Entry extends ResourceState {
   readonly passes?: Readonly<Record<string, Passing>>;
   /** Plans that know the pending create, by id: true if one of their creates has its name. */
   readonly plans?: Readonly<Record<string, boolean>>;
-  /** The last refresh found the pending create in the state. */
+  /** The last refresh found the pending create in the state, and no destroy leg has removed it since. */
   readonly inState?: true;
   /** Decision of `hostform resolve`, which could not write the state: the create failed (still pending here), or created the object of this id. */
   readonly resolved?: "absent" | "adopted";

@@ -140,7 +140,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, scope: Pro
   } catch (error) {
     const answer = failed(kind, question, error, { latest, existing, name, pending }, scope);
     const isOpen = prior === null && answer.mark.pending !== undefined;
-    return isOpen && stepsAside(kind, noted, scope) ? { ...answer, state: null, mark: {} } : answer;
+    return isOpen && stepsAside(noted) ? { ...answer, state: null, mark: {} } : answer;
   }
 }
 

@@ -73,8 +73,7 @@ export async function keepIntent(
  * Returns true if a failed create leg leaves the pending instance in the state: with create_before_destroy, Terraform restores the
  * deposed instance if the create leg returns no state.
  */
-export const stepsAside = (kind: Kind, entry: Entry | undefined, { passed }: ProviderScope): boolean =>
-  entry?.inState === true && !passed.has(entryKey(kind, entry.attributes));
+export const stepsAside = (entry: Entry | undefined): boolean => entry?.inState === true;
 
 /** Returns true if the user resolved this create with `--absent`. */
 export const isResolvedAbsent = (entry: Entry | undefined, { private: { pending } }: PendingCreate): boolean =>
@@ -215,7 +214,11 @@ export async function pendingToRemove(
     isOwn || (noted === true && !isForeign) || (await scope.isDeclared(key, holdings.isApply ? 0 : CREATE_MS));
   const isAbsent = isSent ? isResolvedAbsent(entry, own) : entry?.resolved === "absent";
   if (isDeclared || isAbsent) {
-    scope.passed.add(key);
+    // If this process ends before the create leg, a later create restores the instance.
+    if (name !== undefined && entry?.inState && !isForeign) {
+      const { inState: _, ...left } = entry;
+      await session.entries.put(kind.type, name, left);
+    }
     return undefined;
   }
   if (!isSent && (entry === undefined || isForeign)) refuse(problem("plan.pending/unseen", { what: own.address }));

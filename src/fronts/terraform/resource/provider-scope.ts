@@ -62,8 +62,6 @@ export class ProviderScope {
   plan: string | undefined;
   /** Queue of changes of entries. */
   noting: Promise<void> = Promise.resolve();
-  /** Entries of pending creates whose instance Terraform has destroyed without a request. */
-  readonly passed = new Set<string>();
   /** Types with a recorded object. */
   readonly #recordedTypes = new Set<string>();
   /** Ids of objects that Terraform has tainted because their secret is lost, by name. */

@@ -58,7 +58,12 @@ describe("an object that was not read", () => {
     const { account, kind } = fakeAccount(kindOf(SERVICE));
     const error = refusal("api.forbidden", { said: "Forbidden" });
     const created = new Date(account.hostNow() - 1_000).toISOString();
-    expect((await unreadBy(account, kind, { ...PRIOR, private: { created } }, error))?.cause).toBe("failed");
+    const young = { ...PRIOR, private: { created } };
+    expect((await unreadBy(account, kind, young, error))?.cause).toBe("failed");
+    const restricted = refusal("api.forbidden", { said: "Outside the restriction" });
+    expect((await unreadBy(account, kind, young, restricted))?.cause, "a token may order what it cannot see").toBe(
+      "outside",
+    );
     let readings = 0;
     const moving = {
       ...kind,
@@ -69,6 +74,7 @@ describe("an object that was not read", () => {
       },
     };
     const { account: other } = fakeAccount(kindOf(SERVICE));
+    expect((await other.list(moving)).size).toBe(0);
     expect((await unreadBy(other, moving, PRIOR, error))?.cause).toBe("failed");
     expect(readings).toBe(2);
   });

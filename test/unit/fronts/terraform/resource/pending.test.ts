@@ -128,6 +128,15 @@ describe("the create leg of a pending instance", () => {
     expect(answer).toMatchObject({ state: null, mark: {} });
   });
 
+  it("answers the marked instance again if another process ran the destroy leg and was killed", async () => {
+    const session = { entries: memoryEntries() };
+    const killed = await place({ session });
+    await readResource(killed.kind, killed.prior, MARK, killed.front);
+    await destroyResource(killed.kind, killed.prior, { settles: { name: NAME, mark: MARK } }, killed.front);
+    const { answer } = await createLeg(await place({ session, answer: lost }));
+    expect(answer).toMatchObject({ state: { url: HOOK.url }, mark: { pending: { id: "intent-1" } } });
+  });
+
   it("takes no object for its own that the store has under another name", async () => {
     const made = entryOf(OTHER, { attributes: { ...OTHER, id: "202" }, private: {} });
     const objects = [remote({ ...liveWebhook, ...OTHER, id: "202" })];
