@@ -4,12 +4,18 @@ import { appendFileSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { type RunnerTestCase, TestRunner, type TestTryOptions } from "vitest";
 
-/** A test that takes longer without mutations is not repeated for mutants: processor time, so that a busy machine skips no test. */
-const LONGEST_TEST_MS = 2_000;
-/** The same by the clock: such a test waits for other processes. */
-const LONGEST_WAIT_MS = 20_000;
-/** Longest processor time for one mutant with the tests of one file. A journey runs several commands. */
-const [ENOUGH_MS, ENOUGH_JOURNEY_MS] = [1_000, 10_000];
+/** Limits of processor time, so that a busy machine skips no test. */
+interface Limits {
+  /** A test that takes longer without mutations is not repeated for mutants. */
+  readonly testMs: number;
+  /** Longest time for one mutant with the tests of one file. */
+  readonly mutantMs: number;
+}
+const UNIT: Limits = { testMs: 2_000, mutantMs: 1_000 };
+/** A journey runs several commands. */
+const JOURNEY: Limits = { testMs: 6_000, mutantMs: 15_000 };
+/** A test that takes longer by the clock waits for other processes. It is not repeated for mutants. */
+const LONGEST_WAIT_MS = 30_000;
 const cpu = () => process.cpuUsage().user / 1000;
 const [now, wait, cancel] = [performance.now.bind(performance), setTimeout, clearTimeout];
 
@@ -127,10 +133,11 @@ export default class MutationRunner extends TestRunner {
       turn.baseCpuMs = Math.max(turn.baseCpuMs, cpu() - turn.startedCpu);
       turn.passed += 1;
       if (failed) appendFileSync(log, `${turn.todo ? "spoiled" : "broken"} ${name}\n`);
-      const isLong = turn.baseCpuMs > LONGEST_TEST_MS || turn.baseMs > LONGEST_WAIT_MS;
+      const { testMs, mutantMs } = test.file.name.includes("test/journeys/") ? JOURNEY : UNIT;
+      const isLong = turn.baseCpuMs > testMs || turn.baseMs > LONGEST_WAIT_MS;
       if (failed || isLong) return void end();
       if (turn.passed < 2) return;
-      turn.todo ??= [0, ...this.#candidates(test.file.name.includes("journeys") ? ENOUGH_JOURNEY_MS : ENOUGH_MS)];
+      turn.todo ??= [0, ...this.#candidates(mutantMs)];
       if (turn.passed === 2) appendFileSync(log, `reached ${turn.todo.join()}\n`);
     } else if (failed) {
       appendFileSync(log, `killed ${mutant} ${name}\n`);
@@ -143,12 +150,12 @@ export default class MutationRunner extends TestRunner {
   }
 
   /** Living mutants that the test reaches, and living mutants in constants of the files that it reaches. */
-  #candidates(enoughMs: number): number[] {
+  #candidates(mostMs: number): number[] {
     const touched = new Set([...reached].map((id) => files[id]));
     const killed = logged();
     const still = [...constants.keys()].filter((id) => touched.has(files[id]));
     return [...new Set([...reached, ...still])]
-      .filter((id) => !killed.has(id) && (spent.get(id) ?? 0) < enoughMs)
+      .filter((id) => !killed.has(id) && (spent.get(id) ?? 0) < mostMs)
       .toSorted((a, b) => a - b);
   }
 }

@@ -25,7 +25,7 @@ import {
 } from "../../../src/project/history.ts";
 import { START, testClock } from "../../support/clock.ts";
 import { temporaryFolder } from "../../support/folder.ts";
-import { change, order, plan, update } from "../report/builders.ts";
+import { change, liveService, order, plan, reason, update } from "../report/builders.ts";
 
 const PLACE = "hosting.tfstate.history";
 const MONTH = Date.parse("2026-11-01");
@@ -109,7 +109,12 @@ function world(of: World = {}) {
   const reservations = async () => (await store.notes(LIST)).map(({ name, value }) => ({ name, ...(value as object) }));
   const reserve = async ({ id: _, ...one }: PastOrder, name: string, place = PLACE) =>
     void (await store.note([{ list: LIST, name, value: { ...one, place } as unknown as Note["value"] }]));
-  return { clock, acting, reservations, reserve, proofs: () => proofs };
+  /** Each write takes a turn of the event loop from now on. */
+  const slow = () => {
+    const write = store.note.bind(store);
+    store.note = (...args) => new Promise(setImmediate).then(() => write(...args));
+  };
+  return { clock, acting, reservations, reserve, slow, proofs: () => proofs };
 }
 
 /** Returns the reservation of an order. */
@@ -232,8 +237,9 @@ describe("a reservation", () => {
   }
 
   it("lasts until the response, and then has the id and the amount of the invoice", async () => {
-    const { acting, reservations, clock } = world();
+    const { acting, reservations, clock, slow } = world();
     const { settle, limits } = await reserving(acting);
+    slow();
     expect(await reservations()).toEqual([reserved(key(A), 1_800)]);
     clock.advance(5);
     settle?.({ id: "7", amount: 1_500, currency: "EUR" });
@@ -329,6 +335,7 @@ describe("the entry of a run", () => {
       { ...quoted, key: key("hosting_service.b"), id: null, invoice: null },
       { ...quoted, key: key("hosting_service.d"), id: null, invoice: null },
     ]);
+    expect(recorded([outcome("hosting_service.c")]).orders).toMatchObject([{ invoice: null }]);
     const late = recorded([outcome("hosting_service.c", { ...failed, invoice: {} })]).orders;
     const empty = { id: null, number: null, total: null, currency: null };
     expect(late).toMatchObject([{ key: key("hosting_service.c"), invoice: empty }]);
@@ -347,6 +354,9 @@ describe("the entry of a run", () => {
     const changed = recorded([outcome(A)], {}, [update({ suspended: true }, { address: A })]).effects;
     expect(changed.length).toBeGreaterThan(0);
     for (const one of changed) expect(one).not.toHaveProperty("order");
+    const gone = change({ address: A, actions: ["forget"], before: liveService, reasons: [reason("gone", "404")] });
+    const text = expect.stringMatching(/^\w.*removed from the state/);
+    expect(recorded([], {}, [gone]).effects).toMatchObject([{ address: A, text }]);
   });
 
   it("has the codes of all errors, the requests and the digest of the plan", () => {
@@ -431,11 +441,13 @@ describe("the entries of a history", () => {
     const entries = [
       entry(START, made({ id: "7" }), lost, made({ key: "other", id: null, quote: null })),
       entry(START, made({ key: "lost", id: "8", quote: null }), made({ key: "none", id: "9", quote: null })),
+      entry(START, made({ id: "10", quote: 500 })),
     ];
     expect([...quotesIn(entries)].map(([id, { quote, key }]) => [id, key, quote])).toEqual([
       ["default 7", key(A), 450],
       ["default 8", "lost", 900],
       ["default 9", "none", null],
+      ["default 10", key(A), 500],
     ]);
   });
 

@@ -38,6 +38,7 @@ const budget: MonthBudget = {
 describe("merged orders", () => {
   it.each<[reason: string, orders: PastOrder[], amounts: (number | null)[]]>([
     ["different orders", [past("a", 1), past("b", 2)], [1, 2]],
+    ["an order without a price", [past("a", null)], [0]],
     ["the same key in history and reservation: the larger amount", [past("a", 450), past("a", 500)], [500]],
     ["the same id in history and account", [past("a", 450, { id: "p 1" }), past("p 1", 400, { id: "p 1" })], [450]],
     ["one id in two accounts", [past("p 1", 4, { id: "p 1" }), past("q 1", 4, { id: "q 1" })], [4, 4]],
@@ -52,20 +53,13 @@ describe("merged orders", () => {
 
   it("give an attempt without an id to the next order with its key, and keep the latest time", () => {
     const at = (second: number, id: string | null, key = "a") => past(key, second, { id, at: second });
-    const orders = [
-      at(9, null),
-      at(4, null),
-      at(6, "q"),
-      at(8, "r"),
-      at(2, "p"),
-      at(1, null),
-      at(5, "s", "b"),
-      at(0, "q"),
-    ];
-    expect(mergedOrders(orders)).toEqual([
+    const orders = [at(9, null), at(4, null), at(8, "r"), at(8, "u"), at(6, "q"), at(2, "p"), at(1, null)];
+    const others = [at(5, "s", "b"), at(0, "q", "the id")];
+    expect(mergedOrders([...orders, ...others])).toEqual([
       at(9, null),
       { ...at(4, "q"), at: 6, amount: 6 },
       at(8, "r"),
+      at(8, "u"),
       at(2, "p"),
       at(5, "s", "b"),
     ]);
@@ -113,6 +107,7 @@ describe("the limits of month and day", () => {
     ],
     ["another currency", [order("a", 900)], usd, [past("b", 900, { currency: "EUR" })], []],
     ["an unknown currency counts", [order("a", 900)], usd, [past("b", 900, { currency: null })], [/900 USD more/]],
+    ["an earlier order without a price", [order("a", 1001)], usd, [past("b", null)], [/1001 USD more.*0 USD is spent/]],
     ["an unknown price", [order("a", null)], usd, [], [/0 USD more/]],
     ["an allowed unknown price", [order("a", null)], { ...usd, allowUnknownPrices: true }, [], []],
     ["no order", [], { ...usd, maxOrdersDay: 0 }, [past("b", 5000)], []],
